@@ -1,0 +1,75 @@
+/** Products and rates as plain values: what the store keeps and the rating engine reads. */
+import type { Decimal, RoundingMethod } from './decimal.ts';
+import type { Instant } from './time.ts';
+
+export const PRODUCT_TYPES = ['USAGE', 'SUBSCRIPTION', 'COMPOSITE', 'FIXED', 'PROFESSIONAL_SERVICE'] as const;
+export type ProductType = (typeof PRODUCT_TYPES)[number];
+
+export interface QuantityConversion {
+  readonly name: string | null;
+  readonly operation: 'MULTIPLY' | 'DIVIDE';
+  readonly conversionFactor: Decimal;
+}
+
+export interface QuantityRounding {
+  readonly method: RoundingMethod;
+  readonly decimalPlaces: number;
+}
+
+/** A product from `startingAt` until its next version starts. The initial version has no start: it was always so. */
+export interface ProductVersion {
+  readonly startingAt: Instant | null;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly billableMetricId: string | null;
+  readonly quantityConversion: QuantityConversion | null;
+  readonly quantityRounding: QuantityRounding | null;
+  readonly pricingGroupKey: readonly string[];
+  readonly presentationGroupKey: readonly string[];
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+}
+
+export interface Product {
+  readonly id: string;
+  readonly type: ProductType;
+  /** The initial version first, then by `startingAt`. Never empty. */
+  readonly versions: readonly ProductVersion[];
+  readonly archivedAt: Instant | null;
+}
+
+/** `size` is the width of the tier in units; null in the last, unbounded tier. */
+export interface Tier {
+  readonly size: Decimal | null;
+  readonly price: Decimal;
+}
+
+export type Rate =
+  | { readonly rateType: 'FLAT'; readonly price: Decimal }
+  | { readonly rateType: 'TIERED'; readonly tiers: readonly Tier[] };
+
+/** One call to add a rate, as it was made. Effective segments are derived (rating/rate-schedule.ts). */
+export interface RateEntry {
+  readonly id: string;
+  readonly rateCardId: string;
+  readonly productId: string;
+  readonly pricingGroupValues: Readonly<Record<string, string>>;
+  readonly startingAt: Instant;
+  readonly endingBefore: Instant | null;
+  readonly entitled: boolean;
+  readonly rate: Rate;
+  readonly creditTypeId: string;
+  /** Order of addition within the rate card; the later one wins. */
+  readonly sequence: number;
+}
+
+export type StatementFrequency = 'WEEKLY' | 'MONTHLY' | 'QUARTERLY' | 'ANNUAL';
+export type StatementDay = 'FIRST_OF_MONTH' | 'CONTRACT_START' | 'CUSTOM_DATE';
+
+/** When a contract's usage invoices begin and end. */
+export interface StatementSchedule {
+  readonly frequency: StatementFrequency;
+  readonly day: StatementDay;
+  /** Set for CUSTOM_DATE only. */
+  readonly anchor: Instant | null;
+}

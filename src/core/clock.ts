@@ -1,0 +1,8 @@
+/** Where "now" comes from. Passed to whoever asks for the time, so that tests and the sandbox can move it. */
+import type { Instant } from './time.ts';
+
+export interface Clock {
+  now(): Instant;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };

@@ -1,0 +1,38 @@
+/**
+ * Pricing units. USD is counted in cents, every other fiat currency in whole units. The ids are fixed,
+ * so that a client can hold them in its configuration.
+ */
+import { derivedId } from './ids.ts';
+
+export interface CreditType {
+  readonly id: string;
+  readonly name: string;
+}
+
+export const USD_CENTS: CreditType = { id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2', name: 'USD (cents)' };
+
+const OTHER_FIAT_CODES = [
+  'EUR',
+  'GBP',
+  'AUD',
+  'BRL',
+  'CAD',
+  'CHF',
+  'CZK',
+  'INR',
+  'MXN',
+  'NGN',
+  'NOK',
+  'PLN',
+  'SEK',
+  'TRY',
+  'ZAR',
+  'NZD',
+  'SGD',
+] as const;
+
+/** Every fiat currency the service knows, USD first. */
+export const FIAT_CREDIT_TYPES: readonly CreditType[] = [
+  USD_CENTS,
+  ...OTHER_FIAT_CODES.map((code) => ({ id: derivedId('credit-type', code), name: code })),
+];
