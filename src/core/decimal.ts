@@ -22,8 +22,11 @@ Decimal.PE = 1_000_000;
 export const ZERO = new Decimal('0');
 export const ONE = new Decimal('1');
 
-/** Digits that a usage quantity may have on each side of the point: ClickHouse's `Decimal(76, 30)`. */
-export const USAGE_INTEGER_DIGITS_MAX = 46;
+/**
+ * Digits that a usage quantity may have on each side of the point. ClickHouse sums in `Decimal(76, 30)`,
+ * which overflows without an error; 36 integer digits leave room for 10 billion events of the largest size.
+ */
+export const USAGE_INTEGER_DIGITS_MAX = 36;
 export const USAGE_SCALE_MAX = 30;
 
 /** Reads a decimal from text that is known to be one (a database column, our own literal). Throws otherwise. */
@@ -31,7 +34,8 @@ export function decimal(text: string): Decimal {
   return new Decimal(text);
 }
 
-const DECIMAL_TEXT = /^[+-]?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
+/** An exponent has at most two digits: a larger one only writes numbers that are out of range, or odd ones. */
+const DECIMAL_TEXT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/;
 
 /**
  * Reads the value of an event property as an exact decimal.
@@ -40,8 +44,7 @@ const DECIMAL_TEXT = /^[+-]?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
  * without losing a digit: such an event does not match the metric; it never counts as 0.
  */
 export function parseUsageDecimal(text: string): Decimal | null {
-  const match = DECIMAL_TEXT.exec(text);
-  if (match === null) return null;
+  if (!DECIMAL_TEXT.test(text)) return null;
   const value = new Decimal(text.startsWith('+') ? text.slice(1) : text);
   if (value.eq(ZERO)) return ZERO;
   // big.js keeps the coefficient without leading and trailing zeros: value = 0.c[0]c[1]… × 10^(e+1).

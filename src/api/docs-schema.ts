@@ -1,0 +1,86 @@
+/** Writes a JSON Schema as HTML for a reader: types in words, members as a list, components as links. */
+import type { JsonSchema } from './openapi.ts';
+
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? '');
+}
+
+/** Plain text with blank lines between paragraphs and code in backticks. */
+export function prose(text: string): string {
+  if (text === '') return '';
+  return text
+    .split(/\n{2,}/)
+    .map((paragraph) => `<p>${escapeHtml(paragraph).replaceAll(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
+    .join('');
+}
+
+/** Deeper than any request of this API; a component that contains itself is a link and does not recurse. */
+const DEPTH_MAX = 12;
+
+export function schemaHtml(schema: JsonSchema, depth = 0): string {
+  if (depth > DEPTH_MAX) return '…';
+  const members = membersHtml(schema, depth);
+  const description = schema.description === undefined ? '' : prose(schema.description);
+  return `<span class="type">${typeHtml(schema, depth)}</span>${constraintsHtml(schema)}${description}${members}`;
+}
+
+function typeHtml(schema: JsonSchema, depth: number): string {
+  if (schema.$ref !== undefined) return componentLink(schema.$ref);
+  const options = schema.anyOf ?? schema.oneOf;
+  if (options !== undefined) return options.map((option) => inlineHtml(option, depth)).join(' or ');
+  if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`;
+  if (schema.enum !== undefined) {
+    return schema.enum.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(' or ');
+  }
+  if (schema.type === 'array') return `list of ${inlineHtml(itemsOf(schema), depth)}`;
+  const types = [schema.type ?? 'anything'].flat().join(' or ');
+  return escapeHtml(schema.format === undefined ? types : `${types} (${schema.format})`);
+}
+
+/** Members of an object inside a union or a list are written out where they stand. */
+function inlineHtml(schema: JsonSchema | boolean, depth: number): string {
+  if (typeof schema === 'boolean') return schema ? 'anything' : 'nothing';
+  return `${typeHtml(schema, depth + 1)}${membersHtml(schema, depth + 1)}`;
+}
+
+function itemsOf(schema: JsonSchema): JsonSchema | boolean {
+  return Array.isArray(schema.items) || schema.items === undefined ? true : schema.items;
+}
+
+function componentLink(reference: string): string {
+  const name = escapeHtml(reference.slice(reference.lastIndexOf('/') + 1));
+  return `<a href="#schema-${name}">${name}</a>`;
+}
+
+function constraintsHtml(schema: JsonSchema): string {
+  const words = [
+    schema.minimum === undefined ? null : `at least ${schema.minimum}`,
+    schema.maximum === undefined ? null : `at most ${schema.maximum}`,
+    schema.minLength === undefined ? null : `at least ${schema.minLength} characters`,
+    schema.maxLength === undefined ? null : `at most ${schema.maxLength} characters`,
+    schema.minItems === undefined ? null : `at least ${schema.minItems} items`,
+    schema.maxItems === undefined ? null : `at most ${schema.maxItems} items`,
+    schema.default === undefined ? null : `${JSON.stringify(schema.default)} if left out`,
+  ].filter((word) => word !== null);
+  return words.length === 0 ? '' : ` <span class="limits">${escapeHtml(words.join(', '))}</span>`;
+}
+
+function membersHtml(schema: JsonSchema, depth: number): string {
+  const required = new Set(schema.required ?? []);
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const mark = required.has(name) ? '<span class="required">required</span> ' : '';
+    const text = typeof member === 'boolean' ? 'anything' : schemaHtml(member, depth + 1);
+    return `<li><code>${escapeHtml(name)}</code> ${mark}${text}</li>`;
+  });
+  const extra = schema.additionalProperties;
+  if (typeof extra === 'object') members.push(`<li><i>any name</i> ${schemaHtml(extra, depth + 1)}</li>`);
+  return members.length === 0 ? '' : `<ul class="members">${members.join('')}</ul>`;
+}

@@ -1,0 +1,106 @@
+/** Products: what appears on invoices. Prices are on rate cards and contracts. */
+import { z } from 'zod';
+import { createProduct, getProduct, listProducts } from '../../billing/products/products.ts';
+import type { ProductType } from '../../core/catalogue.ts';
+import type { Clock } from '../../core/clock.ts';
+import { assert } from '../../core/errors.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Database } from '../../store/database.ts';
+import type { StoredProduct } from '../../store/products.ts';
+import { createdId, enumIn, uuid } from '../fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../keyset.ts';
+import { pageOf } from '../pagination.ts';
+import { type RouteDefinition, route } from '../route.ts';
+import { createProductBody, productSchema, termsFromWire, versionToWire } from './product-schemas.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const ARCHIVE_FILTERS = ['ARCHIVED', 'NOT_ARCHIVED', 'ALL'] as const;
+
+const common = { method: 'post', tags: ['Products'] } as const;
+
+export function productRoutes(deps: Deps): RouteDefinition[] {
+  return [createRoute(deps), getRoute(deps), listRoute(deps)];
+}
+
+function createRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/create',
+    operationId: 'createProduct',
+    summary: 'Create a product',
+    description: 'The type can never change. A USAGE product meters with one billable metric.',
+    scope: 'write',
+    body: createProductBody,
+    response: createdId,
+    errors: [400],
+    async handler({ body, actor }) {
+      const { id } = await createProduct(deps, {
+        type: body.type === 'PRO_SERVICE' ? 'PROFESSIONAL_SERVICE' : body.type,
+        terms: termsFromWire(body),
+        customFields: body.custom_fields ?? {},
+        createdBy: actor.name,
+      });
+      return { data: { id } };
+    },
+  });
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/get',
+    operationId: 'getProduct',
+    summary: 'Get a product with its history',
+    scope: 'read',
+    body: z.object({ id: uuid }),
+    response: z.object({ data: productSchema }),
+    errors: [400, 404],
+    async handler({ body }) {
+      return { data: toWire(await getProduct(deps, body.id), deps.clock.now()) };
+    },
+  });
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/list',
+    operationId: 'listProducts',
+    summary: 'List products',
+    scope: 'read',
+    query: z.object(keysetQuery),
+    body: z.object({
+      archive_filter: enumIn(ARCHIVE_FILTERS).optional().meta({ description: 'Default: NOT_ARCHIVED.' }),
+    }),
+    response: pageOf(productSchema),
+    errors: [400],
+    async handler({ query, body }) {
+      const now = deps.clock.now();
+      const page = await listProducts(deps, body.archive_filter ?? 'NOT_ARCHIVED', pageRequest(query));
+      return pageToWire(page, (product) => toWire(product, now));
+    },
+  });
+}
+
+function toWire(from: StoredProduct, now: Instant): z.input<typeof productSchema> {
+  const [initial, ...updates] = from.versions;
+  assert(initial !== undefined, `product ${from.id} has an initial version`);
+  const current = from.versions.findLast(({ startingAt }) => startingAt === null || startingAt <= now);
+  return {
+    id: from.id,
+    type: typeToWire(from.type),
+    archived_at: from.archivedAt === null ? null : formatInstant(from.archivedAt),
+    initial: versionToWire(initial),
+    current: versionToWire(current ?? initial),
+    updates: updates.map(versionToWire),
+    custom_fields: {},
+  };
+}
+
+function typeToWire(type: ProductType) {
+  return type === 'PROFESSIONAL_SERVICE' ? 'PRO_SERVICE' : type;
+}

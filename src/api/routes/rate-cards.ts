@@ -1,0 +1,163 @@
+/** Rate cards: price books that contracts point to. Their rates are in rates.ts. */
+import { z } from 'zod';
+import {
+  createRateCard,
+  getRateCard,
+  listRateCards,
+  type RateCardView,
+} from '../../billing/rate-cards/rate-cards.ts';
+import type { Clock } from '../../core/clock.ts';
+import { assert } from '../../core/errors.ts';
+import { formatInstant } from '../../core/time.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  createdId,
+  creditType,
+  customFields,
+  exactNumber,
+  hourAlignedTimestamp,
+  timestamp,
+  uuid,
+} from '../fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../keyset.ts';
+import { pageOf } from '../pagination.ts';
+import { type RouteDefinition, route } from '../route.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const createBody = z
+  .object({
+    name: z.string().min(1).meta({ description: 'Internal; never shown to end customers.' }),
+    description: z.string().nullish(),
+    fiat_credit_type_id: uuid.nullish().meta({ description: 'The currency of the card. Default: US cents.' }),
+    credit_type_conversions: z
+      .array(z.object({ custom_credit_type_id: uuid, fiat_per_custom_credit: exactNumber() }))
+      .nullish(),
+    aliases: z
+      .array(
+        z.object({
+          name: z.string().min(1),
+          starting_at: hourAlignedTimestamp.nullish(),
+          ending_before: hourAlignedTimestamp.nullish(),
+        }),
+      )
+      .nullish()
+      .meta({ description: 'An alias has one holder at a time; the card that got it last takes it over.' }),
+    custom_fields: customFields.optional(),
+  })
+  .meta({ id: 'CreateRateCard' });
+
+const rateCard = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    description: z.string().optional(),
+    fiat_credit_type: creditType,
+    credit_type_conversions: z.array(
+      z.object({ custom_credit_type: creditType, fiat_per_custom_credit: z.string() }),
+    ),
+    aliases: z.array(
+      z.object({
+        name: z.string(),
+        starting_at: timestamp.optional(),
+        ending_before: timestamp.optional(),
+      }),
+    ),
+    created_at: timestamp,
+    created_by: z.string(),
+    custom_fields: customFields,
+  })
+  .meta({ id: 'RateCard' });
+
+const common = { method: 'post', tags: ['Rate cards'] } as const;
+
+export function rateCardRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/create',
+      operationId: 'createRateCard',
+      summary: 'Create a rate card',
+      scope: 'write',
+      body: createBody,
+      response: createdId,
+      errors: [400],
+      async handler({ body, actor }) {
+        const { id } = await createRateCard(deps, fromWire(body, actor.name));
+        return { data: { id } };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/get',
+      operationId: 'getRateCard',
+      summary: 'Get a rate card without its rates',
+      scope: 'read',
+      body: z.object({ id: uuid }),
+      response: z.object({ data: rateCard }),
+      errors: [400, 404],
+      async handler({ body }) {
+        return { data: toWire(await getRateCard(deps, body.id)) };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/list',
+      operationId: 'listRateCards',
+      summary: 'List rate cards',
+      scope: 'read',
+      query: z.object(keysetQuery),
+      body: z.object({}),
+      response: pageOf(rateCard),
+      errors: [400],
+      handler: async ({ query }) => pageToWire(await listRateCards(deps, pageRequest(query)), toWire),
+    }),
+  ];
+}
+
+function fromWire(
+  body: z.output<typeof createBody>,
+  createdBy: string,
+): Parameters<typeof createRateCard>[1] {
+  return {
+    name: body.name,
+    description: body.description ?? null,
+    fiatCreditTypeId: body.fiat_credit_type_id ?? null,
+    conversions: (body.credit_type_conversions ?? []).map((conversion) => ({
+      customCreditTypeId: conversion.custom_credit_type_id,
+      fiatPerCustomCredit: conversion.fiat_per_custom_credit,
+    })),
+    aliases: (body.aliases ?? []).map((alias) => ({
+      name: alias.name,
+      startingAt: alias.starting_at ?? null,
+      endingBefore: alias.ending_before ?? null,
+    })),
+    customFields: body.custom_fields ?? {},
+    createdBy,
+  };
+}
+
+function toWire(from: RateCardView): z.input<typeof rateCard> {
+  return {
+    id: from.id,
+    name: from.name,
+    ...(from.description === null ? {} : { description: from.description }),
+    fiat_credit_type: from.fiatCreditType,
+    credit_type_conversions: from.conversions.map(({ customCreditTypeId, fiatPerCustomCredit }) => {
+      const unit = from.customCreditTypes.get(customCreditTypeId);
+      assert(unit !== undefined, `pricing unit ${customCreditTypeId} exists`);
+      return { custom_credit_type: unit, fiat_per_custom_credit: fiatPerCustomCredit.toFixed() };
+    }),
+    aliases: from.aliases.map(({ name, startingAt, endingBefore }) => ({
+      name,
+      ...(startingAt === null ? {} : { starting_at: formatInstant(startingAt) }),
+      ...(endingBefore === null ? {} : { ending_before: formatInstant(endingBefore) }),
+    })),
+    created_at: formatInstant(from.createdAt),
+    created_by: from.createdBy,
+    custom_fields: {},
+  };
+}

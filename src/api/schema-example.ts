@@ -1,0 +1,64 @@
+/** Makes up an example value for a JSON Schema: its own example where it has one, else something plausible. */
+import type { JsonSchema } from './openapi.ts';
+
+const DEPTH_MAX = 10;
+
+const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
+  uuid: 'd7abd0cd-4ae9-4db7-8676-e986a4ebd8dc',
+  'date-time': '2026-11-01T00:00:00.000Z',
+};
+
+/** `components` are what `$ref`s point to. Optional members are left out where they nest deeply. */
+export function exampleOf(
+  schema: JsonSchema | boolean,
+  components: Readonly<Record<string, JsonSchema>>,
+  depth = 0,
+): unknown {
+  if (typeof schema === 'boolean' || depth > DEPTH_MAX) return {};
+  const [given] = [schema.example, ...[schema.examples ?? []].flat(), schema.default, schema.const].filter(
+    (value) => value !== undefined,
+  );
+  if (given !== undefined) return given;
+  if (schema.$ref !== undefined) {
+    const target = components[schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)];
+    return target === undefined ? {} : exampleOf(target, components, depth + 1);
+  }
+  const [option] = schema.anyOf ?? schema.oneOf ?? [];
+  if (option !== undefined) return exampleOf(option, components, depth);
+  if (schema.enum !== undefined) return schema.enum[0];
+  return exampleOfType(schema, components, depth);
+}
+
+function exampleOfType(
+  schema: JsonSchema,
+  components: Readonly<Record<string, JsonSchema>>,
+  depth: number,
+): unknown {
+  const [type] = [schema.type].flat();
+  switch (type) {
+    case 'array': {
+      const items = schema.items;
+      return items === undefined || Array.isArray(items) ? [] : [exampleOf(items, components, depth + 1)];
+    }
+    case 'object': {
+      const required = new Set(schema.required ?? []);
+      const shown = Object.entries(schema.properties ?? {}).filter(
+        ([name]) => depth < 4 || required.has(name),
+      );
+      return Object.fromEntries(
+        shown.map(([name, member]) => [name, exampleOf(member, components, depth + 1)]),
+      );
+    }
+    case 'integer':
+    case 'number':
+      return Math.max(schema.minimum ?? 1, 1);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'string':
+      return TEXT_BY_FORMAT[schema.format ?? ''] ?? 'text';
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * Joins the application with its stores: clock, jobs, ingest, use cases and routes, closed over two open
+ * stores. `main.ts` starts the stores and listens; tests bring stores of their own to the same application.
+ */
+
+import type { Measure } from './api/metrics.ts';
+import type { RouteDefinition } from './api/route.ts';
+import { billableMetricRoutes } from './api/routes/billable-metrics.ts';
+import { contractRoutes } from './api/routes/contracts.ts';
+import { customerRoutes } from './api/routes/customers.ts';
+import { invoiceRoutes } from './api/routes/invoices.ts';
+import { productRoutes } from './api/routes/products.ts';
+import { rateCardRoutes } from './api/routes/rate-cards.ts';
+import { rateRoutes } from './api/routes/rates.ts';
+import { sandboxRoutes } from './api/routes/sandbox.ts';
+import { usageRoutes } from './api/routes/usage.ts';
+import { type App, createApp } from './app.ts';
+import { enqueueFirstFinalization, finalizationJobKind } from './billing/invoices/finalization.ts';
+import { createJobRunner, type JobRunner } from './billing/jobs/job-runner.ts';
+import { createServiceClock, type ServiceClock } from './billing/service-clock.ts';
+import { createAuthenticator, ensureFirstToken } from './billing/tokens.ts';
+import type { Config } from './config.ts';
+import type { Logger } from './log.ts';
+import type { ClickHouse } from './metering/clickhouse.ts';
+import { createIngest, type Ingest } from './metering/ingest/ingest.ts';
+import type { Database } from './store/database.ts';
+import { VERSION } from './version.ts';
+
+export interface ApplicationParts {
+  readonly config: Pick<Config, 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'>;
+  readonly log: Logger;
+  readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
+  /** A token with every scope; added to the known ones where it is not among them. */
+  readonly apiToken: string;
+}
+
+export interface Application {
+  fetch(request: Request, bindings?: object): Response | Promise<Response>;
+  readonly routes: App['routes'];
+  /** Called when no request is running any more: ends the jobs, writes the last batch. */
+  close(): Promise<void>;
+}
+
+/** Resolves when requests can be answered: the index of known events is built, jobs are running. */
+export async function createApplication(parts: ApplicationParts): Promise<Application> {
+  const { config, log, stores } = parts;
+  const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
+  const { gracePeriodHours, ingestWindowDays: windowDays } = config;
+  const invoicing = { clickhouse: stores.clickhouse, gracePeriodHours };
+  const jobs = createJobRunner({ db: stores.db, clock, log, kinds: [finalizationJobKind(invoicing)] });
+  const ingest = createIngest({ clickhouse: stores.clickhouse, clock, windowDays, log });
+  await ensureFirstToken({ db: stores.db, clock, apiToken: parts.apiToken, firstToken: async () => ({ token: parts.apiToken }) });
+  const { ids } = await ingest.rebuild();
+  log.info({ ids }, 'the index of known events is built');
+  const app = createApp({
+    version: VERSION,
+    log,
+    authenticate: createAuthenticator({ db: stores.db, clock }),
+    routes: allRoutes({ ...invoicing, db: stores.db, clock, jobs }),
+    ingest: ingest.ingest,
+    conflictMessages: {},
+    readiness: () => readiness(stores),
+    measures: () => ingestMeasures(ingest),
+  });
+  jobs.start();
+  return {
+    fetch: app.hono.fetch,
+    routes: app.routes,
+    async close() {
+      await jobs.close();
+      await ingest.close();
+    },
+  };
+}
+
+interface RouteDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: ServiceClock;
+  readonly jobs: JobRunner;
+  readonly gracePeriodHours: number;
+}
+
+function allRoutes(deps: RouteDeps): RouteDefinition[] {
+  const { clock, jobs, gracePeriodHours } = deps;
+  return [
+    ...customerRoutes(deps),
+    ...billableMetricRoutes(deps),
+    ...usageRoutes(deps),
+    ...productRoutes(deps),
+    ...rateCardRoutes(deps),
+    ...rateRoutes(deps),
+    ...contractRoutes({
+      ...deps,
+      onContractCreated: (tx, contract) => enqueueFirstFinalization(tx, contract, gracePeriodHours),
+    }),
+    ...invoiceRoutes(deps),
+    ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
+  ];
+}
+
+/** The index is built before anything is served, so only the stores can be missing. */
+async function readiness(stores: ApplicationParts['stores']) {
+  const ready = await stores.ping().then(
+    () => true,
+    () => false,
+  );
+  return { ready, checks: { stores: ready } };
+}
+
+function ingestMeasures(ingest: Ingest): Measure[] {
+  const stats = ingest.stats();
+  return [
+    {
+      name: 'tallyhouse_events_accepted_total',
+      help: 'Events stored since the start.',
+      type: 'counter',
+      value: stats.acceptedTotal,
+    },
+    {
+      name: 'tallyhouse_events_duplicate_total',
+      help: 'Events that were known already.',
+      type: 'counter',
+      value: stats.duplicatesTotal,
+    },
+    {
+      name: 'tallyhouse_ingest_batches_failed_total',
+      help: 'Batches that could not be written.',
+      type: 'counter',
+      value: stats.failedBatches,
+    },
+    {
+      name: 'tallyhouse_ingest_waiting_bytes',
+      help: 'Encoded events on their way to disk.',
+      type: 'gauge',
+      value: stats.waitingBytes,
+    },
+    {
+      name: 'tallyhouse_known_transaction_ids',
+      help: 'Ids in the index of known events.',
+      type: 'gauge',
+      value: stats.ids,
+    },
+    {
+      name: 'tallyhouse_known_transaction_ids_bytes',
+      help: 'Memory of that index.',
+      type: 'gauge',
+      value: stats.indexBytes,
+    },
+  ];
+}

@@ -1,0 +1,44 @@
+/** Changes to a customer's header. */
+import type { Clock } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import { type Customer, findCustomer, updateCustomer } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { customerName } from './customer-name.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** Renames a customer; names longer than 160 characters are cut. Refuses an unknown customer. */
+export async function renameCustomer(deps: Deps, customerId: string, name: string): Promise<Customer> {
+  await change(deps, customerId, { name: customerName(name) });
+  return getCustomer(deps, customerId);
+}
+
+/** Sets or clears the customer's account in a CRM. Refuses an unknown customer. */
+export async function setCrmAccount(
+  deps: Deps,
+  customerId: string,
+  crmAccountId: string | null,
+): Promise<void> {
+  await change(deps, customerId, { crmAccountId });
+}
+
+/** The customer, archived or not. Refuses an unknown one. */
+export async function getCustomer(deps: Pick<Deps, 'db'>, customerId: string): Promise<Customer> {
+  const customer = await findCustomer(deps.db, customerId);
+  if (customer === null) throw notFound('customer', customerId);
+  return customer;
+}
+
+async function change(
+  deps: Deps,
+  customerId: string,
+  changes: { readonly name?: string; readonly crmAccountId?: string | null },
+): Promise<void> {
+  const updatedAt = deps.clock.now();
+  const found = isUuid(customerId) && (await updateCustomer(deps.db, customerId, { ...changes, updatedAt }));
+  if (!found) throw notFound('customer', customerId);
+}

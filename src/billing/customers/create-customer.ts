@@ -1,0 +1,59 @@
+/** Creates a customer with its ingest aliases and billing configurations, all or nothing. */
+import type { Clock } from '../../core/clock.ts';
+import { newId } from '../../core/ids.ts';
+import {
+  type Customer,
+  insertBillingConfigurations,
+  insertCustomer,
+  type NewBillingConfiguration,
+} from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { customerName } from './customer-name.ts';
+import { replaceAliases, uniqueAliases } from './ingest-aliases.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface CreateCustomerInput {
+  readonly name: string;
+  readonly ingestAliases: readonly string[];
+  /** Deprecated by the API: counts as the first ingest alias. */
+  readonly externalId: string | null;
+  readonly customFields: Readonly<Record<string, string>>;
+  readonly billingConfigurations: readonly Omit<NewBillingConfiguration, 'id' | 'customerId' | 'createdAt'>[];
+}
+
+/**
+ * Refuses undeclared custom fields (`invalid`) and an alias that another customer holds, archived ones
+ * included (`conflict`, naming the alias).
+ */
+export async function createCustomer(deps: Deps, input: CreateCustomerInput): Promise<Customer> {
+  requireDeclaredCustomFields('customer', input.customFields);
+  const now = deps.clock.now();
+  const externalId = input.externalId === null ? [] : [input.externalId];
+  const head = {
+    id: newId(),
+    name: customerName(input.name),
+    crmAccountId: null,
+    createdAt: now,
+    updatedAt: now,
+  };
+  const ingestAliases = uniqueAliases([...externalId, ...input.ingestAliases]);
+  await deps.db.transaction(async (tx) => {
+    await insertCustomer(tx, head);
+    await replaceAliases(tx, head.id, ingestAliases);
+    await insertBillingConfigurations(
+      tx,
+      input.billingConfigurations.map((configuration) => ({
+        ...configuration,
+        id: newId(),
+        customerId: head.id,
+        createdAt: now,
+      })),
+    );
+  });
+  return { ...head, ingestAliases, archivedAt: null };
+}

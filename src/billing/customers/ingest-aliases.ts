@@ -1,0 +1,56 @@
+/**
+ * Which names in usage events mean which customer. An alias has one holder, archived customers included;
+ * events are matched when they are read, so all usage sent under an alias follows it to its holder.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { conflict, notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import { claimAliases, lockCustomer, updateCustomer } from '../../store/customers.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** A conflict names at most this many aliases. */
+const ALIASES_NAMED_MAX = 5;
+
+/**
+ * Makes `aliases` the customer's whole alias set; doing it twice is doing it once. Refuses an unknown
+ * customer (`not_found`) and aliases of other customers (`conflict`, naming them); nothing changes then.
+ */
+export async function setIngestAliases(
+  deps: Deps,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const known = isUuid(customerId) && (await lockCustomer(tx, customerId));
+    if (!known) throw notFound('customer', customerId);
+    await replaceAliases(tx, customerId, uniqueAliases(aliases));
+    await updateCustomer(tx, customerId, { updatedAt: deps.clock.now() });
+  });
+}
+
+/** For use inside a transaction that also makes or locks the customer. Throws, to roll it back, on a conflict. */
+export async function replaceAliases(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<void> {
+  const taken = await claimAliases(tx, customerId, aliases);
+  if (taken.length === 0) return;
+  const named = taken
+    .slice(0, ALIASES_NAMED_MAX)
+    .map((alias) => JSON.stringify(alias))
+    .join(', ');
+  const rest = taken.length > ALIASES_NAMED_MAX ? ` and ${taken.length - ALIASES_NAMED_MAX} more` : '';
+  const verb = taken.length === 1 ? 'alias already belongs' : 'aliases already belong';
+  throw conflict(`ingest ${verb} to another customer: ${named}${rest}`);
+}
+
+/** The same aliases in the same order, each once. */
+export function uniqueAliases(aliases: readonly string[]): string[] {
+  return [...new Set(aliases)];
+}

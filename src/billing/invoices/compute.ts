@@ -1,0 +1,150 @@
+/**
+ * The one computation of usage invoices. Drafts, breakdowns and finalization all call it, with the same
+ * input; they differ only in what they do with the result.
+ *
+ * Usage is always read by the hour, whatever the caller wants to see: lines and their order then never
+ * depend on who asked.
+ */
+import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Invoice } from '../../core/invoice.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { UsageSeries } from '../../core/usage-series.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { readUsageSeries } from '../../metering/query/usage-series.ts';
+import { invoiceTotal, type WindowSize, windowBoundaries } from '../../rating/breakdown.ts';
+import { needKey, usageNeeds } from '../../rating/product-spans.ts';
+import { rateUsage } from '../../rating/rate-usage.ts';
+import type { MeteredUsage, RatingWarning, UsageLine, UsageNeed } from '../../rating/types.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { cardOf, type InvoiceContext, loadInvoiceContext } from './invoice-context.ts';
+import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
+
+/** A usage invoice as it comes out now, with its lines over time. Always a DRAFT: nothing is stored. */
+export interface ComputedInvoice {
+  readonly invoice: Invoice & { readonly lines: readonly UsageLine[] };
+  readonly warnings: readonly RatingWarning[];
+}
+
+export interface ComputeDeps {
+  readonly db: Database | Transaction;
+  readonly clickhouse: ClickHouse;
+  readonly gracePeriodHours: number;
+}
+
+/**
+ * Computes any number of usage invoices: a fixed number of Postgres queries, and one ClickHouse query per
+ * metric, grouping and period for all customers together. Lines record windows of `windowSize`, or one
+ * window for the whole period where it is null. In the order of the targets.
+ */
+export async function computeUsageInvoices(
+  deps: ComputeDeps,
+  targets: readonly InvoiceTarget[],
+  windowSize: WindowSize | null,
+): Promise<ComputedInvoice[]> {
+  if (targets.length === 0) return [];
+  const context = await loadInvoiceContext(deps.db, targets);
+  const usage = await readUsage(deps.clickhouse, targets, context);
+  return targets.map((target) => computeOne(deps, target, context, usage, windowSize));
+}
+
+/** Usage of one need and period, by customer. */
+type UsageByQuestion = ReadonlyMap<string, ReadonlyMap<string, readonly UsageSeries[]>>;
+
+interface Question {
+  readonly need: UsageNeed;
+  readonly period: Interval;
+  readonly customerId: string;
+}
+
+function questionKey({ need, period }: Omit<Question, 'customerId'>): string {
+  return `${needKey(need)}@${period.start}-${period.end}`;
+}
+
+async function readUsage(
+  clickhouse: ClickHouse,
+  targets: readonly InvoiceTarget[],
+  context: InvoiceContext,
+): Promise<UsageByQuestion> {
+  const questions = targets.flatMap(({ contract, period }) =>
+    cardOf(context.cards, contract.rateCardId).products.flatMap(({ product }) =>
+      usageNeeds(product, period).map((need) => ({ need, period, customerId: contract.customerId })),
+    ),
+  );
+  const answers = [...groupBy(questions, questionKey)].map(async ([key, group]) => {
+    const [first] = group;
+    assert(first !== undefined, 'a group has a member');
+    return [key, await askMetering(clickhouse, first, group, context)] as const;
+  });
+  return new Map(await Promise.all(answers));
+}
+
+function askMetering(
+  clickhouse: ClickHouse,
+  { need, period }: Question,
+  group: readonly Question[],
+  context: InvoiceContext,
+): Promise<ReadonlyMap<string, readonly UsageSeries[]>> {
+  const metric = context.metrics.get(need.billableMetricId);
+  assert(metric !== undefined, `metric ${need.billableMetricId} of a product exists`);
+  const customerIds = new Set(group.map(({ customerId }) => customerId));
+  return readUsageSeries(clickhouse, {
+    metric,
+    customers: [...customerIds].map((customerId) => ({
+      customerId,
+      refs: context.refs.get(customerId) ?? [customerId],
+    })),
+    period,
+    boundaries: 'hour',
+    groupBy: need.groupKeys,
+  });
+}
+
+function computeOne(
+  deps: ComputeDeps,
+  { contract, period }: InvoiceTarget,
+  context: InvoiceContext,
+  usage: UsageByQuestion,
+  windowSize: WindowSize | null,
+): ComputedInvoice {
+  const card = cardOf(context.cards, contract.rateCardId);
+  const rating = rateUsage({
+    period,
+    boundaries: boundariesOf(period, windowSize),
+    products: card.products,
+    productOrder: card.productOrder,
+    usage: meteredUsage(
+      card.products.flatMap(({ product }) => usageNeeds(product, period)),
+      (need) => usage.get(questionKey({ need, period }))?.get(contract.customerId),
+    ),
+  });
+  return {
+    warnings: rating.warnings,
+    invoice: {
+      id: usageInvoiceId(contract.id, period.start),
+      customerId: contract.customerId,
+      contractId: contract.id,
+      type: 'USAGE',
+      status: 'DRAFT',
+      period,
+      issuedAt: finalizationAt(period, deps.gracePeriodHours),
+      creditTypeId: card.fiatCreditTypeId,
+      total: invoiceTotal(rating.lines, card.fiatCreditTypeId),
+      netPaymentTermsDays: contract.netPaymentTermsDays,
+      lines: rating.lines,
+    },
+  };
+}
+
+function boundariesOf(period: Interval, windowSize: WindowSize | null): readonly Instant[] {
+  return windowSize === null ? [period.start, period.end] : windowBoundaries(period, windowSize);
+}
+
+/** One answer per need; a customer that metering does not mention used nothing. */
+function meteredUsage(
+  needs: readonly UsageNeed[],
+  seriesOf: (need: UsageNeed) => readonly UsageSeries[] | undefined,
+): MeteredUsage[] {
+  const byKey = new Map(needs.map((need) => [needKey(need), need]));
+  return [...byKey.values()].map((need) => ({ ...need, series: seriesOf(need) ?? [] }));
+}

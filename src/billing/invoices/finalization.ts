@@ -1,0 +1,137 @@
+/**
+ * Closing a billing period: the job that turns the draft of a period that is over, and whose grace time
+ * is over, into an invoice that never changes.
+ *
+ * One transaction holds the locks of the jobs, the invoices with their lines, and the next periods' jobs.
+ * The hourly lines go to ClickHouse before it commits, under ids that only the committed invoices name.
+ */
+import { z } from 'zod';
+import { groupBy } from '../../core/group-by.ts';
+import { newId } from '../../core/ids.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { insertFrozenLines } from '../../metering/frozen-lines.ts';
+import { nextPeriod, periodContaining } from '../../rating/billing-periods.ts';
+import { lineWindows } from '../../rating/breakdown.ts';
+import { type Contract, loadContracts } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { existingInvoiceIds, insertInvoices } from '../../store/invoices.ts';
+import { enqueueJobs, type Job, type NewJob } from '../../store/jobs.ts';
+import type { JobKind } from '../jobs/job-runner.ts';
+import { type ComputedInvoice, computeUsageInvoices } from './compute.ts';
+import {
+  billsUsage,
+  finalizationAt,
+  type InvoiceTarget,
+  nextUnissuedPeriod,
+  periodTerms,
+  usageInvoiceId,
+} from './usage-periods.ts';
+
+const KIND = 'finalize_usage_invoice';
+
+/** Invoices of one transaction: enough to share queries, few enough to stay within seconds and memory. */
+const BATCH_MAX = 250;
+
+const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
+
+interface Deps {
+  readonly clickhouse: ClickHouse;
+  readonly gracePeriodHours: number;
+}
+
+/** Queues the finalization of a new contract's first period. Belongs into the transaction that creates it. */
+export async function enqueueFirstFinalization(
+  tx: Transaction | Database,
+  contract: Contract,
+  gracePeriodHours: number,
+): Promise<void> {
+  const period = billsUsage(contract) ? nextUnissuedPeriod(contract, undefined) : null;
+  if (period !== null) await enqueueJobs(tx, [finalizationJob({ contract, period }, gracePeriodHours)]);
+}
+
+export function finalizationJobKind(deps: Deps): JobKind {
+  return { kind: KIND, batchMax: BATCH_MAX, run: (tx, batch) => finalize(deps, tx, batch) };
+}
+
+function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: number): NewJob {
+  return {
+    kind: KIND,
+    key: `${contract.id}:${formatInstant(period.start)}`,
+    runAt: finalizationAt(period, gracePeriodHours),
+    payload: { contract_id: contract.id, period_start: period.start },
+  };
+}
+
+async function finalize(deps: Deps, tx: Transaction, batch: readonly Job[]): Promise<void> {
+  const { due, later } = await targetsOf(deps, tx, batch);
+  const issuedIds = await existingInvoiceIds(tx, due.map(targetInvoiceId));
+  const targets = due.filter((target) => !issuedIds.has(targetInvoiceId(target)));
+  const computed = await computeUsageInvoices({ ...deps, db: tx }, targets, 'hour');
+  await freeze(deps.clickhouse, tx, computed);
+  await enqueueJobs(
+    tx,
+    [...later, ...due.flatMap(followingTarget)].map((target) =>
+      finalizationJob(target, deps.gracePeriodHours),
+    ),
+  );
+}
+
+async function freeze(
+  clickhouse: ClickHouse,
+  tx: Transaction,
+  computed: readonly ComputedInvoice[],
+): Promise<void> {
+  const issued = computed.map(({ invoice }) => ({
+    ...invoice,
+    status: 'FINALIZED' as const,
+    breakdownId: newId(),
+  }));
+  await insertFrozenLines(
+    clickhouse,
+    issued.map(({ breakdownId, lines }) => ({ breakdownId, windows: lineWindows(lines) })),
+  );
+  await insertInvoices(tx, issued);
+}
+
+function targetInvoiceId({ contract, period }: InvoiceTarget): string {
+  return usageInvoiceId(contract.id, period.start);
+}
+
+function followingTarget({ contract, period }: InvoiceTarget): InvoiceTarget[] {
+  const next = nextPeriod(periodTerms(contract), period);
+  return next === null ? [] : [{ contract, period: next }];
+}
+
+/**
+ * What the jobs mean now. A contract may have changed since its job was queued: one that is archived or
+ * ended before the period is left out, one whose period now ends later comes back when that is over.
+ */
+async function targetsOf(
+  deps: Deps,
+  tx: Transaction,
+  batch: readonly Job[],
+): Promise<{ due: InvoiceTarget[]; later: InvoiceTarget[] }> {
+  const jobs = batch.map((job) => ({ runAt: job.runAt, ...payloadSchema.parse(job.payload) }));
+  const contracts = new Map(
+    (await loadContracts(tx, { ids: jobs.map((job) => job.contract_id) })).map((one) => [one.id, one]),
+  );
+  const targets = jobs.flatMap(({ runAt, contract_id, period_start }) => {
+    const contract = contracts.get(contract_id);
+    return contract === undefined ? [] : targetOf(contract, period_start, runAt);
+  });
+  const groups = groupBy(
+    targets,
+    ({ period, runAt }) => finalizationAt(period, deps.gracePeriodHours) <= runAt,
+  );
+  return { due: groups.get(true) ?? [], later: groups.get(false) ?? [] };
+}
+
+function targetOf(
+  contract: Contract,
+  periodStart: Instant,
+  runAt: Instant,
+): (InvoiceTarget & { readonly runAt: Instant })[] {
+  const period = billsUsage(contract) ? periodContaining(periodTerms(contract), periodStart) : null;
+  return period === null ? [] : [{ contract, period, runAt }];
+}

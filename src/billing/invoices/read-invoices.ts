@@ -1,0 +1,176 @@
+/**
+ * Invoices as a client sees them: the issued ones from the store, and a draft, computed now, for every
+ * period that has started and is not issued yet.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Invoice, InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import type { Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import { findCustomer } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import {
+  findInvoice,
+  type InvoicePosition,
+  type IssuedInvoice,
+  lastIssuedPeriodEnds,
+  listInvoiceHeads,
+  withLines,
+} from '../../store/invoices.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import { computeUsageInvoices } from './compute.ts';
+import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from './usage-periods.ts';
+
+export interface InvoiceDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+export interface InvoiceListFilter {
+  readonly customerId: string;
+  readonly contractId?: string | undefined;
+  readonly status?: InvoiceStatus | undefined;
+  readonly type?: InvoiceType | undefined;
+  readonly creditTypeId?: string | undefined;
+  /** Only billing periods that start at or after this. */
+  readonly startingOn?: Instant | undefined;
+  /** Only billing periods that end at or before this. */
+  readonly endingBefore?: Instant | undefined;
+}
+
+export interface InvoicePageRequest {
+  readonly order: 'ascending' | 'descending';
+  readonly after: InvoicePosition | null;
+  readonly limit: number;
+}
+
+/**
+ * A page of a customer's invoices by issue date (drafts by their expected one) and id. Returns one more
+ * than `limit` where there are more. Throws `Refusal` not_found for an unknown customer.
+ */
+export async function listInvoices(
+  deps: InvoiceDeps,
+  filter: InvoiceListFilter,
+  page: InvoicePageRequest,
+): Promise<Invoice[]> {
+  await requireCustomer(deps.db, filter.customerId);
+  const limit = page.limit + 1;
+  const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
+  // Drafts are looked up first: one that is issued meanwhile is then found twice, and never missed.
+  const drafts = wantsDrafts ? await draftPlaces(deps, filter) : [];
+  const heads = await storedHeads(deps, filter, { ...page, limit });
+  const issuedIds = new Set(heads.map(({ id }) => id));
+  const open = drafts.filter((draft) => !issuedIds.has(draft.id) && isBeyond(draft, page));
+  const inOrder = byPosition(page.order);
+  const ids = new Set(
+    [...heads, ...open]
+      .sort(inOrder)
+      .slice(0, limit)
+      .map(({ id }) => id),
+  );
+  const issued = await withLines(
+    deps.db,
+    heads.filter(({ id }) => ids.has(id)),
+  );
+  const targets = open.filter(({ id }) => ids.has(id)).map(({ target }) => target);
+  const computed = await computeUsageInvoices(deps, targets, null);
+  return [...issued, ...computed.map(({ invoice }) => invoice)].sort(inOrder);
+}
+
+/** One invoice of a customer, draft or issued. Throws `Refusal` not_found. */
+export async function getInvoice(deps: InvoiceDeps, customerId: string, invoiceId: string): Promise<Invoice> {
+  await requireCustomer(deps.db, customerId);
+  const issued = await findInvoice(deps.db, customerId, invoiceId);
+  if (issued !== null) return issued;
+  const target = (await openTargets(deps, { customerId })).find(
+    ({ contract, period }) => usageInvoiceId(contract.id, period.start) === invoiceId,
+  );
+  const [draft] = target === undefined ? [] : await computeUsageInvoices(deps, [target], null);
+  if (draft === undefined) throw notFound('invoice', invoiceId);
+  return draft.invoice;
+}
+
+/** The contracts and periods whose invoice is a draft now. */
+export async function openTargets(
+  deps: InvoiceDeps,
+  filter: Pick<InvoiceListFilter, 'customerId' | 'contractId'>,
+): Promise<InvoiceTarget[]> {
+  const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
+  const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
+  const issuedUntil = await lastIssuedPeriodEnds(
+    deps.db,
+    contracts.map(({ id }) => id),
+  );
+  const now = deps.clock.now();
+  return contracts.flatMap((contract) =>
+    openPeriods(contract, issuedUntil.get(contract.id), now).map((period) => ({ contract, period })),
+  );
+}
+
+export async function requireCustomer(db: Database, customerId: string): Promise<void> {
+  if ((await findCustomer(db, customerId)) === null) throw notFound('customer', customerId);
+}
+
+/** A draft's place in a list, before it is computed. */
+export interface DraftPlace extends InvoicePosition {
+  readonly target: InvoiceTarget;
+}
+
+/** Where the drafts that pass the filter stand in the list, before they are computed. */
+export async function draftPlaces(deps: InvoiceDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
+  const targets = (await openTargets(deps, filter)).filter(
+    ({ period }) =>
+      (filter.startingOn === undefined || period.start >= filter.startingOn) &&
+      (filter.endingBefore === undefined || period.end <= filter.endingBefore),
+  );
+  const inCurrency = await currencyFilter(deps.db, targets, filter.creditTypeId);
+  return targets.filter(inCurrency).map((target) => ({
+    target,
+    id: usageInvoiceId(target.contract.id, target.period.start),
+    issuedAt: finalizationAt(target.period, deps.gracePeriodHours),
+  }));
+}
+
+async function currencyFilter(
+  db: Database,
+  targets: readonly InvoiceTarget[],
+  creditTypeId: string | undefined,
+): Promise<(target: InvoiceTarget) => boolean> {
+  if (creditTypeId === undefined) return () => true;
+  const cards = await loadRateCards(
+    db,
+    targets.flatMap(({ contract }) => contract.rateCardId ?? []),
+  );
+  return ({ contract }) => cards.get(contract.rateCardId ?? '')?.fiatCreditTypeId === creditTypeId;
+}
+
+async function storedHeads(
+  deps: InvoiceDeps,
+  filter: InvoiceListFilter,
+  page: InvoicePageRequest,
+): Promise<Omit<IssuedInvoice, 'lines'>[]> {
+  if (filter.status === 'DRAFT') return [];
+  const stored = {
+    customerId: filter.customerId,
+    contractId: filter.contractId,
+    status: filter.status,
+    creditTypeId: filter.creditTypeId,
+    periodStartsFrom: filter.startingOn,
+    periodEndsBy: filter.endingBefore,
+  };
+  return listInvoiceHeads(deps.db, stored, page);
+}
+
+type Comparison = (a: InvoicePosition, b: InvoicePosition) => number;
+
+function byPosition(order: InvoicePageRequest['order']): Comparison {
+  const sign = order === 'ascending' ? 1 : -1;
+  return (a, b) => sign * (a.issuedAt - b.issuedAt || (a.id < b.id ? -1 : Number(a.id > b.id)));
+}
+
+function isBeyond(position: InvoicePosition, { after, order }: InvoicePageRequest): boolean {
+  return after === null || byPosition(order)(position, after) > 0;
+}

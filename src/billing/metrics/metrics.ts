@@ -1,0 +1,72 @@
+/** Use cases of billable metrics. A definition never changes: another definition is another metric. */
+import type { Clock } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import { isUuid, newId } from '../../core/ids.ts';
+import {
+  archiveMetric,
+  findMetric,
+  insertMetric,
+  listMetrics as listStoredMetrics,
+  renameMetric,
+  type StoredMetric,
+} from '../../store/billable-metrics.ts';
+import type { Database } from '../../store/database.ts';
+import type { Page, PageRequest } from '../../store/keyset.ts';
+import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { checkStreamingDefinition, type StreamingDefinition } from './metric-definition.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface CreateMetricInput extends StreamingDefinition {
+  readonly name: string;
+  readonly customFields: Readonly<Record<string, string>>;
+}
+
+/** Refuses an unsound definition (`invalid`, naming the field). */
+export async function createMetric(deps: Deps, input: CreateMetricInput): Promise<StoredMetric> {
+  const { customFields, ...definition } = input;
+  requireDeclaredCustomFields('billable_metric', customFields);
+  checkStreamingDefinition(definition);
+  const metric: StoredMetric = {
+    ...definition,
+    kind: 'streaming',
+    id: newId(),
+    createdAt: deps.clock.now(),
+    archivedAt: null,
+  };
+  await insertMetric(deps.db, metric);
+  return metric;
+}
+
+/** The metric, archived or not. Refuses an unknown one. */
+export async function getMetric(deps: Pick<Deps, 'db'>, id: string): Promise<StoredMetric> {
+  const metric = await findMetric(deps.db, id);
+  if (metric === null) throw notFound('billable metric', id);
+  return metric;
+}
+
+export function listMetrics(
+  deps: Pick<Deps, 'db'>,
+  filter: { readonly includeArchived: boolean },
+  page: PageRequest,
+): Promise<Page<StoredMetric>> {
+  return listStoredMetrics(deps.db, filter, page);
+}
+
+/** Changes the display name, the only thing about a metric that can change. Refuses an unknown metric. */
+export async function setMetricName(deps: Pick<Deps, 'db'>, id: string, name: string): Promise<void> {
+  const found = isUuid(id) && (await renameMetric(deps.db, id, name));
+  if (!found) throw notFound('billable metric', id);
+}
+
+/**
+ * Takes a metric out of lists and off new products; products that use it go on metering. Doing it again
+ * changes nothing. Refuses an unknown metric.
+ */
+export async function retireMetric(deps: Deps, id: string): Promise<void> {
+  const found = isUuid(id) && (await archiveMetric(deps.db, id, deps.clock.now()));
+  if (!found) throw notFound('billable metric', id);
+}

@@ -1,0 +1,118 @@
+/** Adds rates to a rate card, all or nothing. Past dates are allowed: drafts follow, issued invoices do not. */
+import type { Clock } from '../../core/clock.ts';
+import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
+import { assert, invalid, notFound, Refusal } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadProducts, type StoredProduct } from '../../store/products.ts';
+import { claimProductUnits, lockRateCard, type RateCard } from '../../store/rate-cards.ts';
+import { insertRates, type NewRateEntry } from '../../store/rates.ts';
+import { checkRate, type RateTerms } from './rate-terms.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface AddRatesInput {
+  readonly rateCardId: string;
+  readonly rates: readonly RateTerms[];
+  /** Path of a rate in the request, with its dot: `rates[3].`, or '' where there is only one. */
+  readonly fieldOf: (index: number) => string;
+  readonly createdBy: string;
+}
+
+export interface AddedRates {
+  readonly entries: readonly NewRateEntry[];
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+}
+
+/**
+ * Refuses an unknown card or product (`not_found`), unsound rates, and a pricing unit that the card cannot
+ * convert or that is not the one the product already has on the card (`invalid`, naming the field).
+ */
+export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedRates> {
+  return deps.db.transaction(async (tx) => {
+    const card = await lockRateCard(tx, input.rateCardId);
+    if (card === null) throw notFound('rate card', input.rateCardId);
+    const createdAt = deps.clock.now();
+    const products = await loadProducts(tx, [...new Set(input.rates.map((rate) => rate.productId))]);
+    const creditTypes = await loadCreditTypes(tx, unitsOfCard(card));
+    const entries = input.rates.map((terms, index): NewRateEntry => {
+      const field = input.fieldOf(index);
+      const product = productOf(products, terms, field);
+      const { rateType: _, price: _price, tiers: _tiers, ...kept } = terms;
+      return {
+        ...kept,
+        ...checkRate(terms, product, field),
+        id: newId(),
+        rateCardId: card.id,
+        creditTypeId: unitOf(card, terms, creditTypes, field),
+        createdAt,
+        createdBy: input.createdBy,
+      };
+    });
+    await fixUnits(tx, card, entries, creditTypes, input.fieldOf);
+    await insertRates(tx, entries);
+    return { entries, creditTypes };
+  });
+}
+
+function productOf(
+  products: ReadonlyMap<string, StoredProduct>,
+  terms: RateTerms,
+  field: string,
+): StoredProduct {
+  const product = products.get(terms.productId);
+  if (product === undefined) {
+    throw new Refusal('not_found', `${field}product_id: product ${terms.productId} not found`);
+  }
+  return product;
+}
+
+/** The units that the card can put on an invoice: its currency, and those it converts into it. */
+function unitsOfCard(card: RateCard): string[] {
+  return [card.fiatCreditTypeId, ...card.conversions.map((conversion) => conversion.customCreditTypeId)];
+}
+
+function unitOf(
+  card: RateCard,
+  terms: RateTerms,
+  creditTypes: ReadonlyMap<string, CreditType>,
+  field: string,
+): string {
+  const id = terms.creditTypeId ?? USD_CENTS.id;
+  if (creditTypes.has(id)) return id;
+  const currency = creditTypes.get(card.fiatCreditTypeId);
+  assert(currency !== undefined, `rate card ${card.id} has a known currency`);
+  throw invalid(
+    `${field}credit_type_id`,
+    `${id} is neither the currency of the rate card (${currency.name}, ${currency.id}) nor a unit that it converts`,
+  );
+}
+
+/** A product keeps the unit of its first rate on the card for ever. */
+async function fixUnits(
+  tx: Transaction,
+  card: RateCard,
+  entries: readonly NewRateEntry[],
+  creditTypes: ReadonlyMap<string, CreditType>,
+  fieldOf: (index: number) => string,
+): Promise<void> {
+  const first = new Map<string, string>();
+  for (const entry of entries) {
+    if (!first.has(entry.productId)) first.set(entry.productId, entry.creditTypeId);
+  }
+  const units = [...first].map(([productId, creditTypeId]) => ({ productId, creditTypeId }));
+  const fixed = await claimProductUnits(tx, card.id, units);
+  for (const [index, entry] of entries.entries()) {
+    const unit = fixed.get(entry.productId);
+    if (unit === entry.creditTypeId) continue;
+    const name = unit === undefined ? 'another unit' : (creditTypes.get(unit)?.name ?? unit);
+    throw invalid(
+      `${fieldOf(index)}credit_type_id`,
+      `product ${entry.productId} is priced in ${name} on this rate card, and that cannot change`,
+    );
+  }
+}

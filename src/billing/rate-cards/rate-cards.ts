@@ -1,0 +1,131 @@
+/** Use cases of rate cards: price books that contracts point to. Rates have a file of their own. */
+import type { Clock } from '../../core/clock.ts';
+import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../core/credit-types.ts';
+import { ZERO } from '../../core/decimal.ts';
+import { assert, invalid, notFound } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { newId } from '../../core/ids.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Database } from '../../store/database.ts';
+import type { Page, PageRequest } from '../../store/keyset.ts';
+import {
+  type AliasAssignment,
+  aliasNamesOfCards,
+  type CreditTypeConversion,
+  findRateCard,
+  insertRateCard,
+  listRateCards as listStoredRateCards,
+  loadAliasAssignments,
+  type NewAlias,
+  type RateCard,
+} from '../../store/rate-cards.ts';
+import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { effectiveAssignments } from './alias-schedule.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface CreateRateCardInput {
+  readonly name: string;
+  readonly description: string | null;
+  /** Null: US cents. */
+  readonly fiatCreditTypeId: string | null;
+  readonly conversions: readonly CreditTypeConversion[];
+  readonly aliases: readonly NewAlias[];
+  readonly customFields: Readonly<Record<string, string>>;
+  readonly createdBy: string;
+}
+
+/** A rate card with everything that a reader sees of it. */
+export interface RateCardView extends RateCard {
+  readonly fiatCreditType: CreditType;
+  /** The assignments of its aliases as they really hold. */
+  readonly aliases: readonly AliasAssignment[];
+  /** The names of the units that it converts. */
+  readonly customCreditTypes: ReadonlyMap<string, CreditType>;
+}
+
+/** Refuses unknown pricing units and impossible ranges (`invalid`). An alias held by another card is taken over. */
+export async function createRateCard(deps: Deps, input: CreateRateCardInput): Promise<RateCard> {
+  requireDeclaredCustomFields('rate_card', input.customFields);
+  const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
+  if (!FIAT_CREDIT_TYPES.some((fiat) => fiat.id === fiatCreditTypeId)) {
+    throw invalid('fiat_credit_type_id', `${fiatCreditTypeId} is not a fiat currency`);
+  }
+  await checkConversions(deps, input.conversions);
+  for (const [index, { startingAt, endingBefore }] of input.aliases.entries()) {
+    if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
+      throw invalid(`aliases[${index}].ending_before`, 'must be after starting_at');
+    }
+  }
+  const card: RateCard = {
+    id: newId(),
+    name: input.name,
+    description: input.description,
+    fiatCreditTypeId,
+    conversions: input.conversions,
+    createdAt: deps.clock.now(),
+    createdBy: input.createdBy,
+    archivedAt: null,
+  };
+  await deps.db.transaction((tx) => insertRateCard(tx, card, input.aliases));
+  return card;
+}
+
+/** The rate card, archived or not. Refuses an unknown one. */
+export async function getRateCard(deps: Pick<Deps, 'db'>, id: string): Promise<RateCardView> {
+  const card = await findRateCard(deps.db, id);
+  const [view] = card === null ? [] : await viewsOf(deps.db, [card]);
+  if (view === undefined) throw notFound('rate card', id);
+  return view;
+}
+
+export async function listRateCards(deps: Pick<Deps, 'db'>, page: PageRequest): Promise<Page<RateCardView>> {
+  const { rows, next } = await listStoredRateCards(deps.db, page);
+  return { rows: await viewsOf(deps.db, rows), next };
+}
+
+async function checkConversions(deps: Deps, conversions: readonly CreditTypeConversion[]): Promise<void> {
+  const ids = conversions.map((conversion) => conversion.customCreditTypeId);
+  const known = await loadCreditTypes(deps.db, ids);
+  for (const [index, { customCreditTypeId, fiatPerCustomCredit }] of conversions.entries()) {
+    const field = `credit_type_conversions[${index}]`;
+    const isFiat = FIAT_CREDIT_TYPES.some((fiat) => fiat.id === customCreditTypeId);
+    if (isFiat || !known.has(customCreditTypeId)) {
+      throw invalid(`${field}.custom_credit_type_id`, `${customCreditTypeId} is not a custom pricing unit`);
+    }
+    if (ids.indexOf(customCreditTypeId) !== index) {
+      throw invalid(`${field}.custom_credit_type_id`, 'has a conversion already');
+    }
+    if (fiatPerCustomCredit.lte(ZERO)) {
+      throw invalid(`${field}.fiat_per_custom_credit`, 'must be greater than 0');
+    }
+  }
+}
+
+async function viewsOf(db: Database, cards: readonly RateCard[]): Promise<RateCardView[]> {
+  const names = await aliasNamesOfCards(
+    db,
+    cards.map((card) => card.id),
+  );
+  const assignments = groupBy(await loadAliasAssignments(db, names), (assignment) => assignment.name);
+  const aliases = groupBy(
+    [...assignments.values()].flatMap(effectiveAssignments),
+    (assignment) => assignment.rateCardId,
+  );
+  const creditTypes = await loadCreditTypes(
+    db,
+    cards.flatMap((card) => [
+      card.fiatCreditTypeId,
+      ...card.conversions.map((conversion) => conversion.customCreditTypeId),
+    ]),
+  );
+  return cards.map((card) => {
+    const fiatCreditType = creditTypes.get(card.fiatCreditTypeId);
+    assert(fiatCreditType !== undefined, `rate card ${card.id} has a known currency`);
+    const own = (aliases.get(card.id) ?? []).toSorted((a, b) => a.sequence - b.sequence);
+    return { ...card, fiatCreditType, aliases: own, customCreditTypes: creditTypes };
+  });
+}

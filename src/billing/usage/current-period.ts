@@ -1,0 +1,36 @@
+/** The billing period that a customer is in now. */
+import type { Clock } from '../../core/clock.ts';
+import { invalid } from '../../core/errors.ts';
+import type { Interval } from '../../core/time.ts';
+import { periodContaining } from '../../rating/billing-periods.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import type { Database } from '../../store/database.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/**
+ * The current usage period of the customer's contracts. Refuses (`invalid`) a customer without a contract
+ * in force, and one whose contracts are in different periods.
+ */
+export async function currentUsagePeriod(deps: Deps, customerId: string): Promise<Interval> {
+  const now = deps.clock.now();
+  const contracts = await loadContracts(deps.db, { customerIds: [customerId], coveringDate: now });
+  const periods = contracts.flatMap((contract) => {
+    const { statementSchedule: schedule, startingAt: start, endingBefore: end } = contract;
+    return periodContaining({ schedule, contract: { start, end } }, now) ?? [];
+  });
+  const [period] = periods;
+  if (period === undefined) {
+    throw invalid('current_period', `customer ${customerId} has no contract in force`);
+  }
+  if (periods.some(({ start, end }) => start !== period.start || end !== period.end)) {
+    throw invalid(
+      'current_period',
+      `the contracts of customer ${customerId} are in different billing periods: give starting_on and ending_before`,
+    );
+  }
+  return period;
+}

@@ -1,0 +1,145 @@
+/**
+ * Usage of one customer and one metric in windows, optionally by group (docs/metering.md, "Usage").
+ * Every window is aggregated on its own; contracts, prices and entitlements play no part.
+ */
+import type { Clock } from '../../core/clock.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import { invalid, notFound } from '../../core/errors.ts';
+import type { BillableMetric } from '../../core/metric.ts';
+import { type Instant, type Interval, isDayAligned, isHourAligned } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { UsageGroupCursor } from '../../metering/query/group-cursor.ts';
+import { readUsageGroups, type UsageGroupRow } from '../../metering/query/usage-groups.ts';
+import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
+import { findMetric } from '../../store/billable-metrics.ts';
+import { customerRefs } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { currentUsagePeriod } from './current-period.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+}
+
+/** The fields as the client sent them; null where it sent none. */
+export interface UsageGroupsInput {
+  readonly customerId: string;
+  readonly billableMetricId: string;
+  readonly windowSize: UsageWindowSize;
+  readonly startingOn: Instant | null;
+  readonly endingBefore: Instant | null;
+  readonly currentPeriod: boolean;
+  readonly groupKey: readonly string[] | null;
+  readonly groupFilters: Readonly<Record<string, readonly string[]>> | null;
+  /** Deprecated: one simple group key with its values. */
+  readonly groupBy: { readonly key: string; readonly values: readonly string[] } | null;
+  readonly limit: number;
+  readonly cursor: UsageGroupCursor | null;
+}
+
+export interface UsageGroups {
+  readonly rows: readonly UsageGroupView[];
+  readonly next: UsageGroupCursor | null;
+}
+
+export interface UsageGroupView {
+  readonly window: Interval;
+  /** Null without a group key; a value is null for events that lack the property. */
+  readonly group: Readonly<Record<string, string | null>> | null;
+  /** The name and value of a simple group key; null for compound ones and without any. */
+  readonly single: { readonly key: string; readonly value: string | null } | null;
+  readonly value: Decimal | null;
+}
+
+interface Grouping {
+  readonly key: readonly string[] | null;
+  readonly filters: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Refuses an unknown customer or metric (`not_found`) and fields that contradict each other (`invalid`). */
+export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<UsageGroups> {
+  const grouping = groupingOf(input);
+  checkRange(input);
+  const refs = (await customerRefs(deps.db, [input.customerId])).get(input.customerId);
+  if (refs === undefined) throw notFound('customer', input.customerId);
+  const metric = await findMetric(deps.db, input.billableMetricId);
+  if (metric === null) throw notFound('billable metric', input.billableMetricId);
+  checkDeclared(metric, grouping.key, input);
+  const { rows, next } = await readUsageGroups(deps.clickhouse, {
+    metric,
+    refs,
+    range: await rangeOf(deps, input),
+    windowSize: input.windowSize,
+    groupKey: grouping.key,
+    groupFilters: grouping.filters,
+    limit: input.limit,
+    cursor: input.cursor,
+  });
+  return { rows: rows.map((row) => viewOf(row, grouping.key)), next };
+}
+
+function groupingOf({ groupKey, groupFilters, groupBy }: UsageGroupsInput): Grouping {
+  if (groupBy !== null) {
+    if (groupKey !== null) throw invalid('group_by', 'cannot be combined with group_key');
+    if (groupFilters !== null) throw invalid('group_by', 'cannot be combined with group_filters');
+    return { key: [groupBy.key], filters: { [groupBy.key]: groupBy.values } };
+  }
+  for (const [index, name] of (groupKey ?? []).entries()) {
+    if (groupKey?.indexOf(name) !== index) throw invalid(`group_key[${index}]`, `repeats ${name}`);
+  }
+  for (const name of Object.keys(groupFilters ?? {})) {
+    if (!groupKey?.includes(name))
+      throw invalid(`group_filters.${name}`, 'must be one of the group_key names');
+  }
+  return { key: groupKey, filters: groupFilters ?? {} };
+}
+
+/** The whole of a declared group key has to be named; the order does not matter. */
+function checkDeclared(metric: BillableMetric, key: Grouping['key'], input: UsageGroupsInput): void {
+  if (key === null) return;
+  const declared = metric.groupKeys.some(
+    (names) => names.length === key.length && names.every((name) => key.includes(name)),
+  );
+  if (declared) return;
+  const known = metric.groupKeys.map((names) => `[${names.join(', ')}]`).join(', ') || 'none';
+  const field = input.groupBy === null ? 'group_key' : 'group_by.key';
+  throw invalid(field, `must be a group key of the billable metric, which has ${known}`);
+}
+
+/** Hour windows may begin and end on any hour; all others at midnight UTC, where their days do. */
+function checkRange(input: UsageGroupsInput): void {
+  const { startingOn, endingBefore, currentPeriod, windowSize } = input;
+  if (currentPeriod) {
+    if (startingOn !== null || endingBefore !== null) {
+      throw invalid('current_period', 'cannot be combined with starting_on and ending_before');
+    }
+    return;
+  }
+  const isAligned = windowSize === 'HOUR' ? isHourAligned : isDayAligned;
+  const problem = windowSize === 'HOUR' ? 'must be on a full hour in UTC' : 'must be at midnight UTC';
+  for (const [field, at] of Object.entries({ starting_on: startingOn, ending_before: endingBefore })) {
+    if (at === null) throw invalid(field, 'is required unless current_period is true');
+    if (!isAligned(at)) throw invalid(field, problem);
+  }
+  if (startingOn !== null && endingBefore !== null && endingBefore <= startingOn) {
+    throw invalid('ending_before', 'must be after starting_on');
+  }
+}
+
+async function rangeOf(deps: Deps, input: UsageGroupsInput): Promise<Interval> {
+  const { startingOn, endingBefore, customerId } = input;
+  if (startingOn !== null && endingBefore !== null) return { start: startingOn, end: endingBefore };
+  return currentUsagePeriod(deps, customerId);
+}
+
+function viewOf(row: UsageGroupRow, key: Grouping['key']): UsageGroupView {
+  const [name, ...others] = key ?? [];
+  const isSimple = name !== undefined && others.length === 0;
+  return {
+    window: { start: row.startingOn, end: row.endingBefore },
+    group: key === null ? null : row.group,
+    single: isSimple ? { key: name, value: row.group[name] ?? null } : null,
+    value: row.value,
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * The configuration of the process. The only reader of `process.env`; every key is documented here
+ * and in docs/configuration.md. A value that is not understood refuses the start instead of being
+ * replaced by a default.
+ */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { type Instant, parseRfc3339 } from './core/time.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting that cannot be used. The message is one line for the operator, naming the key. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+const wholeNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
+
+const url = (...schemes: readonly string[]) =>
+  z
+    .string()
+    .refine((text) => schemes.some((scheme) => text.startsWith(`${scheme}://`)) && URL.canParse(text), {
+      message: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    });
+
+const instant = z.string().transform((text, context): Instant => {
+  const at = parseRfc3339(text);
+  if (at !== null) return at;
+  context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z' });
+  return z.NEVER;
+});
+
+const environment = z
+  .object({
+    PORT: wholeNumber(0, 65_535)
+      .default(3000)
+      .describe('TCP port of the API. 0 takes any free port; the chosen one is printed.'),
+    HOST: z
+      .string()
+      .default('127.0.0.1')
+      .describe('Address to listen on. The default is reachable from this machine only.'),
+    DATA_DIR: z
+      .string()
+      .default('.data')
+      .describe('Directory of the embedded stores and of the API token. One process at a time may use it.'),
+    DATABASE_URL: url('postgres', 'postgresql')
+      .optional()
+      .describe('PostgreSQL 15 or later. When unset, an embedded PostgreSQL runs in DATA_DIR.'),
+    CLICKHOUSE_URL: url('http', 'https')
+      .optional()
+      .describe(
+        'ClickHouse over HTTP, with user, password and database in the URL. When unset, chDB runs in this process.',
+      ),
+    CLICKHOUSE_CLUSTER: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, 'must be the name of a cluster')
+      .optional()
+      .describe(
+        'Name of the cluster behind CLICKHOUSE_URL: tables become replicated and sharded. When unset, one node.',
+      ),
+    API_TOKEN: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable ASCII without spaces')
+      .optional()
+      .describe(
+        'The API token with all scopes. When unset, one is made on the first start and kept in DATA_DIR/api-token.',
+      ),
+    GRACE_PERIOD_HOURS: wholeNumber(0, 24 * 365)
+      .default(24)
+      .describe(
+        'How long after the end of its period an invoice still takes late usage before it is finalized.',
+      ),
+    INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
+      .default(34)
+      .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
+    LOG_LEVEL: z
+      .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+      .default('info')
+      .describe('Lowest level that is logged; logs are JSON lines on standard error.'),
+    SANDBOX_NOW: instant
+      .optional()
+      .describe(
+        'RFC 3339. When set, the clock starts there, stands still and is moved through /v1/sandbox/clock.',
+      ),
+    UV_THREADPOOL_SIZE: wholeNumber(1, 1024)
+      .default(4)
+      .describe(
+        "Node's worker threads; queries to the embedded ClickHouse run on them. `npm start` sets 16.",
+      ),
+  })
+  .refine((env) => env.CLICKHOUSE_CLUSTER === undefined || env.CLICKHOUSE_URL !== undefined, {
+    path: ['CLICKHOUSE_CLUSTER'],
+    message: 'needs CLICKHOUSE_URL',
+  });
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly clickhouseUrl: string | undefined;
+  readonly clickhouseCluster: string | undefined;
+  readonly apiToken: string | undefined;
+  readonly gracePeriodHours: number;
+  readonly ingestWindowDays: number;
+  readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
+  readonly sandboxNow: Instant | undefined;
+  readonly workerThreads: number;
+}
+
+/**
+ * Reads the configuration. An empty value counts as unset, because that is how container files
+ * spell "not given". Throws `ConfigError` for the first value that cannot be used.
+ */
+export function loadConfig(env: Environment): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new ConfigError(`${issue?.path.join('.') ?? 'environment'} ${issue?.message ?? 'is not valid'}`);
+  }
+  const values = parsed.data;
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    dataDir: resolve(values.DATA_DIR),
+    databaseUrl: values.DATABASE_URL,
+    clickhouseUrl: values.CLICKHOUSE_URL,
+    clickhouseCluster: values.CLICKHOUSE_CLUSTER,
+    apiToken: values.API_TOKEN,
+    gracePeriodHours: values.GRACE_PERIOD_HOURS,
+    ingestWindowDays: values.INGEST_WINDOW_DAYS,
+    logLevel: values.LOG_LEVEL,
+    sandboxNow: values.SANDBOX_NOW,
+    workerThreads: values.UV_THREADPOOL_SIZE,
+  };
+}
+
+/** The environment of this process, for whoever starts it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}

@@ -1,0 +1,142 @@
+/**
+ * The demo's own server: a child process on temporary data and a free port, gone when the demo is.
+ * It sees nothing of the caller's environment, so it can reach no database that the caller configured.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { DemoFailure } from './failure.ts';
+
+export interface OwnServer {
+  readonly url: URL;
+  readonly token: string;
+  readonly dataDirectory: string;
+  /** Ends the process and, unless the data is to be kept, removes its directory. Never throws for a process that is gone. */
+  stop(options: { keepData: boolean }): Promise<void>;
+}
+
+const HOST = '127.0.0.1';
+/** As `npm start` sets it: queries to the embedded ClickHouse run on these threads. */
+const WORKER_THREADS = '16';
+const READY_WITHIN_MS = 60_000;
+const POLL_EVERY_MS = 50;
+/** A draining server writes its last batch and stops two databases; what takes longer is stuck. */
+const STOP_WITHIN_MS = 20_000;
+const OUTPUT_KEPT_CHARACTERS = 4_000;
+
+/** Starts the server and waits until it is ready. Leaves nothing behind where that fails. */
+export async function startOwnServer(signal: AbortSignal): Promise<OwnServer> {
+  const entry = fileURLToPath(new URL('../main.js', import.meta.url));
+  if (!existsSync(entry)) throw new DemoFailure('the service is not built yet: run "npm run build" first');
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-demo-'));
+  // PostgreSQL refuses to run as root; the user it runs as must be able to walk through this directory.
+  await chmod(dataDirectory, 0o711);
+  const token = randomBytes(24).toString('base64url');
+  const port = await freePort();
+  const url = new URL(`http://${HOST}:${port}`);
+  const child = spawn(
+    process.execPath,
+    ['--import', new URL('./stop-with-parent.js', import.meta.url).href, entry],
+    {
+      // Its own process group: Ctrl-C reaches the demo, and the demo stops the server in order.
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: {
+        HOST,
+        PORT: String(port),
+        DATA_DIR: dataDirectory,
+        API_TOKEN: token,
+        LOG_LEVEL: 'warn',
+        TMPDIR: tmpdir(),
+        UV_THREADPOOL_SIZE: WORKER_THREADS,
+      },
+    },
+  );
+  const output = collectOutput(child);
+  const stop: OwnServer['stop'] = async ({ keepData }) => {
+    await stopChild(child);
+    if (!keepData) await rm(dataDirectory, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(url, child, output, signal);
+  } catch (error) {
+    await stop({ keepData: false });
+    throw error;
+  }
+  return { url, token, dataDirectory, stop };
+}
+
+/** A port that nobody listens on at this moment. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  probe.listen(0, HOST);
+  await once(probe, 'listening');
+  const address = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  if (address === null || typeof address === 'string') throw new Error('a TCP server has no port');
+  return address.port;
+}
+
+/** Keeps the end of what the server writes, for the case that it does not start. */
+function collectOutput(child: ChildProcess): () => string {
+  let kept = '';
+  const keep = (chunk: Buffer) => {
+    kept = (kept + chunk.toString('utf8')).slice(-OUTPUT_KEPT_CHARACTERS);
+  };
+  child.stdout?.on('data', keep);
+  child.stderr?.on('data', keep);
+  // A server that ends on its own closes the pipe we hold open; that is not our failure.
+  child.stdin?.on('error', () => {});
+  return () => kept.trim();
+}
+
+async function untilReady(url: URL, child: ChildProcess, output: () => string, signal: AbortSignal) {
+  const deadline = performance.now() + READY_WITHIN_MS;
+  let spawnError: Error | null = null;
+  child.on('error', (error) => {
+    spawnError = error;
+  });
+  while (performance.now() < deadline) {
+    signal.throwIfAborted();
+    if (spawnError !== null || hasEnded(child)) {
+      throw new DemoFailure(`the demo's own server did not start:\n${spawnError ?? output()}`);
+    }
+    if (await isReady(url, signal)) return;
+    await delay(POLL_EVERY_MS, undefined, { signal });
+  }
+  throw new DemoFailure(
+    `the demo's own server was not ready within ${READY_WITHIN_MS / 1000} s:\n${output()}`,
+  );
+}
+
+async function isReady(url: URL, signal: AbortSignal): Promise<boolean> {
+  try {
+    const response = await fetch(new URL('/readyz', url), { signal });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    // Not listening yet, or interrupted: the caller looks at the signal.
+    return false;
+  }
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+}
+
+async function stopChild(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const killer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+  await ended;
+  clearTimeout(killer);
+}

@@ -1,0 +1,68 @@
+/** Creates what a scenario needs in the service: metrics, products, one rate card with all prices, customers, contracts. */
+import type { Interval } from '../core/time.ts';
+import * as billing from './billing-api.ts';
+import { mapConcurrently } from './concurrently.ts';
+import type { HttpApi } from './http-api.ts';
+import type { Scenario } from './scenario.ts';
+
+export interface ProvisionedCustomer {
+  readonly id: string;
+  readonly contractId: string;
+}
+
+/** Ids in the order of the scenario's products and customers. */
+export interface Provisioned {
+  readonly metricIds: readonly string[];
+  readonly productIds: readonly string[];
+  readonly customers: readonly ProvisionedCustomer[];
+}
+
+const CONCURRENCY = 4;
+
+/**
+ * `lateAlias` is the index of a customer that gets its ingest alias only by `setIngestAliases` later, or
+ * null. `runId` keeps names and aliases of several runs on one server apart.
+ */
+export async function provision(
+  api: HttpApi,
+  scenario: Scenario,
+  period: Interval,
+  runId: string,
+  lateAlias: number | null,
+): Promise<Provisioned> {
+  const metricIds = await mapConcurrently(scenario.products, CONCURRENCY, (product) =>
+    billing.createMetric(api, {
+      name: `${product.name} (${runId})`,
+      eventType: scenario.eventType,
+      aggregation: product.aggregation,
+      property: product.property,
+      groupKey: product.pricingGroupKey,
+    }),
+  );
+  // One after the other, so that the invoice shows the products in the scenario's order.
+  const productIds: string[] = [];
+  for (const [index, product] of scenario.products.entries()) {
+    const metricId = at(metricIds, index);
+    const { name, pricingGroupKey } = product;
+    productIds.push(await billing.createUsageProduct(api, { name, metricId, pricingGroupKey }));
+  }
+  const rateCardAlias = `demo-price-list-${runId}`;
+  const rateCardId = await billing.createRateCard(api, `${scenario.rateCardName} (${runId})`, rateCardAlias);
+  const rates = scenario.products.flatMap((product, index) =>
+    product.prices.map((price) => ({ productId: at(productIds, index), price })),
+  );
+  await billing.addRates(api, rateCardId, period.start, rates);
+  const customers = await mapConcurrently(scenario.customers, CONCURRENCY, async ({ name, alias }, index) => {
+    const id = await billing.createCustomer(api, `${name} (${runId})`, index === lateAlias ? [] : [alias]);
+    const contract = { customerId: id, rateCardAlias, startingAt: period.start };
+    return { id, contractId: await billing.createContract(api, contract) };
+  });
+  return { metricIds, productIds, customers };
+}
+
+/** The element at `index`, which is known to exist. */
+export function at<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index];
+  if (item === undefined) throw new Error(`there is no element ${index}`);
+  return item;
+}

@@ -1,0 +1,14 @@
+/**
+ * Loaded into the demo's own server before anything else (`node --import`): when the demo is gone,
+ * however it went, the pipe to its standard input closes and the server stops in its ordinary way.
+ */
+import type { Socket } from 'node:net';
+
+const stdin: NodeJS.ReadStream & Partial<Pick<Socket, 'unref'>> = process.stdin;
+
+stdin.on('close', () => {
+  process.kill(process.pid, 'SIGTERM');
+});
+stdin.resume();
+// The pipe alone must not keep a server alive that has drained.
+stdin.unref?.();

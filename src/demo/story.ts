@@ -1,0 +1,180 @@
+/**
+ * The demo as a story, the same for simulated and for real traffic: set up, send, read back, show,
+ * prove. Owns the order of the steps; what a step does is in its own module.
+ */
+import { randomBytes } from 'node:crypto';
+import { ZERO } from '../core/decimal.ts';
+import { DAY_MS, floorToDay, type Instant, type Interval } from '../core/time.ts';
+import { setIngestAliases } from './billing-api.ts';
+import { eventBatches } from './event-batches.ts';
+import { type CustomerFigures, readFigures, readHourlyFigures, type Subject } from './figures.ts';
+import type { HttpApi } from './http-api.ts';
+import { formatCount, formatSeconds } from './number-format.ts';
+import { createProgress } from './progress.ts';
+import { customerSections, deliverySection, hourlySection } from './proof.ts';
+import { at, provision } from './provisioning.ts';
+import {
+  comparisons,
+  dailyBreakdownLines,
+  formatPeriod,
+  invoiceLines,
+  printProof,
+  usageChartLines,
+} from './report.ts';
+import type { DemoEvent, Scenario } from './scenario.ts';
+import { type SendReport, sendBatches } from './sender.ts';
+import { createTally, type Tally } from './tally.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Story {
+  readonly scenario: Scenario;
+  readonly runId: string;
+  /** The billing period that covers all events. */
+  readonly period: Interval;
+  readonly events: Iterable<DemoEvent> | AsyncIterable<DemoEvent>;
+  readonly eventCount: number;
+  /** The days that the chart shows. Up to two days are drawn by hour. */
+  readonly chartPeriod: Interval;
+  /** What the demo's own sums are called: "sent by the demo". */
+  readonly ownBooks: string;
+  /** A customer that gets its alias only when its events are in; null for none. */
+  readonly lateAlias: number | null;
+}
+
+/** Connections of the producer: enough to keep both ends busy, as few as a small service would have. */
+export const CONNECTIONS = 8;
+const HOURLY_CHART_DAYS_MAX = 2;
+
+/** Keeps the names, aliases and transaction ids of several runs against one server apart. */
+export function newRunId(): string {
+  return randomBytes(4).toString('hex');
+}
+
+/** Tells the story and returns whether all sums agree. */
+export async function tellStory(api: HttpApi, terminal: Terminal, story: Story): Promise<boolean> {
+  const { scenario, period } = story;
+  terminal.heading('Setting up');
+  const provisioned = await provision(api, scenario, period, story.runId, story.lateAlias);
+  for (const line of setUpLines(story)) terminal.line(`  ${line}`);
+
+  terminal.heading('Sending usage');
+  const tally = createTally(scenario.products);
+  const report = await send(api, terminal, story, tally);
+  const subject: Subject = { api, scenario, provisioned, period };
+  await bindLateAlias(terminal, story, subject);
+
+  terminal.heading('Reading usage, invoices and breakdowns');
+  const reading = createProgress(terminal, 'customers', scenario.customers.length);
+  const figures = await readFigures(subject, () => reading.advance(1));
+  reading.finish();
+  const featured = indexOfLargestInvoice(figures);
+  const hourlyReading = createProgress(terminal, 'customer hour by hour', 1);
+  const hourly = await readHourlyFigures(subject, featured);
+  hourlyReading.advance(1);
+  hourlyReading.finish();
+
+  showUsage(terminal, story, figures, hourly.usageByHour);
+  showInvoice(terminal, subject, figures, featured);
+
+  terminal.heading('Proof: the same number everywhere, to the last digit');
+  const sections = [
+    deliverySection(report),
+    ...customerSections(subject, tally, figures, story.ownBooks),
+    hourlySection(subject, tally, featured, hourly),
+  ];
+  const agrees = printProof(terminal, sections);
+  const compared = `${comparisons(sections)} comparisons by customer and price group`;
+  terminal.line();
+  terminal.line(agrees ? terminal.green(`All sums agree (${compared}).`) : terminal.red('Sums disagree.'));
+  return agrees;
+}
+
+function setUpLines({ scenario, period, runId }: Story): string[] {
+  const prices = scenario.products.reduce((count, product) => count + product.prices.length, 0);
+  const customers = scenario.customers.length;
+  const products = scenario.products.map((product) => `${product.name} (${product.aggregation})`).join(', ');
+  return [
+    `run ${runId}, billing period ${formatPeriod(period)}`,
+    `${scenario.products.length} metrics and products: ${products}`,
+    `1 rate card with ${prices} prices, ${customers} customer${customers === 1 ? '' : 's'} with a contract each`,
+  ];
+}
+
+async function send(api: HttpApi, terminal: Terminal, story: Story, tally: Tally): Promise<SendReport> {
+  const progress = createProgress(terminal, 'events', story.eventCount);
+  const batches = eventBatches(story.scenario, story.events, tally, story.runId);
+  const report = await sendBatches(api, batches, CONNECTIONS, progress);
+  const seconds = progress.finish();
+  terminal.line(
+    `  100 events a request over ${CONNECTIONS} connections, each answered when durable: ${formatSeconds(seconds)}`,
+  );
+  terminal.line(
+    `  ${formatCount(report.repeatedEvents)} events sent a second time on purpose: ${formatCount(report.duplicates)} recognised as duplicates`,
+  );
+  if (report.retries > 0)
+    terminal.line(`  ${formatCount(report.retries)} requests sent again after a busy answer`);
+  return report;
+}
+
+async function bindLateAlias(terminal: Terminal, story: Story, { api, provisioned }: Subject): Promise<void> {
+  if (story.lateAlias === null) return;
+  const { name, alias } = at(story.scenario.customers, story.lateAlias);
+  await setIngestAliases(api, at(provisioned.customers, story.lateAlias).id, [alias]);
+  terminal.line(`  ${name} got its ingest alias only now: the events already in count for it all the same`);
+}
+
+function indexOfLargestInvoice(figures: readonly CustomerFigures[]): number {
+  return figures.reduce(
+    (largest, each, index) => (each.invoice.total.gt(at(figures, largest).invoice.total) ? index : largest),
+    0,
+  );
+}
+
+function showUsage(
+  terminal: Terminal,
+  story: Story,
+  figures: readonly CustomerFigures[],
+  usageByHour: readonly CustomerFigures['usageByDay'][number][],
+): void {
+  const { chartPeriod, scenario } = story;
+  const product = at(scenario.products, chartProduct(scenario));
+  const byHour =
+    chartPeriod.end - chartPeriod.start <= HOURLY_CHART_DAYS_MAX * DAY_MS && figures.length === 1;
+  const rows = byHour
+    ? at(usageByHour, chartProduct(scenario))
+    : figures.flatMap((each) => at(each.usageByDay, chartProduct(scenario)));
+  terminal.heading(
+    `Usage: ${product.unit} by ${byHour ? 'hour' : 'day'}, ${formatPeriod(chartPeriod)} (UTC)`,
+  );
+  for (const line of usageChartLines(rows, chartPeriod, byHour ? 'HOUR' : 'DAY')) terminal.line(line);
+}
+
+/** The first product that is measured in a sum: it shows the shape of the traffic best. */
+function chartProduct(scenario: Scenario): number {
+  return Math.max(
+    0,
+    scenario.products.findIndex((product) => product.aggregation === 'SUM'),
+  );
+}
+
+function showInvoice(
+  terminal: Terminal,
+  subject: Subject,
+  figures: readonly CustomerFigures[],
+  featured: number,
+): void {
+  const shown = at(figures, featured);
+  const { name } = at(subject.scenario.customers, featured);
+  const title = `Invoice: ${name}, ${formatPeriod(subject.period)}, ${shown.invoice.status}`;
+  terminal.heading(title);
+  for (const line of invoiceLines(shown.invoice, subject.scenario.products)) terminal.line(line);
+  terminal.heading(`Daily breakdown: ${name}`);
+  const used = shown.daily.some((window) => !window.total.eq(ZERO));
+  for (const line of dailyBreakdownLines(shown, subject)) terminal.line(line);
+  if (!used) terminal.line('  (no day has any cost)');
+}
+
+/** Whole days that hold everything from `first` to `last`. */
+export function daysAround(first: Instant, last: Instant): Interval {
+  return { start: floorToDay(first), end: floorToDay(last) + DAY_MS };
+}

@@ -1,0 +1,49 @@
+/** Where the demo writes: lines, a few styles where the output shows colours, and one line that is redrawn in place. */
+
+/** The part of a writable stream, or of a terminal, that is used. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  hasColors?(): boolean;
+}
+
+export interface Terminal {
+  /** False for a pipe or a file: nothing can be redrawn there. */
+  readonly interactive: boolean;
+  readonly columns: number;
+  line(text?: string): void;
+  heading(text: string): void;
+  /** Replaces the current line; only for interactive terminals. */
+  redraw(text: string): void;
+  bold(text: string): string;
+  dim(text: string): string;
+  green(text: string): string;
+  red(text: string): string;
+}
+
+const COLUMNS_DEFAULT = 100;
+
+export function createTerminal(output: Output): Terminal {
+  const interactive = output.isTTY === true;
+  const colours = interactive && output.hasColors?.() === true;
+  const styled = (code: number) => (text: string) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const bold = styled(1);
+  return {
+    interactive,
+    columns: output.columns ?? COLUMNS_DEFAULT,
+    line: (text = '') => {
+      output.write(`${text}\n`);
+    },
+    heading: (text) => {
+      output.write(`\n${bold(text)}\n`);
+    },
+    redraw: (text) => {
+      output.write(`\r\u001b[2K${text}`);
+    },
+    bold,
+    dim: styled(2),
+    green: styled(32),
+    red: styled(31),
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * The data directory: creates it and makes sure that one process at a time uses it.
+ *
+ * The lock is a unix socket that the owner listens on, because the kernel takes a listening socket
+ * away with its process, however that ends: a lock left by `kill -9` answers nobody, and there is no
+ * process id to be mistaken for another one after a restart or in another container.
+ *
+ * Every contender has a file name of its own, which appears only once its socket is listening (listen
+ * under another name, then rename), and looks at the others' only after that. So of two contenders the
+ * later to appear always sees the earlier; both may give way when they start in the same instant, but
+ * never both stay. Dead names belong to nobody and anybody may remove them.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A data directory that cannot be used. The message is one line for the operator. */
+export class DataDirectoryError extends Error {
+  override readonly name = 'DataDirectoryError';
+}
+
+export interface DataDirectory {
+  readonly path: string;
+  /** Lets another process take the directory. */
+  release(): Promise<void>;
+}
+
+/** Longest path that fits into a socket address everywhere (macOS: 104 bytes with the final zero). */
+export const SOCKET_PATH_BYTES_MAX = 100;
+
+const LOCK_NAME = /^in-use-by-(\d+)-[0-9a-f-]+$/;
+
+/**
+ * Creates `path` where needed and takes it for this process. Throws `DataDirectoryError` when another
+ * process has it or it cannot be written.
+ */
+export async function takeDataDirectory(path: string): Promise<DataDirectory> {
+  const lockDir = join(path, 'lock');
+  try {
+    // With the default mode: an embedded Postgres under another account must be able to pass through.
+    await mkdir(path, { recursive: true });
+    await mkdir(lockDir, { recursive: true });
+  } catch (error) {
+    throw new DataDirectoryError(`cannot create DATA_DIR ${path}: ${reason(error)}`);
+  }
+  return await withShortPath(lockDir, async (shortLockDir) => {
+    const name = `in-use-by-${process.pid}-${randomUUID()}`;
+    const server = await listen(shortLockDir, `starting-${name}`, path);
+    await rename(join(lockDir, `starting-${name}`), join(lockDir, name));
+    const release = async () => {
+      await rm(join(lockDir, name), { force: true });
+      await new Promise<void>((done) => server.close(() => done()));
+    };
+    const owner = await otherOwner(lockDir, shortLockDir, name);
+    if (owner === null) return { path, release };
+    await release();
+    throw new DataDirectoryError(`DATA_DIR ${path} is in use by another tallyhouse process (pid ${owner})`);
+  });
+}
+
+/** Process id in the name of a live lock other than our own, or null. Clears away dead ones. */
+async function otherOwner(lockDir: string, shortLockDir: string, ownName: string): Promise<string | null> {
+  for (const name of await readdir(lockDir)) {
+    const pid = LOCK_NAME.exec(name)?.[1];
+    if (pid === undefined || name === ownName) continue;
+    if (await answers(join(shortLockDir, name))) return pid;
+    await rm(join(lockDir, name), { force: true });
+  }
+  return null;
+}
+
+async function listen(shortLockDir: string, name: string, path: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy());
+  // The lock alone must not keep the process alive.
+  server.unref();
+  await new Promise<void>((done, fail) => {
+    server.once('error', (error) =>
+      fail(new DataDirectoryError(`cannot lock DATA_DIR ${path}: ${reason(error)}`)),
+    );
+    server.listen(join(shortLockDir, name), done);
+  });
+  return server;
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => done(false));
+  });
+}
+
+/** Runs `use` with a path to `directory` that is short enough for a socket: itself or a passing symlink. */
+async function withShortPath<T>(directory: string, use: (shortPath: string) => Promise<T>): Promise<T> {
+  const nameBytesMax = 'starting-in-use-by-4194304-'.length + 36 + 1;
+  if (Buffer.byteLength(directory) + nameBytesMax <= SOCKET_PATH_BYTES_MAX) return await use(directory);
+  const temporary = await mkdtemp(join(tmpdir(), 'th-'));
+  try {
+    await symlink(directory, join(temporary, 'l'));
+    return await use(join(temporary, 'l'));
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

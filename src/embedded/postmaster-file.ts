@@ -1,0 +1,36 @@
+/**
+ * `postmaster.pid`, the file in which a running PostgreSQL says who it is and whether it is ready. It
+ * outlives a server that was killed, so what it names has to be looked at before it is believed.
+ */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface Postmaster {
+  readonly pid: number;
+  readonly socketDir: string;
+  readonly isReady: boolean;
+}
+
+const run = promisify(execFile);
+
+/** What the file in `dataDir` says, or null without a (complete enough) one. */
+export async function readPostmaster(dataDir: string): Promise<Postmaster | null> {
+  const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
+  const lines = text.split('\n').map((line) => line.trim());
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 0) return null;
+  return { pid, socketDir: lines[4] ?? '', isReady: lines[7] === 'ready' };
+}
+
+/** True when process `pid` is a PostgreSQL that still runs (an exited one not yet reaped does not count). */
+export async function isPostgresRunning(pid: number): Promise<boolean> {
+  if (process.platform === 'linux') {
+    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(text) ?? [];
+    return name === 'postgres' && state !== 'Z' && state !== 'X';
+  }
+  const { stdout } = await run('ps', ['-o', 'stat=,comm=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout.includes('postgres') && !stdout.trimStart().startsWith('Z');
+}

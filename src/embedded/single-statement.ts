@@ -1,0 +1,48 @@
+/**
+ * The embedded engine runs every statement of a text that holds several; a server refuses such a text.
+ * This makes the embedded engine refuse it too, so that no query text, however it came about, can carry
+ * a second statement.
+ */
+
+/** Characters that open something in which a semicolon may mean something else than it seems to. */
+const AMBIGUOUS = new Set(['"', '`', '$', '#', '‘', '’', '“', '”']);
+
+/**
+ * True when `sql` is certainly one statement. Knows string literals and comments, so that a semicolon
+ * in one is fine; after a quoted name or a heredoc a semicolon is refused rather than judged.
+ */
+export function isSingleStatement(sql: string): boolean {
+  if (!sql.includes(';')) return true;
+  let at = 0;
+  while (at < sql.length) {
+    const character = sql.charAt(at);
+    if (character === ';') return false;
+    if (character === "'") {
+      at = endOfString(sql, at + 1);
+    } else if (sql.startsWith('--', at)) {
+      at = endOf(sql, '\n', at);
+    } else if (sql.startsWith('/*', at)) {
+      at = endOf(sql, '*/', at + 2);
+    } else if (AMBIGUOUS.has(character)) {
+      return !sql.includes(';', at);
+    } else {
+      at += 1;
+    }
+  }
+  return true;
+}
+
+/** Index after `end`, or the end of the text: what is never closed holds no further statement. */
+function endOf(sql: string, end: string, start: number): number {
+  const found = sql.indexOf(end, start);
+  return found < 0 ? sql.length : found + end.length;
+}
+
+/** Index after the closing quote of a literal, or the end of the text. */
+function endOfString(sql: string, start: number): number {
+  for (let at = start; at < sql.length; at += 1) {
+    if (sql[at] === '\\') at += 1;
+    else if (sql[at] === "'") return at + 1;
+  }
+  return sql.length;
+}

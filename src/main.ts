@@ -1,0 +1,70 @@
+/**
+ * The process: configuration, service, signals, exit. The only file that ends the process.
+ *
+ * Standard output is for the operator, standard error for the log. Exit code 0 after a drain, 1 when
+ * the service could not start or lost a store.
+ */
+import { createApplication } from './application.ts';
+import { type Config, ConfigError, loadConfig, processEnvironment } from './config.ts';
+import { EmbeddedClickHouseError } from './embedded/chdb.ts';
+import { DataDirectoryError } from './embedded/data-directory.ts';
+import { EmbeddedPostgresError } from './embedded/postgres-binaries.ts';
+import { createLogger } from './log.ts';
+import { type Service, startService } from './service.ts';
+
+const EXPECTED = [ConfigError, DataDirectoryError, EmbeddedPostgresError, EmbeddedClickHouseError];
+
+async function main(): Promise<void> {
+  const config = loadConfig(processEnvironment());
+  const log = createLogger(config);
+  const startedAt = performance.now();
+  const stopRequested = nextSignal();
+  const service = await startService(config, log, createApplication);
+  announce(service, config);
+  log.info({ url: service.url, startMs: Math.round(performance.now() - startedAt) }, 'ready');
+  const reason = await Promise.race([stopRequested, service.lost.then((why) => ({ why }))]);
+  if ('why' in reason) fail(reason.why);
+  log.info({ signal: reason.signal }, 'draining');
+  exitOnNextSignal();
+  await service.close();
+  log.info('stopped');
+  process.exit(0);
+}
+
+/** A signal during the start is remembered and acted on once the service is up. */
+function nextSignal(): Promise<{ signal: NodeJS.Signals }> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, (signal) => resolve({ signal }));
+  });
+}
+
+/** Whoever asks twice does not want to wait. */
+function exitOnNextSignal(): void {
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
+}
+
+function announce(service: Service, config: Config): void {
+  const lines = [`tallyhouse is ready at ${service.url}`, `  API reference  ${service.url}/docs`];
+  if (service.token.isNew) {
+    lines.push(
+      `  API token      ${service.token.token}`,
+      `  (kept in ${config.dataDir}/api-token; shown only this once)`,
+    );
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function fail(line: string): never {
+  process.stderr.write(`tallyhouse: ${line}\n`);
+  process.exit(1);
+}
+
+main().catch((error: unknown) => {
+  if (EXPECTED.some((expected) => error instanceof expected)) fail((error as Error).message);
+  if (isAddressInUse(error)) fail(`cannot listen: ${error.message}`);
+  fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
+});
+
+function isAddressInUse(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+}

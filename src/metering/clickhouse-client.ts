@@ -1,0 +1,64 @@
+/**
+ * The code path that the embedded engine and a server share: how a query gets its settings and format,
+ * how rows are read. Both are reached through `@clickhouse/client`; a backend only lends its clients.
+ */
+import { z } from 'zod';
+import type { ClickHouse, QueryParams, SelectStatement } from './clickhouse.ts';
+import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
+
+/** A complete SELECT, with its parameters in both ways of sending them. */
+export interface BackendSelect {
+  readonly sql: string;
+  readonly params: QueryParams;
+  /** The parameters as a statement to be sent in front, for an engine that takes none beside the query. */
+  parameterStatement(): string;
+}
+
+/** What differs between the embedded engine and a server. */
+export interface ClickHouseBackend {
+  /** Runs a query; the result is complete, or the failure known, when this resolves. */
+  select(query: BackendSelect): Promise<AsyncIterable<unknown>>;
+  command(sql: string): Promise<void>;
+  insertRows: ClickHouse['insertRows'];
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * A query that runs longer than this is ended by the engine. Nothing the API asks takes as long; bulk
+ * reads and invoice runs state their own limit.
+ */
+export const EXECUTION_TIME_MAX_SECONDS = 30;
+
+const DEFAULT_SETTINGS = { max_execution_time: EXECUTION_TIME_MAX_SECONDS };
+
+/** Numbers that JavaScript cannot hold are quoted, and the rows come as one JSON array. */
+const ROW_SETTINGS = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  output_format_json_array_of_rows: 1,
+};
+
+export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
+  return {
+    query: async <Row>({ sql, params, settings, schema }: SelectStatement & { schema: z.ZodType<Row> }) => {
+      const clause = settingsClause({ ...DEFAULT_SETTINGS, ...settings, ...ROW_SETTINGS });
+      // On a line of its own, so that a comment at the end of the query cannot swallow it.
+      const bytes = await select(backend, `${sql}\nFORMAT JSONEachRow\n${clause}`, params);
+      return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
+    },
+    queryBytes: async ({ sql, params, settings }) =>
+      await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, params),
+    command: (sql) => backend.command(sql),
+    insertRows: (insert) => backend.insertRows(insert),
+    ping: () => backend.ping(),
+    close: () => backend.close(),
+  };
+}
+
+async function select(backend: ClickHouseBackend, sql: string, params: QueryParams = {}): Promise<Buffer> {
+  const result = await backend.select({ sql, params, parameterStatement: () => parameterStatement(params) });
+  const chunks: Buffer[] = [];
+  for await (const chunk of result) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}

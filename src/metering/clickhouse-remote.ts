@@ -1,0 +1,87 @@
+/** ClickHouse behind a URL. One HTTP client; its pool of connections is what keeps inserts unhindered. */
+import { Readable } from 'node:stream';
+import { createClient } from '@clickhouse/client';
+import { assert } from '../core/errors.ts';
+import type { ClickHouse } from './clickhouse.ts';
+import { createClickHouse } from './clickhouse-client.ts';
+
+/** Longer than any query may run, so that the server's own limit speaks first, with a clear error. */
+const REQUEST_TIMEOUT_MS = 660_000;
+const CONNECTIONS_MAX = 16;
+
+export interface RemoteClickHouseOptions {
+  /** http or https, with user, password and database (default `tallyhouse`) in it. */
+  readonly url: string;
+  /** With a cluster, an insert is answered only when every shard it goes to has it. */
+  readonly cluster?: string | undefined;
+}
+
+/** Opens a server; nothing is sent before the first statement. */
+export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickHouse {
+  const { url, database } = splitUrl(options.url);
+  const client = createClient({
+    url,
+    database,
+    application: 'tallyhouse',
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: CONNECTIONS_MAX,
+    // Lists of customers outgrow a URL; the client then sends parameters in the body.
+    use_multipart_params_auto: true,
+  });
+  const insertSettings = {
+    async_insert: 0,
+    ...(options.cluster === undefined ? {} : { distributed_foreground_insert: 1 }),
+  } as const;
+  return createClickHouse({
+    select: async ({ sql, params }) => {
+      const result = await client.exec({
+        query: sql,
+        query_params: { ...params },
+        // The whole result is checked before the first byte, so an error is never half a result.
+        clickhouse_settings: { wait_end_of_query: 1, readonly: '2' },
+      });
+      return result.stream;
+    },
+    command: async (query) => {
+      await client.command({ query, clickhouse_settings: { wait_end_of_query: 1 } });
+    },
+    insertRows: async ({ table, columns, rows }) => {
+      const [first, ...others] = columns;
+      assert(first !== undefined, 'an insert names its columns');
+      await client.insert({
+        table,
+        columns: [first, ...others],
+        values: Readable.from([rows], { objectMode: false }),
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: insertSettings,
+      });
+    },
+    ping: async () => {
+      const result = await client.ping({ select: true });
+      if (!result.success) throw result.error;
+    },
+    close: () => client.close(),
+  });
+}
+
+/** Creates the database that the URL names, so that an empty server is enough. */
+export async function createRemoteDatabase(options: RemoteClickHouseOptions): Promise<void> {
+  const { url, database } = splitUrl(options.url);
+  const client = createClient({ url, application: 'tallyhouse' });
+  const onCluster = options.cluster === undefined ? '' : ` ON CLUSTER '${options.cluster}'`;
+  try {
+    await client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${database}\`${onCluster}` });
+  } finally {
+    await client.close();
+  }
+}
+
+const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+function splitUrl(text: string): { url: string; database: string } {
+  const url = new URL(text);
+  const database = url.pathname.replace(/^\//, '') || 'tallyhouse';
+  assert(DATABASE_NAME.test(database), `CLICKHOUSE_URL: ${database} is not a database name`);
+  url.pathname = '';
+  return { url: url.toString(), database };
+}

@@ -1,0 +1,44 @@
+/**
+ * The one interface through which the service reaches ClickHouse, embedded or remote.
+ *
+ * Owns the vocabulary only. `clickhouse-client.ts` holds the code path that both share,
+ * `clickhouse-remote.ts` the server behind a URL and `embedded/chdb.ts` the engine in this process.
+ * Failures of the engine arrive as `ClickHouseError` of `@clickhouse/client`, with `code` (such as
+ * '62') and `type` (such as 'SYNTAX_ERROR').
+ */
+import type { z } from 'zod';
+
+export type QueryParams = Readonly<Record<string, unknown>>;
+export type QuerySettings = Readonly<Record<string, string | number>>;
+
+/** A SELECT: its text, the values of its `{name:Type}` placeholders and its own limits. */
+export interface SelectStatement {
+  readonly sql: string;
+  readonly params?: QueryParams;
+  /** Put into the query's own SETTINGS clause, over the defaults (`max_execution_time` among them). */
+  readonly settings?: QuerySettings;
+}
+
+export interface ClickHouse {
+  /**
+   * Rows of a SELECT that has no FORMAT and no SETTINGS of its own. 64-bit integers and decimals arrive
+   * as strings. To explain a query, select from it: `SELECT explain FROM (EXPLAIN AST …)`.
+   */
+  query<Row>(query: SelectStatement & { readonly schema: z.ZodType<Row> }): Promise<Row[]>;
+  /** Raw result bytes of a SELECT that ends in its own `FORMAT x` (for bulk reads, such as RowBinary). */
+  queryBytes(query: SelectStatement): Promise<Buffer>;
+  /** DDL and other statements without a result, one at a time. */
+  command(sql: string): Promise<void>;
+  /**
+   * Inserts rows that are already encoded as JSONCompactEachRow. Resolves when they are on disk (the
+   * tables fsync after every insert). Has a connection of its own, so queries never hold it up.
+   */
+  insertRows(insert: {
+    readonly table: string;
+    readonly columns: readonly string[];
+    readonly rows: Buffer;
+  }): Promise<void>;
+  ping(): Promise<void>;
+  /** Waits for what is running, then lets go of the engine. */
+  close(): Promise<void>;
+}

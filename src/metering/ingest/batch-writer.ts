@@ -1,0 +1,194 @@
+/**
+ * Group commit: rows of many requests become one insert. While one batch is being written the next
+ * one fills; each caller is told when the batch with its rows is on disk.
+ *
+ * Owns the two buffers, the pace of the inserts and the limit on what may wait. Does not retry: a
+ * failed batch fails its callers, who know that nothing of it was acknowledged and send it again.
+ */
+import { Refusal } from '../../core/errors.ts';
+
+export interface BatchWriterOptions {
+  /** Writes encoded rows; resolves when they are on disk. The buffer is reused after that. */
+  readonly insert: (rows: Buffer) => Promise<void>;
+  /** Called for every failed batch with the reason, before its callers are told. */
+  readonly onFailure: (error: unknown, rows: number) => void;
+}
+
+/** Larger batches make inserts only a little cheaper per row, and everybody in them waits longer. */
+const BATCH_ROWS_MAX = 100_000;
+/** What may wait for the batch before it; with the one being written, twice this is held in memory. */
+const BATCH_BYTES_MAX = 32 * 1024 * 1024;
+/** From here on a batch is written without rest: an insert of that size is mostly work per row. */
+const BATCH_ROWS_EAGER = 10_000;
+/** A lone request waits this long for company, so that a burst becomes one insert. */
+const LINGER_MS_MIN = 2;
+/** Bounds the rest after a slow insert, and with it what the pacing can add to an answer. */
+const LINGER_MS_MAX = 25;
+const BUFFER_BYTES_MIN = 256 * 1024;
+
+/** A group of rows that become durable, or fail, together. */
+interface Batch {
+  buffer: Buffer;
+  length: number;
+  rows: number;
+  readonly onFailed: (() => void)[];
+  readonly durable: Promise<void>;
+  readonly settle: { resolve: () => void; reject: (reason: unknown) => void };
+}
+
+export interface BatchWriter {
+  /** Throws an `overloaded` refusal where no more rows may wait. Call it before doing anything final. */
+  checkRoom(): void;
+  /**
+   * Adds rows to the open batch, synchronously. Resolves when they are on disk; rejects with an
+   * `unavailable` refusal when they could not be written. `onFailed` runs first in that case.
+   */
+  append(rows: string, count: number, onFailed: () => void): Promise<void>;
+  /** Resolves when everything appended up to now is on disk; rejects when part of it failed. */
+  settled(): Promise<void>;
+  /** Rows and bytes that were appended and are not yet on disk, and inserts done so far. */
+  stats(): { waitingRows: number; waitingBytes: number; batches: number; failedBatches: number };
+  /** Writes what is left and resolves; later appends are refused as `unavailable`. */
+  close(): Promise<void>;
+}
+
+export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
+  return new GroupCommit(options);
+}
+
+class GroupCommit implements BatchWriter {
+  readonly #options: BatchWriterOptions;
+  #open: Batch | null = null;
+  #writing: Batch | null = null;
+  #spare: Buffer | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #restUntil = 0;
+  #batches = 0;
+  #failedBatches = 0;
+  #isClosed = false;
+
+  constructor(options: BatchWriterOptions) {
+    this.#options = options;
+  }
+
+  checkRoom(): void {
+    if (this.#isClosed)
+      throw new Refusal('unavailable', 'the service is shutting down, send the events again');
+    const open = this.#open;
+    if (open !== null && (open.length >= BATCH_BYTES_MAX || open.rows >= BATCH_ROWS_MAX)) {
+      throw new Refusal('overloaded', 'too many events are waiting to be written, try again in a moment');
+    }
+  }
+
+  append(rows: string, count: number, onFailed: () => void): Promise<void> {
+    this.#open ??= this.#newBatch();
+    const batch = this.#open;
+    batch.length += this.#write(batch, rows);
+    batch.rows += count;
+    batch.onFailed.push(onFailed);
+    this.#schedule();
+    return batch.durable;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all([this.#writing?.durable, this.#open?.durable]);
+  }
+
+  stats(): { waitingRows: number; waitingBytes: number; batches: number; failedBatches: number } {
+    const waiting = [this.#open, this.#writing].filter((batch) => batch !== null);
+    return {
+      waitingRows: waiting.reduce((total, batch) => total + batch.rows, 0),
+      waitingBytes: waiting.reduce((total, batch) => total + batch.length, 0),
+      batches: this.#batches,
+      failedBatches: this.#failedBatches,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#schedule();
+    await Promise.allSettled([this.#writing?.durable, this.#open?.durable]);
+  }
+
+  #newBatch(): Batch {
+    const { promise, resolve, reject } = deferred();
+    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(BUFFER_BYTES_MIN);
+    this.#spare = null;
+    return { buffer, length: 0, rows: 0, onFailed: [], durable: promise, settle: { resolve, reject } };
+  }
+
+  /** Bytes written. */
+  #write(batch: Batch, rows: string): number {
+    // Three bytes is the most that UTF-8 needs for one code unit.
+    const needed = batch.length + rows.length * 3;
+    if (needed > batch.buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed, batch.buffer.length * 2));
+      batch.buffer.copy(grown, 0, 0, batch.length);
+      batch.buffer = grown;
+    }
+    return batch.buffer.write(rows, batch.length, 'utf8');
+  }
+
+  /** Starts the open batch now, or sets the time at which it is to start. */
+  #schedule(): void {
+    const batch = this.#open;
+    if (batch === null || this.#writing !== null) return;
+    const waitMs = Math.ceil(this.#restUntil - performance.now());
+    if (this.#isClosed || batch.rows >= BATCH_ROWS_EAGER) {
+      void this.#flush(batch);
+    } else if (this.#timer === null) {
+      this.#timer = setTimeout(
+        () => {
+          this.#timer = null;
+          if (this.#open !== null && this.#writing === null) void this.#flush(this.#open);
+        },
+        Math.max(LINGER_MS_MIN, waitMs),
+      );
+    }
+  }
+
+  async #flush(batch: Batch): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#open = null;
+    this.#writing = batch;
+    const started = performance.now();
+    try {
+      await this.#options.insert(batch.buffer.subarray(0, batch.length));
+      batch.settle.resolve();
+    } catch (error) {
+      this.#fail(batch, error);
+    }
+    this.#batches += 1;
+    this.#spare = batch.buffer;
+    this.#writing = null;
+    const ended = performance.now();
+    // Rest as long as the insert took: at most half of the time goes into inserts of few rows.
+    this.#restUntil = ended + Math.min(LINGER_MS_MAX, ended - started);
+    this.#schedule();
+  }
+
+  #fail(batch: Batch, error: unknown): void {
+    this.#failedBatches += 1;
+    for (const onFailed of batch.onFailed) onFailed();
+    this.#options.onFailure(error, batch.rows);
+    batch.settle.reject(
+      new Refusal(
+        'unavailable',
+        'the events could not be written; none of them was acknowledged, send them again',
+      ),
+    );
+  }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {
+  let resolve: () => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  // Whoever appended holds the promise; a batch whose callers all went away must not end the process.
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,146 @@
+/**
+ * The way of an event from the request to the disk: validate, drop duplicates, append to the open
+ * batch, answer when that batch is durable. docs/deduplication.md describes it.
+ *
+ * Needs ClickHouse only. Customers, aliases and metrics are looked up when usage is read.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { Refusal } from '../../core/errors.ts';
+import { DAY_MS, type Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import { createBatchWriter } from './batch-writer.ts';
+import { createDeduplicationIndex } from './deduplication-index.ts';
+import { createRowEncoder, USAGE_EVENTS_COLUMNS, USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { rebuildIndex } from './rebuild-index.ts';
+import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
+import { type ValidEvent, validateEvents } from './validate-events.ts';
+
+export interface IngestLog {
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface IngestOptions {
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
+  readonly windowDays: number;
+  readonly log: IngestLog;
+}
+
+export interface IngestOutcome {
+  /** Events newly stored by this request. */
+  readonly accepted: number;
+  /** Events whose id was accepted before within the window, or earlier in the same request. */
+  readonly duplicates: number;
+}
+
+export interface IngestStats {
+  readonly acceptedTotal: number;
+  readonly duplicatesTotal: number;
+  readonly ids: number;
+  readonly indexBytes: number;
+  readonly waitingRows: number;
+  readonly waitingBytes: number;
+  readonly batches: number;
+  readonly failedBatches: number;
+}
+
+export interface Ingest {
+  /**
+   * Stores the events of a raw request body. Resolves when every one of them, duplicates included, is
+   * on disk. Refuses as `invalid` (with `details.errors`, nothing stored), `overloaded` (nothing
+   * stored, try later) or `unavailable` (not acknowledged, send it again).
+   */
+  ingest(body: Buffer): Promise<IngestOutcome>;
+  /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. */
+  rebuild(): Promise<{ ids: number }>;
+  stats(): IngestStats;
+  /** Refuses new events, writes those accepted and resolves when they are on disk. */
+  close(): Promise<void>;
+}
+
+interface Taken extends IngestOutcome {
+  readonly durable: Promise<void> | undefined;
+}
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { clickhouse, clock, windowDays, log } = options;
+  const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
+  const encoder = createRowEncoder();
+  const writer = createBatchWriter({
+    insert: (rows) =>
+      clickhouse.insertRows({ table: USAGE_EVENTS_TABLE, columns: USAGE_EVENTS_COLUMNS, rows }),
+    onFailure: (error, rows) => log.error({ err: error, rows }, 'a batch of events could not be written'),
+  });
+  let isReady = false;
+  let acceptedTotal = 0;
+  let duplicatesTotal = 0;
+
+  /** Reserves the new ids and encodes their events. Synchronous, so no other request comes in between. */
+  function takeNew(
+    events: readonly ValidEvent[],
+    now: Instant,
+  ): { rows: string; hashes: Uint32Array; count: number } {
+    const hashes = new Uint32Array(events.length * HASH_WORDS);
+    const nowSeconds = Math.floor(now / 1000);
+    let rows = '';
+    let count = 0;
+    for (const event of events) {
+      // The hash of a duplicate is overwritten by the next one: only new ones stay in the list.
+      const at = count * HASH_WORDS;
+      hashTransactionId(event.transactionId, hashes, at);
+      if (!index.reserve(hashes, at, nowSeconds)) continue;
+      rows += encoder.encode(event, hashes, at, now);
+      count += 1;
+    }
+    return { rows, hashes, count };
+  }
+
+  function releaseLater(hashes: Uint32Array, count: number): () => void {
+    return () => {
+      for (let i = 0; i < count; i += 1) index.release(hashes, i * HASH_WORDS);
+    };
+  }
+
+  /** Everything up to the append, synchronously. Apart from `ingest`, so that nothing of the parsed body outlives it. */
+  function take(body: Buffer): Taken {
+    if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
+    const now = clock.now();
+    const validation = validateEvents(body, { now, windowDays });
+    if (!('events' in validation)) {
+      throw new Refusal('invalid', validation.message, { details: { errors: validation.errors } });
+    }
+    writer.checkRoom();
+    const { rows, hashes, count } = takeNew(validation.events, now);
+    const duplicates = validation.events.length - count;
+    const written = count > 0 ? writer.append(rows, count, releaseLater(hashes, count)) : undefined;
+    // The first copy of a duplicate may still be on its way: it must be on disk before anyone hears 200.
+    return { accepted: count, duplicates, durable: duplicates > 0 ? writer.settled() : written };
+  }
+
+  async function ingest(body: Buffer): Promise<IngestOutcome> {
+    const { accepted, duplicates, durable } = take(body);
+    await durable;
+    acceptedTotal += accepted;
+    duplicatesTotal += duplicates;
+    return { accepted, duplicates };
+  }
+
+  return {
+    ingest,
+    async rebuild() {
+      const { lastTick } = await rebuildIndex(clickhouse, index, clock.now(), windowDays);
+      encoder.startAfter(lastTick);
+      isReady = true;
+      return { ids: index.size };
+    },
+    stats: () => ({
+      acceptedTotal,
+      duplicatesTotal,
+      ids: index.size,
+      indexBytes: index.bytes,
+      ...writer.stats(),
+    }),
+    close: () => writer.close(),
+  };
+}

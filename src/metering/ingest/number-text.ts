@@ -1,0 +1,63 @@
+/**
+ * The text under which a JSON number is stored: plain decimal notation that keeps every digit sent.
+ *
+ * Canonical form: an optional minus, at least one integer digit, no exponent, no needless zeros
+ * (`1.50` is stored as `1.5`, `1e3` as `1000`, `-0` as `0`). Two ways lead to it and must agree:
+ * - Up to 15 significant digits a double gives back exactly the digits it was read from, so the
+ *   result of `JSON.parse` is enough.
+ * - A body in which a number is longer or has an exponent takes the slow way: every number token is
+ *   replaced by its position in a list of the tokens' texts before it is parsed again.
+ */
+import { NUMBER_DIGITS_MAX } from './event-limits.ts';
+
+/** May match inside a string as well: that only sends a body the slow way without need. */
+const LONG_NUMBER = /[:,[]\s*-?(?:[\d.]{16,}|[\d.]+[eE])/;
+
+/** Whether any number of this JSON text could lose digits as a double. Never misses one. */
+export function mayLoseDigits(json: string): boolean {
+  return LONG_NUMBER.test(json);
+}
+
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gs;
+
+/** `json` with every number replaced by its index in `numbers`, the texts as sent. `json` must be valid JSON. */
+export function extractNumbers(json: string): { json: string; numbers: string[] } {
+  const numbers: string[] = [];
+  const replaced = json.replace(STRING_OR_NUMBER, (token) =>
+    token.startsWith('"') ? token : String(numbers.push(token) - 1),
+  );
+  return { json: replaced, numbers };
+}
+
+/**
+ * Canonical text of a number that `JSON.parse` returned. With `sources` the number is an index into
+ * the list that `extractNumbers` made. Null when it needs more than `NUMBER_DIGITS_MAX` digits.
+ */
+export function numberText(value: number, sources: readonly string[] | null): string | null {
+  if (sources !== null) return plainDecimal(sources[value] ?? '');
+  const text = String(value);
+  // JavaScript writes an exponent only below 1e-6 here, because longer numbers go the slow way.
+  return text.includes('e') ? plainDecimal(text) : text;
+}
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Room for sign, point, exponent and needless zeros around the digits; also bounds the work below. */
+const TOKEN_LENGTH_MAX = NUMBER_DIGITS_MAX + 40;
+
+/** Canonical text of a JSON number token, or null where it is none or too long. */
+export function plainDecimal(token: string): string | null {
+  if (token.length > TOKEN_LENGTH_MAX) return null;
+  const match = NUMBER.exec(token);
+  if (match === null) return null;
+  const [, sign = '', integer = '', fraction = '', exponentText = '0'] = match;
+  const all = integer + fraction;
+  if (/^0+$/.test(all)) return '0';
+  // The number is 0.<all> times ten to the power of `point`.
+  const point = integer.length + Number(exponentText);
+  if (Math.abs(point) > TOKEN_LENGTH_MAX) return null;
+  const whole = (point > 0 ? all.slice(0, point).padEnd(point, '0') : '').replace(/^0+/, '');
+  const part = (point > 0 ? all.slice(point) : '0'.repeat(-point) + all).replace(/0+$/, '');
+  if (whole.length + part.length > NUMBER_DIGITS_MAX) return null;
+  return `${sign}${whole === '' ? '0' : whole}${part === '' ? '' : `.${part}`}`;
+}

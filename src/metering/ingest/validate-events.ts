@@ -1,0 +1,209 @@
+/**
+ * Checks a raw `POST /v1/ingest` body, by hand because a schema library costs as much per event as
+ * all the rest of the path.
+ *
+ * Owns the rules of a request and of an event (docs/deduplication.md lists them). Does not look at
+ * what is already stored and never throws, whatever the bytes are. One bad event refuses the whole
+ * request, so that a sender never has to find out which part of it was stored.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../core/time.ts';
+import {
+  CUSTOMER_ID_LENGTH_MAX,
+  EVENT_TYPE_LENGTH_MAX,
+  EVENTS_PER_REQUEST_MAX,
+  FUTURE_HOURS_MAX,
+  TRANSACTION_ID_CHARACTERS_MAX,
+} from './event-limits.ts';
+import { createTimestampParser, type TimestampParser } from './event-timestamp.ts';
+import { extractNumbers, mayLoseDigits } from './number-text.ts';
+import {
+  type BodyTraits,
+  isObject,
+  type PropertiesResult,
+  quoted,
+  textProblem,
+  writeProperties,
+} from './property-text.ts';
+
+/** An event that may be stored. The `…Json` members are JSON literals, ready to be written out. */
+export interface ValidEvent {
+  readonly transactionId: string;
+  readonly transactionIdJson: string;
+  readonly customerRefJson: string;
+  readonly eventTypeJson: string;
+  readonly timestamp: Instant;
+  /** JSON object with string values only. */
+  readonly propertiesJson: string;
+}
+
+export interface EventError {
+  readonly index: number;
+  readonly transaction_id: string | null;
+  readonly message: string;
+}
+
+/** `errors` holds the bad events only; it is empty where the body as a whole is at fault. */
+export type Validation =
+  | { readonly events: readonly ValidEvent[] }
+  | { readonly message: string; readonly errors: readonly EventError[] };
+
+export interface ValidationContext {
+  readonly now: Instant;
+  /** How far in the past a timestamp may lie, in days; also how long an id is remembered. */
+  readonly windowDays: number;
+}
+
+/** Validates the body of one request. Never throws. */
+export function validateEvents(body: Buffer, context: ValidationContext): Validation {
+  const text = bodyText(body);
+  if (text === null) return { message: 'the body is not valid UTF-8', errors: [] };
+  const parsed = parseJson(text);
+  if (!Array.isArray(parsed)) return { message: arrayProblem(parsed), errors: [] };
+  if (parsed.length < 1 || parsed.length > EVENTS_PER_REQUEST_MAX) {
+    return {
+      message: `the body must hold 1 to ${EVENTS_PER_REQUEST_MAX} events, not ${parsed.length}`,
+      errors: [],
+    };
+  }
+  const traits = {
+    isEscapeFree: !text.includes('\\'),
+    hasUnicodeEscapes: text.includes('\\u'),
+    numbers: null,
+  };
+  const fast = checkEvents(parsed, traits, context);
+  if (!fast.sawNumber || !mayLoseDigits(text)) return fast.validation;
+  const { json, numbers } = extractNumbers(text);
+  const reparsed = parseJson(json);
+  if (!Array.isArray(reparsed)) return { message: arrayProblem(undefined), errors: [] };
+  return checkEvents(reparsed, { ...traits, numbers }, context).validation;
+}
+
+/** The body as a string, or null where it is not UTF-8. Plain ASCII, the common case, is a straight copy. */
+function bodyText(body: Buffer): string | null {
+  if (isAscii(body)) return body.toString('latin1');
+  return isUtf8(body) ? body.toString('utf8') : null;
+}
+
+/** Undefined where the text is not JSON; `JSON.parse` itself never returns undefined. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function arrayProblem(parsed: unknown): string {
+  return parsed === undefined ? 'the body is not valid JSON' : 'the body must be a JSON array of events';
+}
+
+interface EventCheck {
+  readonly body: BodyTraits;
+  readonly earliest: Instant;
+  readonly latest: Instant;
+  readonly parseTimestamp: TimestampParser;
+  readonly properties: PropertiesResult;
+}
+
+function checkEvents(
+  candidates: readonly unknown[],
+  body: BodyTraits,
+  context: ValidationContext,
+): { validation: Validation; sawNumber: boolean } {
+  const check: EventCheck = {
+    body,
+    earliest: Math.max(0, context.now - context.windowDays * DAY_MS),
+    latest: context.now + FUTURE_HOURS_MAX * HOUR_MS,
+    parseTimestamp: createTimestampParser(),
+    properties: { text: '', problem: null, sawNumber: false },
+  };
+  const events: ValidEvent[] = [];
+  const errors: EventError[] = [];
+  for (const [index, candidate] of candidates.entries()) {
+    const outcome = checkEvent(candidate, check);
+    if (typeof outcome === 'string') errors.push(eventError(index, candidate, outcome));
+    else events.push(outcome);
+  }
+  const { sawNumber } = check.properties;
+  if (errors.length === 0) return { validation: { events }, sawNumber };
+  return { validation: { message: summary(errors, candidates.length), errors }, sawNumber };
+}
+
+/** The event, or what is wrong with it, starting with the name of the field. */
+function checkEvent(candidate: unknown, check: EventCheck): ValidEvent | string {
+  if (!isObject(candidate)) return 'the event must be an object';
+  const { transaction_id: transactionId, customer_id: customerRef, event_type: eventType } = candidate;
+  if (typeof transactionId !== 'string') return missing('transaction_id', transactionId);
+  if (typeof customerRef !== 'string') return missing('customer_id', customerRef);
+  if (typeof eventType !== 'string') return missing('event_type', eventType);
+  const problem =
+    transactionIdProblem(transactionId, check.body) ??
+    stringProblem('customer_id', customerRef, CUSTOMER_ID_LENGTH_MAX, check.body) ??
+    stringProblem('event_type', eventType, EVENT_TYPE_LENGTH_MAX, check.body);
+  if (problem !== null) return problem;
+  const timestamp = checkTimestamp(candidate.timestamp, check);
+  if (typeof timestamp === 'string') return timestamp;
+  writeProperties(candidate.properties, check.body, check.properties);
+  if (check.properties.problem !== null) return check.properties.problem;
+  return {
+    transactionId,
+    transactionIdJson: quoted(transactionId, check.body),
+    customerRefJson: quoted(customerRef, check.body),
+    eventTypeJson: quoted(eventType, check.body),
+    timestamp,
+    propertiesJson: check.properties.text,
+  };
+}
+
+function missing(field: string, value: unknown): string {
+  return value === undefined || value === null ? `${field}: is required` : `${field}: must be a string`;
+}
+
+function transactionIdProblem(text: string, body: BodyTraits): string | null {
+  const max = TRANSACTION_ID_CHARACTERS_MAX;
+  // Characters outside the basic plane take two code units, so only then is it worth counting.
+  const isTooLong = text.length > max && (text.length > 2 * max || Array.from(text).length > max);
+  if (text.length === 0 || isTooLong) return `transaction_id: must have 1 to ${max} characters`;
+  const problem = textProblem(text, body);
+  return problem === null ? null : `transaction_id: ${problem}`;
+}
+
+function stringProblem(field: string, text: string, lengthMax: number, body: BodyTraits): string | null {
+  if (text.length === 0 || text.length > lengthMax) return `${field}: must have 1 to ${lengthMax} characters`;
+  const problem = textProblem(text, body);
+  return problem === null ? null : `${field}: ${problem}`;
+}
+
+function checkTimestamp(value: unknown, check: EventCheck): Instant | string {
+  if (typeof value !== 'string') return missing('timestamp', value);
+  const timestamp = check.parseTimestamp(value);
+  if (timestamp === null) {
+    return 'timestamp: must be an RFC 3339 timestamp with a four-digit year and an offset, such as 2026-11-20T00:00:00Z';
+  }
+  if (timestamp > check.latest) {
+    return `timestamp: must be at most ${FUTURE_HOURS_MAX} hours in the future, so not after ${formatInstant(check.latest)}`;
+  }
+  if (timestamp < check.earliest) {
+    return `timestamp: is too far in the past, must not be before ${formatInstant(check.earliest)}`;
+  }
+  return timestamp;
+}
+
+function eventError(index: number, candidate: unknown, message: string): EventError {
+  const id = isObject(candidate) ? candidate.transaction_id : undefined;
+  // A hostile id can be as long as the body: what is echoed stays within the length of a valid one.
+  const shown = typeof id === 'string' ? id.slice(0, TRANSACTION_ID_CHARACTERS_MAX) : null;
+  return { index, transaction_id: shown, message };
+}
+
+/** Events that the message names; all of them are in `errors`. */
+const EVENTS_IN_MESSAGE_MAX = 5;
+
+function summary(errors: readonly EventError[], total: number): string {
+  const named = errors
+    .slice(0, EVENTS_IN_MESSAGE_MAX)
+    .map((error) => `[${error.index}] ${error.transaction_id ?? 'without transaction_id'}: ${error.message}`);
+  const rest = errors.length > named.length ? `; and ${errors.length - named.length} more` : '';
+  return `${errors.length} of ${total} events are invalid, nothing was stored: ${named.join('; ')}${rest}`;
+}

@@ -1,0 +1,119 @@
+/** The query behind `readUsageGroups`: one page of (window, group) rows, in order, each aggregated on its own. */
+import type { StreamingMetric } from '../../core/metric.ts';
+import { type Interval, SECOND_MS } from '../../core/time.ts';
+import { aggregateSql } from './aggregate-sql.ts';
+import type { UsageGroupCursor } from './group-cursor.ts';
+import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
+import { createParameters, type Parameters } from './parameters.ts';
+import { propertySql } from './property-sql.ts';
+import { renderStatement, scopeConditions } from './usage-relation.ts';
+import { type UsageWindowSize, windowLength } from './usage-windows.ts';
+
+export interface GroupsQuery {
+  readonly metric: StreamingMetric;
+  readonly refs: readonly string[];
+  /** What is left of the requested range: from the cursor's window on. */
+  readonly range: Interval;
+  readonly windowSize: UsageWindowSize;
+  /** Sorted property names. */
+  readonly groupKey: readonly string[];
+  readonly groupFilters: Readonly<Record<string, readonly string[]>>;
+  readonly after: UsageGroupCursor | null;
+  /** Only events ingested up to here, in epoch microseconds; null for all. */
+  readonly ingestedUpTo: string | null;
+  readonly limit: number;
+}
+
+export interface CompiledQuery {
+  readonly sql: string;
+  readonly parameters: Parameters;
+}
+
+/**
+ * Rows: `window_start` (unix seconds), `group_values`, `value`, and `ingested_up_to`, the last moment
+ * of ingestion among all events that the query aggregated, also those of rows beyond the page.
+ */
+export function compileUsageGroups(query: GroupsQuery): CompiledQuery {
+  const { metric, groupKey, range, after } = query;
+  const parameters = createParameters();
+  const groups = groupKey.map((_, index) => `group_${index}`);
+  const scope = scopeConditions(parameters, query.refs, range);
+  const definitions = groupKey.map(
+    (name, index) => `${groupSql(parameters, metric, name)} AS group_${index}`,
+  );
+  const match = matchSql(parameters, metric);
+  const filters = groupKey.flatMap((name) => {
+    const values = query.groupFilters[name] ?? [];
+    return values.length === 0 ? [] : [inCondition(parameters, name, values)];
+  });
+  const keys = ['window_seconds', ...groups];
+  const sql = renderStatement({
+    definitions: [
+      ...definitions,
+      ...match.definitions,
+      `${windowSql(parameters, query.windowSize, range)} AS window_seconds`,
+    ],
+    columns: [
+      'toString(window_seconds) AS window_start',
+      `CAST([${groups.join(', ')}], 'Array(Nullable(String))') AS group_values`,
+      `${aggregateSql(metric.aggregation)} AS value`,
+      'toString(toUnixTimestamp64Micro(max(max(ingested_at)) OVER ())) AS ingested_up_to',
+    ],
+    conditions: [
+      ...scope,
+      ...match.conditions,
+      ...filters,
+      ...ingestedCondition(parameters, query.ingestedUpTo),
+    ],
+    groupBy: keys,
+    having: after === null ? [] : [afterCondition(parameters, groups, after)],
+    orderBy: ['window_seconds', ...groups.map((group) => `${group} ASC NULLS LAST`)],
+    limit: parameters.bind('limit', 'UInt32', query.limit),
+  });
+  return { sql, parameters };
+}
+
+/** When the last of the customer's events in the range was ingested, as one row `ingested_up_to`. */
+export function compileWatermark(refs: readonly string[], range: Interval): CompiledQuery {
+  const parameters = createParameters();
+  const sql = renderStatement({
+    definitions: [],
+    columns: ['toString(toUnixTimestamp64Micro(max(ingested_at))) AS ingested_up_to'],
+    from: 'usage_events',
+    conditions: scopeConditions(parameters, refs, range),
+    groupBy: [],
+  });
+  return { sql, parameters };
+}
+
+/** An event without the property falls into the group whose value is null. */
+function groupSql(parameters: Parameters, metric: StreamingMetric, name: string): string {
+  const { text, isPresent } = propertySql(parameters, name);
+  return guaranteesProperty(metric, name) ? text : `if(${isPresent}, ${text}, NULL)`;
+}
+
+function windowSql(parameters: Parameters, size: UsageWindowSize, range: Interval): string {
+  const length = windowLength(size);
+  if (length === null) return parameters.bind('window_start', 'Int64', range.start / SECOND_MS);
+  return `intDiv(toUnixTimestamp64Milli(timestamp), ${length}) * ${length / SECOND_MS}`;
+}
+
+function ingestedCondition(parameters: Parameters, ingestedUpTo: string | null): string[] {
+  if (ingestedUpTo === null) return [];
+  return [
+    `ingested_at <= fromUnixTimestamp64Micro(${parameters.bind('ingested_up_to', 'Int64', ingestedUpTo)}, 'UTC')`,
+  ];
+}
+
+/** Rows behind the cursor in the order of the page: a null sorts after every text. */
+function afterCondition(parameters: Parameters, groups: readonly string[], after: UsageGroupCursor): string {
+  const row = ['window_seconds', ...groups.flatMap((group) => [`isNull(${group})`, `ifNull(${group}, '')`])];
+  const last = [
+    parameters.bind('after_window', 'Int64', after.windowStart / SECOND_MS),
+    ...after.group.flatMap((value) => [
+      parameters.bind('after_is_null', 'UInt8', value === null ? 1 : 0),
+      parameters.bind('after_group', 'String', value ?? ''),
+    ]),
+  ];
+  return `(${row.join(', ')}) > (${last.join(', ')})`;
+}

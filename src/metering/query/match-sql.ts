@@ -1,0 +1,82 @@
+/** Which events match a metric, in SQL: its event types, its property filters and what its aggregation needs. */
+import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import { numberDefinitions } from './number-sql.ts';
+import type { Parameters } from './parameters.ts';
+import { propertySql } from './property-sql.ts';
+
+export interface MatchSql {
+  /** Entries of the WITH clause that the conditions and the aggregate build on. */
+  readonly definitions: readonly string[];
+  /** All of them must hold. */
+  readonly conditions: readonly string[];
+}
+
+/**
+ * Every filter must pass. `in_values` on an absent property fails; `not_in_values` on an absent
+ * property passes unless the filter says `exists: true`. An event without the aggregation key does not
+ * match, nor one whose value is not a number where the aggregation needs one (docs/metering.md).
+ */
+export function matchSql(parameters: Parameters, metric: StreamingMetric): MatchSql {
+  const key = keySql(parameters, metric);
+  return {
+    definitions: key.definitions,
+    conditions: [
+      ...eventTypeConditions(parameters, metric),
+      ...metric.propertyFilters.flatMap((filter) => filterConditions(parameters, filter)),
+      ...key.conditions,
+    ],
+  };
+}
+
+/** Whether every event that matches the metric has this property. */
+export function guaranteesProperty(metric: StreamingMetric, name: string): boolean {
+  if (metric.aggregation !== 'COUNT' && metric.aggregationKey === name) return true;
+  return metric.propertyFilters.some(
+    (filter) => filter.name === name && (filter.exists === true || filter.inValues !== null),
+  );
+}
+
+/** `property IN values`; an absent property is in no list. */
+export function inCondition(parameters: Parameters, name: string, values: readonly string[]): string {
+  const { text, isPresent } = propertySql(parameters, name);
+  const isIn = `${text} IN ${parameters.bind('values', 'Array(String)', values)}`;
+  // An absent property reads as empty text, so presence matters only where that is in the list.
+  return values.includes('') ? `(${isPresent} AND ${isIn})` : isIn;
+}
+
+function notInCondition(parameters: Parameters, name: string, values: readonly string[]): string {
+  const { text, isPresent } = propertySql(parameters, name);
+  const isNotIn = `${text} NOT IN ${parameters.bind('values', 'Array(String)', values)}`;
+  return values.includes('') ? `(NOT ${isPresent} OR ${isNotIn})` : isNotIn;
+}
+
+function eventTypeConditions(parameters: Parameters, { eventTypeFilter }: StreamingMetric): string[] {
+  if (eventTypeFilter === null) return [];
+  const { inValues, notInValues } = eventTypeFilter;
+  const conditions: string[] = [];
+  if (inValues !== null) {
+    conditions.push(`event_type IN ${parameters.bind('event_types', 'Array(String)', inValues)}`);
+  }
+  if (notInValues !== null) {
+    conditions.push(`event_type NOT IN ${parameters.bind('event_types', 'Array(String)', notInValues)}`);
+  }
+  return conditions;
+}
+
+function filterConditions(parameters: Parameters, filter: PropertyFilter): string[] {
+  const { name, exists, inValues, notInValues } = filter;
+  const conditions: string[] = [];
+  if (exists === true) conditions.push(propertySql(parameters, name).isPresent);
+  if (exists === false) conditions.push(`NOT ${propertySql(parameters, name).isPresent}`);
+  if (inValues !== null) conditions.push(inCondition(parameters, name, inValues));
+  if (notInValues !== null) conditions.push(notInCondition(parameters, name, notInValues));
+  return conditions;
+}
+
+function keySql(parameters: Parameters, { aggregation, aggregationKey }: StreamingMetric): MatchSql {
+  if (aggregation === 'COUNT' || aggregationKey === null) return { definitions: [], conditions: [] };
+  const { text, isPresent } = propertySql(parameters, aggregationKey);
+  if (aggregation === 'UNIQUE') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
+  // Text that is empty or absent is no number, so presence needs no condition of its own.
+  return { definitions: numberDefinitions(text), conditions: ['isNotNull(value_number)'] };
+}

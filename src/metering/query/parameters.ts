@@ -1,0 +1,45 @@
+/**
+ * Collects the values of a query as `{name:Type}` placeholders, so that nothing a user wrote ever
+ * becomes SQL text. Equal values share a placeholder, which also lets ClickHouse see that two
+ * expressions are the same and compute them once.
+ */
+import type { QueryParams } from '../clickhouse.ts';
+
+type ParameterType =
+  | 'String'
+  | 'Array(String)'
+  | 'Array(UInt32)'
+  | 'Int64'
+  | 'Array(Int64)'
+  | 'UInt8'
+  | 'UInt32';
+
+export interface Parameters {
+  /** The placeholder for `value`. `name` is a hint; a number is added where it is taken by another value. */
+  bind(name: string, type: ParameterType, value: string | number | readonly (string | number)[]): string;
+  values(): QueryParams;
+}
+
+export function createParameters(): Parameters {
+  const values: Record<string, unknown> = {};
+  const placeholders = new Map<string, string>();
+  return {
+    bind: (name, type, value) => {
+      const identity = JSON.stringify([type, value]);
+      const known = placeholders.get(identity);
+      if (known !== undefined) return known;
+      const freeName = unusedName(name, values);
+      values[freeName] = value;
+      const placeholder = `{${freeName}:${type}}`;
+      placeholders.set(identity, placeholder);
+      return placeholder;
+    },
+    values: () => values,
+  };
+}
+
+function unusedName(hint: string, values: Readonly<Record<string, unknown>>): string {
+  let name = hint;
+  for (let number = 2; Object.hasOwn(values, name); number += 1) name = `${hint}_${number}`;
+  return name;
+}

@@ -1,0 +1,40 @@
+/** From what each window holds to V(t), the cumulative value (core/usage-series.ts). Pure and exact. */
+import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { unreachable } from '../../core/errors.ts';
+import type { Aggregation } from '../../core/metric.ts';
+import type { Instant } from '../../core/time.ts';
+import type { UsageStep } from '../../core/usage-series.ts';
+
+/** The aggregate of one window alone; for UNIQUE, how many values were first seen in it. */
+export interface WindowValue {
+  /** End of the window. */
+  readonly at: Instant;
+  readonly value: Decimal;
+}
+
+/** `windows` ascending by `at`. Windows in which V does not change give no step. */
+export function cumulativeSteps(aggregation: Aggregation, windows: readonly WindowValue[]): UsageStep[] {
+  const steps: UsageStep[] = [];
+  let current: Decimal | null = null;
+  for (const { at, value } of windows) {
+    const next: Decimal = current === null ? value : accumulated(aggregation, current, value);
+    if (!next.eq(current ?? ZERO)) steps.push({ at, value: next });
+    current = next;
+  }
+  return steps;
+}
+
+function accumulated(aggregation: Aggregation, before: Decimal, value: Decimal): Decimal {
+  switch (aggregation) {
+    case 'COUNT':
+    case 'SUM':
+    case 'UNIQUE':
+      return before.plus(value);
+    case 'MAX':
+      return maximum(before, value);
+    case 'LATEST':
+      return value;
+    default:
+      return unreachable(aggregation);
+  }
+}

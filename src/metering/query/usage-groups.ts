@@ -1,0 +1,184 @@
+/**
+ * Usage of one customer and one metric in windows, for `POST /v1/usage/groups`: every window is
+ * aggregated on its own. Rules and paging in docs/metering.md.
+ */
+import { z } from 'zod';
+import type { Decimal } from '../../core/decimal.ts';
+import { assert, invalid } from '../../core/errors.ts';
+import type { StreamingMetric } from '../../core/metric.ts';
+import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import type { UsageGroupCursor } from './group-cursor.ts';
+import { compileUsageGroups, compileWatermark, type GroupsQuery } from './groups-sql.ts';
+import { queryUsage } from './usage-relation.ts';
+import { exactUsage } from './usage-value.ts';
+import { type UsageWindowSize, windowAt, windowLength, windowStartOf } from './usage-windows.ts';
+
+export interface UsageGroupsRequest {
+  readonly metric: StreamingMetric;
+  /** Everything the customer's events may carry as `customer_id`. */
+  readonly refs: readonly string[];
+  /** In whole seconds. */
+  readonly range: Interval;
+  readonly windowSize: UsageWindowSize;
+  /** One group key of the metric, simple or compound, in any order; null for no groups. */
+  readonly groupKey: readonly string[] | null;
+  /** Only these values of a property of the group key; missing or empty: all. */
+  readonly groupFilters: Readonly<Record<string, readonly string[]>>;
+  readonly limit: number;
+  /** The `next` of the page before, asked with the same request. */
+  readonly cursor: UsageGroupCursor | null;
+}
+
+export interface UsageGroupRow {
+  readonly startingOn: Instant;
+  readonly endingBefore: Instant;
+  /** Empty without a group key; null for a property that the events lack. */
+  readonly group: Readonly<Record<string, string | null>>;
+  /** Null only without a group key, where no event matched. */
+  readonly value: Decimal | null;
+}
+
+export interface UsageGroupsPage {
+  readonly rows: readonly UsageGroupRow[];
+  readonly next: UsageGroupCursor | null;
+}
+
+/**
+ * One page. With a group key only groups with usage have rows, ordered by window, then by the group
+ * values in the order of the sorted names, null last. Without one, every window has a row.
+ * Throws an `invalid` refusal for a cursor that does not belong to such a request.
+ */
+export async function readUsageGroups(
+  clickhouse: ClickHouse,
+  request: UsageGroupsRequest,
+): Promise<UsageGroupsPage> {
+  const { range, cursor, groupKey } = request;
+  assert(
+    range.start < range.end && range.start % SECOND_MS === 0 && range.end % SECOND_MS === 0,
+    'a proper range',
+  );
+  if (cursor !== null) requireFittingCursor(request, cursor);
+  return groupKey === null
+    ? await readWindows(clickhouse, request)
+    : await readGroups(clickhouse, request, groupKey);
+}
+
+function requireFittingCursor(
+  { groupKey, windowSize, range }: UsageGroupsRequest,
+  cursor: UsageGroupCursor,
+): void {
+  const { windowStart, group } = cursor;
+  const isWindow = windowStart === windowStartOf(windowSize, range, windowStart);
+  const isInRange = windowStart >= windowStartOf(windowSize, range, range.start) && windowStart < range.end;
+  if (!isWindow || !isInRange || group.length !== (groupKey?.length ?? 0)) {
+    throw invalid('next_page', 'does not belong to this request');
+  }
+}
+
+async function readGroups(
+  clickhouse: ClickHouse,
+  request: UsageGroupsRequest,
+  groupKey: readonly string[],
+): Promise<UsageGroupsPage> {
+  const { range, windowSize, cursor, limit } = request;
+  const names = [...groupKey].sort();
+  const rows = await queryGroups(clickhouse, {
+    ...request,
+    range: cursor === null ? range : { start: Math.max(range.start, cursor.windowStart), end: range.end },
+    groupKey: names,
+    after: cursor,
+    ingestedUpTo: cursor?.ingestedUpTo ?? null,
+    limit: limit + 1,
+  });
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const next = (from: GroupRow): UsageGroupCursor => ({
+    windowStart: from.window_start,
+    group: from.group_values,
+    ingestedUpTo: cursor?.ingestedUpTo ?? from.ingested_up_to,
+  });
+  return {
+    rows: shown.map((row) => {
+      const { start, end } = windowAt(windowSize, range, row.window_start);
+      const group = Object.fromEntries(
+        groupKey.map((name) => [name, row.group_values[names.indexOf(name)] ?? null]),
+      );
+      return { startingOn: start, endingBefore: end, group, value: exactUsage(row.value) };
+    }),
+    next: rows.length > limit && last !== undefined ? next(last) : null,
+  };
+}
+
+/** Every window has a row here, so a page is a stretch of windows and only that stretch is read. */
+async function readWindows(clickhouse: ClickHouse, request: UsageGroupsRequest): Promise<UsageGroupsPage> {
+  const { range, windowSize, cursor } = request;
+  const starts = pageOfWindows(request);
+  const windows = starts.map((start) => windowAt(windowSize, range, start));
+  const lastStart = starts.at(-1);
+  const stretch = { start: windows[0]?.start ?? range.end, end: windows.at(-1)?.end ?? range.end };
+  if (lastStart === undefined) return { rows: [], next: null };
+  const hasMore = stretch.end < range.end;
+  const ingestedUpTo = cursor?.ingestedUpTo ?? (hasMore ? await readWatermark(clickhouse, request) : null);
+  const rows = await queryGroups(clickhouse, {
+    ...request,
+    range: stretch,
+    groupKey: [],
+    groupFilters: {},
+    after: null,
+    ingestedUpTo,
+    limit: starts.length,
+  });
+  const values = new Map(rows.map((row) => [windowAt(windowSize, range, row.window_start).start, row.value]));
+  return {
+    rows: windows.map(({ start, end }) => {
+      const value = values.get(start);
+      return {
+        startingOn: start,
+        endingBefore: end,
+        group: {},
+        value: value === undefined ? null : exactUsage(value),
+      };
+    }),
+    next: hasMore && ingestedUpTo !== null ? { windowStart: lastStart, group: [], ingestedUpTo } : null,
+  };
+}
+
+/** Starts of the windows of a page, not yet cut to the range. */
+function pageOfWindows({ range, windowSize, limit, cursor }: UsageGroupsRequest): Instant[] {
+  const length = windowLength(windowSize);
+  if (length === null) return cursor === null ? [range.start] : [];
+  const first = cursor === null ? windowStartOf(windowSize, range, range.start) : cursor.windowStart + length;
+  const count = Math.min(limit, Math.max(0, Math.ceil((range.end - first) / length)));
+  return Array.from({ length: count }, (_, index) => first + index * length);
+}
+
+const groupRow = z.object({
+  /** Unix seconds in the row; epoch milliseconds here. */
+  window_start: z.string().transform((seconds) => Number(seconds) * SECOND_MS),
+  /** In the order of the sorted names. */
+  group_values: z.array(z.string().nullable()),
+  value: z.string(),
+  ingested_up_to: z.string(),
+});
+type GroupRow = z.infer<typeof groupRow>;
+
+async function queryGroups(clickhouse: ClickHouse, query: GroupsQuery): Promise<GroupRow[]> {
+  if (query.refs.length === 0) return [];
+  return await queryUsage(clickhouse, query.metric, { ...compileUsageGroups(query), schema: groupRow });
+}
+
+const watermarkRow = z.object({ ingested_up_to: z.string() });
+
+/** Epoch microseconds; '0' where there is no event yet. */
+async function readWatermark(
+  clickhouse: ClickHouse,
+  { metric, refs, range }: UsageGroupsRequest,
+): Promise<string> {
+  if (refs.length === 0) return '0';
+  const [row] = await queryUsage(clickhouse, metric, {
+    ...compileWatermark(refs, range),
+    schema: watermarkRow,
+  });
+  return row?.ingested_up_to ?? '0';
+}

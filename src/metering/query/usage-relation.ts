@@ -1,0 +1,91 @@
+/**
+ * The one relation that usage is read through: the deduplicated events of some customers in an
+ * interval that match a metric. Also the limits of such a query. Nothing reads `usage_events` for
+ * usage without FINAL.
+ */
+import { ClickHouseError } from '@clickhouse/client';
+import type { z } from 'zod';
+import { Refusal } from '../../core/errors.ts';
+import type { StreamingMetric } from '../../core/metric.ts';
+import type { Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import type { Parameters } from './parameters.ts';
+
+/** Rows of one result: 744 hours of 1,000 groups fit; a result ten times this size would exhaust memory. */
+export const USAGE_ROWS_MAX = 1_000_000;
+
+const TOO_MANY_ROWS_OR_BYTES = '396';
+
+/** The parts of a query over the events. Empty lists leave their clause out. */
+export interface UsageStatement {
+  readonly definitions: readonly string[];
+  readonly columns: readonly string[];
+  /** Default: `usage_events FINAL`. */
+  readonly from?: string;
+  readonly conditions: readonly string[];
+  readonly groupBy: readonly string[];
+  readonly having?: readonly string[];
+  readonly orderBy?: readonly string[];
+  readonly limit?: string;
+}
+
+export function renderStatement(statement: UsageStatement): string {
+  const { definitions, columns, from, conditions, groupBy, having = [], orderBy = [], limit } = statement;
+  const clauses = [
+    definitions.length > 0 ? `WITH\n  ${definitions.join(',\n  ')}` : '',
+    `SELECT ${columns.join(', ')}`,
+    `FROM ${from ?? 'usage_events FINAL'}`,
+    conditions.length > 0 ? `WHERE ${conditions.join('\n  AND ')}` : '',
+    groupBy.length > 0 ? `GROUP BY ${groupBy.join(', ')}` : '',
+    having.length > 0 ? `HAVING ${having.join(' AND ')}` : '',
+    orderBy.length > 0 ? `ORDER BY ${orderBy.join(', ')}` : '',
+    limit !== undefined ? `LIMIT ${limit}` : '',
+  ];
+  return clauses.filter((clause) => clause !== '').join('\n');
+}
+
+/** The conditions that choose customers and time; they narrow the primary key, so they come first. */
+export function scopeConditions(
+  parameters: Parameters,
+  refs: readonly string[],
+  { start, end }: Interval,
+): string[] {
+  return [
+    `customer_ref IN ${parameters.bind('refs', 'Array(String)', refs)}`,
+    `timestamp >= fromUnixTimestamp64Milli(${parameters.bind('start', 'Int64', start)}, 'UTC')`,
+    `timestamp < fromUnixTimestamp64Milli(${parameters.bind('end', 'Int64', end)}, 'UTC')`,
+  ];
+}
+
+/**
+ * Runs a usage query. Throws a `too_large` refusal when it has more than `USAGE_ROWS_MAX` rows.
+ *
+ * Copies of an event share the whole sorting key, the timestamp with it, and so lie in one partition:
+ * FINAL need not merge across partitions, and a partition that is already one part needs no merging.
+ */
+export async function queryUsage<Row>(
+  clickhouse: ClickHouse,
+  metric: StreamingMetric,
+  query: { readonly sql: string; readonly parameters: Parameters; readonly schema: z.ZodType<Row> },
+): Promise<Row[]> {
+  try {
+    return await clickhouse.query({
+      sql: query.sql,
+      params: query.parameters.values(),
+      schema: query.schema,
+      settings: {
+        do_not_merge_across_partitions_select_final: 1,
+        max_result_rows: USAGE_ROWS_MAX,
+        result_overflow_mode: 'throw',
+      },
+    });
+  } catch (error) {
+    if (error instanceof ClickHouseError && error.code === TOO_MANY_ROWS_OR_BYTES) {
+      throw new Refusal(
+        'too_large',
+        `usage of metric "${metric.name}" has more than ${USAGE_ROWS_MAX} values; ask for a shorter time or fewer groups`,
+      );
+    }
+    throw error;
+  }
+}

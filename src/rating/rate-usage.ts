@@ -1,0 +1,180 @@
+/**
+ * Rates the usage products of a contract over one billing period: from metered usage and rates to the
+ * lines of an invoice and their distribution over time.
+ *
+ * Owns: which segments give lines, zero lines, warnings. Does not own: overrides, commits and credits,
+ * which will take these lines apart, nor where usage and rates come from.
+ */
+import type { Product, RateEntry } from '../core/catalogue.ts';
+import { assert } from '../core/errors.ts';
+import type { InvoiceLine } from '../core/invoice.ts';
+import type { Instant, Interval } from '../core/time.ts';
+import { groupValuesKey } from './group-values.ts';
+import { indexUsage, type LineKey, lineKeys, type UsageIndex } from './line-key.ts';
+import { sortProducts } from './product-order.ts';
+import { counterRuns, versionAt } from './product-spans.ts';
+import type { RateBook } from './rate-schedule.ts';
+import {
+  type BandAmount,
+  bandAmounts,
+  hasUsage,
+  type Movement,
+  movementOf,
+  type Segment,
+  segmentsOf,
+  zeroAmount,
+} from './segments.ts';
+import type { ProductOnCard, RatingWarning, UsageLine, UsageRating, UsageRatingInput } from './types.ts';
+
+interface Context {
+  readonly period: Interval;
+  readonly boundaries: readonly Instant[];
+  readonly usage: UsageIndex;
+}
+
+/** A segment that is priced and entitled. */
+interface BilledSegment {
+  readonly segment: Segment;
+  readonly entry: RateEntry;
+  readonly movement: Movement;
+}
+
+/**
+ * The lines of a usage invoice, in invoice order, and what could not be priced. Pure. Throws where the
+ * input contradicts itself (usage missing, steps outside the period): such a case is a bug of the caller.
+ */
+export function rateUsage(input: UsageRatingInput): UsageRating {
+  assertBoundaries(input);
+  const { period, boundaries } = input;
+  const context: Context = { period, boundaries, usage: indexUsage(input.usage, period) };
+  const products = input.products.map((onCard) => ({
+    id: onCard.product.id,
+    name: versionAt(onCard.product, period.end - 1).name,
+    onCard,
+  }));
+  return joined(sortProducts(products, input.productOrder).map(({ onCard }) => rateProduct(onCard, context)));
+}
+
+/**
+ * Parts that name a line for ever: the same terms and usage give the same parts at every recomputation.
+ * For `derivedId`, together with the invoice's id.
+ */
+export function lineIdParts(line: InvoiceLine): string[] {
+  return [
+    'usage-line',
+    line.productId,
+    String(line.interval.start),
+    groupValuesKey(line.pricingGroupValues),
+    groupValuesKey(line.presentationGroupValues),
+    String(line.tier?.level ?? 0),
+  ];
+}
+
+function rateProduct({ product, rates }: ProductOnCard, context: Context): UsageRating {
+  assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
+  const rated = counterRuns(product, context.period).flatMap((run) =>
+    lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, context)),
+  );
+  const { lines, warnings } = joined(rated);
+  if (lines.length > 0) {
+    // Keys come in the order of their values: a stable sort by start leaves values and tiers in theirs.
+    return { lines: lines.toSorted((a, b) => a.interval.start - b.interval.start), warnings };
+  }
+  // A product without group keys shows on every invoice, once, even when nothing was used.
+  const zeroLine = rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null;
+  return { lines: zeroLine === null ? [] : [zeroLine], warnings };
+}
+
+function joined(parts: readonly UsageRating[]): UsageRating {
+  return { lines: parts.flatMap(({ lines }) => lines), warnings: parts.flatMap(({ warnings }) => warnings) };
+}
+
+/** `zeroLine` is what a product without group keys shows if it has no other line. */
+function rateLineKey(
+  product: Product,
+  key: LineKey,
+  rates: RateBook,
+  { boundaries }: Context,
+): UsageRating & { zeroLine: UsageLine | null } {
+  const warnings: RatingWarning[] = [];
+  const billed: BilledSegment[] = [];
+  for (const segment of segmentsOf(key, rates)) {
+    const movement = movementOf(segment);
+    const { entry } = segment;
+    if (entry?.entitled) billed.push({ segment, entry, movement });
+    if (entry === null && !movement.low.eq(movement.high)) {
+      warnings.push(unpriced(product, key, segment, movement));
+    }
+  }
+  const lines = billed.flatMap(({ segment, entry, movement }) =>
+    bandAmounts(segment, movement, entry, boundaries).map((amount) =>
+      newLine(product, key, segment, entry, amount),
+    ),
+  );
+  const zero = (one: BilledSegment | undefined) =>
+    one === undefined
+      ? null
+      : newLine(product, key, one.segment, one.entry, zeroAmount(one.movement, one.entry));
+  if (lines.length === 0) {
+    // Usage that came to no quantity (all of it rounded away, or values of 0) is shown as one zero line.
+    const usedZero = zero(billed.findLast(({ movement }) => hasUsage(movement)));
+    if (usedZero !== null) lines.push(usedZero);
+  }
+  return { lines, warnings, zeroLine: key.keyless ? zero(billed.at(-1)) : null };
+}
+
+function newLine(
+  product: Product,
+  key: LineKey,
+  { interval }: Segment,
+  entry: RateEntry,
+  { band, quantity, total, windows }: BandAmount,
+): UsageLine {
+  const { name, tags } = versionAt(product, interval.end - 1);
+  const { level, startingAt, size } = band;
+  return {
+    type: 'usage',
+    productId: product.id,
+    productType: product.type,
+    productTags: tags,
+    name,
+    creditTypeId: entry.creditTypeId,
+    interval,
+    quantity,
+    unitPrice: band.price,
+    total,
+    pricingGroupValues: key.pricingGroupValues,
+    presentationGroupValues: key.presentationGroupValues,
+    tier: entry.rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
+    listRate: entry.rate,
+    windows,
+  };
+}
+
+function unpriced(
+  product: Product,
+  key: LineKey,
+  { interval }: Segment,
+  { from, to }: Movement,
+): RatingWarning {
+  return {
+    kind: 'unpriced_usage',
+    productId: product.id,
+    productName: versionAt(product, interval.end - 1).name,
+    pricingGroupValues: key.pricingGroupValues,
+    presentationGroupValues: key.presentationGroupValues,
+    interval,
+    quantity: to.minus(from),
+  };
+}
+
+function assertBoundaries({ period, boundaries }: UsageRatingInput): void {
+  assert(period.start < period.end, 'a billing period has a length');
+  assert(
+    boundaries[0] === period.start && boundaries.at(-1) === period.end,
+    'windows begin and end with the billing period',
+  );
+  for (let index = 1; index < boundaries.length; index += 1) {
+    assert((boundaries[index - 1] ?? 0) < (boundaries[index] ?? 0), 'window boundaries ascend');
+  }
+}

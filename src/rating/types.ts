@@ -1,0 +1,79 @@
+/**
+ * What goes into the rating engine and what comes out: plain data only.
+ *
+ * The engine reads no store, no clock and no randomness: the same input gives the same output for ever.
+ */
+import type { Product, Rate } from '../core/catalogue.ts';
+import type { Decimal } from '../core/decimal.ts';
+import type { InvoiceLine } from '../core/invoice.ts';
+import type { Instant, Interval } from '../core/time.ts';
+import type { UsageSeries } from '../core/usage-series.ts';
+import type { RateBook } from './rate-schedule.ts';
+
+/** One question to metering: this metric, grouped by exactly these properties (sorted, without repeats). */
+export interface UsageNeed {
+  readonly billableMetricId: string;
+  readonly groupKeys: readonly string[];
+}
+
+/** The answer: V(t) of every group, cumulative from the start of the billing period, one step per hour at most. */
+export interface MeteredUsage extends UsageNeed {
+  readonly series: readonly UsageSeries[];
+}
+
+/**
+ * A usage product with its rates on the contract's rate card: `rateBook` of every rate that was ever added
+ * for it. The book is the same for all contracts on the card; a run over many invoices makes it once.
+ */
+export interface ProductOnCard {
+  readonly product: Product;
+  readonly rates: RateBook;
+}
+
+export interface UsageRatingInput {
+  readonly period: Interval;
+  /**
+   * Where the reported windows begin and end: ascending, from `period.start` to `period.end`
+   * (`windowBoundaries` makes hours and days). They decide `windows` of a line and nothing else.
+   */
+  readonly boundaries: readonly Instant[];
+  readonly products: readonly ProductOnCard[];
+  /** Everything that `usageNeeds` asks for; a missing answer is a bug of the caller and throws. */
+  readonly usage: readonly MeteredUsage[];
+  /** Product ids in the order of the rate card; the others follow by name. */
+  readonly productOrder: readonly string[];
+}
+
+/** The part of a line that falls into one window. */
+export interface WindowAmount {
+  readonly window: Interval;
+  readonly quantity: Decimal;
+  readonly total: Decimal;
+}
+
+/** A line with its distribution over time: the windows add up to its quantity and its total, exactly. */
+export interface UsageLine extends InvoiceLine {
+  /** The rate of the rate card in the line's segment. */
+  readonly listRate: Rate;
+  /** Ascending; only windows in which the line moved. */
+  readonly windows: readonly WindowAmount[];
+}
+
+/** Usage that no rate covers: it gives no line, and must not go unnoticed either. */
+export interface UnpricedUsage {
+  readonly kind: 'unpriced_usage';
+  readonly productId: string;
+  readonly productName: string;
+  readonly pricingGroupValues: Readonly<Record<string, string>>;
+  readonly presentationGroupValues: Readonly<Record<string, string>>;
+  readonly interval: Interval;
+  readonly quantity: Decimal;
+}
+
+export type RatingWarning = UnpricedUsage;
+
+export interface UsageRating {
+  /** In the order in which an invoice shows them. */
+  readonly lines: readonly UsageLine[];
+  readonly warnings: readonly RatingWarning[];
+}

@@ -1,0 +1,137 @@
+/** Billable metrics. A definition is written once; only the name and the archive date may change. */
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { z } from 'zod';
+import { assert } from '../core/errors.ts';
+import { isUuid } from '../core/ids.ts';
+import type { BillableMetric } from '../core/metric.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { billableMetrics } from './schema/billable-metrics.ts';
+
+export type StoredMetric = BillableMetric & { readonly createdAt: Instant };
+
+export async function insertMetric(db: Database | Transaction, metric: StoredMetric): Promise<void> {
+  await db.insert(billableMetrics).values(toRow(metric));
+}
+
+/** The metric, archived or not; null where the id is unknown or not a UUID. */
+export async function findMetric(db: Database | Transaction, id: string): Promise<StoredMetric | null> {
+  return (await loadMetrics(db, isUuid(id) ? [id] : [])).get(id.toLowerCase()) ?? null;
+}
+
+/** The metrics by id; unknown ids are absent. */
+export async function loadMetrics(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, StoredMetric>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(billableMetrics)
+    .where(inArray(billableMetrics.id, [...ids]));
+  return new Map(rows.map((row) => [row.id, fromRow(row)]));
+}
+
+export async function listMetrics(
+  db: Database | Transaction,
+  filter: { readonly includeArchived: boolean },
+  page: PageRequest,
+): Promise<Page<StoredMetric>> {
+  const rows = await db
+    .select()
+    .from(billableMetrics)
+    .where(
+      and(
+        filter.includeArchived ? undefined : isNull(billableMetrics.archivedAt),
+        behind(billableMetrics, page.after),
+      ),
+    )
+    .orderBy(asc(billableMetrics.createdAt), asc(billableMetrics.id))
+    .limit(page.limit + 1);
+  return cutPage(rows.map(fromRow), page.limit);
+}
+
+/** Changes the name. Returns whether there is such a metric. */
+export async function renameMetric(db: Database | Transaction, id: string, name: string): Promise<boolean> {
+  const rows = await db
+    .update(billableMetrics)
+    .set({ name })
+    .where(eq(billableMetrics.id, id))
+    .returning({ id: billableMetrics.id });
+  return rows.length > 0;
+}
+
+/** Sets the archive date unless there is one. Returns whether there is such a metric. */
+export async function archiveMetric(db: Database | Transaction, id: string, at: Instant): Promise<boolean> {
+  await db
+    .update(billableMetrics)
+    .set({ archivedAt: at })
+    .where(and(eq(billableMetrics.id, id), isNull(billableMetrics.archivedAt)));
+  return (await findMetric(db, id)) !== null;
+}
+
+const valuesColumn = z.array(z.string()).nullable();
+
+const eventTypeFilterColumn = z
+  .object({ in_values: valuesColumn, not_in_values: valuesColumn })
+  .transform((filter) => ({ inValues: filter.in_values, notInValues: filter.not_in_values }))
+  .nullable();
+
+const propertyFiltersColumn = z.array(
+  z
+    .object({
+      name: z.string(),
+      exists: z.boolean().nullable(),
+      in_values: valuesColumn,
+      not_in_values: valuesColumn,
+    })
+    .transform(({ name, exists, in_values, not_in_values }) => ({
+      name,
+      exists,
+      inValues: in_values,
+      notInValues: not_in_values,
+    })),
+);
+
+const groupKeysColumn = z.array(z.array(z.string()));
+
+function toRow(metric: StoredMetric): typeof billableMetrics.$inferInsert {
+  const { eventTypeFilter } = metric;
+  return {
+    id: metric.id,
+    kind: metric.kind,
+    name: metric.name,
+    eventTypeFilter:
+      eventTypeFilter === null
+        ? null
+        : { in_values: eventTypeFilter.inValues, not_in_values: eventTypeFilter.notInValues },
+    propertyFilters: metric.propertyFilters.map((filter) => ({
+      name: filter.name,
+      exists: filter.exists,
+      in_values: filter.inValues,
+      not_in_values: filter.notInValues,
+    })),
+    aggregation: metric.aggregation,
+    aggregationKey: metric.aggregationKey,
+    groupKeys: metric.groupKeys,
+    createdAt: metric.createdAt,
+    archivedAt: metric.archivedAt,
+  };
+}
+
+function fromRow(row: typeof billableMetrics.$inferSelect): StoredMetric {
+  assert(row.kind === 'streaming' && row.aggregation !== null, `metric ${row.id} is not a streaming metric`);
+  return {
+    kind: row.kind,
+    id: row.id,
+    name: row.name,
+    eventTypeFilter: eventTypeFilterColumn.parse(row.eventTypeFilter),
+    propertyFilters: propertyFiltersColumn.parse(row.propertyFilters),
+    aggregation: row.aggregation,
+    aggregationKey: row.aggregationKey,
+    groupKeys: groupKeysColumn.parse(row.groupKeys),
+    createdAt: row.createdAt,
+    archivedAt: row.archivedAt,
+  };
+}

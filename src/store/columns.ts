@@ -1,0 +1,31 @@
+/**
+ * The column types that money, quantities and time are stored in. Drizzle's own types for them hand out
+ * strings or floats; these hand out the values of core/.
+ */
+import { customType } from 'drizzle-orm/pg-core';
+import { type Decimal, decimal } from '../core/decimal.ts';
+import { formatInstant, type Instant, parseRfc3339 } from '../core/time.ts';
+
+/** A point in time with millisecond precision. */
+export const instant = customType<{ data: Instant; driverData: string }>({
+  dataType: () => 'timestamp(3) with time zone',
+  toDriver: formatInstant,
+  fromDriver: instantFromPostgres,
+});
+
+/** A decimal of any size and scale; every digit comes back as it was stored. */
+export const exact = customType<{ data: Decimal; driverData: string }>({
+  dataType: () => 'numeric',
+  toDriver: (value) => value.toFixed(),
+  fromDriver: decimal,
+});
+
+const POSTGRES_TIMESTAMP = /^(\d{4,}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?)([+-]\d{2})(?::?(\d{2}))?$/;
+
+/** Reads what Postgres prints for a timestamp: `2026-11-20 00:00:00.5+00`. Throws for infinity. */
+export function instantFromPostgres(text: string): Instant {
+  const [, day, time, offsetHours, offsetMinutes] = POSTGRES_TIMESTAMP.exec(text) ?? [];
+  const at = parseRfc3339(`${day}T${time}${offsetHours}:${offsetMinutes ?? '00'}`);
+  if (at === null) throw new Error(`not a timestamp: ${text}`);
+  return at;
+}

@@ -1,0 +1,222 @@
+/** Customers, the aliases that usage events know them by, and their billing configurations. */
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
+import { isUuid } from '../core/ids.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { customerBillingConfigurations, customers, ingestAliases } from './schema/customers.ts';
+
+export interface Customer {
+  readonly id: string;
+  readonly name: string;
+  readonly crmAccountId: string | null;
+  /** In the order in which the client listed them. */
+  readonly ingestAliases: readonly string[];
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+  readonly archivedAt: Instant | null;
+}
+
+export interface NewBillingConfiguration {
+  readonly id: string;
+  readonly customerId: string;
+  readonly billingProvider: string;
+  readonly deliveryMethod: string | null;
+  readonly deliveryMethodId: string | null;
+  readonly taxProvider: string | null;
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly createdAt: Instant;
+}
+
+/** Stores a customer without aliases; `claimAliases` adds them. */
+export async function insertCustomer(
+  tx: Transaction,
+  customer: Omit<Customer, 'ingestAliases' | 'archivedAt'>,
+): Promise<void> {
+  await tx.insert(customers).values(customer);
+}
+
+export async function insertBillingConfigurations(
+  tx: Transaction,
+  configurations: readonly NewBillingConfiguration[],
+): Promise<void> {
+  if (configurations.length > 0) await tx.insert(customerBillingConfigurations).values([...configurations]);
+}
+
+/**
+ * Makes `aliases` the customer's whole alias set. Returns those that belong to another customer (or are
+ * another customer's id); when there are any the caller must roll the transaction back.
+ *
+ * Two customers who race for one alias meet at its primary key. The order of the steps rules out
+ * deadlocks: rows are inserted in one global order, and own rows are deleted only when nothing is left to
+ * wait for.
+ */
+export async function claimAliases(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<string[]> {
+  if (aliases.length === 0) {
+    await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, customerId));
+    return [];
+  }
+  const rows = aliases.map((alias, position) => ({ alias, customerId, position }));
+  const sorted = rows.toSorted((a, b) => (a.alias < b.alias ? -1 : 1));
+  await tx.insert(ingestAliases).values(sorted).onConflictDoNothing({ target: ingestAliases.alias });
+  const held = await aliasPositions(tx, customerId, aliases);
+  const foreignIds = await otherCustomersIds(tx, customerId, aliases);
+  const refused = aliases.filter((alias) => !held.has(alias) || foreignIds.has(alias));
+  if (refused.length > 0) return refused;
+  const moved = rows.filter(({ alias, position }) => held.get(alias) !== position);
+  await tx.execute(sql`
+    update ${ingestAliases} set position = moved.position
+    from jsonb_to_recordset(${JSON.stringify(moved)}::jsonb) as moved(alias text, position integer)
+    where ${ingestAliases.alias} = moved.alias`);
+  await tx
+    .delete(ingestAliases)
+    .where(and(eq(ingestAliases.customerId, customerId), notInArray(ingestAliases.alias, [...aliases])));
+  return [];
+}
+
+async function aliasPositions(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await tx
+    .select({ alias: ingestAliases.alias, position: ingestAliases.position })
+    .from(ingestAliases)
+    .where(and(eq(ingestAliases.customerId, customerId), inArray(ingestAliases.alias, [...aliases])));
+  return new Map(rows.map((row) => [row.alias, row.position]));
+}
+
+/** An alias that is another customer's id would hand that customer's events to both. */
+async function otherCustomersIds(
+  tx: Transaction,
+  customerId: string,
+  aliases: readonly string[],
+): Promise<Set<string>> {
+  const candidates = aliases.filter(isUuid);
+  if (candidates.length === 0) return new Set();
+  const rows = await tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(inArray(customers.id, candidates), ne(customers.id, customerId)));
+  return new Set(rows.map((row) => row.id));
+}
+
+/** Locks the customer until the transaction ends, so that changes of one customer follow one another. */
+export async function lockCustomer(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx
+    .select({ id: customers.id })
+    .from(customers)
+    .where(eq(customers.id, id))
+    .for('no key update');
+  return rows.length > 0;
+}
+
+/** Changes the header of a customer. Returns whether there is such a customer. */
+export async function updateCustomer(
+  db: Database | Transaction,
+  id: string,
+  changes: { readonly name?: string; readonly crmAccountId?: string | null; readonly updatedAt: Instant },
+): Promise<boolean> {
+  const rows = await db
+    .update(customers)
+    .set(changes)
+    .where(eq(customers.id, id))
+    .returning({ id: customers.id });
+  return rows.length > 0;
+}
+
+/** The customer with its aliases, archived or not; null where the id is unknown or not a UUID. */
+export async function findCustomer(db: Database | Transaction, id: string): Promise<Customer | null> {
+  if (!isUuid(id)) return null;
+  const rows = await db.select().from(customers).where(eq(customers.id, id));
+  return (await withAliases(db, rows))[0] ?? null;
+}
+
+export interface CustomerFilter {
+  readonly archived: boolean;
+  readonly ingestAlias?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+  readonly crmAccountIds?: readonly string[] | undefined;
+}
+
+export async function listCustomers(
+  db: Database | Transaction,
+  filter: CustomerFilter,
+  page: PageRequest,
+): Promise<Page<Customer>> {
+  const rows = await db
+    .select()
+    .from(customers)
+    .where(and(...filterConditions(db, filter), behind(customers, page.after)))
+    .orderBy(asc(customers.createdAt), asc(customers.id))
+    .limit(page.limit + 1);
+  return cutPage(await withAliases(db, rows), page.limit);
+}
+
+function filterConditions(db: Database | Transaction, filter: CustomerFilter): (SQL | undefined)[] {
+  const { archived, ids, crmAccountIds, ingestAlias } = filter;
+  return [
+    archived ? isNotNull(customers.archivedAt) : isNull(customers.archivedAt),
+    ids === undefined ? undefined : among(customers.id, ids.filter(isUuid)),
+    crmAccountIds === undefined ? undefined : among(customers.crmAccountId, crmAccountIds),
+    ingestAlias === undefined
+      ? undefined
+      : inArray(
+          customers.id,
+          db
+            .select({ id: ingestAliases.customerId })
+            .from(ingestAliases)
+            .where(eq(ingestAliases.alias, ingestAlias)),
+        ),
+  ];
+}
+
+/** `inArray` that takes an empty list as "none of them". */
+function among(column: Parameters<typeof inArray>[0], values: readonly string[]): SQL {
+  return values.length === 0 ? sql`false` : inArray(column, [...values]);
+}
+
+/**
+ * The names under which each customer's events may come: its id, then its aliases. Customers that do
+ * not exist are absent.
+ */
+export async function customerRefs(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  if (customerIds.length === 0) return new Map();
+  const rows = await db
+    .select({ id: customers.id, alias: ingestAliases.alias })
+    .from(customers)
+    .leftJoin(ingestAliases, eq(ingestAliases.customerId, customers.id))
+    .where(inArray(customers.id, [...customerIds]))
+    .orderBy(asc(customers.id), asc(ingestAliases.position));
+  const refs = new Map<string, string[]>();
+  for (const { id, alias } of rows) {
+    const known = refs.get(id) ?? [id];
+    // A customer's own id as its alias changes nothing.
+    if (alias !== null && alias !== id) known.push(alias);
+    refs.set(id, known);
+  }
+  return refs;
+}
+
+async function withAliases(
+  db: Database | Transaction,
+  rows: readonly (typeof customers.$inferSelect)[],
+): Promise<Customer[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const aliases = await db
+    .select({ alias: ingestAliases.alias, customerId: ingestAliases.customerId })
+    .from(ingestAliases)
+    .where(inArray(ingestAliases.customerId, ids))
+    .orderBy(asc(ingestAliases.customerId), asc(ingestAliases.position));
+  const byCustomer = new Map<string, string[]>(ids.map((id) => [id, []]));
+  for (const { alias, customerId } of aliases) byCustomer.get(customerId)?.push(alias);
+  return rows.map((row) => ({ ...row, ingestAliases: byCustomer.get(row.id) ?? [] }));
+}

@@ -1,0 +1,64 @@
+/**
+ * The connection pool to PostgreSQL, through Drizzle.
+ *
+ * Drizzle changes the parsers of the client it wraps (dates become strings, Date parameters throw), so
+ * the client never leaves this file: everything goes through `db`, raw SQL as `sql` templates with ISO
+ * text for instants. `migrate.ts` opens a client of its own.
+ */
+import { sql } from 'drizzle-orm';
+import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+
+export type Database = PostgresJsDatabase;
+export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
+
+/** Where PostgreSQL is: a server by URL, or a unix socket directory of the embedded one. */
+export type PostgresConnection =
+  | { readonly url: string }
+  | { readonly socketDir: string; readonly user: string; readonly database: string };
+
+export interface DatabasePool {
+  readonly db: Database;
+  /** Rejects when the server does not answer. */
+  ping(): Promise<void>;
+  /** Waits for running queries, at most 5 s. */
+  close(): Promise<void>;
+}
+
+/** Enough for the API and the jobs of one process; a server's default limit of 100 carries several. */
+const CONNECTIONS_MAX = 10;
+/** No statement of ours is meant to take longer; a runaway one must not hold locks for ever. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
+const CLOSE_TIMEOUT_SECONDS = 5;
+
+/** Opens a pool; connections are made when first needed. */
+export function createDatabase(connection: PostgresConnection): DatabasePool {
+  const client = connectPostgres(connection, {
+    max: CONNECTIONS_MAX,
+    connection: {
+      application_name: 'tallyhouse',
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+    },
+  });
+  const db = drizzle(client);
+  return {
+    db,
+    ping: async () => {
+      await db.execute(sql`select 1`);
+    },
+    close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
+  };
+}
+
+/** A bare postgres.js client; notices are dropped because idempotent DDL produces nothing else. */
+export function connectPostgres(
+  connection: PostgresConnection,
+  options: postgres.Options<Record<string, postgres.PostgresType>>,
+): postgres.Sql {
+  const common = { connect_timeout: 10, onnotice: () => {}, ...options };
+  if ('url' in connection) return postgres(connection.url, common);
+  const { socketDir, user, database } = connection;
+  return postgres({ host: socketDir, port: 5432, user, database, ...common });
+}

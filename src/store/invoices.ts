@@ -1,0 +1,265 @@
+/** Issued invoices and their lines. Written once; afterwards only the status may change. */
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { PRODUCT_TYPES } from '../core/catalogue.ts';
+import { decimal } from '../core/decimal.ts';
+import { assert } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
+import type { Invoice, InvoiceLine, InvoiceStatus, LineTier } from '../core/invoice.ts';
+import type { Instant, Interval } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { invoiceLineItems, invoices } from './schema/invoices.ts';
+
+/** A frozen invoice also knows under which id its hourly lines are kept in ClickHouse. */
+export interface IssuedInvoice extends Invoice {
+  readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
+  readonly breakdownId: string;
+}
+
+/** Rows of one multi-row insert, far below PostgreSQL's limit of 65,535 parameters. */
+const LINES_PER_INSERT = 1_000;
+
+/** Stores invoices with their lines. A second invoice of one contract and period violates `invoices_contract_period_once`. */
+export async function insertInvoices(tx: Transaction, issued: readonly IssuedInvoice[]): Promise<void> {
+  if (issued.length === 0) return;
+  await tx.insert(invoices).values(issued.map(toRow));
+  const lines = issued.flatMap((invoice) =>
+    invoice.lines.map((line, position) => lineToRow(invoice.id, position, line)),
+  );
+  for (let from = 0; from < lines.length; from += LINES_PER_INSERT) {
+    await tx.insert(invoiceLineItems).values(lines.slice(from, from + LINES_PER_INSERT));
+  }
+}
+
+/** Where a page of invoices, ordered by issue date and id, goes on. */
+export interface InvoicePosition {
+  readonly issuedAt: Instant;
+  readonly id: string;
+}
+
+export interface InvoiceFilter {
+  readonly customerId: string;
+  readonly contractId?: string | undefined;
+  readonly status?: Exclude<InvoiceStatus, 'DRAFT'> | undefined;
+  readonly creditTypeId?: string | undefined;
+  readonly periodStartsFrom?: Instant | undefined;
+  readonly periodEndsBy?: Instant | undefined;
+}
+
+export interface InvoicePage {
+  readonly order: 'ascending' | 'descending';
+  readonly after: InvoicePosition | null;
+  readonly limit: number;
+}
+
+/** A page of issued invoices without their lines. */
+export async function listInvoiceHeads(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+  page: InvoicePage,
+): Promise<Omit<IssuedInvoice, 'lines'>[]> {
+  const direction = page.order === 'ascending' ? asc : desc;
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(and(...headConditions(filter), page.after === null ? undefined : beyond(page.after, page.order)))
+    .orderBy(direction(invoices.issuedAt), direction(invoices.id))
+    .limit(page.limit);
+  return rows.map(fromRow);
+}
+
+/**
+ * The issued invoices whose period shares time with `range`, without their lines: the `limit` earliest
+ * ones, or the latest for descending order.
+ */
+export async function listInvoiceHeadsOverlapping(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+  range: Interval,
+  page: Omit<InvoicePage, 'after'>,
+): Promise<Omit<IssuedInvoice, 'lines'>[]> {
+  const order =
+    page.order === 'ascending'
+      ? [asc(invoices.periodStart), asc(invoices.id)]
+      : [desc(invoices.periodEnd), desc(invoices.id)];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        ...headConditions(filter),
+        lt(invoices.periodStart, range.end),
+        gt(invoices.periodEnd, range.start),
+      ),
+    )
+    .orderBy(...order)
+    .limit(page.limit);
+  return rows.map(fromRow);
+}
+
+/** One issued invoice of a customer with its lines, or null. */
+export async function findInvoice(
+  db: Database | Transaction,
+  customerId: string,
+  invoiceId: string,
+): Promise<IssuedInvoice | null> {
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(and(eq(invoices.id, invoiceId), eq(invoices.customerId, customerId)));
+  const row = rows[0];
+  if (row === undefined) return null;
+  return (await withLines(db, [fromRow(row)]))[0] ?? null;
+}
+
+/** The same invoices in the same order, each with its lines in their order. */
+export async function withLines(
+  db: Database | Transaction,
+  heads: readonly Omit<IssuedInvoice, 'lines'>[],
+): Promise<IssuedInvoice[]> {
+  if (heads.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(invoiceLineItems)
+    .where(
+      inArray(
+        invoiceLineItems.invoiceId,
+        heads.map((head) => head.id),
+      ),
+    )
+    .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
+  const byInvoice = groupBy(rows, (row) => row.invoiceId);
+  return heads.map((head) => ({ ...head, lines: (byInvoice.get(head.id) ?? []).map(lineFromRow) }));
+}
+
+/** For each contract that has issued usage invoices: where the last issued period ends. */
+export async function lastIssuedPeriodEnds(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Map<string, Instant>> {
+  if (contractIds.length === 0) return new Map();
+  const rows = await db
+    .select({ contractId: invoices.contractId, end: max(invoices.periodEnd) })
+    .from(invoices)
+    .where(inArray(invoices.contractId, [...contractIds]))
+    .groupBy(invoices.contractId);
+  return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
+}
+
+/** Which of these invoices exist already: an invoice run that is repeated skips them. */
+export async function existingInvoiceIds(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(inArray(invoices.id, [...ids]));
+  return new Set(rows.map((row) => row.id));
+}
+
+function beyond(after: InvoicePosition, order: InvoicePage['order']): SQL | undefined {
+  const further = order === 'ascending' ? gt : lt;
+  return or(
+    further(invoices.issuedAt, after.issuedAt),
+    and(eq(invoices.issuedAt, after.issuedAt), further(invoices.id, after.id)),
+  );
+}
+
+function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
+  const { contractId, status, creditTypeId, periodStartsFrom, periodEndsBy } = filter;
+  return [
+    eq(invoices.customerId, filter.customerId),
+    contractId === undefined ? undefined : eq(invoices.contractId, contractId),
+    status === undefined ? undefined : eq(invoices.status, status),
+    creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
+    periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
+    periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
+  ];
+}
+
+function toRow(invoice: IssuedInvoice): typeof invoices.$inferInsert {
+  return {
+    id: invoice.id,
+    customerId: invoice.customerId,
+    contractId: invoice.contractId,
+    type: invoice.type,
+    status: invoice.status,
+    periodStart: invoice.period.start,
+    periodEnd: invoice.period.end,
+    issuedAt: invoice.issuedAt,
+    creditTypeId: invoice.creditTypeId,
+    total: invoice.total,
+    netPaymentTermsDays: invoice.netPaymentTermsDays,
+    breakdownId: invoice.breakdownId,
+  };
+}
+
+function fromRow(row: typeof invoices.$inferSelect): Omit<IssuedInvoice, 'lines'> {
+  const { periodStart, periodEnd, ...rest } = row;
+  return { ...rest, period: { start: periodStart, end: periodEnd } };
+}
+
+const groupValuesColumn = z.record(z.string(), z.string());
+
+/** Tiers are kept as text, so that no digit of a bound passes through a binary float. */
+const tierColumn = z.object({
+  level: z.int().min(1),
+  startingAt: z.string(),
+  size: z.string().nullable(),
+});
+
+function lineToRow(
+  invoiceId: string,
+  position: number,
+  line: InvoiceLine,
+): typeof invoiceLineItems.$inferInsert {
+  const { interval, tier, productTags, ...rest } = line;
+  return {
+    ...rest,
+    invoiceId,
+    position,
+    productTags: [...productTags],
+    startingAt: interval.start,
+    endingBefore: interval.end,
+    tier: tier === null ? null : tierToColumn(tier),
+  };
+}
+
+function tierToColumn(tier: LineTier): z.infer<typeof tierColumn> {
+  return {
+    level: tier.level,
+    startingAt: tier.startingAt.toFixed(),
+    size: tier.size === null ? null : tier.size.toFixed(),
+  };
+}
+
+function lineFromRow(row: typeof invoiceLineItems.$inferSelect): InvoiceLine {
+  const productType = PRODUCT_TYPES.find((type) => type === row.productType);
+  assert(productType !== undefined, `invoice line with product type ${row.productType}`);
+  return {
+    type: row.type,
+    productId: row.productId,
+    productType,
+    productTags: row.productTags,
+    name: row.name,
+    creditTypeId: row.creditTypeId,
+    interval: { start: row.startingAt, end: row.endingBefore },
+    quantity: row.quantity,
+    unitPrice: row.unitPrice,
+    total: row.total,
+    pricingGroupValues: groupValuesColumn.parse(row.pricingGroupValues),
+    presentationGroupValues: groupValuesColumn.parse(row.presentationGroupValues),
+    tier: row.tier === null ? null : tierFromColumn(row.tier),
+  };
+}
+
+function tierFromColumn(value: unknown): LineTier {
+  const tier = tierColumn.parse(value);
+  return {
+    level: tier.level,
+    startingAt: decimal(tier.startingAt),
+    size: tier.size === null ? null : decimal(tier.size),
+  };
+}

@@ -1,0 +1,221 @@
+/** Rate cards without their rates: header, conversions, alias assignments, and the products on a card. */
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
+import type { Decimal } from '../core/decimal.ts';
+import { groupBy } from '../core/group-by.ts';
+import { isUuid } from '../core/ids.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { rateCardAliases, rateCardConversions, rateCardProducts, rateCards } from './schema/rate-cards.ts';
+
+/** The assignment of an alias to a card, as it was made. */
+export interface AliasAssignment {
+  readonly name: string;
+  readonly rateCardId: string;
+  /** Null: from the beginning of time. */
+  readonly startingAt: Instant | null;
+  readonly endingBefore: Instant | null;
+  /** Order of assignment over all cards; the later one takes the alias over. */
+  readonly sequence: number;
+}
+
+export interface CreditTypeConversion {
+  readonly customCreditTypeId: string;
+  /** Amount of the card's currency, in its own denomination, for one custom unit. */
+  readonly fiatPerCustomCredit: Decimal;
+}
+
+export interface RateCard {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly fiatCreditTypeId: string;
+  readonly conversions: readonly CreditTypeConversion[];
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+  readonly archivedAt: Instant | null;
+}
+
+export type NewAlias = Omit<AliasAssignment, 'rateCardId' | 'sequence'>;
+
+/** Stores a rate card with its conversions and the assignments of its aliases. */
+export async function insertRateCard(
+  tx: Transaction,
+  card: RateCard,
+  aliases: readonly NewAlias[],
+): Promise<void> {
+  const { conversions, ...head } = card;
+  await tx.insert(rateCards).values(head);
+  if (conversions.length > 0) {
+    await tx
+      .insert(rateCardConversions)
+      .values(conversions.map((conversion) => ({ ...conversion, rateCardId: card.id })));
+  }
+  if (aliases.length > 0) {
+    await tx
+      .insert(rateCardAliases)
+      .values(aliases.map((alias) => ({ ...alias, rateCardId: card.id, createdAt: card.createdAt })));
+  }
+}
+
+/** The rate card, archived or not; null where the id is unknown or not a UUID. */
+export async function findRateCard(db: Database | Transaction, id: string): Promise<RateCard | null> {
+  return (await loadRateCards(db, isUuid(id) ? [id] : [])).get(id.toLowerCase()) ?? null;
+}
+
+/** The rate cards by id; unknown ids are absent. */
+export async function loadRateCards(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, RateCard>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(rateCards)
+    .where(inArray(rateCards.id, [...ids]));
+  return new Map((await withConversions(db, rows)).map((card) => [card.id, card]));
+}
+
+/** Rate cards that are not archived. */
+export async function listRateCards(db: Database | Transaction, page: PageRequest): Promise<Page<RateCard>> {
+  const rows = await db
+    .select()
+    .from(rateCards)
+    .where(and(isNull(rateCards.archivedAt), behind(rateCards, page.after)))
+    .orderBy(asc(rateCards.createdAt), asc(rateCards.id))
+    .limit(page.limit + 1);
+  return cutPage(await withConversions(db, rows), page.limit);
+}
+
+async function withConversions(
+  db: Database | Transaction,
+  rows: readonly (typeof rateCards.$inferSelect)[],
+): Promise<RateCard[]> {
+  if (rows.length === 0) return [];
+  const conversionRows = await db
+    .select()
+    .from(rateCardConversions)
+    .where(
+      inArray(
+        rateCardConversions.rateCardId,
+        rows.map((row) => row.id),
+      ),
+    )
+    .orderBy(asc(rateCardConversions.customCreditTypeId));
+  const byCard = groupBy(conversionRows, (row) => row.rateCardId);
+  return rows.map((row) => ({
+    ...row,
+    conversions: (byCard.get(row.id) ?? []).map(({ customCreditTypeId, fiatPerCustomCredit }) => ({
+      customCreditTypeId,
+      fiatPerCustomCredit,
+    })),
+  }));
+}
+
+/** Every assignment of the aliases with these names, to whatever card, in the order of assignment. */
+export async function loadAliasAssignments(
+  db: Database | Transaction,
+  names: readonly string[],
+): Promise<AliasAssignment[]> {
+  if (names.length === 0) return [];
+  return db
+    .select()
+    .from(rateCardAliases)
+    .where(inArray(rateCardAliases.name, [...names]))
+    .orderBy(asc(rateCardAliases.sequence));
+}
+
+/** The names of all aliases that were ever assigned to these cards. */
+export async function aliasNamesOfCards(
+  db: Database | Transaction,
+  rateCardIds: readonly string[],
+): Promise<string[]> {
+  if (rateCardIds.length === 0) return [];
+  const rows = await db
+    .selectDistinct({ name: rateCardAliases.name })
+    .from(rateCardAliases)
+    .where(inArray(rateCardAliases.rateCardId, [...rateCardIds]));
+  return rows.map((row) => row.name);
+}
+
+export interface ProductUnit {
+  readonly productId: string;
+  readonly creditTypeId: string;
+}
+
+/** Locks a card until the transaction ends: rates of one card are added one call after the other. */
+export async function lockRateCard(tx: Transaction, id: string): Promise<RateCard | null> {
+  const locked = await tx
+    .select({ id: rateCards.id })
+    .from(rateCards)
+    .where(eq(rateCards.id, id))
+    .for('no key update');
+  return locked.length === 0 ? null : findRateCard(tx, id);
+}
+
+/**
+ * Puts products on a locked card in the order given, and fixes the pricing unit of each; those already
+ * on it stay as they are. Returns the unit that then holds for each product.
+ */
+export async function claimProductUnits(
+  tx: Transaction,
+  rateCardId: string,
+  units: readonly ProductUnit[],
+): Promise<Map<string, string>> {
+  const known = await productUnits(tx, rateCardId, units);
+  const added = units.filter((unit) => !known.has(unit.productId));
+  if (added.length > 0) {
+    await tx.insert(rateCardProducts).values(added.map((unit) => ({ ...unit, rateCardId })));
+  }
+  for (const unit of added) known.set(unit.productId, unit.creditTypeId);
+  return known;
+}
+
+async function productUnits(
+  tx: Transaction,
+  rateCardId: string,
+  units: readonly ProductUnit[],
+): Promise<Map<string, string>> {
+  if (units.length === 0) return new Map();
+  const rows = await tx
+    .select({ productId: rateCardProducts.productId, creditTypeId: rateCardProducts.creditTypeId })
+    .from(rateCardProducts)
+    .where(
+      and(
+        eq(rateCardProducts.rateCardId, rateCardId),
+        inArray(
+          rateCardProducts.productId,
+          units.map((unit) => unit.productId),
+        ),
+      ),
+    );
+  return new Map(rows.map((row) => [row.productId, row.creditTypeId]));
+}
+
+/**
+ * The products of each card in the order in which invoices list them: those with a set position first,
+ * then the others in the order in which they came onto the card. Cards without products are absent.
+ */
+export async function rateCardProductOrder(
+  db: Database | Transaction,
+  rateCardIds: readonly string[],
+): Promise<Map<string, string[]>> {
+  if (rateCardIds.length === 0) return new Map();
+  const rows = await db
+    .select({ rateCardId: rateCardProducts.rateCardId, productId: rateCardProducts.productId })
+    .from(rateCardProducts)
+    .where(inArray(rateCardProducts.rateCardId, [...rateCardIds]))
+    .orderBy(
+      asc(rateCardProducts.rateCardId),
+      sql`${rateCardProducts.position} asc nulls last`,
+      asc(rateCardProducts.sequence),
+    );
+  const order = new Map<string, string[]>();
+  for (const [id, products] of groupBy(rows, (row) => row.rateCardId)) {
+    order.set(
+      id,
+      products.map((row) => row.productId),
+    );
+  }
+  return order;
+}

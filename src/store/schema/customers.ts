@@ -1,0 +1,58 @@
+import { index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
+
+export const customers = pgTable(
+  'customers',
+  {
+    id: uuid('id').primaryKey(),
+    name: text('name').notNull(),
+    /** The customer's account in a CRM; clients filter lists by it. */
+    crmAccountId: text('crm_account_id'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+    archivedAt: instant('archived_at'),
+  },
+  (table) => [
+    index('customers_created').on(table.createdAt, table.id),
+    index('customers_crm_account').on(table.crmAccountId),
+  ],
+);
+
+/**
+ * Names under which usage events refer to a customer. The primary key is what keeps an alias with one
+ * customer; archived customers keep theirs until they are taken away.
+ */
+export const ingestAliases = pgTable(
+  'ingest_aliases',
+  {
+    alias: text('alias').notNull(),
+    customerId: uuid('customer_id')
+      .notNull()
+      .references(() => customers.id),
+    /** Order in which the client listed them, from 0. */
+    position: integer('position').notNull(),
+  },
+  (table) => [
+    primaryKey({ name: 'ingest_aliases_pkey', columns: [table.alias] }),
+    index('ingest_aliases_customer').on(table.customerId, table.position),
+  ],
+);
+
+/** How a customer's invoices reach a billing provider. `configuration` is the provider's own business. */
+export const customerBillingConfigurations = pgTable(
+  'customer_billing_configurations',
+  {
+    id: uuid('id').primaryKey(),
+    customerId: uuid('customer_id')
+      .notNull()
+      .references(() => customers.id),
+    billingProvider: text('billing_provider').notNull(),
+    deliveryMethod: text('delivery_method'),
+    deliveryMethodId: uuid('delivery_method_id'),
+    taxProvider: text('tax_provider'),
+    configuration: jsonb('configuration').notNull(),
+    createdAt: instant('created_at').notNull(),
+    archivedAt: instant('archived_at'),
+  },
+  (table) => [index('customer_billing_configurations_customer').on(table.customerId)],
+);

@@ -1,0 +1,27 @@
+import { sql } from 'drizzle-orm';
+import { bigint, index, integer, jsonb, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import { instant } from '../columns.ts';
+
+/**
+ * Work that falls due at an instant of the service's clock. A row is deleted in the transaction that
+ * does its work, so that a crash leaves either the job or its result, never both and never neither.
+ */
+export const jobs = pgTable(
+  'jobs',
+  {
+    id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    kind: text('kind').notNull(),
+    /** What makes the job the same job: enqueueing it twice keeps one. */
+    key: text('key').notNull(),
+    runAt: instant('run_at').notNull(),
+    payload: jsonb('payload').notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    /** Not before this instant of real time, after a failure. */
+    retryAt: instant('retry_at').notNull().default(sql`'epoch'`),
+    lastError: text('last_error'),
+  },
+  (table) => [
+    unique('jobs_kind_key').on(table.kind, table.key),
+    index('jobs_kind_run_at').on(table.kind, table.runAt, table.id),
+  ],
+);

@@ -1,0 +1,131 @@
+import {
+  bigint,
+  boolean,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { exact, instant } from '../columns.ts';
+import { products } from './products.ts';
+
+export const rateCards = pgTable(
+  'rate_cards',
+  {
+    id: uuid('id').primaryKey(),
+    name: text('name').notNull(),
+    description: text('description'),
+    fiatCreditTypeId: uuid('fiat_credit_type_id').notNull(),
+    createdAt: instant('created_at').notNull(),
+    createdBy: text('created_by').notNull(),
+    archivedAt: instant('archived_at'),
+  },
+  (table) => [index('rate_cards_created').on(table.createdAt, table.id)],
+);
+
+/** What one custom pricing unit is worth in the card's currency. Rows are added, never changed. */
+export const rateCardConversions = pgTable(
+  'rate_card_conversions',
+  {
+    rateCardId: uuid('rate_card_id')
+      .notNull()
+      .references(() => rateCards.id),
+    customCreditTypeId: uuid('custom_credit_type_id').notNull(),
+    fiatPerCustomCredit: exact('fiat_per_custom_credit').notNull(),
+  },
+  (table) => [
+    primaryKey({ name: 'rate_card_conversions_pkey', columns: [table.rateCardId, table.customCreditTypeId] }),
+  ],
+);
+
+/**
+ * Every assignment of an alias to a card, as it was made. Which card an alias means at an instant is
+ * derived (billing/rate-cards/alias-schedule.ts), so a takeover never has to change another card's rows.
+ */
+export const rateCardAliases = pgTable(
+  'rate_card_aliases',
+  {
+    /** Order of assignment; the later one takes the alias over. */
+    sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    name: text('name').notNull(),
+    rateCardId: uuid('rate_card_id')
+      .notNull()
+      .references(() => rateCards.id),
+    startingAt: instant('starting_at'),
+    endingBefore: instant('ending_before'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('rate_card_aliases_name').on(table.name, table.sequence),
+    index('rate_card_aliases_card').on(table.rateCardId),
+  ],
+);
+
+/**
+ * The products a card has prices for. The row is made with the product's first rate and fixes its pricing
+ * unit for ever; `position` is its place on invoices once an order was set.
+ */
+export const rateCardProducts = pgTable(
+  'rate_card_products',
+  {
+    rateCardId: uuid('rate_card_id')
+      .notNull()
+      .references(() => rateCards.id),
+    productId: uuid('product_id')
+      .notNull()
+      .references(() => products.id),
+    creditTypeId: uuid('credit_type_id').notNull(),
+    position: integer('position'),
+    /** Order of addition: the place of products without a position, after those with one. */
+    sequence: bigint('sequence', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+  },
+  (table) => [primaryKey({ name: 'rate_card_products_pkey', columns: [table.rateCardId, table.productId] })],
+);
+
+/**
+ * Every added rate, as it was added. What is in force when is derived (rating/rate-schedule.ts). Which of
+ * the value columns are set depends on `rate_type`; the shapes are parsed in store/rates.ts.
+ */
+export const rates = pgTable(
+  'rates',
+  {
+    /** Order of addition; the later one wins. */
+    sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    id: uuid('id').notNull(),
+    rateCardId: uuid('rate_card_id').notNull(),
+    productId: uuid('product_id').notNull(),
+    pricingGroupValues: jsonb('pricing_group_values').notNull(),
+    billingFrequency: text('billing_frequency', { enum: ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] }),
+    startingAt: instant('starting_at').notNull(),
+    endingBefore: instant('ending_before'),
+    entitled: boolean('entitled').notNull(),
+    rateType: text('rate_type', {
+      enum: ['FLAT', 'TIERED', 'PERCENTAGE', 'TIERED_PERCENTAGE', 'SUBSCRIPTION'],
+    }).notNull(),
+    price: exact('price'),
+    /** A list of `{size, price}` with decimals as text. */
+    tiers: jsonb('tiers'),
+    minimum: exact('minimum'),
+    quantity: exact('quantity'),
+    isProrated: boolean('is_prorated'),
+    /** `{rate_type, price, tiers, minimum}` with decimals as text. */
+    commitRate: jsonb('commit_rate'),
+    creditTypeId: uuid('credit_type_id').notNull(),
+    createdAt: instant('created_at').notNull(),
+    createdBy: text('created_by').notNull(),
+  },
+  (table) => [
+    uniqueIndex('rates_id').on(table.id),
+    foreignKey({
+      name: 'rates_rate_card_product_fk',
+      columns: [table.rateCardId, table.productId],
+      foreignColumns: [rateCardProducts.rateCardId, rateCardProducts.productId],
+    }),
+    index('rates_card_product').on(table.rateCardId, table.productId, table.sequence),
+  ],
+);

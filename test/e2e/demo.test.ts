@@ -1,0 +1,92 @@
+/** The demo as a newcomer runs it: its own process and its own server, on little traffic. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
+/** Two starts of embedded stores fit in it on a slow machine. */
+const TIMEOUT_MS = 120_000;
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function runDemo(...args: string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [DEMO, ...args], (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr });
+    });
+  });
+}
+
+/** The figures of a proof line, by what stands in front of them. */
+function figures(stdout: string, label: string): string[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line.trim().startsWith(label))
+    .map((line) => line.trim().slice(label.length).trim());
+}
+
+let directory = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'demo-test-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('npm run demo', () => {
+  it('proves that every sum of a simulated month agrees', { timeout: TIMEOUT_MS }, async () => {
+    const { code, stdout, stderr } = await runDemo('--events', '5000', '--customers', '6');
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(figures(stdout, 'accepted by the service')).toEqual(['5,000  ✓']);
+    expect(figures(stdout, 'sent twice on purpose, dropped')).toEqual(['100  ✓']);
+    expect(stdout).toContain('All sums agree');
+    expect(stdout).not.toContain('✗');
+  });
+
+  it('bills a trace of real requests to the sums over the file', { timeout: TIMEOUT_MS }, async () => {
+    const rows = Array.from({ length: 250 }, (_, index) => {
+      const second = String(index % 60).padStart(2, '0');
+      const minute = String(Math.floor(index / 60)).padStart(2, '0');
+      return { line: `2023-11-16 18:${minute}:${second}.6805900,${374 + index},${44 + (index % 7)}`, index };
+    });
+    const file = join(directory, 'trace.csv');
+    const lines = ['TIMESTAMP,ContextTokens,GeneratedTokens', ...rows.map(({ line }) => line)];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    const context = rows.reduce((sum, { index }) => sum + 374 + index, 0).toLocaleString('en-US');
+    const generated = rows.reduce((sum, { index }) => sum + 44 + (index % 7), 0).toLocaleString('en-US');
+
+    const { code, stdout, stderr } = await runDemo('--trace', file);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+    expect(figures(stdout, 'sum over the file')).toEqual(['250', context, generated]);
+    expect(figures(stdout, 'usage API').slice(0, 1)).toEqual(['250  ✓']);
+    expect(figures(stdout, 'invoice ').filter((figure) => /^\d/.test(figure))).toEqual([
+      '250  ✓',
+      `${context}  ✓`,
+      `${generated}  ✓`,
+    ]);
+    expect(stdout).toContain('All sums agree');
+  });
+
+  it.each([
+    [['--url', 'http://127.0.0.1:1', '--token', 't'], 1, 'no server answers at http://127.0.0.1:1'],
+    [['--events', 'many'], 2, '--events must be a whole number'],
+  ])('says in one line what is wrong with %j', async (args, exitCode, message) => {
+    const { code, stderr } = await runDemo(...args);
+    expect(code).toBe(exitCode);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('checks a trace file before it starts a server', async () => {
+    const { code, stderr } = await runDemo('--trace', join(directory, 'none.csv'));
+    expect(code).toBe(1);
+    expect(stderr).toContain('there is no file');
+  });
+});

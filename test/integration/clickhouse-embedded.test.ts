@@ -1,0 +1,104 @@
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { queryConnectionCount } from '../../src/embedded/chdb.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { createEmbeddedClickHouse } from '../../src/stores.ts';
+import { createTestDirectory } from '../support/stores.ts';
+
+const anything = z.unknown();
+const SLOW = 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)';
+
+let directory: string;
+let clickhouse: ClickHouse;
+
+beforeAll(async () => {
+  const parent = await createTestDirectory();
+  directory = join(parent, 'engine');
+  // What lies in the directory that the process was started in must not reach the engine.
+  const startedIn = await mkdtemp(join(parent, 'cwd-'));
+  await writeFile(
+    join(startedIn, 'config.xml'),
+    '<clickhouse><mark_cache_size>12345678</mark_cache_size></clickhouse>',
+  );
+  const before = process.cwd();
+  process.chdir(startedIn);
+  clickhouse = await createEmbeddedClickHouse({ directory });
+  process.chdir(before);
+  await clickhouse.command('CREATE TABLE numbers_seen (n UInt64) ENGINE = MergeTree ORDER BY n');
+});
+
+afterAll(() => clickhouse.close());
+
+const insert = (rows: string) =>
+  clickhouse.insertRows({ table: 'numbers_seen', columns: ['n'], rows: Buffer.from(rows) });
+
+describe('the embedded ClickHouse', () => {
+  test('takes inserts, pings and DDL while every query connection is busy', async () => {
+    const slow = Array.from({ length: queryConnectionCount(4) }, () =>
+      clickhouse.query({ sql: SLOW, settings: { max_execution_time: 60, max_threads: 1 }, schema: anything }),
+    );
+    let busy = true;
+    const ends = Promise.allSettled(slow).then(() => {
+      busy = false;
+    });
+    await insert('[1]\n[2]\n');
+    await clickhouse.ping();
+    // Also the way to end the slow queries without waiting for their time limit.
+    await expect.poll(() => runningQueries()).toBe(slow.length);
+    expect(busy).toBe(true);
+    await clickhouse.command("KILL QUERY WHERE query LIKE '%sipHash64%' AND query NOT LIKE 'KILL%' SYNC");
+    await ends;
+    const rows = await clickhouse.query({ sql: 'SELECT n FROM numbers_seen ORDER BY n', schema: anything });
+    expect(rows).toEqual([{ n: '1' }, { n: '2' }]);
+  });
+
+  test('says which insert failed with the code and type of ClickHouse, and stores none of it', async () => {
+    await expect(insert('[10]\n["eleven"]\n')).rejects.toMatchObject({ code: expect.any(String), type: expect.any(String) });
+    const unknown = clickhouse.insertRows({ table: 'numbers_seen', columns: ['m'], rows: Buffer.from('[1]\n') });
+    await expect(unknown).rejects.toMatchObject({ code: '16', type: 'NO_SUCH_COLUMN_IN_TABLE' });
+    const rows = await clickhouse.query({ sql: 'SELECT count() AS c FROM numbers_seen WHERE n >= 10', schema: anything });
+    expect(rows).toEqual([{ c: '0' }]);
+  });
+
+  test('takes an insert without rows as done', async () => {
+    await expect(insert('')).resolves.toBeUndefined();
+  });
+
+  test('is configured by its own file only', async () => {
+    const rows = await clickhouse.query({
+      sql: "SELECT name, value FROM system.server_settings WHERE name IN ('mark_cache_size', 'tmp_path') ORDER BY name",
+      schema: anything,
+    });
+    expect(rows).toEqual([
+      { name: 'mark_cache_size', value: '268435456' },
+      { name: 'tmp_path', value: `${directory}/tmp/` },
+    ]);
+    expect((await readdir(directory)).sort()).toEqual(['data', 'engine.xml']);
+  });
+
+  test('opens again with its data after it was closed', async () => {
+    await insert('[100]\n');
+    await clickhouse.close();
+    clickhouse = await createEmbeddedClickHouse({ directory });
+    const rows = await clickhouse.query({ sql: 'SELECT n FROM numbers_seen WHERE n = 100', schema: anything });
+    expect(rows).toEqual([{ n: '100' }]);
+  });
+});
+
+test.each([
+  [4, 2],
+  [3, 1],
+  [1, 1],
+])('with %i worker threads the queries use at most %i', (workerThreads, connections) => {
+  expect(queryConnectionCount(workerThreads)).toBe(connections);
+});
+
+/** Counted on the connection for DDL, because all those for queries are taken. */
+async function runningQueries(): Promise<number> {
+  await clickhouse.command(`CREATE OR REPLACE TABLE running ENGINE = Memory AS
+    SELECT count() AS c FROM system.processes WHERE query LIKE '%sipHash64%' AND query NOT LIKE 'CREATE%'`);
+  const bytes = await clickhouse.command('SELECT 1').then(() => null);
+  return bytes ?? 0;
+}

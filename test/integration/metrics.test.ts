@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findMetric } from '../../src/store/billable-metrics.ts';
+
+import { billableMetrics } from '../../src/store/schema/billable-metrics.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { createCatalogueApi, createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+
+let pool: TestDatabase;
+let api: ApiClient;
+
+beforeAll(async () => {
+  pool = await createTestDatabase();
+  api = createCatalogueApi(pool.db);
+});
+
+afterAll(() => pool.close());
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+
+describe('creating a metric', () => {
+  test('the whole definition comes back', async () => {
+    const definition = {
+      ...TOKENS_METRIC,
+      event_type_filter: { in_values: ['a', 'b'], not_in_values: ['c'] },
+      property_filters: [
+        { name: 'tokens', exists: true },
+        { name: 'model', exists: true, not_in_values: ['test'] },
+        { name: 'region.name', in_values: ['eu'] },
+        { name: 'internal', exists: false },
+        { name: 'any' },
+      ],
+      group_keys: [['model'], ['model', 'region.name']],
+    };
+    const id = await createdId(api, METRICS, definition);
+    const metric = await api.get(`/v1/billable-metrics/${id}`);
+    expect(metric.at('data')).toEqual({ id, ...definition, custom_fields: {} });
+  });
+
+  test('the store hands out what the rating engine and the compiler read', async () => {
+    const id = await createdId(api, METRICS, TOKENS_METRIC);
+    expect(await findMetric(pool.db, id)).toMatchObject({
+      kind: 'streaming',
+      eventTypeFilter: { inValues: ['completion'], notInValues: null },
+      propertyFilters: [
+        { name: 'tokens', exists: true, inValues: null, notInValues: null },
+        { name: 'model', exists: true, inValues: null, notInValues: null },
+        { name: 'region', exists: null, inValues: ['eu', 'us'], notInValues: null },
+      ],
+      aggregation: 'SUM',
+      aggregationKey: 'tokens',
+      groupKeys: [['model'], ['model', 'region']],
+      archivedAt: null,
+    });
+  });
+
+  test.each(['COUNT', 'count', 'Count', 'SUM', 'sum', 'Max', 'UNIQUE', 'unique', 'Latest'])(
+    'aggregation type %s is accepted and answered in upper case',
+    async (aggregation_type) => {
+      const id = await createdId(api, METRICS, { ...TOKENS_METRIC, aggregation_type });
+      const metric = await api.get(`/v1/billable-metrics/${id}`);
+      expect(metric.text('data.aggregation_type')).toBe(aggregation_type.toUpperCase());
+    },
+  );
+
+  test('COUNT needs neither a key nor filters', async () => {
+    const id = await createdId(api, METRICS, { name: 'Everything', aggregation_type: 'count' });
+    const metric = await api.get(`/v1/billable-metrics/${id}`);
+    expect(metric.at('data')).toEqual({
+      id,
+      name: 'Everything',
+      property_filters: [],
+      aggregation_type: 'COUNT',
+      group_keys: [],
+      custom_fields: {},
+    });
+  });
+
+  test.each([
+    ['no aggregation type', { aggregation_type: undefined }, /^aggregation_type: /],
+    ['an unknown aggregation type', { aggregation_type: 'MEDIAN' }, /^aggregation_type: /],
+    ['an odd spelling of one', { aggregation_type: 'sUm' }, /^aggregation_type: /],
+    ['no aggregation key', { aggregation_key: undefined }, /^aggregation_key: /],
+    [
+      'a key that is no filter name',
+      { aggregation_key: 'bytes' },
+      /^aggregation_key: must be one of the property filter names/,
+    ],
+    [
+      'a key that a filter requires to be absent',
+      { property_filters: [{ name: 'tokens', exists: false }], group_keys: [] },
+      /^aggregation_key: /,
+    ],
+    [
+      'a group key without a filter',
+      { group_keys: [['model'], ['model', 'zone']] },
+      /^group_keys\[1\]\[1\]: .*property filter/,
+    ],
+    [
+      'a group key whose filter lets it be absent',
+      {
+        property_filters: [
+          { name: 'tokens', exists: true },
+          { name: 'model', not_in_values: ['x'] },
+        ],
+        group_keys: [['model']],
+      },
+      /^group_keys\[0\]\[0\]: /,
+    ],
+    ['a repeated property in a group key', { group_keys: [['model', 'model']] }, /^group_keys\[0\]\[1\]: /],
+    ['an empty group key', { group_keys: [[]] }, /^group_keys\[0\]: /],
+    ['an empty in_values', { event_type_filter: { in_values: [] } }, /^event_type_filter\.in_values: /],
+    [
+      'an empty not_in_values',
+      { property_filters: [{ name: 'tokens', not_in_values: [] }] },
+      /^property_filters\[0\]\.not_in_values: /,
+    ],
+    [
+      'a filter that nothing can pass',
+      { property_filters: [{ name: 'tokens', exists: false, in_values: ['1'] }] },
+      /^property_filters\[0\]: /,
+    ],
+    ['a query beside filters', { sql: 'SELECT 1 FROM events' }, /^sql: cannot be combined with /],
+    ['an undeclared custom field', { custom_fields: { team: 'x' } }, /^custom_fields\.team: /],
+    ['an empty name', { name: '' }, /^name: /],
+  ])('%s answers 400, names the field and stores nothing', async (_, change, message) => {
+    const before = await pool.db.$count(billableMetrics);
+    const answer = await api.send('POST', METRICS, { ...TOKENS_METRIC, ...change });
+    expect(answer.status).toBe(400);
+    expect(answer.text('message')).toMatch(message);
+    expect(await pool.db.$count(billableMetrics)).toBe(before);
+  });
+});
+
+describe('reading and changing metrics', () => {
+  test.each([UNKNOWN, 'tokens'])('an unknown or malformed id (%s) answers 404', async (id) => {
+    expect((await api.send('GET', `/v1/billable-metrics/${id}`)).status).toBe(404);
+    expect((await api.send('PUT', `/v1/billable-metrics/${id}`, { name: 'x' })).status).toBe(404);
+  });
+
+  test('only the name changes', async () => {
+    const id = await createdId(api, METRICS, TOKENS_METRIC);
+    await api.put(`/v1/billable-metrics/${id}`, { name: 'Renamed' });
+    const metric = await api.get(`/v1/billable-metrics/${id}`);
+    expect(metric.at('data')).toEqual({ id, ...TOKENS_METRIC, name: 'Renamed', custom_fields: {} });
+  });
+
+  test('an archived metric stays readable and leaves the list unless asked for', async () => {
+    const id = await createdId(api, METRICS, TOKENS_METRIC);
+    const idsOf = async (query: Record<string, string>) => {
+      const page = await api.get('/v1/billable-metrics', { query });
+      return page.list('data').map((_, index) => page.text(`data[${index}].id`));
+    };
+    expect(await idsOf({})).toContain(id);
+    await api.post('/v1/billable-metrics/archive', { id });
+    await api.post('/v1/billable-metrics/archive', { id });
+    expect(await idsOf({})).not.toContain(id);
+    expect(await idsOf({ include_archived: 'true' })).toContain(id);
+    const metric = await api.get(`/v1/billable-metrics/${id}`);
+    expect(metric.text('data.archived_at')).toBe('2026-11-20T12:34:56.789Z');
+    expect((await api.send('POST', '/v1/billable-metrics/archive', { id: UNKNOWN })).status).toBe(404);
+  });
+});

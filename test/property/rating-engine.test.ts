@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decimal, sum } from '../../src/core/decimal.ts';
+import {
+  breakdownWindows,
+  invoiceTotal,
+  lineWindows,
+  totalsByCreditType,
+  windowBoundaries,
+} from '../../src/rating/breakdown.ts';
+import { rateBook } from '../../src/rating/rate-schedule.ts';
+import { lineIdParts, rateUsage } from '../../src/rating/rate-usage.ts';
+import type { UsageLine } from '../../src/rating/types.ts';
+import { naiveRating } from '../support/naive-rating.ts';
+import { HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
+
+const HUNDRED = decimal('100');
+
+function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
+  const { period } = given;
+  const boundaries = size === 'period' ? [period.start, period.end] : windowBoundaries(period, size);
+  const products = given.products.map(({ product, rateEntries }) => ({
+    product,
+    rates: rateBook(rateEntries),
+  }));
+  return rateUsage({ ...given, products, boundaries, productOrder: ['product-2'] });
+}
+
+/** Everything of a line but its windows, as text. */
+function face(line: UsageLine): string {
+  return [...lineIdParts(line), line.name, line.interval.end, line.quantity, line.unitPrice, line.total].join(
+    '|',
+  );
+}
+
+describe('for random products, rates and usage of every shape', () => {
+  test('a naive engine, hour by hour and unit by unit, finds the same amounts', () => {
+    fc.assert(
+      fc.property(scenario(HUNDREDTHS), (given) => {
+        const expected = [...naiveRating(given.period, given.products, given.usage)]
+          .map(([key, { quantity, total }]) => `${key}: ${quantity} ${total}`)
+          .sort();
+        const actual = rateWith(given, 'hour').lines.flatMap((line) =>
+          line.windows.map(({ window, quantity, total }) => {
+            const key = [
+              line.productId,
+              JSON.stringify(line.pricingGroupValues),
+              JSON.stringify(line.presentationGroupValues),
+              window.start,
+              line.tier?.level ?? 0,
+            ].join('|');
+            return `${key}: ${quantity.times(HUNDRED)} ${total.times(HUNDRED).times(HUNDRED)}`;
+          }),
+        );
+        expect(actual.sort()).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('hours sum to days, days to the line, lines to the total, to the last digit', () => {
+    fc.assert(
+      fc.property(scenario(LONG_DECIMALS), (given) => {
+        const { lines } = rateWith(given, 'hour');
+        for (const line of lines) {
+          expect(sum(line.windows.map((one) => one.quantity)).toString()).toBe(line.quantity.toString());
+          expect(sum(line.windows.map((one) => one.total)).toString()).toBe(line.total.toString());
+        }
+        const hours = breakdownWindows(lines, lineWindows(lines), 'hour', given.period);
+        const days = breakdownWindows(lines, lineWindows(lines), 'day', given.period);
+        const direct = rateWith(given, 'day').lines;
+        expect(cells(breakdownWindows(direct, lineWindows(direct), 'day', given.period))).toEqual(
+          cells(days),
+        );
+        for (const [creditTypeId, total] of totalsByCreditType(lines)) {
+          for (const windows of [hours, days]) {
+            expect(sum(windows.flatMap((w) => w.lines.map((one) => one.total))).toString()).toBe(
+              total.toString(),
+            );
+          }
+          expect(invoiceTotal(lines, creditTypeId).toString()).toBe(total.toString());
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('the lines of an invoice do not depend on the windows that are reported', () => {
+    fc.assert(
+      fc.property(scenario(LONG_DECIMALS), (given) => {
+        const [period, days, hours] = (['period', 'day', 'hour'] as const).map((size) =>
+          rateWith(given, size),
+        );
+        expect(days?.lines.map(face)).toEqual(period?.lines.map(face));
+        expect(hours?.lines.map(face)).toEqual(period?.lines.map(face));
+        expect(hours?.warnings).toEqual(period?.warnings);
+      }),
+    );
+  });
+
+  test('a line has at most one entry per window, in order', () => {
+    fc.assert(
+      fc.property(scenario(HUNDREDTHS), (given) => {
+        for (const { windows } of rateWith(given, 'day').lines) {
+          const starts = windows.map(({ window }) => window.start);
+          expect(starts).toEqual([...new Set(starts)].sort((a, b) => a - b));
+        }
+      }),
+    );
+  });
+
+  test('lines stand by product, start, pricing values, presentation values and tier', () => {
+    fc.assert(
+      fc.property(scenario(HUNDREDTHS), (given) => {
+        const positions = rateWith(given, 'period').lines.map((line) => [
+          line.productId === 'product-2' ? 0 : 1,
+          line.interval.start,
+          ...[line.pricingGroupValues, line.presentationGroupValues].flatMap((v) => [
+            v.model ?? '',
+            v.region ?? '',
+          ]),
+          line.tier?.level ?? 0,
+        ]);
+        expect(positions).toEqual(positions.toSorted(byElements));
+      }),
+    );
+  });
+
+  test('every line has its own identity', () => {
+    fc.assert(
+      fc.property(scenario(HUNDREDTHS), (given) => {
+        const { lines } = rateWith(given, 'period');
+        expect(new Set(lines.map((line) => lineIdParts(line).join('|'))).size).toBe(lines.length);
+      }),
+    );
+  });
+});
+
+function cells(windows: ReturnType<typeof breakdownWindows>): string[] {
+  return windows.flatMap(({ window, lines }) =>
+    lines.map((one) => `${window.start} ${one.position} ${one.quantity} ${one.total}`),
+  );
+}
+
+function byElements(a: readonly (string | number)[], b: readonly (string | number)[]): number {
+  const index = a.findIndex((element, at) => element !== b[at]);
+  if (index < 0) return 0;
+  return (a[index] ?? 0) < (b[index] ?? 0) ? -1 : 1;
+}

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseUsageDecimal } from '../../src/core/decimal.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { numberDefinitions } from '../../src/metering/query/number-sql.ts';
+import { naiveNumber, plainText } from '../support/naive-usage.ts';
+import { createTestClickHouse } from '../support/stores.ts';
+
+let clickhouse: ClickHouse;
+beforeAll(async () => {
+  clickhouse = await createTestClickHouse();
+});
+afterAll(() => clickhouse.close());
+
+const row = z.object({ number: z.string().nullable() });
+
+/** What SQL makes of each text: plain decimal text, or null for no number. */
+async function numbersInSql(texts: readonly string[]): Promise<(string | null)[]> {
+  const definitions = numberDefinitions('texts.2').join(',\n');
+  const rows = await clickhouse.query({
+    sql: `WITH ${definitions}
+      SELECT toString(value_number) AS number
+      FROM (SELECT arrayJoin(arrayZip(range(length({texts:Array(String)})), {texts:Array(String)})) AS texts)
+      ORDER BY texts.1`,
+    params: { texts },
+    schema: row,
+  });
+  return rows.map(({ number }) => number);
+}
+
+function numberInTypeScript(text: string): string | null {
+  return parseUsageDecimal(text)?.toString() ?? null;
+}
+
+function numberOfOracle(text: string): string | null {
+  const scaled = naiveNumber(text);
+  return scaled === null ? null : plainText(scaled);
+}
+
+const digits = (max: number) => fc.string({ unit: fc.constantFrom(...'0123456789000999'), minLength: 1, maxLength: max });
+const sign = fc.constantFrom('', '', '-', '+');
+const plain = fc.tuple(sign, digits(40), fc.option(digits(34))).map(([s, whole, part]) => s + whole + (part === null ? '' : `.${part}`));
+const exponent = fc.tuple(plain, fc.constantFrom('e', 'E'), sign, digits(3)).map((parts) => parts.join(''));
+const nearlyNumber = fc.string({ unit: fc.constantFrom(...'0011..++--eEx_ '), maxLength: 7 });
+const anyText = fc.string({ unit: 'binary', maxLength: 6 }).filter((text) => text.isWellFormed() && !text.includes('\0'));
+const nasty = fc.constantFrom(
+  ...['', ' 1', '1 ', '\t1', '1\n', '+5', '.5', '5.', '-.5', '.', '-', '+', 'e5', '1e', '1e+', '--1', '+-1', '1.1.1', '0x10', '1_000'],
+  ...['1,000', '٣', '１', 'NaN', 'nan', 'inf', '-Infinity', 'null', 'true', '-0', '-0.0', '0e99', '0e-99', '1E3', '1e-7', '1e-30', '1e-31', '1e-40'],
+  ...['1.5e-30', '15e-31', '1e35', '1e36', '0.1e36', '0.1e37', '1e45', '1e100', '1e007', '5e-1', '10e-31', '0.00e5', '000', '00.5', '9223372036854775807'],
+  ...['9223372036854775808', '-9223372036854775809', '18446744073709551617', '99999999999999999.9', '0.99999999999999999'],
+  ...[`${'1'.repeat(36)}`, `${'1'.repeat(37)}`, `${'0'.repeat(90)}7`, `0.${'1'.repeat(30)}`, `0.${'1'.repeat(31)}`, `0.${'1'.repeat(30)}000`],
+  ...[`${'9'.repeat(36)}.${'9'.repeat(30)}`, `-${'9'.repeat(36)}.${'9'.repeat(30)}`, `1${'0'.repeat(60)}e-50`, `0.${'0'.repeat(60)}1e60`],
+);
+
+describe('the number in a property', () => {
+  it('is the same in SQL, in TypeScript and for the oracle, whatever the text', async () => {
+    const texts = fc.oneof(
+      { weight: 3, arbitrary: nasty },
+      { weight: 4, arbitrary: plain },
+      { weight: 4, arbitrary: exponent },
+      { weight: 6, arbitrary: nearlyNumber },
+      { weight: 1, arbitrary: anyText },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(texts, { minLength: 200, maxLength: 400 }), async (batch) => {
+        const expected = batch.map((text) => [text, numberOfOracle(text)]);
+        expect(batch.map((text) => [text, numberInTypeScript(text)])).toEqual(expected);
+        const inSql = await numbersInSql(batch);
+        expect(batch.map((text, index) => [text, inSql[index]])).toEqual(expected);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});

@@ -1,0 +1,60 @@
+/** Starts our own programs as processes of their own and watches them from outside. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+export interface Program {
+  readonly child: ChildProcess;
+  /** Everything printed so far. */
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when standard output contains `text`; rejects when the program ends before. */
+  said(text: string): Promise<void>;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+}
+
+const root = join(import.meta.dirname, '../..');
+
+/** Runs a TypeScript file of the checkout, with nothing of this environment but what is given. */
+export function runProgram(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, file), ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  const listeners = new Set<() => void>();
+  child.stdout.on('data', (chunk) => {
+    out += String(chunk);
+    for (const listener of listeners) listener();
+  });
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal));
+  });
+  const said = async (text: string) => {
+    const heard = new Promise<void>((resolve) => {
+      const listen = () => out.includes(text) && resolve();
+      listeners.add(listen);
+      listen();
+    });
+    const early = ended.then((how) => {
+      if (!out.includes(text)) throw new Error(`ended with ${how} before saying "${text}": ${err}`);
+    });
+    await Promise.race([heard, early]);
+  };
+  return { child, stdout: () => out, stderr: () => err, said, ended };
+}
+
+/** True while a process has this number and has not ended. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

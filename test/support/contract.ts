@@ -1,0 +1,89 @@
+/**
+ * Holds an answer to what its route declares: the status, the media type, the schema of the body, and no
+ * member that the schema does not name. Throws an `Error` that says what is wrong.
+ */
+import { z } from 'zod';
+import { errorBody } from '../../src/api/errors.ts';
+import { JsonNumber, parseJson } from '../../src/api/json.ts';
+import { errorStatusesOf } from '../../src/api/openapi.ts';
+import type { RouteDefinition } from '../../src/api/route.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Returns the body: parsed without losing a digit if it is JSON, else as text. */
+export function checkAnswer(
+  routes: readonly RouteDefinition[],
+  method: string,
+  path: string,
+  answer: RawAnswer,
+): unknown {
+  const where = `${method} ${path} → ${answer.status} ${answer.text.slice(0, 500)}`;
+  const fail = (problem: string): never => {
+    throw new Error(`${where}\nbreaks its contract: ${problem}`);
+  };
+  if (answer.headers.get('x-request-id') === null) fail('no x-request-id');
+  const definition = routeFor(routes, method, path);
+  const schema = definition === undefined ? errorBody : schemaFor(definition, answer.status);
+  if (definition === undefined && answer.status !== 404 && answer.status !== 405) fail('no such route');
+  if (schema === undefined) return fail(`status ${answer.status} is not declared`);
+  if (schema === 'empty') return answer.text === '' ? undefined : fail('a body where none is declared');
+  const mediaType =
+    answer.status === 200 ? (definition?.mediaType ?? 'application/json') : 'application/json';
+  if (answer.headers.get('content-type') !== mediaType) fail(`content type is not ${mediaType}`);
+  const body = mediaType === 'application/json' ? parseJson(answer.text) : answer.text;
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) return fail(z.prettifyError(parsed.error));
+  const undeclared = undeclaredMembers(body, parsed.data, '');
+  if (undeclared.length > 0) fail(`members that the schema does not name: ${undeclared.join(', ')}`);
+  return body;
+}
+
+function schemaFor(definition: RouteDefinition, status: number): z.ZodType | 'empty' | undefined {
+  if (status === 200) return definition.response;
+  if (!errorStatusesOf(definition).includes(status)) return undefined;
+  return definition.errorBody ?? errorBody;
+}
+
+/** The route that a path belongs to; a fixed segment wins over a parameter. */
+export function routeFor(
+  routes: readonly RouteDefinition[],
+  method: string,
+  path: string,
+): RouteDefinition | undefined {
+  const segments = (path.split('?')[0] ?? '').split('/');
+  const parameters = (definition: RouteDefinition): string => definition.path.replaceAll(/[^/{]/g, '');
+  return routes
+    .filter((definition) => definition.method === method.toLowerCase())
+    .filter((definition) => {
+      const pattern = definition.path.split('/');
+      return (
+        pattern.length === segments.length &&
+        pattern.every(
+          (part, index) => part === segments[index] || (part.startsWith('{') && segments[index] !== ''),
+        )
+      );
+    })
+    .sort((a, b) => (parameters(a) < parameters(b) ? -1 : 1))[0];
+}
+
+/** Zod drops what a schema does not name: what the parsed value lacks was not declared. */
+function undeclaredMembers(sent: unknown, parsed: unknown, path: string): string[] {
+  if (Array.isArray(sent) && Array.isArray(parsed)) {
+    return sent.flatMap((item, index) => undeclaredMembers(item, parsed[index], `${path}[${index}]`));
+  }
+  if (!isPlainObject(sent) || !isPlainObject(parsed)) return [];
+  return Object.entries(sent).flatMap(([name, value]) => {
+    const member = path === '' ? name : `${path}.${name}`;
+    return Object.hasOwn(parsed, name) ? undeclaredMembers(value, parsed[name], member) : [member];
+  });
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  );
+}

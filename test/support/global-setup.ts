@@ -1,0 +1,52 @@
+/**
+ * Once per run: a directory for everything the tests write, and in it one PostgreSQL with a migrated
+ * database from which `stores.ts` copies one for each test file. Both are gone when the run ends.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
+import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Removed when the run ends. */
+    runDirectory: string;
+    postgres: PostgresConnection;
+  }
+}
+
+export const TEMPLATE_DATABASE = 'migrated';
+
+/** Nothing here has to outlive a crash. */
+const FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const runDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-test-'));
+  // As root, PostgreSQL runs under another account, which has to pass through.
+  await chmod(runDirectory, 0o755);
+  const postgres = await startEmbeddedPostgres({ directory: join(runDirectory, 'postgres'), settings: FAST });
+  const teardown = async () => {
+    await postgres.stop();
+    await rm(runDirectory, { recursive: true, force: true, maxRetries: 20 });
+  };
+  try {
+    const admin = connectPostgres(postgres.connection, { max: 1 });
+    await admin.unsafe(`CREATE DATABASE ${TEMPLATE_DATABASE}`);
+    await admin.end();
+    await migrateDatabase({ ...postgres.connection, database: TEMPLATE_DATABASE });
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+  project.provide('runDirectory', runDirectory);
+  project.provide('postgres', postgres.connection);
+  return teardown;
+}

@@ -1,0 +1,93 @@
+/**
+ * The whole service for a test: real stores of its own, a sandbox clock, a port of its own, and a client
+ * that holds every answer to its declared schema.
+ */
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { pino } from 'pino';
+import { createApplication } from '../../src/application.ts';
+import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { Database } from '../../src/store/database.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { createTestClickHouse, createTestDatabase } from './stores.ts';
+
+export interface TestServiceOptions {
+  /** Where the sandbox clock starts, RFC 3339. 2026-11-10T00:00:00Z unless given; null: the system's clock. */
+  readonly sandboxNow?: string | null;
+  readonly gracePeriodHours?: number;
+}
+
+export interface TestService {
+  readonly url: string;
+  readonly token: string;
+  readonly api: ApiClient;
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  /** Moves the sandbox clock and waits until everything that fell due is done. */
+  moveClock(to: string | Instant): Promise<void>;
+  /** Stops the application and starts it again on the same stores. */
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TOKEN = 'token-of-the-tests';
+const DEFAULT_NOW = '2026-11-10T00:00:00Z';
+
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const database = await createTestDatabase();
+  const clickhouse = await createTestClickHouse();
+  const parts = {
+    config: {
+      gracePeriodHours: options.gracePeriodHours ?? 24,
+      ingestWindowDays: 34,
+      sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
+    },
+    log: pino({ level: 'warn' }),
+    stores: {
+      db: database.db,
+      clickhouse,
+      ping: async () => {
+        await Promise.all([database.ping(), clickhouse.ping()]);
+      },
+    },
+    apiToken: TOKEN,
+  };
+  let application = await createApplication(parts);
+  const server = createAdaptorServer({
+    fetch: (request, bindings) => application.fetch(request, bindings),
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const api = createApiClient({ baseUrl: url, routes: application.routes }, TOKEN);
+  return {
+    url,
+    token: TOKEN,
+    api,
+    db: database.db,
+    clickhouse,
+    async moveClock(to) {
+      const now = typeof to === 'number' ? formatInstant(to) : to;
+      await api.post('/v1/sandbox/clock', { now });
+    },
+    async restart() {
+      await application.close();
+      application = await createApplication(parts);
+    },
+    async close() {
+      await new Promise((resolve) => {
+        server.close(resolve);
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      });
+      await application.close();
+      await clickhouse.close();
+      await database.close();
+    },
+  };
+}
+
+function instantOf(text: string): Instant {
+  const at = parseRfc3339(text);
+  if (at === null) throw new Error(`not a timestamp: ${text}`);
+  return at;
+}

@@ -1,0 +1,83 @@
+/** Real stores for a test file: a migrated PostgreSQL database of its own, a ClickHouse database of its own. */
+import { randomUUID } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { applySchema } from '../../src/metering/schema.ts';
+import {
+  connectPostgres,
+  createDatabase,
+  type Database,
+  type PostgresConnection,
+} from '../../src/store/database.ts';
+import { createEmbeddedClickHouse } from '../../src/stores.ts';
+import { TEMPLATE_DATABASE } from './global-setup.ts';
+
+export interface TestDatabase {
+  readonly db: Database;
+  readonly connection: PostgresConnection;
+  ping(): Promise<void>;
+  /** Drops it. */
+  close(): Promise<void>;
+}
+
+/** A fresh copy of the migrated database. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = uniqueName();
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  const connection = { ...inject('postgres'), database: name };
+  const pool = createDatabase(connection);
+  return {
+    db: pool.db,
+    connection,
+    ping: pool.ping,
+    close: async () => {
+      await pool.close();
+      await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
+    },
+  };
+}
+
+/** A database without any table, for tests of the migrations themselves. Dropped with the run. */
+export async function createEmptyDatabase(): Promise<PostgresConnection> {
+  const name = uniqueName();
+  await onServer(`CREATE DATABASE ${name}`);
+  return { ...inject('postgres'), database: name };
+}
+
+/** An empty ClickHouse database with its tables. */
+export async function createTestClickHouse(): Promise<ClickHouse> {
+  const clickhouse = await createEmbeddedClickHouse({
+    directory: await engineDirectory(),
+    database: uniqueName(),
+  });
+  await applySchema(clickhouse, undefined);
+  return clickhouse;
+}
+
+/** A directory of its own below the run's, which goes away with it. */
+export async function createTestDirectory(): Promise<string> {
+  return await mkdtemp(join(inject('runDirectory'), 'dir-'));
+}
+
+let engine: Promise<string> | undefined;
+
+/** The engine binds one directory per process, so all databases of a test file share it. */
+async function engineDirectory(): Promise<string> {
+  engine ??= mkdtemp(join(inject('runDirectory'), 'clickhouse-'));
+  return await engine;
+}
+
+async function onServer(statement: string): Promise<void> {
+  const admin = connectPostgres(inject('postgres'), { max: 1 });
+  try {
+    await admin.unsafe(statement);
+  } finally {
+    await admin.end();
+  }
+}
+
+function uniqueName(): string {
+  return `t_${randomUUID().replaceAll('-', '')}`;
+}

@@ -1,0 +1,30 @@
+/** Puts events into ClickHouse as they would be found after ingestion, copies of one event included. */
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { NaiveEvent } from './naive-usage.ts';
+
+const COLUMNS = ['transaction_id', 'customer_ref', 'event_type', 'timestamp', 'properties', 'ingested_at', 'version'];
+
+export async function storeEvents(clickhouse: ClickHouse, events: readonly NaiveEvent[]): Promise<void> {
+  const rows = Buffer.from(events.map((event) => `${eventRow(event)}\n`).join(''));
+  await clickhouse.insertRows({ table: 'usage_events', columns: COLUMNS, rows });
+}
+
+/** `version` decreases with the microsecond of ingestion, so that the first copy counts. */
+function eventRow(event: NaiveEvent): string {
+  const { transactionId, customerRef, eventType, timestamp, properties, ingestedAt } = event;
+  const ingested = clickHouseTime(Math.floor(ingestedAt / 1000)) + String(ingestedAt % 1000).padStart(3, '0');
+  const version = String(10n ** 16n - 1n - BigInt(ingestedAt));
+  return JSON.stringify([
+    transactionId,
+    customerRef,
+    eventType,
+    clickHouseTime(timestamp),
+    properties,
+    ingested,
+    version,
+  ]);
+}
+
+function clickHouseTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 23).replace('T', ' ');
+}

@@ -1,0 +1,42 @@
+/** An app around routes that a test makes up, with one token of each scope. */
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import type { RouteDefinition } from '../../../src/api/route.ts';
+import { type App, type AppDeps, createApp } from '../../../src/app.ts';
+import type { Authenticate, TokenScope } from '../../../src/billing/tokens.ts';
+import { type ApiClient, createApiClient } from '../../support/api-client.ts';
+
+const SCOPES: Readonly<Record<string, TokenScope>> = { reader: 'read', writer: 'write', sender: 'ingest' };
+
+export const authenticate: Authenticate = async (token) => {
+  const scope = SCOPES[token];
+  return scope === undefined ? null : { id: token, name: token, scope };
+};
+
+export interface TestApp extends App {
+  readonly client: ApiClient;
+  /** The lines logged so far. */
+  readonly logged: string[];
+}
+
+export function testApp(routes: readonly RouteDefinition[], overrides: Partial<AppDeps> = {}): TestApp {
+  const logged: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      logged.push(String(chunk));
+      done();
+    },
+  });
+  const app = createApp({
+    version: '1.2.3',
+    log: pino({ level: 'debug' }, stream),
+    authenticate,
+    routes,
+    ingest: async () => ({ accepted: 0, duplicates: 0 }),
+    conflictMessages: {},
+    readiness: async () => ({ ready: true, checks: { postgres: true } }),
+    measures: () => [],
+    ...overrides,
+  });
+  return { ...app, logged, client: createApiClient(app, 'writer') };
+}

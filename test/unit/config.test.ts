@@ -1,0 +1,86 @@
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ConfigError, loadConfig } from '../../src/config.ts';
+
+describe('the configuration', () => {
+  test('works with nothing set', () => {
+    expect(loadConfig({})).toEqual({
+      port: 3000,
+      host: '127.0.0.1',
+      dataDir: resolve('.data'),
+      databaseUrl: undefined,
+      clickhouseUrl: undefined,
+      clickhouseCluster: undefined,
+      apiToken: undefined,
+      gracePeriodHours: 24,
+      ingestWindowDays: 34,
+      logLevel: 'info',
+      sandboxNow: undefined,
+      workerThreads: 4,
+    });
+  });
+
+  test('takes an empty value as unset', () => {
+    expect(loadConfig({ DATABASE_URL: '', PORT: '' })).toMatchObject({ databaseUrl: undefined, port: 3000 });
+  });
+
+  test('reads every key', () => {
+    const env = {
+      PORT: '0',
+      HOST: '0.0.0.0',
+      DATA_DIR: '/data',
+      DATABASE_URL: 'postgres://u:p@db/x',
+      CLICKHOUSE_URL: 'http://u:p@ch:8123/x',
+      CLICKHOUSE_CLUSTER: 'prod',
+      API_TOKEN: 'secret',
+      GRACE_PERIOD_HOURS: '0',
+      INGEST_WINDOW_DAYS: '35',
+      LOG_LEVEL: 'debug',
+      SANDBOX_NOW: '2026-11-20T01:00:00+01:00',
+      UV_THREADPOOL_SIZE: '16',
+    };
+    expect(loadConfig(env)).toEqual({
+      port: 0,
+      host: '0.0.0.0',
+      dataDir: '/data',
+      databaseUrl: env.DATABASE_URL,
+      clickhouseUrl: env.CLICKHOUSE_URL,
+      clickhouseCluster: 'prod',
+      apiToken: 'secret',
+      gracePeriodHours: 0,
+      ingestWindowDays: 35,
+      logLevel: 'debug',
+      sandboxNow: Date.UTC(2026, 10, 20),
+      workerThreads: 16,
+    });
+  });
+
+  test.each([
+    ['PORT', 'x'],
+    ['PORT', '-1'],
+    ['PORT', '70000'],
+    ['PORT', '1e3'],
+    ['DATABASE_URL', 'mysql://db/x'],
+    ['DATABASE_URL', 'db'],
+    ['CLICKHOUSE_URL', 'clickhouse://db'],
+    ['CLICKHOUSE_CLUSTER', "a'b"],
+    ['CLICKHOUSE_CLUSTER', 'prod'],
+    ['API_TOKEN', 'two words'],
+    ['GRACE_PERIOD_HOURS', '-1'],
+    ['INGEST_WINDOW_DAYS', '0'],
+    ['LOG_LEVEL', 'loud'],
+    ['SANDBOX_NOW', '2026-11-20'],
+    ['SANDBOX_NOW', 'tomorrow'],
+  ])('refuses %s=%s in one line that names the key and not a secret', (key, value) => {
+    let thrown: unknown;
+    try {
+      loadConfig({ [key]: value });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(ConfigError);
+    const { message } = thrown as ConfigError;
+    expect(message).toMatch(new RegExp(`^${key} `));
+    expect(message).not.toContain('\n');
+  });
+});
