@@ -4,9 +4,8 @@
  * Standard output is for the operator, standard error for the log. Exit code 0 after a drain, 1 when
  * the service could not start or lost a store.
  */
-import { createApplication } from './application.ts';
 import { type Config, ConfigError, loadConfig, processEnvironment } from './config.ts';
-import { EmbeddedClickHouseError } from './embedded/chdb.ts';
+import { EmbeddedClickHouseError } from './embedded/chdb-engine.ts';
 import { DataDirectoryError } from './embedded/data-directory.ts';
 import { EmbeddedPostgresError } from './embedded/postgres-binaries.ts';
 import { createLogger } from './log.ts';
@@ -19,7 +18,7 @@ async function main(): Promise<void> {
   const log = createLogger(config);
   const startedAt = performance.now();
   const stopRequested = nextSignal();
-  const service = await startService(config, log, createApplication);
+  const service = await startService(config, log);
   announce(service, config);
   log.info({ url: service.url, startMs: Math.round(performance.now() - startedAt) }, 'ready');
   const reason = await Promise.race([stopRequested, service.lost.then((why) => ({ why }))]);

@@ -5,28 +5,12 @@
  */
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import { createApplication } from './application.ts';
 import type { Config } from './config.ts';
 import { type FirstToken, firstToken } from './embedded/api-token.ts';
 import { takeDataDirectory } from './embedded/data-directory.ts';
 import type { Logger } from './log.ts';
-import { type Stores, startStores } from './stores.ts';
-
-/** What answers the requests. Made once the stores are ready. */
-export interface Application {
-  fetch(request: Request): Response | Promise<Response>;
-  /** Called when no request is running any more: writes the last batch, ends the jobs. */
-  close(): Promise<void>;
-}
-
-export interface ApplicationParts {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly stores: Stores;
-  /** The token that has every scope; already among the known ones or to be added. */
-  readonly apiToken: string;
-}
-
-export type CreateApplication = (parts: ApplicationParts) => Promise<Application>;
+import { startStores } from './stores.ts';
 
 export interface Service {
   readonly url: string;
@@ -42,11 +26,7 @@ const DRAIN_WAIT_MS = 30_000;
 const DRAIN_POLL_MS = 50;
 
 /** Starts everything. When a step fails, the steps before it are undone before this throws. */
-export async function startService(
-  config: Config,
-  log: Logger,
-  createApplication: CreateApplication,
-): Promise<Service> {
+export async function startService(config: Config, log: Logger): Promise<Service> {
   const undo: Array<() => Promise<void>> = [];
   const unwind = async () => {
     for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
@@ -59,7 +39,9 @@ export async function startService(
     const token = await firstToken(config.dataDir, config.apiToken);
     const application = await createApplication({ config, log, stores, apiToken: token.token });
     undo.push(() => application.close());
-    const server = createAdaptorServer({ fetch: (request) => application.fetch(request) });
+    const server = createAdaptorServer({
+      fetch: (request, bindings) => application.fetch(request, bindings),
+    });
     await listen(server, config);
     undo.push(() => drain(server));
     return { url: urlOf(server, config), token, lost: stores.lost, close: unwind };

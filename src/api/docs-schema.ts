@@ -27,28 +27,22 @@ const DEPTH_MAX = 12;
 
 export function schemaHtml(schema: JsonSchema, depth = 0): string {
   if (depth > DEPTH_MAX) return '…';
-  const members = membersHtml(schema, depth);
   const description = schema.description === undefined ? '' : prose(schema.description);
-  return `<span class="type">${typeHtml(schema, depth)}</span>${constraintsHtml(schema)}${description}${members}`;
+  return `<span class="type">${typeHtml(schema)}</span>${constraintsHtml(schema)}${description}${membersHtml(schema, depth)}`;
 }
 
-function typeHtml(schema: JsonSchema, depth: number): string {
+function typeHtml(schema: JsonSchema | boolean): string {
+  if (typeof schema === 'boolean') return schema ? 'anything' : 'nothing';
   if (schema.$ref !== undefined) return componentLink(schema.$ref);
   const options = schema.anyOf ?? schema.oneOf;
-  if (options !== undefined) return options.map((option) => inlineHtml(option, depth)).join(' or ');
+  if (options !== undefined) return options.map(typeHtml).join(' or ');
   if (schema.const !== undefined) return `<code>${escapeHtml(JSON.stringify(schema.const))}</code>`;
   if (schema.enum !== undefined) {
     return schema.enum.map((value) => `<code>${escapeHtml(String(value))}</code>`).join(' or ');
   }
-  if (schema.type === 'array') return `list of ${inlineHtml(itemsOf(schema), depth)}`;
+  if (schema.type === 'array') return `list of ${typeHtml(itemsOf(schema))}`;
   const types = [schema.type ?? 'anything'].flat().join(' or ');
   return escapeHtml(schema.format === undefined ? types : `${types} (${schema.format})`);
-}
-
-/** Members of an object inside a union or a list are written out where they stand. */
-function inlineHtml(schema: JsonSchema | boolean, depth: number): string {
-  if (typeof schema === 'boolean') return schema ? 'anything' : 'nothing';
-  return `${typeHtml(schema, depth + 1)}${membersHtml(schema, depth + 1)}`;
 }
 
 function itemsOf(schema: JsonSchema): JsonSchema | boolean {
@@ -73,7 +67,17 @@ function constraintsHtml(schema: JsonSchema): string {
   return words.length === 0 ? '' : ` <span class="limits">${escapeHtml(words.join(', '))}</span>`;
 }
 
-function membersHtml(schema: JsonSchema, depth: number): string {
+/** The members of an object, of a list's items, and of what a union may be; a component's stand with it. */
+function membersHtml(schema: JsonSchema | boolean, depth: number): string {
+  if (typeof schema === 'boolean' || depth > DEPTH_MAX) return '';
+  const inner = [
+    ...(schema.anyOf ?? schema.oneOf ?? []),
+    ...(schema.type === 'array' ? [itemsOf(schema)] : []),
+  ];
+  return ownMembersHtml(schema, depth) + inner.map((part) => membersHtml(part, depth + 1)).join('');
+}
+
+function ownMembersHtml(schema: JsonSchema, depth: number): string {
   const required = new Set(schema.required ?? []);
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
     const mark = required.has(name) ? '<span class="required">required</span> ' : '';

@@ -21,12 +21,9 @@ export interface ErrorAnswer {
 export const errorBody = z
   .object({
     message: z.string(),
-    code: z
-      .string()
-      .optional()
-      .meta({
-        description: 'On contract operations: `ContractNotFound`, `CustomerNotFound`, `InvalidArgument`, …',
-      }),
+    code: z.string().optional().meta({
+      description: 'On contract operations: `ContractNotFound`, `CustomerNotFound`, `InvalidArgument`, …',
+    }),
   })
   .meta({ id: 'Error' });
 

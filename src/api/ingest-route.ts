@@ -17,11 +17,9 @@ export type Ingest = (body: Buffer) => Promise<IngestResult>;
 
 const usageEvent = z
   .object({
-    transaction_id: z
-      .string()
-      .meta({
-        description: 'Identity of the event: the first one stored counts, later ones are duplicates.',
-      }),
+    transaction_id: z.string().meta({
+      description: 'Identity of the event: the first one stored counts, later ones are duplicates.',
+    }),
     customer_id: z.string().meta({ description: 'Id or ingest alias of a customer; it need not exist yet.' }),
     event_type: z.string(),
     timestamp: z.string().meta({ format: 'date-time' }),
@@ -66,7 +64,7 @@ export function ingestRoute(ingest: Ingest): RouteDefinition {
     description:
       'One to a hundred events. Answered when they are on disk and counted in every later answer. A request ' +
       'with any invalid event stores nothing. Sending the same events again is safe: they count once.',
-    tags: ['usage'],
+    tags: ['Usage'],
     scope: 'ingest',
     errors: [429, 503],
     errorBody: ingestError,

@@ -41,8 +41,18 @@ describe('an embedded PostgreSQL', () => {
 
   test('is durable, in UTC and UTF-8, and listens on no port', async () => {
     const server = await startEmbeddedPostgres({ directory });
-    const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'TimeZone', 'server_encoding', 'listen_addresses'];
-    const rows = await run(server.connection, `SELECT ${names.map((n) => `current_setting('${n}') AS "${n}"`)}`);
+    const names = [
+      'fsync',
+      'full_page_writes',
+      'synchronous_commit',
+      'TimeZone',
+      'server_encoding',
+      'listen_addresses',
+    ];
+    const rows = await run(
+      server.connection,
+      `SELECT ${names.map((n) => `current_setting('${n}') AS "${n}"`)}`,
+    );
     expect(rows).toEqual([
       {
         fsync: 'on',
@@ -89,7 +99,16 @@ describe('an embedded PostgreSQL', () => {
   test('starts although a killed one left its file with a number that another process has now', async () => {
     const first = await startEmbeddedPostgres({ directory });
     await first.stop();
-    const lines = [process.pid, join(directory, 'data'), 1, 5432, join(directory, 'socket'), '', '0 0', 'ready'];
+    const lines = [
+      process.pid,
+      join(directory, 'data'),
+      1,
+      5432,
+      join(directory, 'socket'),
+      '',
+      '0 0',
+      'ready',
+    ];
     await writeFile(join(directory, 'data', 'postmaster.pid'), `${lines.join('\n')}\n`);
     const second = await startEmbeddedPostgres({ directory });
     expect(isAlive(process.pid)).toBe(true);

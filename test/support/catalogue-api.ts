@@ -1,6 +1,6 @@
 /**
  * An app with the routes of customers, metrics, products, rate cards and contracts over a real database:
- * what the tests of those routes need, without ClickHouse, ingest or jobs.
+ * what the tests of those routes need, without ingest or jobs. Usage queries only with a ClickHouse.
  */
 import { pino } from 'pino';
 import { billableMetricRoutes } from '../../src/api/routes/billable-metrics.ts';
@@ -9,8 +9,10 @@ import { customerRoutes } from '../../src/api/routes/customers.ts';
 import { productRoutes } from '../../src/api/routes/products.ts';
 import { rateCardRoutes } from '../../src/api/routes/rate-cards.ts';
 import { rateRoutes } from '../../src/api/routes/rates.ts';
+import { usageRoutes } from '../../src/api/routes/usage.ts';
 import { createApp } from '../../src/app.ts';
 import type { Instant } from '../../src/core/time.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
 import type { Contract } from '../../src/store/contracts.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
@@ -19,6 +21,7 @@ export const ACTOR_NAME = 'tests';
 
 export interface CatalogueApiOptions {
   readonly now?: Instant;
+  readonly clickhouse?: ClickHouse;
   readonly onContractCreated?: (tx: Transaction, contract: Contract) => Promise<void>;
 }
 
@@ -41,6 +44,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       ...rateCardRoutes(deps),
       ...rateRoutes(deps),
       ...contractRoutes(deps),
+      ...(options.clickhouse === undefined ? [] : usageRoutes({ ...deps, clickhouse: options.clickhouse })),
     ],
     ingest: async () => {
       throw new Error('there is no ingest in these tests');

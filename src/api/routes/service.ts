@@ -23,7 +23,7 @@ export interface ServiceDeps {
   document(): OpenApiDocument;
 }
 
-const TAGS = ['service'];
+const TAGS = ['Service'];
 
 const checks = z
   .record(z.string(), z.boolean())

@@ -1,9 +1,13 @@
 /** Usage queries: raw metric results, without conversion, rounding or price. */
 import { z } from 'zod';
-import { type UsageGroupsInput, type UsageGroupView, usageGroups } from '../../billing/usage/usage-groups.ts';
+import {
+  USAGE_WINDOW_SIZES,
+  type UsageGroupsInput,
+  type UsageGroupView,
+  usageGroupCursor,
+  usageGroups,
+} from '../../billing/usage/usage-groups.ts';
 import { formatInstant } from '../../core/time.ts';
-import { usageGroupCursor } from '../../metering/query/group-cursor.ts';
-import { USAGE_WINDOW_SIZES } from '../../metering/query/usage-windows.ts';
 import { enumIn, exactValue, limit, timestamp, uuid } from '../fields.ts';
 import { cursor, encodeCursor, pageOf } from '../pagination.ts';
 import { type RouteDefinition, route } from '../route.ts';
@@ -37,12 +41,9 @@ const groupsBody = z
       .min(1)
       .nullish()
       .meta({ description: 'All names of one group key of the metric, in any order.' }),
-    group_filters: z
-      .record(name, z.array(z.string()))
-      .nullish()
-      .meta({
-        description: 'Values to return by name; a name that is missing or has no values returns all.',
-      }),
+    group_filters: z.record(name, z.array(z.string())).nullish().meta({
+      description: 'Values to return by name; a name that is missing or has no values returns all.',
+    }),
     group_by: z
       .object({ key: name, values: z.array(name).min(1).nullish() })
       .nullish()

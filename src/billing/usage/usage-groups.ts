@@ -16,6 +16,10 @@ import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { currentUsagePeriod } from './current-period.ts';
 
+/** What a request may ask for and where its next page goes on, for whoever reads requests. */
+export { usageGroupCursor } from '../../metering/query/group-cursor.ts';
+export { USAGE_WINDOW_SIZES } from '../../metering/query/usage-windows.ts';
+
 interface Deps {
   readonly db: Database;
   readonly clickhouse: ClickHouse;

@@ -1,0 +1,95 @@
+/**
+ * The chDB engine itself: loading the optional package, its configuration, its connections. One engine
+ * and one data directory per process; several connections.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
+import type { ChdbConnection } from 'chdb/connection';
+
+/** The engine cannot be started. The message is one line for the operator. */
+export class EmbeddedClickHouseError extends Error {
+  override readonly name = 'EmbeddedClickHouseError';
+}
+
+/** A connection to the engine. It runs one statement at a time. */
+export interface EngineConnection {
+  readonly client: ClickHouseClient;
+  /** The engine's own way in, for inserting bytes as they are. */
+  readonly raw: ChdbConnection;
+}
+
+export interface Engine {
+  run(sql: string): Promise<void>;
+  connect(): EngineConnection;
+  close(): Promise<void>;
+}
+
+/** Throws `EmbeddedClickHouseError` where there is no package or no usable directory. */
+export async function openEngine(directory: string): Promise<Engine> {
+  const { chdb, connections } = await loadEngine();
+  const data = join(directory, 'data');
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  const configuration = join(directory, 'engine.xml');
+  await writeFile(configuration, engineConfiguration(directory));
+  try {
+    // The first connection starts the engine, so it is the one that carries the configuration.
+    const anchor = new chdb.Session(data, { connectionArgs: [`--config-file=${configuration}`] });
+    return {
+      run: async (sql) => {
+        await anchor.queryAsync(sql);
+      },
+      connect: () => {
+        const raw = connections.createChdbConnection({ path: data });
+        // The same contract, declared once by each package: only optional members are written differently.
+        const connection = raw as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
+        return { raw, client: createClient({ connection }) };
+      },
+      close: async () => {
+        anchor.close();
+        await chdb.drainPending();
+      },
+    };
+  } catch (error) {
+    throw new EmbeddedClickHouseError(
+      `cannot open the embedded ClickHouse in ${directory}: ${firstLine(error)}`,
+    );
+  }
+}
+
+async function loadEngine() {
+  try {
+    const [chdb, connections] = await Promise.all([import('chdb'), import('chdb/connection')]);
+    return { chdb, connections };
+  } catch (error) {
+    throw new EmbeddedClickHouseError(
+      `the embedded ClickHouse (package chdb) cannot be loaded here; set CLICKHOUSE_URL to use a server: ${firstLine(error)}`,
+    );
+  }
+}
+
+/**
+ * Keeps every path inside the directory, and is named explicitly because the engine would otherwise
+ * read a config.xml from wherever the process was started. Half of the memory belongs to the rest of
+ * the process; the caches are sized for a machine of a few gigabytes rather than for a server.
+ */
+function engineConfiguration(directory: string): string {
+  const path = (name: string) => `${escapeXml(join(directory, name))}/`;
+  return `<clickhouse>
+  <tmp_path>${path('tmp')}</tmp_path>
+  <user_files_path>${path('user-files')}</user_files_path>
+  <format_schema_path>${path('format-schemas')}</format_schema_path>
+  <max_server_memory_usage_to_ram_ratio>0.5</max_server_memory_usage_to_ram_ratio>
+  <mark_cache_size>268435456</mark_cache_size>
+  <primary_index_cache_size>268435456</primary_index_cache_size>
+</clickhouse>
+`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
+}

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StreamingMetric } from '../../src/core/metric.ts';
+import { HOUR_MS, type Instant } from '../../src/core/time.ts';
+import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
+import { naiveCumulative } from '../support/naive-usage.ts';
+import { createTestClickHouse } from '../support/stores.ts';
+import { storeEvents } from '../support/usage-events.ts';
+import { boundaries, groupBy, PERIOD, streamingMetric, type UsageScenario, usageScenario } from '../support/usage-scenarios.ts';
+
+let clickhouse: ClickHouse;
+beforeAll(async () => {
+  clickhouse = await createTestClickHouse();
+});
+afterAll(() => clickhouse.close());
+
+interface Question {
+  readonly metric: StreamingMetric;
+  readonly groupBy: readonly string[];
+  readonly boundaries: 'hour' | readonly Instant[];
+}
+
+const question: fc.Arbitrary<Question> = fc.record({ metric: streamingMetric, groupBy, boundaries });
+
+/** V at every instant that was asked for, for every line: what the series say. */
+function seriesValues(series: readonly UsageSeries[], names: readonly string[], instants: readonly Instant[]) {
+  return instants.map((t) =>
+    series
+      .map((line) => [JSON.stringify(names.map((name) => line.groupValues[name])), cumulativeAt(line, t).toString()])
+      .filter(([, value]) => value !== '0')
+      .sort(),
+  );
+}
+
+function oracleValues(scenario: UsageScenario, refs: readonly string[], asked: Question, instants: readonly Instant[]) {
+  return instants.map((t) =>
+    naiveCumulative(asked.metric, scenario.events, refs, PERIOD, t, asked.groupBy)
+      .map(({ group, value }) => [JSON.stringify(group), value])
+      .filter(([, value]) => value !== '0')
+      .sort(),
+  );
+}
+
+function instantsOf(asked: Question): Instant[] {
+  if (asked.boundaries !== 'hour') return [PERIOD.start, ...asked.boundaries, PERIOD.end];
+  const hours = (PERIOD.end - PERIOD.start) / HOUR_MS;
+  return Array.from({ length: hours + 1 }, (_, index) => PERIOD.start + index * HOUR_MS);
+}
+
+async function checkQuestion(scenario: UsageScenario, asked: Question): Promise<void> {
+  const series = await readUsageSeries(clickhouse, { ...asked, period: PERIOD, customers: scenario.customers });
+  expect([...series.keys()]).toEqual(scenario.customers.map(({ customerId }) => customerId));
+  const instants = instantsOf(asked);
+  for (const customer of scenario.customers) {
+    const lines = series.get(customer.customerId) ?? [];
+    const expected = oracleValues(scenario, customer.refs, asked, instants);
+    expect(seriesValues(lines, asked.groupBy, instants)).toEqual(expected);
+    for (const line of lines) expect(line.steps.every(({ at }) => instants.includes(at))).toBe(true);
+    const [only] = scenario.customers.filter(({ customerId }) => customerId === customer.customerId);
+    const alone = await readUsageSeries(clickhouse, { ...asked, period: PERIOD, customers: only ? [only] : [] });
+    expect(alone.get(customer.customerId)).toEqual(lines);
+  }
+}
+
+describe('usage series', () => {
+  it('give V(t) as the naive aggregate does, at every boundary, for every line and customer', async () => {
+    await fc.assert(
+      fc.asyncProperty(usageScenario, fc.array(question, { minLength: 5, maxLength: 5 }), async (scenario, questions) => {
+        await storeEvents(clickhouse, scenario.events);
+        await Promise.all(questions.map((asked) => checkQuestion(scenario, asked)));
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  it('have hours that sum to the days and days that sum to the period, for every aggregation', async () => {
+    await fc.assert(
+      fc.asyncProperty(usageScenario, streamingMetric, groupBy, async (scenario, metric, names) => {
+        await storeEvents(clickhouse, scenario.events);
+        const request = { metric, groupBy: names, period: PERIOD, customers: scenario.customers };
+        const [whole, byHour, byDay] = await Promise.all([
+          readUsageSeries(clickhouse, { ...request, boundaries: [] }),
+          readUsageSeries(clickhouse, { ...request, boundaries: 'hour' }),
+          readUsageSeries(clickhouse, { ...request, boundaries: [PERIOD.start + 24 * HOUR_MS] }),
+        ]);
+        const ends = [PERIOD.end];
+        const noon = [PERIOD.start + 24 * HOUR_MS, PERIOD.end];
+        for (const { customerId } of scenario.customers) {
+          const [total, hours, days] = [whole, byHour, byDay].map((series) => series.get(customerId) ?? []);
+          expect(seriesValues(hours ?? [], names, ends)).toEqual(seriesValues(total ?? [], names, ends));
+          expect(seriesValues(hours ?? [], names, noon)).toEqual(seriesValues(days ?? [], names, noon));
+          expect(seriesValues(days ?? [], names, ends)).toEqual(seriesValues(total ?? [], names, ends));
+        }
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
