@@ -35,7 +35,12 @@ export interface LoadResult {
   readonly requests: number;
   readonly failures: number;
   readonly bytesPerEvent: number;
-  readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number; readonly max: number };
+  readonly latencyMs: {
+    readonly p50: number;
+    readonly p90: number;
+    readonly p99: number;
+    readonly max: number;
+  };
   readonly cpuSeconds: number;
 }
 

@@ -59,6 +59,7 @@ function sampleEvent(options: LoadOptions, connection: number, index: number) {
 
 function sequenceOffsets(bytes: Buffer): number[] {
   const offsets: number[] = [];
-  for (let at = bytes.indexOf(SEQUENCE_MARK); at >= 0; at = bytes.indexOf(SEQUENCE_MARK, at + 1)) offsets.push(at);
+  for (let at = bytes.indexOf(SEQUENCE_MARK); at >= 0; at = bytes.indexOf(SEQUENCE_MARK, at + 1))
+    offsets.push(at);
   return offsets;
 }

@@ -27,16 +27,18 @@ import type { Database } from './store/database.ts';
 import { VERSION } from './version.ts';
 
 export interface ApplicationParts {
-  readonly config: Pick<Config, 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'>;
+  readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'>;
   readonly log: Logger;
   readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
-  /** A token with every scope; added to the known ones where it is not among them. */
-  readonly apiToken: string;
+  /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
+  firstToken(): Promise<{ readonly token: string }>;
 }
 
 export interface Application {
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
   readonly routes: App['routes'];
+  /** The first token, where it was stored just now and the operator has not seen it yet. */
+  readonly newToken: string | null;
   /** Called when no request is running any more: ends the jobs, writes the last batch. */
   close(): Promise<void>;
 }
@@ -49,7 +51,12 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
   const invoicing = { clickhouse: stores.clickhouse, gracePeriodHours };
   const jobs = createJobRunner({ db: stores.db, clock, log, kinds: [finalizationJobKind(invoicing)] });
   const ingest = createIngest({ clickhouse: stores.clickhouse, clock, windowDays, log });
-  await ensureFirstToken({ db: stores.db, clock, apiToken: parts.apiToken, firstToken: async () => ({ token: parts.apiToken }) });
+  const newToken = await ensureFirstToken({
+    db: stores.db,
+    clock,
+    apiToken: config.apiToken,
+    firstToken: parts.firstToken,
+  });
   const { ids } = await ingest.rebuild();
   log.info({ ids }, 'the index of known events is built');
   const app = createApp({
@@ -66,6 +73,7 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
   return {
     fetch: app.hono.fetch,
     routes: app.routes,
+    newToken,
     async close() {
       await jobs.close();
       await ingest.close();

@@ -44,9 +44,9 @@ function exitOnNextSignal(): void {
 
 function announce(service: Service, config: Config): void {
   const lines = [`tallyhouse is ready at ${service.url}`, `  API reference  ${service.url}/docs`];
-  if (service.token.isNew) {
+  if (service.newToken !== null) {
     lines.push(
-      `  API token      ${service.token.token}`,
+      `  API token      ${service.newToken}`,
       `  (kept in ${config.dataDir}/api-token; shown only this once)`,
     );
   }

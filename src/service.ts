@@ -7,14 +7,15 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { createApplication } from './application.ts';
 import type { Config } from './config.ts';
-import { type FirstToken, firstToken } from './embedded/api-token.ts';
+import { firstToken } from './embedded/api-token.ts';
 import { takeDataDirectory } from './embedded/data-directory.ts';
 import type { Logger } from './log.ts';
 import { startStores } from './stores.ts';
 
 export interface Service {
   readonly url: string;
-  readonly token: FirstToken;
+  /** To be shown to the operator, once; null where there was a token already. */
+  readonly newToken: string | null;
   /** Resolves, with a line saying why, when the service cannot go on. */
   readonly lost: Promise<string>;
   /** Drains: no new connections, running requests are answered, then everything is closed. */
@@ -36,15 +37,19 @@ export async function startService(config: Config, log: Logger): Promise<Service
     undo.push(() => directory.release());
     const stores = await startStores(config);
     undo.push(() => stores.close());
-    const token = await firstToken(config.dataDir, config.apiToken);
-    const application = await createApplication({ config, log, stores, apiToken: token.token });
+    const application = await createApplication({
+      config,
+      log,
+      stores,
+      firstToken: () => firstToken(config.dataDir),
+    });
     undo.push(() => application.close());
     const server = createAdaptorServer({
       fetch: (request, bindings) => application.fetch(request, bindings),
     });
     await listen(server, config);
     undo.push(() => drain(server));
-    return { url: urlOf(server, config), token, lost: stores.lost, close: unwind };
+    return { url: urlOf(server, config), newToken: application.newToken, lost: stores.lost, close: unwind };
   } catch (error) {
     await unwind();
     throw error;

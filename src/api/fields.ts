@@ -17,13 +17,21 @@ export const uuid = z
   .transform((text) => text.toLowerCase())
   .meta({ type: 'string', format: 'uuid' });
 
+/** What both stores can hold, and more than any contract needs; it also bounds the periods of a contract. */
+const EARLIEST = Date.UTC(1970, 0, 1);
+const LATEST = Date.UTC(2200, 0, 1);
+
 /** An RFC 3339 timestamp with an explicit offset, read as an `Instant`; digits beyond the millisecond are cut. */
 export const timestamp = z
   .string()
   .transform((text, context) => {
     const at = parseRfc3339(text);
-    if (at !== null) return at;
-    context.addIssue('must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z');
+    if (at !== null && at >= EARLIEST && at <= LATEST) return at;
+    context.addIssue(
+      at === null
+        ? 'must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z'
+        : 'must lie between 1970-01-01T00:00:00Z and 2200-01-01T00:00:00Z',
+    );
     return z.NEVER;
   })
   .meta({ type: 'string', format: 'date-time' });

@@ -25,12 +25,17 @@ export class JsonNumber {
 
 /** Every literal of up to 15 digits survives the way into a double and back. */
 const SAFE_DIGITS_MAX = 15;
+/** UTF-8 has no half surrogate pairs, so only an escape can bring one in. */
+const MAY_HOLD_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
+/** With the `u` flag a proper pair is one character and no surrogate. */
+const HALF_SURROGATE_PAIR = /\p{Surrogate}/u;
+
 /** Far above any body the API knows, far below what would exhaust the stack of the recursive parser. */
 const DEPTH_MAX = 64;
 
 /**
  * Parses a JSON text. Refuses with 400: malformed JSON (naming the position), nesting deeper than 64,
- * and the character U+0000 in a string, which PostgreSQL cannot store.
+ * and what PostgreSQL cannot store in a string: the character U+0000 and half a surrogate pair.
  */
 export function parseJson(text: string): unknown {
   refuseDeepNesting(text);
@@ -39,7 +44,7 @@ export function parseJson(text: string): unknown {
       parseNumber: readNumber,
       onDuplicateKey: ({ newValue }) => newValue,
     });
-    if (text.includes('\\u0000')) refuseNul(value, '');
+    if (MAY_HOLD_UNSTORABLE.test(text)) refuseUnstorable(value, '');
     return value;
   } catch (error) {
     if (error instanceof SyntaxError)
@@ -73,18 +78,20 @@ function refuseDeepNesting(text: string): void {
   }
 }
 
-function refuseNul(value: unknown, path: string): void {
+function refuseUnstorable(value: unknown, path: string): void {
   if (typeof value === 'string') {
     if (value.includes('\u0000')) throw invalid(path || 'body', 'must not contain the character U+0000');
+    if (HALF_SURROGATE_PAIR.test(value)) {
+      throw invalid(path || 'body', 'must not contain half a surrogate pair');
+    }
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => {
-      refuseNul(item, `${path}[${index}]`);
+      refuseUnstorable(item, `${path}[${index}]`);
     });
   } else if (value !== null && typeof value === 'object') {
     for (const [key, member] of Object.entries(value)) {
-      const memberPath = path === '' ? key : `${path}.${key}`;
-      refuseNul(key, `${path || 'body'} (a key)`);
-      refuseNul(member, memberPath);
+      refuseUnstorable(key, `${path || 'body'} (a key)`);
+      refuseUnstorable(member, path === '' ? key : `${path}.${key}`);
     }
   }
 }

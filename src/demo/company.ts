@@ -71,7 +71,7 @@ export const COMPANY_PRODUCTS: readonly MeteredProduct[] = [
     aggregation: 'UNIQUE',
     property: 'user_id',
     pricingGroupKey: [],
-    prices: [{ groupValues: {}, tiers: [{ size: null, price: decimal('35') }] }],
+    prices: [{ groupValues: {}, tiers: [{ size: null, price: decimal('20') }] }],
   },
 ];
 

@@ -49,13 +49,20 @@ export function readFigures(subject: Subject, onCustomer: () => void): Promise<C
 }
 
 /** Hour by hour figures of one customer. Days are read side by side: a page holds at most 24 hours. */
-export async function readHourlyFigures(subject: Subject, customer: number): Promise<HourlyFigures> {
+export async function readHourlyFigures(
+  subject: Subject,
+  customer: number,
+  onDay: () => void,
+): Promise<HourlyFigures> {
   const { api, provisioned, period } = subject;
   const { id, contractId } = at(provisioned.customers, customer);
-  const days = await mapConcurrently(daysOf(period), CONCURRENCY, (day) =>
-    billing.breakdowns(api, id, contractId, 'HOUR', day),
-  );
-  return { breakdowns: days.flat(), usageByHour: await readUsageRows(subject, id, 'HOUR') };
+  const usageByHour = await readUsageRows(subject, id, 'HOUR');
+  const days = await mapConcurrently(daysOf(period), CONCURRENCY, async (day) => {
+    const windows = await billing.breakdowns(api, id, contractId, 'HOUR', day);
+    onDay();
+    return windows;
+  });
+  return { breakdowns: days.flat(), usageByHour };
 }
 
 export function daysOf(period: Interval): Interval[] {

@@ -67,5 +67,9 @@ function statusText(unit: string, done: number, total: number, seconds: number):
     done >= total
       ? `in ${formatSeconds(seconds)}`
       : `ETA ${done === 0 ? '?' : formatSeconds((total - done) / perSecond)}`;
-  return `${String(percent).padStart(3)} %  ${formatCount(done)} of ${formatCount(total)} ${unit}  ${formatCount(perSecond)}/s  ${ending}`;
+  return `${String(percent).padStart(3)} %  ${formatCount(done)} of ${formatCount(total)} ${unit}  ${formatRate(perSecond)}/s  ${ending}`;
+}
+
+function formatRate(perSecond: number): string {
+  return perSecond < 100 ? perSecond.toFixed(1) : formatCount(perSecond);
 }

@@ -3,11 +3,10 @@
  * prove. Owns the order of the steps; what a step does is in its own module.
  */
 import { randomBytes } from 'node:crypto';
-import { ZERO } from '../core/decimal.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../core/time.ts';
 import { setIngestAliases } from './billing-api.ts';
 import { eventBatches } from './event-batches.ts';
-import { type CustomerFigures, readFigures, readHourlyFigures, type Subject } from './figures.ts';
+import { type CustomerFigures, daysOf, readFigures, readHourlyFigures, type Subject } from './figures.ts';
 import type { HttpApi } from './http-api.ts';
 import { formatCount, formatSeconds } from './number-format.ts';
 import { createProgress } from './progress.ts';
@@ -41,8 +40,11 @@ export interface Story {
   readonly lateAlias: number | null;
 }
 
-/** Connections of the producer: enough to keep both ends busy, as few as a small service would have. */
-export const CONNECTIONS = 8;
+/**
+ * Connections of the producer. Each waits until its events are on disk, and what waits together is
+ * written together: with few of them the disk's latency sets the pace, not the service.
+ */
+export const CONNECTIONS = 32;
 const HOURLY_CHART_DAYS_MAX = 2;
 
 /** Keeps the names, aliases and transaction ids of several runs against one server apart. */
@@ -68,10 +70,10 @@ export async function tellStory(api: HttpApi, terminal: Terminal, story: Story):
   const figures = await readFigures(subject, () => reading.advance(1));
   reading.finish();
   const featured = indexOfLargestInvoice(figures);
-  const hourlyReading = createProgress(terminal, 'customer hour by hour', 1);
-  const hourly = await readHourlyFigures(subject, featured);
-  hourlyReading.advance(1);
-  hourlyReading.finish();
+  const { name } = at(scenario.customers, featured);
+  const readingHours = createProgress(terminal, `days of ${name}, hour by hour`, daysOf(period).length);
+  const hourly = await readHourlyFigures(subject, featured, () => readingHours.advance(1));
+  readingHours.finish();
 
   showUsage(terminal, story, figures, hourly.usageByHour);
   showInvoice(terminal, subject, figures, featured);
@@ -96,7 +98,7 @@ function setUpLines({ scenario, period, runId }: Story): string[] {
   return [
     `run ${runId}, billing period ${formatPeriod(period)}`,
     `${scenario.products.length} metrics and products: ${products}`,
-    `1 rate card with ${prices} prices, ${customers} customer${customers === 1 ? '' : 's'} with a contract each`,
+    `1 rate card with ${prices} prices, ${customers === 1 ? '1 customer with a contract' : `${customers} customers with a contract each`}`,
   ];
 }
 
@@ -165,13 +167,10 @@ function showInvoice(
 ): void {
   const shown = at(figures, featured);
   const { name } = at(subject.scenario.customers, featured);
-  const title = `Invoice: ${name}, ${formatPeriod(subject.period)}, ${shown.invoice.status}`;
-  terminal.heading(title);
+  terminal.heading(`Invoice: ${name}, ${formatPeriod(subject.period)}, ${shown.invoice.status}`);
   for (const line of invoiceLines(shown.invoice, subject.scenario.products)) terminal.line(line);
   terminal.heading(`Daily breakdown: ${name}`);
-  const used = shown.daily.some((window) => !window.total.eq(ZERO));
   for (const line of dailyBreakdownLines(shown, subject)) terminal.line(line);
-  if (!used) terminal.line('  (no day has any cost)');
 }
 
 /** Whole days that hold everything from `first` to `last`. */

@@ -20,8 +20,10 @@ export interface TrafficPlan {
 const CUSTOMER_SKEW = 1.1;
 const TOKENS_SIGMA = 0.9;
 /** A busy customer has this many users for each event it is expected to send, a small one at least a handful. */
-const USERS_PER_EVENT = 1 / 60;
+const USERS_PER_EVENT = 1 / 100;
 const USERS_MIN = 5;
+/** Part of the users who are there from the first day; the others come in the course of the month. */
+const USERS_FROM_START = 0.4;
 
 /** Events hour by hour, in no order inside an hour. */
 export function* traffic(plan: TrafficPlan): Generator<DemoEvent> {
@@ -37,12 +39,13 @@ export function* traffic(plan: TrafficPlan): Generator<DemoEvent> {
   let eventsBefore = 0;
   for (const [index, hour] of hours.entries()) {
     weightBefore += hour.weight;
+    const progress = (hour.start - plan.start) / (plan.end - plan.start);
     const isLast = index === hours.length - 1;
     const eventsThrough = isLast ? plan.events : Math.round((plan.events * weightBefore) / totalWeight);
     for (; eventsBefore < eventsThrough; eventsBefore++) {
       const customer = pickCustomer();
       const timestamp = hour.start + random.integer(hour.end - hour.start);
-      yield { customer, timestamp, properties: request(random, customers[customer]) };
+      yield { customer, timestamp, properties: request(random, customers[customer], progress) };
     }
   }
 }
@@ -75,13 +78,19 @@ function createCustomers(random: SeededRandom, plan: TrafficPlan): SimulatedCust
   }));
 }
 
-function request(random: SeededRandom, customer: SimulatedCustomer | undefined): Record<string, string> {
+/** `progress` is the part of the window that has passed. */
+function request(
+  random: SeededRandom,
+  customer: SimulatedCustomer | undefined,
+  progress: number,
+): Record<string, string> {
   if (customer === undefined) throw new Error('an event was drawn for a customer that does not exist');
   const model = MODELS[customer.pickModel()] ?? MODELS[0];
   const region = REGIONS[customer.pickRegion()] ?? REGIONS[0];
   const tokens = Math.max(1, Math.round(random.lognormal(model.tokensMedian, TOKENS_SIGMA)));
+  const users = customer.users * (USERS_FROM_START + (1 - USERS_FROM_START) * progress);
   // Squared: some users are far busier than others.
-  const user = Math.floor(random.next() ** 2 * customer.users);
+  const user = Math.floor(random.next() ** 2 * users);
   return { model: model.name, region: region.name, tokens: String(tokens), user_id: `user-${user}` };
 }
 

@@ -10,7 +10,7 @@
  * reaches them cannot write.
  */
 import { availableParallelism } from 'node:os';
-import { ClickHouseError, parseError } from '@clickhouse/client';
+import { ClickHouseError } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
 import type { ClickHouse } from '../metering/clickhouse.ts';
 import type { BackendSelect, ClickHouseBackend } from '../metering/clickhouse-client.ts';
@@ -106,7 +106,7 @@ async function use<T>(pool: ConnectionPool<Slot>, work: (slot: Slot) => Promise<
       slot.connection = await slot.open();
       slot.parameterNames = new Set();
       await spoiled.client.close();
-      throw error;
+      throw withEngineCode(error);
     }
   });
 }
@@ -140,25 +140,29 @@ async function insertRows(
   insert: Parameters<ClickHouse['insertRows']>[0],
 ): Promise<void> {
   if (insert.rows.length === 0) return;
-  try {
-    // The client would join statement and rows into one string; this hands the bytes over as they are.
-    await slot.connection.raw.chdb.rawInsert({
-      table: `${database}.${insert.table}`,
-      columns: [...insert.columns],
-      values: insert.rows,
-      format: 'JSONCompactEachRow',
-    });
-  } catch (error) {
-    throw error instanceof Error ? withEngineCode(error) : error;
-  }
+  // The client would join statement and rows into one string; this hands the bytes over as they are.
+  await slot.connection.raw.chdb.rawInsert({
+    table: `${database}.${insert.table}`,
+    columns: [...insert.columns],
+    values: insert.rows,
+    format: 'JSONCompactEachRow',
+  });
 }
 
-/** The engine's error as the client reports a server's: with its code and type. */
-function withEngineCode(error: Error): Error {
-  const text = error.message.replace(/^(?:Code: \d+\. DB::Exception: )+(?=Code: )/, '');
-  const parsed = parseError(text);
-  parsed.cause = error;
-  return parsed;
+const ENGINE_ERROR = /Code: (\d+)\. DB::Exception: ((?:(?!Code: \d+\. DB::Exception: ).)*)\(([A-Z0-9_]+)\)/s;
+
+/**
+ * The engine's error with its code and type, as the client reports a server's. Read from the engine's
+ * own text, because the client takes the first word in brackets for the type, and a syntax error quotes
+ * the query before it.
+ */
+function withEngineCode(error: unknown): unknown {
+  const original = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const [, code, message, type] = (original instanceof Error && ENGINE_ERROR.exec(original.message)) || [];
+  if (code === undefined || message === undefined || type === undefined) return error;
+  const clear = new ClickHouseError({ message: message.trim(), code, type });
+  clear.cause = original;
+  return clear;
 }
 
 function requireSingleStatement(sql: string): void {

@@ -38,6 +38,9 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
     max: CONNECTIONS_MAX,
     connection: {
       application_name: 'tallyhouse',
+      // `columns.ts` reads timestamps as these settings write them, whatever the server's defaults are.
+      TimeZone: 'UTC',
+      DateStyle: 'ISO',
       statement_timeout: STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },

@@ -77,7 +77,7 @@ describe('the first token', () => {
       ensureFirstToken({
         ...deps(),
         apiToken: undefined,
-        firstToken: () => firstToken(directory, undefined),
+        firstToken: () => firstToken(directory),
       });
     const text = await start();
     expect((await readFile(`${directory}/api-token`, 'utf8')).trim()).toBe(text);

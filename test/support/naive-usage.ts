@@ -129,7 +129,8 @@ export function propertyText(event: NaiveEvent, name: string): string | null {
     return null;
   }
   for (const step of path) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || isLosslessNumber(value)) return null;
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || isLosslessNumber(value))
+      return null;
     value = new Map(Object.entries(value)).get(step);
   }
   if (value === undefined || value === null) return null;

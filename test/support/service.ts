@@ -39,6 +39,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const clickhouse = await createTestClickHouse();
   const parts = {
     config: {
+      apiToken: TOKEN,
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
@@ -51,7 +52,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         await Promise.all([database.ping(), clickhouse.ping()]);
       },
     },
-    apiToken: TOKEN,
+    firstToken: async () => ({ token: TOKEN }),
   };
   let application = await createApplication(parts);
   const server = createAdaptorServer({

@@ -2,7 +2,15 @@
 import type { ClickHouse } from '../../src/metering/clickhouse.ts';
 import type { NaiveEvent } from './naive-usage.ts';
 
-const COLUMNS = ['transaction_id', 'customer_ref', 'event_type', 'timestamp', 'properties', 'ingested_at', 'version'];
+const COLUMNS = [
+  'transaction_id',
+  'customer_ref',
+  'event_type',
+  'timestamp',
+  'properties',
+  'ingested_at',
+  'version',
+];
 
 export async function storeEvents(clickhouse: ClickHouse, events: readonly NaiveEvent[]): Promise<void> {
   const rows = Buffer.from(events.map((event) => `${eventRow(event)}\n`).join(''));

@@ -11,8 +11,31 @@ export const PERIOD: Interval = { start: Date.UTC(2026, 6, 31), end: Date.UTC(20
 const EVENT_TYPES = ['call', 'store'];
 const TEXTS = ['', 'a', 'B', 'b', "it's", 'tab\tback\\slash', 'é', '𝄞', '￿', '1', 'true'];
 const NUMBERS = [
-  ...['0', '1', '-1', '2.5', '-2.50', '+3', '1e2', '1E-7', '007', '9007199254740993', '0.1234567890123456789012345678'],
-  ...['123456789012345678901234567890.123456789', `-${'9'.repeat(36)}`, 'many', '', 'NaN', '1.1.1', ' 1', '0x1', '1e-40', '1e40'],
+  ...[
+    '0',
+    '1',
+    '-1',
+    '2.5',
+    '-2.50',
+    '+3',
+    '1e2',
+    '1E-7',
+    '007',
+    '9007199254740993',
+    '0.1234567890123456789012345678',
+  ],
+  ...[
+    '123456789012345678901234567890.123456789',
+    `-${'9'.repeat(36)}`,
+    'many',
+    '',
+    'NaN',
+    '1.1.1',
+    ' 1',
+    '0x1',
+    '1e-40',
+    '1e40',
+  ],
 ];
 const NESTED = [
   '{"size":12345678901234567890.5,"kind":"a"}',
@@ -47,7 +70,9 @@ const properties = fc
     'nested.size': someRarely(fc.constantFrom(...NUMBERS)),
   })
   .map((record) => {
-    const present = Object.entries(record).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const present = Object.entries(record).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
     return Object.fromEntries(present);
   });
 
@@ -80,7 +105,14 @@ function ingested(drafts: readonly EventDraft[], refs: readonly string[]): Naive
     const { eventType, timestamp: at, properties: texts } = draft;
     const customerRef = refs[draft.ref] ?? '';
     const ingestedAt = PERIOD.end * 1000 + tick;
-    return { transactionId: `t-${index}`, customerRef, eventType, timestamp: at, properties: texts, ingestedAt };
+    return {
+      transactionId: `t-${index}`,
+      customerRef,
+      eventType,
+      timestamp: at,
+      properties: texts,
+      ingestedAt,
+    };
   }
 }
 
@@ -129,19 +161,24 @@ export const streamingMetric: fc.Arbitrary<StreamingMetric> = fc
       fc.record({ inValues: fc.option(typeList), notInValues: fc.option(typeList, { freq: 1 }) }),
       { freq: 1 },
     ),
-    propertyFilters: fc.oneof(
-      fc.constant([]),
-      fc.array(propertyFilter, { minLength: 1, maxLength: 2 }),
-    ),
+    propertyFilters: fc.oneof(fc.constant([]), fc.array(propertyFilter, { minLength: 1, maxLength: 2 })),
   })
   .map(({ aggregation, numberName, uniqueName, eventTypeFilter, propertyFilters }) => {
     const key = aggregation === 'UNIQUE' ? uniqueName : numberName;
     const aggregationKey = aggregation === 'COUNT' ? null : key;
-    const identity = { kind: 'streaming' as const, id: 'metric', name: 'Metric', archivedAt: null, groupKeys: [] };
+    const identity = {
+      kind: 'streaming' as const,
+      id: 'metric',
+      name: 'Metric',
+      archivedAt: null,
+      groupKeys: [],
+    };
     return { ...identity, aggregation, aggregationKey, eventTypeFilter, propertyFilters };
   });
 
-export const groupBy: fc.Arbitrary<string[]> = fc.uniqueArray(fc.constantFrom(...TEXT_NAMES, 'amount'), { maxLength: 2 });
+export const groupBy: fc.Arbitrary<string[]> = fc.uniqueArray(fc.constantFrom(...TEXT_NAMES, 'amount'), {
+  maxLength: 2,
+});
 
 /** Hour-aligned, sometimes in the middle of a day. */
 export const range: fc.Arbitrary<Interval> = fc

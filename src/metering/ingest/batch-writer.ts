@@ -36,6 +36,14 @@ interface Batch {
   readonly settle: { resolve: () => void; reject: (reason: unknown) => void };
 }
 
+/** Rows that write themselves into the buffer of the batch they land in. */
+export interface RowsToWrite {
+  readonly count: number;
+  readonly bytesMax: number;
+  /** Writes from `offset` on and returns the offset of the end. */
+  write(buffer: Buffer, offset: number): number;
+}
+
 export interface BatchWriter {
   /** Throws an `overloaded` refusal where no more rows may wait. Call it before doing anything final. */
   checkRoom(): void;
@@ -43,7 +51,7 @@ export interface BatchWriter {
    * Adds rows to the open batch, synchronously. Resolves when they are on disk; rejects with an
    * `unavailable` refusal when they could not be written. `onFailed` runs first in that case.
    */
-  append(rows: string, count: number, onFailed: () => void): Promise<void>;
+  append(rows: RowsToWrite, onFailed: () => void): Promise<void>;
   /** Resolves when everything appended up to now is on disk; rejects when part of it failed. */
   settled(): Promise<void>;
   /** Rows and bytes that were appended and are not yet on disk, and inserts done so far. */
@@ -80,11 +88,12 @@ class GroupCommit implements BatchWriter {
     }
   }
 
-  append(rows: string, count: number, onFailed: () => void): Promise<void> {
+  append(rows: RowsToWrite, onFailed: () => void): Promise<void> {
     this.#open ??= this.#newBatch();
     const batch = this.#open;
-    batch.length += this.#write(batch, rows);
-    batch.rows += count;
+    makeRoom(batch, batch.length + rows.bytesMax);
+    batch.length = rows.write(batch.buffer, batch.length);
+    batch.rows += rows.count;
     batch.onFailed.push(onFailed);
     this.#schedule();
     return batch.durable;
@@ -115,18 +124,6 @@ class GroupCommit implements BatchWriter {
     const buffer = this.#spare ?? Buffer.allocUnsafeSlow(BUFFER_BYTES_MIN);
     this.#spare = null;
     return { buffer, length: 0, rows: 0, onFailed: [], durable: promise, settle: { resolve, reject } };
-  }
-
-  /** Bytes written. */
-  #write(batch: Batch, rows: string): number {
-    // Three bytes is the most that UTF-8 needs for one code unit.
-    const needed = batch.length + rows.length * 3;
-    if (needed > batch.buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed, batch.buffer.length * 2));
-      batch.buffer.copy(grown, 0, 0, batch.length);
-      batch.buffer = grown;
-    }
-    return batch.buffer.write(rows, batch.length, 'utf8');
   }
 
   /** Starts the open batch now, or sets the time at which it is to start. */
@@ -179,6 +176,13 @@ class GroupCommit implements BatchWriter {
       ),
     );
   }
+}
+
+function makeRoom(batch: Batch, bytes: number): void {
+  if (bytes <= batch.buffer.length) return;
+  const grown = Buffer.allocUnsafeSlow(Math.max(bytes, batch.buffer.length * 2));
+  batch.buffer.copy(grown, 0, 0, batch.length);
+  batch.buffer = grown;
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {

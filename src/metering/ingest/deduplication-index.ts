@@ -96,6 +96,8 @@ class ShardedIndex implements DeduplicationIndex {
 
   load(slots: Uint32Array, nowSeconds: number): void {
     assert(slots.length % WORDS_PER_SLOT === 0, 'loaded ids are whole slots');
+    const perShard = Math.ceil(slots.length / WORDS_PER_SLOT / SHARDS);
+    for (const shard of this.#shards) this.#makeRoom(shard, perShard, nowSeconds);
     for (let at = 0; at < slots.length; at += WORDS_PER_SLOT) {
       const acceptedSeconds = slots[at + TIME] ?? NEVER;
       if (nowSeconds - acceptedSeconds >= this.#windowSeconds) continue;
@@ -114,7 +116,7 @@ class ShardedIndex implements DeduplicationIndex {
       'the clock stands between 1970 and 2106',
     );
     const shard = this.#shardOf(words, at);
-    if (shard.used + 1 > shard.slots * LOAD_MAX) this.#rebuild(shard, nowSeconds);
+    this.#makeRoom(shard, 1, nowSeconds);
     const a = words[at] ?? 0;
     const b = words[at + 1] ?? 0;
     const c = words[at + 2] ?? 0;
@@ -161,8 +163,12 @@ class ShardedIndex implements DeduplicationIndex {
     return shard;
   }
 
-  /** Drops what has expired and gives the shard room for a quarter more ids than it then holds. */
-  #rebuild(shard: Shard, nowSeconds: number): void {
+  #makeRoom(shard: Shard, ids: number, nowSeconds: number): void {
+    if (shard.used + ids > shard.slots * LOAD_MAX) this.#rebuild(shard, ids, nowSeconds);
+  }
+
+  /** Drops what has expired and leaves room for these ids, and for a quarter more than all of them. */
+  #rebuild(shard: Shard, ids: number, nowSeconds: number): void {
     const old = shard.words;
     const oldest = this.#lastExpired(nowSeconds);
     let live = 0;
@@ -172,19 +178,8 @@ class ShardedIndex implements DeduplicationIndex {
       if (time !== NEVER && time !== RELEASED) held += 1;
       if (time > oldest) live += 1;
     }
-    const rebuilt = emptyShard(Math.max(SLOTS_MIN, Math.ceil((live + 1) / LOAD_AFTER_REBUILD)));
-    for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {
-      const time = old[offset + TIME] ?? NEVER;
-      if (time <= oldest) continue;
-      let target = firstOffset(rebuilt, old[offset + 1] ?? 0);
-      while (rebuilt.words[target + TIME] !== NEVER) {
-        target += WORDS_PER_SLOT;
-        if (target === rebuilt.words.length) target = 0;
-      }
-      for (let word = 0; word < WORDS_PER_SLOT; word += 1) {
-        rebuilt.words[target + word] = old[offset + word] ?? 0;
-      }
-    }
+    const rebuilt = emptyShard(Math.max(SLOTS_MIN, Math.ceil((live + ids) / LOAD_AFTER_REBUILD)));
+    moveLive(old, oldest, rebuilt);
     this.#bytes += rebuilt.words.byteLength - old.byteLength;
     this.#size += live - held;
     shard.words = rebuilt.words;
@@ -200,6 +195,25 @@ function emptyShard(slots: number): Shard {
 /** Where the probe for a hash begins: its second word scaled to the size of the shard. */
 function firstOffset(shard: Shard, b: number): number {
   return Math.floor((b * shard.slots) / 0x1_0000_0000) * WORDS_PER_SLOT;
+}
+
+/** Copies the slots of `old` that are later than `oldest` into an empty shard with room for them. */
+function moveLive(old: Uint32Array, oldest: number, rebuilt: Shard): void {
+  const { words } = rebuilt;
+  for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {
+    const time = old[offset + TIME] ?? NEVER;
+    if (time <= oldest) continue;
+    const b = old[offset + 1] ?? 0;
+    let target = firstOffset(rebuilt, b);
+    while (words[target + TIME] !== NEVER) {
+      target += WORDS_PER_SLOT;
+      if (target === words.length) target = 0;
+    }
+    words[target] = old[offset] ?? 0;
+    words[target + 1] = b;
+    words[target + 2] = old[offset + 2] ?? 0;
+    words[target + TIME] = time;
+  }
 }
 
 /** Offset of the slot with this hash, expired or not, or null. */

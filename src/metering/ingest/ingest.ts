@@ -10,7 +10,7 @@ import { DAY_MS, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../clickhouse.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { createDeduplicationIndex } from './deduplication-index.ts';
-import { createRowEncoder, USAGE_EVENTS_COLUMNS, USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { createRowEncoder, rowBytesMax, USAGE_EVENTS_COLUMNS, USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { rebuildIndex } from './rebuild-index.ts';
 import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 import { type ValidEvent, validateEvents } from './validate-events.ts';
@@ -59,6 +59,13 @@ export interface Ingest {
   close(): Promise<void>;
 }
 
+interface NewEvents {
+  readonly events: readonly ValidEvent[];
+  /** Their hashes one after the other, in an array that may be longer. */
+  readonly hashes: Uint32Array;
+  readonly bytesMax: number;
+}
+
 interface Taken extends IngestOutcome {
   readonly durable: Promise<void> | undefined;
 }
@@ -76,24 +83,33 @@ export function createIngest(options: IngestOptions): Ingest {
   let acceptedTotal = 0;
   let duplicatesTotal = 0;
 
-  /** Reserves the new ids and encodes their events. Synchronous, so no other request comes in between. */
-  function takeNew(
-    events: readonly ValidEvent[],
-    now: Instant,
-  ): { rows: string; hashes: Uint32Array; count: number } {
+  /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request comes in between. */
+  function reserveNew(events: readonly ValidEvent[], now: Instant): NewEvents {
     const hashes = new Uint32Array(events.length * HASH_WORDS);
     const nowSeconds = Math.floor(now / 1000);
-    let rows = '';
-    let count = 0;
+    const fresh: ValidEvent[] = [];
+    let bytesMax = 0;
     for (const event of events) {
       // The hash of a duplicate is overwritten by the next one: only new ones stay in the list.
-      const at = count * HASH_WORDS;
+      const at = fresh.length * HASH_WORDS;
       hashTransactionId(event.transactionId, hashes, at);
       if (!index.reserve(hashes, at, nowSeconds)) continue;
-      rows += encoder.encode(event, hashes, at, now);
-      count += 1;
+      bytesMax += rowBytesMax(event);
+      fresh.push(event);
     }
-    return { rows, hashes, count };
+    return { events: fresh, hashes, bytesMax };
+  }
+
+  function append({ events, hashes, bytesMax }: NewEvents, now: Instant): Promise<void> {
+    const count = events.length;
+    const write = (buffer: Buffer, offset: number): number => {
+      let end = offset;
+      for (const [i, event] of events.entries()) {
+        end = encoder.encode(event, hashes, i * HASH_WORDS, now, buffer, end);
+      }
+      return end;
+    };
+    return writer.append({ count, bytesMax, write }, releaseLater(hashes, count));
   }
 
   function releaseLater(hashes: Uint32Array, count: number): () => void {
@@ -111,9 +127,10 @@ export function createIngest(options: IngestOptions): Ingest {
       throw new Refusal('invalid', validation.message, { details: { errors: validation.errors } });
     }
     writer.checkRoom();
-    const { rows, hashes, count } = takeNew(validation.events, now);
+    const fresh = reserveNew(validation.events, now);
+    const count = fresh.events.length;
     const duplicates = validation.events.length - count;
-    const written = count > 0 ? writer.append(rows, count, releaseLater(hashes, count)) : undefined;
+    const written = count > 0 ? append(fresh, now) : undefined;
     // The first copy of a duplicate may still be on its way: it must be on disk before anyone hears 200.
     return { accepted: count, duplicates, durable: duplicates > 0 ? writer.settled() : written };
   }

@@ -11,7 +11,7 @@
 import { NUMBER_DIGITS_MAX } from './event-limits.ts';
 
 /** May match inside a string as well: that only sends a body the slow way without need. */
-const LONG_NUMBER = /[:,[]\s*-?(?:[\d.]{16,}|[\d.]+[eE])/;
+const LONG_NUMBER = /[:,[][ \t\r\n]*-?\d(?:[\d.]{15,}|[\d.]*[eE])/;
 
 /** Whether any number of this JSON text could lose digits as a double. Never misses one. */
 export function mayLoseDigits(json: string): boolean {
@@ -37,7 +37,7 @@ export function numberText(value: number, sources: readonly string[] | null): st
   if (sources !== null) return plainDecimal(sources[value] ?? '');
   const text = String(value);
   // JavaScript writes an exponent only below 1e-6 here, because longer numbers go the slow way.
-  return text.includes('e') ? plainDecimal(text) : text;
+  return Number.isInteger(value) || !text.includes('e') ? text : plainDecimal(text);
 }
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

@@ -40,11 +40,6 @@ export function textProblem(text: string, body: BodyTraits): string | null {
     : 'must not contain half of a surrogate pair';
 }
 
-/** The text as a JSON string literal. */
-export function quoted(text: string, body: BodyTraits): string {
-  return body.isEscapeFree ? `"${text}"` : JSON.stringify(text);
-}
-
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -75,12 +70,16 @@ export function writeProperties(value: unknown, body: BodyTraits, result: Proper
       return;
     }
     length += name.length + memberText.length;
-    result.problem = memberProblem(name, memberText, length, body);
-    if (result.problem !== null) return;
-    const literal = typeof member === 'object' ? JSON.stringify(memberText) : quoted(memberText, body);
-    text += `${text === '' ? '' : ','}${quoted(name, body)}:${literal}`;
+    if (name.length > PROPERTY_NAME_LENGTH_MAX || length > PROPERTIES_LENGTH_MAX || body.hasUnicodeEscapes) {
+      result.problem = memberProblem(name, memberText, length, body);
+      if (result.problem !== null) return;
+    }
+    const separator = text === '' ? '{' : ',';
+    // Strings of a body without escapes are their own JSON; the text of a nested value never is.
+    if (body.isEscapeFree && typeof member !== 'object') text += `${separator}"${name}":"${memberText}"`;
+    else text += `${separator}${JSON.stringify(name)}:${JSON.stringify(memberText)}`;
   }
-  result.text = `{${text}}`;
+  if (text !== '') result.text = `${text}}`;
 }
 
 function memberProblem(name: string, text: string, length: number, body: BodyTraits): string | null {
@@ -90,7 +89,6 @@ function memberProblem(name: string, text: string, length: number, body: BodyTra
   if (length > PROPERTIES_LENGTH_MAX) {
     return `properties: names and values must have at most ${PROPERTIES_LENGTH_MAX} characters together`;
   }
-  if (!body.hasUnicodeEscapes) return null;
   const problem = textProblem(name, body) ?? textProblem(text, body);
   return problem === null ? null : `properties.${shortened(name)}: ${problem}`;
 }

@@ -21,20 +21,16 @@ import {
   type BodyTraits,
   isObject,
   type PropertiesResult,
-  quoted,
   textProblem,
   writeProperties,
 } from './property-text.ts';
 
-/** An event that may be stored. The `…Json` members are JSON literals, ready to be written out. */
+/** An event that may be stored. */
 export interface ValidEvent {
   readonly transactionId: string;
-  readonly transactionIdJson: string;
-  readonly customerRefJson: string;
-  readonly eventTypeJson: string;
   readonly timestamp: Instant;
-  /** JSON object with string values only. */
-  readonly propertiesJson: string;
+  /** `"<transaction_id>","<customer_id>","<event_type>",{<properties>}`: JSON, properties with string values only. */
+  readonly textsJson: string;
 }
 
 export interface EventError {
@@ -146,14 +142,11 @@ function checkEvent(candidate: unknown, check: EventCheck): ValidEvent | string 
   if (typeof timestamp === 'string') return timestamp;
   writeProperties(candidate.properties, check.body, check.properties);
   if (check.properties.problem !== null) return check.properties.problem;
-  return {
-    transactionId,
-    transactionIdJson: quoted(transactionId, check.body),
-    customerRefJson: quoted(customerRef, check.body),
-    eventTypeJson: quoted(eventType, check.body),
-    timestamp,
-    propertiesJson: check.properties.text,
-  };
+  const { text } = check.properties;
+  const textsJson = check.body.isEscapeFree
+    ? `"${transactionId}","${customerRef}","${eventType}",${text}`
+    : `${JSON.stringify(transactionId)},${JSON.stringify(customerRef)},${JSON.stringify(eventType)},${text}`;
+  return { transactionId, timestamp, textsJson };
 }
 
 function missing(field: string, value: unknown): string {

@@ -109,3 +109,9 @@ describe('stringifyJson', () => {
     expect(() => stringifyJson(value)).toThrow(/not a JSON value/);
   });
 });
+
+it('half a surrogate pair is refused with the path of its field, a proper pair is kept', () => {
+  expect(() => parseJson('{"a":["\\ud83d"]}')).toThrow('a[0]: must not contain half a surrogate pair');
+  expect(() => parseJson('{"\\udc00":1}')).toThrow('must not contain half a surrogate pair');
+  expect(parseJson('{"a":"\\ud83d\\ude00"}')).toEqual({ a: '😀' });
+});

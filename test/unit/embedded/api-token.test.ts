@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { firstToken } from '../../../src/embedded/api-token.ts';
@@ -6,14 +6,8 @@ import { createTestDirectory } from '../../support/stores.ts';
 
 test('a token is made once, kept for its owner only, and is the same from then on', async () => {
   const directory = await createTestDirectory();
-  const made = await firstToken(directory, undefined);
-  expect(made).toEqual({ token: expect.stringMatching(/^th_[\w-]{32}$/), isNew: true });
+  const made = await firstToken(directory);
+  expect(made).toEqual({ token: expect.stringMatching(/^th_[\w-]{32}$/) });
   expect((await stat(join(directory, 'api-token'))).mode & 0o777).toBe(0o600);
-  expect(await firstToken(directory, undefined)).toEqual({ token: made.token, isNew: false });
-});
-
-test('a configured token is used as it is and never written to disk', async () => {
-  const directory = await createTestDirectory();
-  expect(await firstToken(directory, 'given')).toEqual({ token: 'given', isNew: false });
-  expect(await readdir(directory)).toEqual([]);
+  expect(await firstToken(directory)).toEqual(made);
 });

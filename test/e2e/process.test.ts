@@ -1,0 +1,181 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
+import { type Program, runProgram } from '../support/child-process.ts';
+import { createTestDirectory } from '../support/stores.ts';
+
+let dataDir: string;
+let started: Program[] = [];
+
+beforeEach(async () => {
+  const parent = join(await createTestDirectory(), 'open');
+  await mkdir(parent);
+  dataDir = join(parent, 'data');
+});
+
+afterEach(async () => {
+  for (const program of started) program.child.kill('SIGKILL');
+  await Promise.all(started.map((program) => program.ended));
+  started = [];
+});
+
+function start(env: Record<string, string> = {}): Program {
+  const program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: dataDir, ...env });
+  started.push(program);
+  return program;
+}
+
+/** Waits until it is ready and returns its URL. */
+async function ready(program: Program): Promise<string> {
+  await program.said('/docs');
+  const [, url] = /is ready at (\S+)/.exec(program.stdout()) ?? [];
+  if (url === undefined) throw new Error(`no URL in: ${program.stdout()}`);
+  return url;
+}
+
+const tokenIn = (output: string) => /API token\s+(\S+)/.exec(output)?.[1];
+
+async function listCustomers(url: string, token: string | undefined) {
+  const response = await fetch(`${url}/v1/customers`, { headers: { authorization: `Bearer ${token}` } });
+  return { status: response.status, body: await response.text() };
+}
+
+async function createCustomer(url: string, token: string | undefined, name: string): Promise<number> {
+  const response = await fetch(`${url}/v1/customers`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+describe('the process', () => {
+  test('starts on nothing, says where it is and its token once, drains on SIGTERM, and starts again', async () => {
+    const first = start();
+    const url = await ready(first);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const token = tokenIn(first.stdout());
+    expect(token).toBe((await readFile(join(dataDir, 'api-token'), 'utf8')).trim());
+    expect(await createCustomer(url, token, 'Kept')).toBe(200);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+
+    const second = start();
+    const again = await ready(second);
+    expect(tokenIn(second.stdout())).toBeUndefined();
+    expect((await listCustomers(again, token)).body).toContain('Kept');
+    second.child.kill('SIGINT');
+    expect(await second.ended).toBe(0);
+    expect(await readdir(dataDir)).toEqual(['api-token', 'clickhouse', 'lock', 'postgres']);
+  });
+
+  test('refuses, in one line, a data directory that another process has, and does not disturb that one', async () => {
+    const first = start();
+    const url = await ready(first);
+    const second = start();
+    expect(await second.ended).toBe(1);
+    expect(second.stdout()).toBe('');
+    expect(second.stderr()).toBe(
+      `tallyhouse: DATA_DIR ${dataDir} is in use by another tallyhouse process (pid ${first.child.pid})\n`,
+    );
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  test('leaves nothing running when it is killed, and recovers everything at the next start', async () => {
+    const first = start();
+    const url = await ready(first);
+    const token = tokenIn(first.stdout());
+    expect(await createCustomer(url, token, 'Acknowledged')).toBe(200);
+    const postmaster = await readPostmaster(join(dataDir, 'postgres', 'data'));
+    if (postmaster === null) throw new Error('PostgreSQL does not run');
+    first.child.kill('SIGKILL');
+    expect(await first.ended).toBe('SIGKILL');
+    const second = start();
+    expect((await listCustomers(await ready(second), token)).body).toContain('Acknowledged');
+    expect(await isPostgresRunning(postmaster.pid)).toBe(false);
+  });
+
+  test('answers a request that is under way when it is told to stop, and takes no new one', async () => {
+    const program = start({ API_TOKEN: 'given', LOG_LEVEL: 'info' });
+    const url = new URL(await ready(program));
+    const body = JSON.stringify({ name: 'Slow' });
+    const socket = connect(Number(url.port), url.hostname);
+    let answer = '';
+    socket.on('data', (chunk) => {
+      answer += String(chunk);
+    });
+    const closed = new Promise<void>((resolve) => {
+      socket.once('close', () => resolve());
+    });
+    const head = ['POST /v1/customers HTTP/1.1', 'Host: x', 'Authorization: Bearer given'];
+    const about = [
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+    ];
+    socket.write(`${[...head, ...about].join('\r\n')}\r\n\r\n`);
+    // The server has the request now and waits for its body.
+    await expect.poll(() => answer, { timeout: 10_000 }).toContain('100 Continue');
+    program.child.kill('SIGTERM');
+    await expect.poll(() => program.stderr(), { timeout: 10_000 }).toContain('draining');
+    await expect
+      .poll(() =>
+        fetch(url).then(
+          () => 'served',
+          () => 'refused',
+        ),
+      )
+      .toBe('refused');
+    socket.write(body);
+    await closed;
+    expect(answer).toContain('HTTP/1.1 200 OK');
+    expect(answer).toContain('Content-Length');
+    expect(await program.ended).toBe(0);
+  });
+
+  test('exits at once on a second signal', async () => {
+    const program = start({ LOG_LEVEL: 'info' });
+    const url = new URL(await ready(program));
+    const socket = connect(Number(url.port), url.hostname);
+    socket.on('error', () => {});
+    socket.write('POST /v1/customers HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
+    await fetch(`${url}healthz`);
+    program.child.kill('SIGTERM');
+    await expect.poll(() => program.stderr(), { timeout: 10_000 }).toContain('draining');
+    program.child.kill('SIGTERM');
+    expect(await program.ended).toBe(1);
+    socket.destroy();
+  });
+
+  test('with a token in its environment writes none to disk and shows none', async () => {
+    const program = start({ API_TOKEN: 'from-the-environment' });
+    const url = await ready(program);
+    expect((await listCustomers(url, 'from-the-environment')).status).toBe(200);
+    expect((await listCustomers(url, 'another')).status).toBe(401);
+    expect(program.stdout() + program.stderr()).not.toContain('from-the-environment');
+    expect(await readdir(dataDir)).not.toContain('api-token');
+  });
+
+  test.each([
+    [{ PORT: 'high' }, 'PORT must be a whole number'],
+    [{ SANDBOX_NOW: 'tomorrow' }, 'SANDBOX_NOW must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z'],
+  ])('with a setting that it does not understand says so in one line: %o', async (env, line) => {
+    const program = start(env);
+    expect(await program.ended).toBe(1);
+    expect(program.stderr()).toBe(`tallyhouse: ${line}\n`);
+  });
+
+  test('says in one line that its port is taken, and leaves nothing running', async () => {
+    const first = start();
+    const { port } = new URL(await ready(first));
+    const other = runProgram('src/main.ts', [], { PORT: port, DATA_DIR: `${dataDir}-2`, LOG_LEVEL: 'warn' });
+    started.push(other);
+    expect(await other.ended).toBe(1);
+    expect(other.stderr()).toMatch(/^tallyhouse: cannot listen: .*EADDRINUSE.*\n$/);
+    expect(await readPostmaster(join(`${dataDir}-2`, 'postgres', 'data'))).toBeNull();
+  });
+});
