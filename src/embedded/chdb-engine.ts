@@ -4,7 +4,12 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+  ClickHouseLogLevel,
+  createClient,
+} from '@clickhouse/client';
 import type { ChdbConnection } from 'chdb/connection';
 
 /** The engine cannot be started. The message is one line for the operator. */
@@ -43,7 +48,7 @@ export async function openEngine(directory: string): Promise<Engine> {
         const raw = connections.createChdbConnection({ path: data });
         // The same contract, declared once by each package: only optional members are written differently.
         const connection = raw as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
-        return { raw, client: createClient({ connection }) };
+        return { raw, client: createClient({ connection, log: { level: ClickHouseLogLevel.OFF } }) };
       },
       close: async () => {
         anchor.close();

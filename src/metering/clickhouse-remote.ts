@@ -1,6 +1,7 @@
 /** ClickHouse behind a URL. One HTTP client; its pool of connections is what keeps inserts unhindered. */
 import { Readable } from 'node:stream';
-import { createClient } from '@clickhouse/client';
+import { finished } from 'node:stream/promises';
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import { createClickHouse } from './clickhouse-client.ts';
@@ -23,6 +24,8 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
     url,
     database,
     application: 'tallyhouse',
+    // It logs to the console; what fails is thrown as well.
+    log: { level: ClickHouseLogLevel.OFF },
     request_timeout: REQUEST_TIMEOUT_MS,
     max_open_connections: CONNECTIONS_MAX,
     // Lists of customers outgrow a URL; the client then sends parameters in the body.
@@ -30,6 +33,7 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
   });
   const insertSettings = {
     async_insert: 0,
+    wait_end_of_query: 1,
     ...(options.cluster === undefined ? {} : { distributed_foreground_insert: 1 }),
   } as const;
   return createClickHouse({
@@ -46,15 +50,15 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
       await client.command({ query, clickhouse_settings: { wait_end_of_query: 1 } });
     },
     insertRows: async ({ table, columns, rows }) => {
-      const [first, ...others] = columns;
-      assert(first !== undefined, 'an insert names its columns');
-      await client.insert({
-        table,
-        columns: [first, ...others],
+      for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
+      const result = await client.exec({
+        query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT JSONCompactEachRow`,
         values: Readable.from([rows], { objectMode: false }),
-        format: 'JSONCompactEachRow',
         clickhouse_settings: insertSettings,
       });
+      // The answer has no content, but it is over only when it was read.
+      result.stream.resume();
+      await finished(result.stream);
     },
     ping: async () => {
       const result = await client.ping({ select: true });
@@ -76,12 +80,12 @@ export async function createRemoteDatabase(options: RemoteClickHouseOptions): Pr
   }
 }
 
-const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 function splitUrl(text: string): { url: string; database: string } {
   const url = new URL(text);
   const database = url.pathname.replace(/^\//, '') || 'tallyhouse';
-  assert(DATABASE_NAME.test(database), `CLICKHOUSE_URL: ${database} is not a database name`);
+  assert(IDENTIFIER.test(database), `CLICKHOUSE_URL: ${database} is not a database name`);
   url.pathname = '';
   return { url: url.toString(), database };
 }
