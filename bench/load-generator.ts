@@ -9,6 +9,7 @@
  * latency from the time a request was due, so that a stalled server cannot hide its delay.
  */
 import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { type PreparedRequest, prepareRequest } from './load-request.ts';
 
 export interface LoadOptions {
@@ -202,8 +203,7 @@ function percentiles(latencies: readonly number[]): LoadResult['latencyMs'] {
   return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }
 
-const argument = process.argv[2];
-if (argument !== undefined && import.meta.url.endsWith(process.argv[1]?.split('/').pop() ?? '\0')) {
-  const result = await generateLoad(JSON.parse(argument));
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const result = await generateLoad(JSON.parse(process.argv[2] ?? '{}'));
   process.stdout.write(`${JSON.stringify(result)}\n`);
 }

@@ -2,6 +2,7 @@
  * The demo's HTTP client: a few keep-alive connections, bearer token, and JSON in which every number
  * is an exact decimal. Owns transport and its failures in words; knows no endpoint.
  */
+import { setMaxListeners } from 'node:events';
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { parse, stringify } from 'lossless-json';
@@ -49,6 +50,8 @@ export function createHttpApi(options: HttpApiOptions): HttpApi {
   const secure = options.url.protocol === 'https:';
   const agentOptions = { keepAlive: true, maxSockets: options.connections };
   const agent = secure ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
+  // Every request under way listens to the same signal: more than Node takes for a leak.
+  setMaxListeners(0, options.signal);
   const base = options.url.href.replace(/\/+$/, '');
 
   const send: HttpApi['send'] = (method, path, body) =>

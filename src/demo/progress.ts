@@ -1,5 +1,5 @@
 /**
- * Progress of a long step: a bar with rate and remaining time on a terminal, a line for every tenth
+ * Progress of a long step: a bar with rate and remaining time on a terminal, a few lines
  * elsewhere. Drawing never slows the work: at most ten times a second.
  */
 import { formatCount, formatSeconds } from './number-format.ts';
@@ -14,7 +14,10 @@ export interface Progress {
 
 const BAR_WIDTH = 30;
 const REDRAW_EVERY_MS = 100;
-const STEPS_WITHOUT_TERMINAL = 10;
+/** Lines written where nothing can be redrawn: one for each tenth of a long step, each quarter of a short one. */
+const STEPS_LONG = 10;
+const STEPS_SHORT = 4;
+const LONG_FROM = 1_000;
 
 /** `nowMs` is any clock that only moves forward. */
 export function createProgress(
@@ -24,6 +27,7 @@ export function createProgress(
   nowMs: () => number = () => performance.now(),
 ): Progress {
   const startedMs = nowMs();
+  const steps = total >= LONG_FROM ? STEPS_LONG : STEPS_SHORT;
   let done = 0;
   let drawnMs = Number.NEGATIVE_INFINITY;
   let stepsWritten = 0;
@@ -41,8 +45,8 @@ export function createProgress(
         terminal.redraw(`  ${bar(done / total)} ${status().text}`);
         return;
       }
-      const step = Math.floor((done / total) * STEPS_WITHOUT_TERMINAL);
-      if (step <= stepsWritten || step >= STEPS_WITHOUT_TERMINAL) return;
+      const step = Math.floor((done / total) * steps);
+      if (step <= stepsWritten || step >= steps) return;
       stepsWritten = step;
       terminal.line(`  ${status().text}`);
     },

@@ -1,7 +1,7 @@
 /**
  * What goes into a query besides its text: parameter values and settings.
  *
- * A server takes parameters beside the query. The embedded engine's own binding runs all parameterised
+ * A server takes parameters beside the query, as a form. The embedded engine's own binding runs all parameterised
  * queries of the process one after another, so there they travel as `SET param_x = '…'` in front of the
  * query instead, which is private to a connection.
  */
@@ -26,15 +26,30 @@ export function stringLiteral(text: string): string {
   return `'${text.replace(/[\\'\0\b\f\n\r\t]/g, (character) => STRING_ESCAPES[character] ?? character)}'`;
 }
 
+/** Each parameter with the text of its value, as ClickHouse reads it. */
+export function parameterTexts(params: QueryParams): Array<readonly [name: string, text: string]> {
+  return Object.entries(params).map(([name, value]) => {
+    assert(NAME.test(name), `parameter name ${name}`);
+    return [name, parameterText(value)];
+  });
+}
+
 /** `SET param_a = '…', param_b = '…'; `, or nothing without parameters. */
 export function parameterStatement(params: QueryParams): string {
-  const entries = Object.entries(params);
-  if (entries.length === 0) return '';
-  const assignments = entries.map(([name, value]) => {
-    assert(NAME.test(name), `parameter name ${name}`);
-    return `param_${name} = ${stringLiteral(parameterText(value))}`;
-  });
-  return `SET ${assignments.join(', ')}; `;
+  const assignments = parameterTexts(params).map(([name, text]) => `param_${name} = ${stringLiteral(text)}`);
+  return assignments.length === 0 ? '' : `SET ${assignments.join(', ')}; `;
+}
+
+/**
+ * The parameters as a form, which has no limit of length as a URL has. `boundary` must not occur in any
+ * value: a random one never does.
+ */
+export function parameterForm(params: QueryParams, boundary: string): string {
+  const parts = parameterTexts(params).map(
+    ([name, text]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="param_${name}"\r\n\r\n${text}\r\n`,
+  );
+  return `${parts.join('')}--${boundary}--\r\n`;
 }
 
 /** The text of a value as ClickHouse reads a parameter: strings in the escaped format, others as literals. */

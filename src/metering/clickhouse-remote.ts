@@ -1,10 +1,12 @@
 /** ClickHouse behind a URL. One HTTP client; its pool of connections is what keeps inserts unhindered. */
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import { createClickHouse } from './clickhouse-client.ts';
+import { parameterForm } from './clickhouse-parameters.ts';
 
 /** Longer than any query may run, so that the server's own limit speaks first, with a clear error. */
 const REQUEST_TIMEOUT_MS = 660_000;
@@ -28,8 +30,6 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
     log: { level: ClickHouseLogLevel.OFF },
     request_timeout: REQUEST_TIMEOUT_MS,
     max_open_connections: CONNECTIONS_MAX,
-    // Lists of customers outgrow a URL; the client then sends parameters in the body.
-    use_multipart_params_auto: true,
   });
   const insertSettings = {
     async_insert: 0,
@@ -38,11 +38,17 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
   } as const;
   return createClickHouse({
     select: async ({ sql, params }) => {
+      // The whole result is checked before the first byte, so an error is never half a result.
+      const settings = { wait_end_of_query: 1, readonly: '2' } as const;
+      if (Object.keys(params).length === 0) {
+        return (await client.exec({ query: sql, clickhouse_settings: settings })).stream;
+      }
+      const boundary = randomUUID();
       const result = await client.exec({
         query: sql,
-        query_params: { ...params },
-        // The whole result is checked before the first byte, so an error is never half a result.
-        clickhouse_settings: { wait_end_of_query: 1, readonly: '2' },
+        values: Readable.from([parameterForm(params, boundary)], { objectMode: false }),
+        http_headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+        clickhouse_settings: settings,
       });
       return result.stream;
     },

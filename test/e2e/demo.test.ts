@@ -1,10 +1,11 @@
 /** The demo as a newcomer runs it: its own process and its own server, on little traffic. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
 /** Two starts of embedded stores fit in it on a slow machine. */
@@ -35,6 +36,8 @@ function figures(stdout: string, label: string): string[] {
 let directory = '';
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  // The embedded PostgreSQL runs as another user than root and has to get through.
+  await chmod(directory, 0o711);
 });
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -88,5 +91,35 @@ describe('npm run demo', () => {
     const { code, stderr } = await runDemo('--trace', join(directory, 'none.csv'));
     expect(code).toBe(1);
     expect(stderr).toContain('there is no file');
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 130],
+    ['SIGKILL', null],
+  ] as const)('leaves no server behind after %s', { timeout: TIMEOUT_MS }, async (signal, exitCode) => {
+    const temporary = join(directory, signal);
+    await mkdir(temporary);
+    const demo = spawn(process.execPath, [DEMO, '--events', '10000000'], {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    let output = '';
+    demo.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString('utf8');
+    });
+    await vi.waitFor(() => expect(output).toContain('10,000,000 events'), { timeout: TIMEOUT_MS });
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? '';
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    demo.kill(signal);
+    const [code] = await once(demo, 'exit');
+    expect(code).toBe(exitCode);
+    if (signal === 'SIGKILL') {
+      // Nobody is left to wait for the server, which notices by itself. Its data stays.
+      await vi.waitFor(() => expect(fetch(`${url}/healthz`)).rejects.toThrow(), { timeout: TIMEOUT_MS });
+      return;
+    }
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+    expect(await readdir(temporary)).toEqual([]);
   });
 });

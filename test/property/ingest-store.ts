@@ -1,0 +1,57 @@
+/** A real embedded ClickHouse on temporary data for the ingest tests, and what it holds. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { openEmbeddedClickHouse } from '../../src/embedded/chdb.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { createClickHouse } from '../../src/metering/clickhouse-client.ts';
+import { applySchema } from '../../src/metering/schema.ts';
+
+export interface IngestStore {
+  readonly clickhouse: ClickHouse;
+  /** All events through FINAL, in the order in which they were ingested. */
+  events(): Promise<StoredEvent[]>;
+  /** Rows as they were written, copies included. */
+  rowCount(): Promise<number>;
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const STORED_EVENT = z.object({
+  transaction_id: z.string(),
+  customer_ref: z.string(),
+  event_type: z.string(),
+  timestamp_ms: z.coerce.number(),
+  properties: z.record(z.string(), z.string()),
+  ingested_us: z.coerce.number(),
+  version: z.string(),
+});
+
+export type StoredEvent = z.infer<typeof STORED_EVENT>;
+
+const EVENTS_SQL = `
+  SELECT transaction_id, customer_ref, event_type, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
+    properties, toUnixTimestamp64Micro(ingested_at) AS ingested_us, version
+  FROM usage_events FINAL
+  ORDER BY ingested_at`;
+
+export async function openIngestStore(): Promise<IngestStore> {
+  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-ingest-'));
+  const clickhouse = createClickHouse(await openEmbeddedClickHouse({ directory }));
+  await applySchema(clickhouse, undefined);
+  return {
+    clickhouse,
+    events: () => clickhouse.query({ sql: EVENTS_SQL, schema: STORED_EVENT }),
+    async rowCount() {
+      const schema = z.object({ rows: z.coerce.number() });
+      const [row] = await clickhouse.query({ sql: 'SELECT count() AS rows FROM usage_events', schema });
+      return row?.rows ?? 0;
+    },
+    clear: () => clickhouse.command('TRUNCATE TABLE usage_events'),
+    async close() {
+      await clickhouse.close();
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

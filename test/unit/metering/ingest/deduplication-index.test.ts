@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { createDeduplicationIndex } from '../../../../src/metering/ingest/deduplication-index.ts';
+
+const WINDOW = 1_000;
+const T0 = 1_800_000_000;
+
+function words(...values: number[]): Uint32Array {
+  return Uint32Array.from(values);
+}
+
+/** Hashes that all want the same place in the same shard, so that they form one probe chain. */
+function colliding(third: number): Uint32Array {
+  return words(5, 7, third);
+}
+
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return (Math.imul(state ^ (state >>> 15), 2_246_822_519) >>> 0) ^ (state >>> 13);
+  };
+}
+
+describe('the deduplication index', () => {
+  it('reserves a hash once within the window and again when exactly the window has passed', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW - 1)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + 2 * WINDOW - 1)).toBe(false);
+  });
+
+  it('tells hashes apart by each of their words', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    const hashes = [words(1, 2, 3), words(0, 2, 3), words(1, 0, 3), words(1, 2, 0), words(0, 0, 0)];
+    expect(hashes.map((hash) => index.reserve(hash, 0, T0))).toEqual([true, true, true, true, true]);
+    expect(hashes.map((hash) => index.reserve(hash, 0, T0))).toEqual([false, false, false, false, false]);
+  });
+
+  it('takes the words at the given offset', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    expect(index.reserve(words(9, 9, 1, 2, 3), 2, T0)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(false);
+  });
+
+  it('makes a released hash new again', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.reserve(words(1, 2, 3), 0, T0);
+    index.release(words(1, 2, 3), 0);
+    expect(index.size).toBe(0);
+    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(true);
+    expect(index.size).toBe(1);
+  });
+
+  it('ignores the release of a hash that it does not hold', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.release(words(1, 2, 3), 0);
+    index.reserve(words(1, 2, 3), 0, T0);
+    index.release(words(1, 2, 3), 0);
+    index.release(words(1, 2, 3), 0);
+    expect(index.size).toBe(0);
+  });
+
+  it('finds a hash behind released and expired ones in its chain', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.reserve(colliding(1), 0, T0);
+    index.reserve(colliding(2), 0, T0 + 500);
+    index.reserve(colliding(3), 0, T0 + 500);
+    index.reserve(colliding(4), 0, T0 + 500);
+    index.release(colliding(2), 0);
+    const later = T0 + WINDOW;
+    expect(index.reserve(colliding(4), 0, later)).toBe(false);
+    expect(index.reserve(colliding(3), 0, later)).toBe(false);
+    expect(index.reserve(colliding(2), 0, later)).toBe(true);
+    expect(index.reserve(colliding(1), 0, later)).toBe(true);
+    expect([1, 2, 3, 4].map((third) => index.reserve(colliding(third), 0, later))).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('renews an expired hash in its own place even when a place before it is free', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.reserve(colliding(1), 0, T0);
+    index.reserve(colliding(2), 0, T0);
+    expect(index.reserve(colliding(2), 0, T0 + WINDOW)).toBe(true);
+    index.release(colliding(2), 0);
+    expect(index.reserve(colliding(2), 0, T0 + WINDOW)).toBe(true);
+  });
+
+  it('keeps the earliest time of a hash that is loaded twice and leaves expired ones out', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.load(words(1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5), T0 + 20);
+    expect(index.size).toBe(1);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 4)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 5)).toBe(true);
+    expect(index.reserve(words(4, 5, 6), 0, T0 + 20)).toBe(true);
+  });
+
+  it('needs at most 24 bytes for an id at every size above 50,000, whether reserved or loaded', () => {
+    const next = random(1);
+    const reserved = createDeduplicationIndex(WINDOW);
+    const loaded = createDeduplicationIndex(WINDOW);
+    const ids = 400_000;
+    const slots = new Uint32Array(40_000);
+    for (let i = 0; i < ids; i += 1) {
+      const at = (i * 4) % slots.length;
+      slots.set([next(), next(), next(), T0], at);
+      reserved.reserve(slots, at, T0);
+      if (at === slots.length - 4) loaded.load(slots, T0);
+      if (i > 50_000 && i % 1_000 === 0) expect(reserved.bytes / reserved.size).toBeLessThan(24);
+    }
+    expect([reserved.size, loaded.size]).toEqual([ids, ids]);
+    expect(loaded.bytes / loaded.size).toBeLessThan(24);
+  });
+
+  it('gives the memory of expired ids back while new ones come in', () => {
+    const next = random(2);
+    const index = createDeduplicationIndex(WINDOW);
+    const hash = new Uint32Array(3);
+    const reserveMany = (ids: number, seconds: number) => {
+      for (let i = 0; i < ids; i += 1) {
+        hash.set([next(), next(), next()]);
+        index.reserve(hash, 0, seconds);
+      }
+    };
+    reserveMany(200_000, T0);
+    const peak = index.bytes;
+    reserveMany(200_000, T0 + WINDOW);
+    reserveMany(20_000, T0 + 2 * WINDOW);
+    expect(index.bytes).toBeLessThan(peak * 1.3);
+  });
+
+  it.each([0, 1, 0x1_0000_0000])('refuses to work when the clock stands at second %d', (seconds) => {
+    const index = createDeduplicationIndex(WINDOW);
+    expect(() => index.reserve(words(1, 2, 3), 0, seconds)).toThrow('the clock stands between 1970 and 2106');
+  });
+});
