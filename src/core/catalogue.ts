@@ -44,20 +44,56 @@ export interface Tier {
   readonly price: Decimal;
 }
 
-export type Rate =
+/** What a unit of usage costs; of a FLAT one also what a unit of a subscription costs. */
+export type UsageRate =
   | { readonly rateType: 'FLAT'; readonly price: Decimal }
   | { readonly rateType: 'TIERED'; readonly tiers: readonly Tier[] };
 
-/** One call to add a rate, as it was made. Effective segments are derived (rating/rate-schedule.ts). */
-export interface RateEntry {
-  readonly id: string;
-  readonly rateCardId: string;
+/**
+ * The part of other products' charges that a COMPOSITE product costs: prices are fractions, 0.05 is 5 %.
+ * It has no pricing unit of its own. `minimum` is the least charge of a billing period.
+ */
+export type PercentageRate =
+  | { readonly rateType: 'PERCENTAGE'; readonly price: Decimal; readonly minimum: Decimal | null }
+  | {
+      readonly rateType: 'TIERED_PERCENTAGE';
+      readonly tiers: readonly Tier[];
+      readonly minimum: Decimal | null;
+    };
+
+/** The older way to price a SUBSCRIPTION product; `quantity` is what a subscription starts with. */
+export interface SubscriptionRate {
+  readonly rateType: 'SUBSCRIPTION';
+  readonly price: Decimal;
+  readonly quantity: Decimal | null;
+  readonly isProrated: boolean | null;
+}
+
+export type Rate = UsageRate | PercentageRate | SubscriptionRate;
+
+export const BILLING_FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
+export type BillingFrequency = (typeof BILLING_FREQUENCIES)[number];
+
+/**
+ * What makes two rates of a card versions of one price: they have the product, the group values and the
+ * billing frequency in common.
+ */
+export interface RateIdentity {
   readonly productId: string;
   readonly pricingGroupValues: Readonly<Record<string, string>>;
+  /** Set for SUBSCRIPTION products only. */
+  readonly billingFrequency: BillingFrequency | null;
+}
+
+/** One call to add a rate, as it was made. Effective segments are derived (rating/rate-schedule.ts). */
+export interface RateEntry extends RateIdentity {
+  readonly id: string;
+  readonly rateCardId: string;
   readonly startingAt: Instant;
   readonly endingBefore: Instant | null;
   readonly entitled: boolean;
   readonly rate: Rate;
+  /** Percentages have no unit of their own: theirs is the card's currency, and means nothing. */
   readonly creditTypeId: string;
   /** Order of addition within the rate card; the later one wins. */
   readonly sequence: number;

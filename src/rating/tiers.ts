@@ -55,8 +55,9 @@ export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
   return null;
 }
 
-/** The bands of a rate. Tiers must have passed `validateTiers`. */
+/** The bands of a rate of usage. Tiers must have passed `validateTiers`. Any other kind of rate throws. */
 export function priceBands(rate: Rate): PriceBands {
+  assert(rate.rateType === 'FLAT' || rate.rateType === 'TIERED', `${rate.rateType} prices no usage`);
   if (rate.rateType === 'FLAT') {
     return [{ level: 1, startingAt: ZERO, end: null, size: null, price: rate.price }];
   }

@@ -1,5 +1,7 @@
-import { index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { BILLING_PROVIDERS, DELIVERY_METHODS, TAX_PROVIDERS } from '../../core/billing-providers.ts';
 import { instant } from '../columns.ts';
+import { billingConnections } from './billing-connections.ts';
 
 export const customers = pgTable(
   'customers',
@@ -46,13 +48,16 @@ export const customerBillingConfigurations = pgTable(
     customerId: uuid('customer_id')
       .notNull()
       .references(() => customers.id),
-    billingProvider: text('billing_provider').notNull(),
-    deliveryMethod: text('delivery_method'),
-    deliveryMethodId: uuid('delivery_method_id'),
-    taxProvider: text('tax_provider'),
+    billingProvider: text('billing_provider', { enum: BILLING_PROVIDERS }).notNull(),
+    deliveryMethod: text('delivery_method', { enum: DELIVERY_METHODS }).notNull(),
+    /** Null where the service has no connection of its own to the provider. */
+    connectionId: uuid('connection_id').references(() => billingConnections.id),
+    taxProvider: text('tax_provider', { enum: TAX_PROVIDERS }),
     configuration: jsonb('configuration').notNull(),
+    /** Order of addition, for lists. */
+    sequence: bigint('sequence', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     createdAt: instant('created_at').notNull(),
     archivedAt: instant('archived_at'),
   },
-  (table) => [index('customer_billing_configurations_customer').on(table.customerId)],
+  (table) => [index('customer_billing_configurations_customer').on(table.customerId, table.sequence)],
 );

@@ -15,18 +15,21 @@ export const products = pgTable(
 );
 
 /**
- * A product as it is from `starting_at` on; the initial version has none, it was always so. Every row is
- * the whole product, not a difference, so that reading the one in force needs no merging.
+ * The initial state of a product, which has no `starting_at`: it was always so; and every update of it, as
+ * it was made. Of an update only the columns named in `changed` count, so that one which starts earlier
+ * than another is not undone by it. The state in force is folded in store/products.ts.
  */
 export const productVersions = pgTable(
   'product_versions',
   {
-    /** Order of addition; among versions with one start the later one holds. */
+    /** Order of addition; among updates with one start the later one wins. */
     sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     productId: uuid('product_id')
       .notNull()
       .references(() => products.id),
     startingAt: instant('starting_at'),
+    /** Names of the terms that an update sets; null for the initial state. */
+    changed: text('changed').array(),
     name: text('name').notNull(),
     tags: text('tags').array().notNull(),
     billableMetricId: uuid('billable_metric_id').references(() => billableMetrics.id),

@@ -8,9 +8,11 @@ import {
   pgTable,
   primaryKey,
   text,
+  unique,
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { BILLING_FREQUENCIES } from '../../core/catalogue.ts';
 import { exact, instant } from '../columns.ts';
 import { products } from './products.ts';
 
@@ -59,6 +61,8 @@ export const rateCardAliases = pgTable(
     startingAt: instant('starting_at'),
     endingBefore: instant('ending_before'),
     createdAt: instant('created_at').notNull(),
+    /** Set where the card's aliases were replaced: it no longer holds, and what it took over stays ended. */
+    withdrawnAt: instant('withdrawn_at'),
   },
   (table) => [
     index('rate_card_aliases_name').on(table.name, table.sequence),
@@ -88,8 +92,35 @@ export const rateCardProducts = pgTable(
 );
 
 /**
+ * What the rates of a card are for: the rates of one identity are versions of one price. `sequence` is the
+ * order in which identities came onto the card, in which they are listed.
+ */
+export const rateIdentities = pgTable(
+  'rate_identities',
+  {
+    sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    rateCardId: uuid('rate_card_id').notNull(),
+    productId: uuid('product_id').notNull(),
+    pricingGroupValues: jsonb('pricing_group_values').notNull(),
+    billingFrequency: text('billing_frequency', { enum: BILLING_FREQUENCIES }),
+    /** One id for product, group values and frequency together: group values may be too long for an index. */
+    key: uuid('key').notNull(),
+  },
+  (table) => [
+    unique('rate_identities_key_unique').on(table.rateCardId, table.key),
+    foreignKey({
+      name: 'rate_identities_rate_card_product_fk',
+      columns: [table.rateCardId, table.productId],
+      foreignColumns: [rateCardProducts.rateCardId, rateCardProducts.productId],
+    }),
+    index('rate_identities_card').on(table.rateCardId, table.sequence),
+    index('rate_identities_product').on(table.rateCardId, table.productId, table.sequence),
+  ],
+);
+
+/**
  * Every added rate, as it was added. What is in force when is derived (rating/rate-schedule.ts). Which of
- * the value columns are set depends on `rate_type`; the shapes are parsed in store/rates.ts.
+ * the value columns are set depends on `rate_type`; the shapes are parsed in store/rate-columns.ts.
  */
 export const rates = pgTable(
   'rates',
@@ -97,10 +128,9 @@ export const rates = pgTable(
     /** Order of addition; the later one wins. */
     sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     id: uuid('id').notNull(),
-    rateCardId: uuid('rate_card_id').notNull(),
-    productId: uuid('product_id').notNull(),
-    pricingGroupValues: jsonb('pricing_group_values').notNull(),
-    billingFrequency: text('billing_frequency', { enum: ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] }),
+    identity: bigint('identity', { mode: 'number' })
+      .notNull()
+      .references(() => rateIdentities.sequence),
     startingAt: instant('starting_at').notNull(),
     endingBefore: instant('ending_before'),
     entitled: boolean('entitled').notNull(),
@@ -113,7 +143,7 @@ export const rates = pgTable(
     minimum: exact('minimum'),
     quantity: exact('quantity'),
     isProrated: boolean('is_prorated'),
-    /** `{rate_type, price, tiers, minimum}` with decimals as text. */
+    /** `{rate_type, price, tiers}` with decimals as text. */
     commitRate: jsonb('commit_rate'),
     creditTypeId: uuid('credit_type_id').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -121,11 +151,6 @@ export const rates = pgTable(
   },
   (table) => [
     uniqueIndex('rates_id').on(table.id),
-    foreignKey({
-      name: 'rates_rate_card_product_fk',
-      columns: [table.rateCardId, table.productId],
-      foreignColumns: [rateCardProducts.rateCardId, rateCardProducts.productId],
-    }),
-    index('rates_card_product').on(table.rateCardId, table.productId, table.sequence),
+    index('rates_identity').on(table.identity, table.sequence),
   ],
 );

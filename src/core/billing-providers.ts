@@ -1,0 +1,53 @@
+/** The systems that invoices can be handed to, and the ways to hand them over. */
+
+/** Providers that a customer's billing configuration may name. */
+export const BILLING_PROVIDERS = [
+  'aws_marketplace',
+  'azure_marketplace',
+  'gcp_marketplace',
+  'stripe',
+  'netsuite',
+  'quickbooks_online',
+  'workday',
+  'custom',
+  'metronome',
+] as const;
+export type BillingProvider = (typeof BILLING_PROVIDERS)[number];
+
+/** Providers that may stand where a customer, a contract or a package is made. */
+export const CONTRACT_BILLING_PROVIDERS = [
+  'aws_marketplace',
+  'azure_marketplace',
+  'gcp_marketplace',
+  'stripe',
+  'netsuite',
+] as const satisfies readonly BillingProvider[];
+
+/** Providers that the service itself can be connected to. */
+export const CONNECTABLE_BILLING_PROVIDERS = [
+  'aws_marketplace',
+  'azure_marketplace',
+  'gcp_marketplace',
+] as const satisfies readonly BillingProvider[];
+
+export const DELIVERY_METHODS = ['direct_to_billing_provider', 'aws_sqs', 'tackle', 'aws_sns'] as const;
+export type DeliveryMethod = (typeof DELIVERY_METHODS)[number];
+
+/** Delivery methods of a connection of the service itself. */
+export const CONNECTION_DELIVERY_METHODS = [
+  'direct_to_billing_provider',
+  'aws_sqs',
+  'aws_sns',
+] as const satisfies readonly DeliveryMethod[];
+
+export const TAX_PROVIDERS = ['anrok', 'avalara', 'stripe'] as const;
+export type TaxProvider = (typeof TAX_PROVIDERS)[number];
+
+/** How a payment provider collects an invoice. */
+export const COLLECTION_METHODS = [
+  'charge_automatically',
+  'send_invoice',
+  'auto_charge_payment_intent',
+  'manually_charge_payment_intent',
+] as const;
+export type CollectionMethod = (typeof COLLECTION_METHODS)[number];

@@ -1,0 +1,108 @@
+/** A contract: its header, and all its terms together. */
+import { z } from 'zod';
+import { commit } from './commits.ts';
+import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
+import { recurringCommit } from './recurring-commits.ts';
+import { scheduledCharge } from './scheduled-charges.ts';
+import { subscription } from './subscriptions.ts';
+import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
+import { instantValue, listOf, textMap, valueOf } from './values.ts';
+
+export const statementSchedule = valueOf({
+  frequency: z.enum(['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL']),
+  day: z.enum(['FIRST_OF_MONTH', 'CONTRACT_START', 'CUSTOM_DATE']),
+  /** Set for CUSTOM_DATE only. */
+  anchor: instantValue.nullable(),
+});
+
+/** The place of a contract under a parent. */
+export const parentLink = valueOf({
+  contractId: z.string(),
+  customerId: z.string(),
+  /** Who pays for the child; null: not said, SELF. */
+  payer: z.enum(['SELF', 'PARENT']).nullable(),
+  /** Null: not said, SEPARATE. */
+  usageStatementBehavior: z.enum(['CONSOLIDATE', 'SEPARATE']).nullable(),
+});
+export type ParentLink = z.output<typeof parentLink>;
+
+export const contract = valueOf({
+  id: z.string(),
+  customerId: z.string(),
+  /** The package that it was made from. */
+  packageId: z.string().nullable(),
+  name: z.string().nullable(),
+  /** Null: the contract has no usage lines. */
+  rateCardId: z.string().nullable(),
+  startingAt: instantValue,
+  /** Exclusive; null while the contract has no end. */
+  endingBefore: instantValue.nullable(),
+  statementSchedule,
+  /** Usage invoices of periods that start earlier are not made; null: all are. */
+  invoiceGenerationStartingAt: instantValue.nullable(),
+  netPaymentTermsDays: z.int().nullable(),
+  multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
+  /** Charges and purchases dated at the end of a usage invoice's period go onto that invoice. */
+  scheduledChargesOnUsageInvoices: z.boolean(),
+  billingConfigurationId: z.string().nullable(),
+  parent: parentLink.nullable(),
+  /** What a parent does with its children's statements; null: not said. */
+  invoiceConsolidationType: z.enum(['CONCATENATE', 'NONE']).nullable(),
+  uniquenessKey: z.string().nullable(),
+  customFields: textMap,
+  createdAt: instantValue,
+  createdBy: z.string(),
+  archivedAt: instantValue.nullable(),
+});
+export type Contract = z.output<typeof contract>;
+
+/** The usage that belongs to the contract from `startingAt` until the next filter starts. */
+export const usageFilter = valueOf({
+  groupKey: z.string(),
+  groupValues: listOf(z.string()),
+  startingAt: instantValue,
+});
+export type UsageFilter = z.output<typeof usageFilter>;
+
+/** The renewal of one contract by another. */
+export const transition = valueOf({
+  fromContractId: z.string(),
+  toContractId: z.string(),
+  /** Whether unused balances move to the new contract. */
+  rollsOver: z.boolean(),
+  /** What becomes of true-ups of the old contract dated after the transition. */
+  trueup: z.enum(['REMOVE', 'AS_IS']),
+});
+export type Transition = z.output<typeof transition>;
+
+/** Each list in the order in which its members were added; archived commits and charges included. */
+export const contractTerms = valueOf({
+  /** Commits and credits, also those that recurring terms and rollovers have made. */
+  commits: listOf(commit),
+  recurringCommits: listOf(recurringCommit),
+  overrides: listOf(override),
+  scheduledCharges: listOf(scheduledCharge),
+  subscriptions: listOf(subscription),
+  spendTrackers: listOf(spendTracker),
+  spendThreshold: spendThreshold.nullable(),
+  prepaidBalanceThreshold: prepaidBalanceThreshold.nullable(),
+  /** By `startingAt`; the one in force at an instant is the last that has started. */
+  usageFilters: listOf(usageFilter),
+});
+export type ContractTerms = z.output<typeof contractTerms>;
+
+export const fullContract = valueOf({ contract, terms: contractTerms });
+export type FullContract = z.output<typeof fullContract>;
+
+export interface HierarchyInput {
+  readonly parent: { readonly contractId: string; readonly customerId: string } | null;
+  readonly payer: ParentLink['payer'];
+  readonly usageStatementBehavior: ParentLink['usageStatementBehavior'];
+  readonly invoiceConsolidationType: Contract['invoiceConsolidationType'];
+}
+
+export interface TransitionInput {
+  readonly fromContractId: string;
+  readonly rollsOver: boolean;
+  readonly trueup: Transition['trueup'];
+}

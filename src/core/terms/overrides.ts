@@ -1,0 +1,87 @@
+/** Deviations of one contract from its rate card. */
+import { z } from 'zod';
+import type { Decimal } from '../decimal.ts';
+import { exactText, instantValue, listOf, textMap, valueOf } from './values.ts';
+
+export const OVERRIDE_TYPES = ['OVERWRITE', 'MULTIPLIER', 'TIERED'] as const;
+export const MULTIPLIER_PRIORITIZATIONS = ['LOWEST_MULTIPLIER', 'EXPLICIT'] as const;
+export type MultiplierPrioritization = (typeof MULTIPLIER_PRIORITIZATIONS)[number];
+export const BILLING_FREQUENCIES = ['MONTHLY', 'QUARTERLY', 'ANNUAL', 'WEEKLY'] as const;
+
+/** Conditions that a line must all meet. Null or empty: no condition. */
+export const overrideSpecifier = valueOf({
+  productId: z.string().nullable(),
+  /** The product must carry all of them. */
+  productTags: listOf(z.string()),
+  pricingGroupValues: textMap,
+  presentationGroupValues: textMap,
+  billingFrequency: z.enum(BILLING_FREQUENCIES).nullable(),
+  /** Commit-specific overrides only; of all three lists one hit is enough. */
+  commitIds: listOf(z.string()),
+  recurringCommitIds: listOf(z.string()),
+  anyCommitOrCreditIds: listOf(z.string()),
+});
+export type OverrideSpecifier = z.output<typeof overrideSpecifier>;
+
+const tier = valueOf({ size: exactText.nullable(), price: exactText });
+
+/** The price that takes the place of the card's. */
+export const overwriteRate = z.discriminatedUnion('rateType', [
+  z.object({ rateType: z.literal('FLAT'), price: exactText }),
+  z.object({ rateType: z.literal('PERCENTAGE'), price: exactText }),
+  z.object({ rateType: z.literal('TIERED'), tiers: listOf(tier) }),
+  z.object({ rateType: z.literal('TIERED_PERCENTAGE'), tiers: listOf(tier) }),
+]);
+export type OverwriteRate = Readonly<z.output<typeof overwriteRate>>;
+
+/** Multiplies the list price of the units in a range; without a size: of all that follow. */
+export const overrideTier = valueOf({ size: exactText.nullable(), multiplier: exactText });
+export type OverrideTier = z.output<typeof overrideTier>;
+
+export const override = valueOf({
+  id: z.string(),
+  contractId: z.string(),
+  startingAt: instantValue,
+  /** Equal to the start: never in force. */
+  endingBefore: instantValue.nullable(),
+  /** Null: says nothing about it. */
+  entitled: z.boolean().nullable(),
+  /** Null: an override of the entitlement alone. */
+  type: z.enum(OVERRIDE_TYPES).nullable(),
+  /** With MULTIPLIER only. */
+  multiplier: exactText.nullable(),
+  priority: exactText.nullable(),
+  /** With OVERWRITE only. `creditTypeId` null: the unit of the card's rate. */
+  overwriteRate: valueOf({ rate: overwriteRate, creditTypeId: z.string().nullable() }).nullable(),
+  /** With TIERED only, else empty. */
+  tiers: listOf(overrideTier),
+  productId: z.string().nullable(),
+  /** The product must carry one of them. */
+  applicableProductTags: listOf(z.string()),
+  /** ORed. They exclude `productId` and `applicableProductTags`. */
+  specifiers: listOf(overrideSpecifier),
+  isCommitSpecific: z.boolean(),
+  /** The price that is changed; other than LIST_RATE with commit-specific overrides only. */
+  target: z.enum(['LIST_RATE', 'COMMIT_RATE']),
+  createdAt: instantValue,
+});
+/** Overrides are kept and handed out in the order in which they were added: a later one can win a tie. */
+export type Override = z.output<typeof override>;
+
+/** A price as a client describes it; null: not given. */
+export interface OverwriteRateInput {
+  readonly rateType: string;
+  readonly price: Decimal | null;
+  readonly tiers: readonly { readonly size: Decimal | null; readonly price: Decimal }[] | null;
+  readonly creditTypeId: string | null;
+}
+
+/** An override as a client describes it. Null: not given. Ids in specifiers may be temporary ids. */
+export type OverrideInput = Omit<
+  Override,
+  'id' | 'contractId' | 'overwriteRate' | 'tiers' | 'target' | 'createdAt'
+> & {
+  readonly overwriteRate: OverwriteRateInput | null;
+  readonly tiers: readonly OverrideTier[] | null;
+  readonly target: Override['target'] | null;
+};

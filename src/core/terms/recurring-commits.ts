@@ -1,0 +1,70 @@
+/** Terms that make a commit or a credit in every period. */
+import { z } from 'zod';
+import { applicability, hierarchyAccess } from './applicability.ts';
+import { exactText, instantValue, valueOf } from './values.ts';
+
+export const RECURRENCE_FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
+export type RecurrenceFrequency = (typeof RECURRENCE_FREQUENCIES)[number];
+
+export const COMMIT_PRORATIONS = ['NONE', 'FIRST', 'LAST', 'FIRST_AND_LAST'] as const;
+export const PRORATION_ROUNDING_METHODS = ['HALF_UP', 'FLOOR', 'CEILING'] as const;
+
+/** Applied to prorated amounts in their stored unit; negative places round to powers of ten. */
+export const prorationRounding = valueOf({
+  roundingMethod: z.enum(PRORATION_ROUNDING_METHODS),
+  /** -5 to 5. */
+  decimalPlaces: z.int(),
+});
+export type ProrationRounding = z.output<typeof prorationRounding>;
+
+export const recurringCommit = valueOf({
+  id: z.string(),
+  contractId: z.string(),
+  /** What it makes. */
+  kind: z.enum(['COMMIT', 'CREDIT']),
+  name: z.string().nullable(),
+  description: z.string().nullable(),
+  productId: z.string(),
+  accessAmount: valueOf({
+    unitPrice: exactText,
+    /** Null exactly when `subscription` is set: the quantity is the subscription's. */
+    quantity: exactText.nullable(),
+    creditTypeId: z.string(),
+  }),
+  /** Null: nothing is invoiced. Always null for credits. */
+  invoiceAmount: valueOf({ unitPrice: exactText, quantity: exactText, creditTypeId: z.string() }).nullable(),
+  priority: exactText,
+  rateType: z.enum(['LIST_RATE', 'COMMIT_RATE']),
+  rolloverFraction: exactText.nullable(),
+  applicability,
+  hierarchyAccess: hierarchyAccess.nullable(),
+  startingAt: instantValue,
+  /** From here on nothing more is made; null: until the contract ends. Equal to the start: never was. */
+  endingBefore: instantValue.nullable(),
+  /** For how many periods each one made can be used. */
+  commitDurationPeriods: z.int(),
+  /** Null: the periods of the usage invoices. */
+  recurrenceFrequency: z.enum(RECURRENCE_FREQUENCIES).nullable(),
+  proration: z.enum(COMMIT_PRORATIONS),
+  accessRounding: prorationRounding.nullable(),
+  invoiceRounding: prorationRounding.nullable(),
+  subscription: valueOf({
+    subscriptionId: z.string(),
+    allocation: z.enum(['POOLED', 'INDIVIDUAL']),
+    prorateSeatIncreases: z.boolean(),
+  }).nullable(),
+  createdAt: instantValue,
+  createdBy: z.string(),
+});
+export type RecurringCommit = z.output<typeof recurringCommit>;
+
+/** A recurring term as a client describes it. Null: not given. */
+export type RecurringCommitInput = Omit<
+  RecurringCommit,
+  'id' | 'contractId' | 'rateType' | 'proration' | 'createdAt' | 'createdBy'
+> & {
+  readonly rateType: RecurringCommit['rateType'] | null;
+  readonly proration: RecurringCommit['proration'] | null;
+  /** By which overrides of the same request name it. */
+  readonly temporaryId: string | null;
+};

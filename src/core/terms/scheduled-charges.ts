@@ -1,0 +1,26 @@
+/** Amounts that are invoiced on given dates, whatever the usage. */
+import { z } from 'zod';
+import { type InvoiceScheduleInput, invoiceSchedule } from './schedules.ts';
+import { instantValue, textMap, valueOf } from './values.ts';
+
+export const scheduledCharge = valueOf({
+  id: z.string(),
+  contractId: z.string(),
+  /** A FIXED product. */
+  productId: z.string(),
+  name: z.string().nullable(),
+  schedule: invoiceSchedule,
+  customFields: textMap,
+  createdAt: instantValue,
+  createdBy: z.string(),
+  archivedAt: instantValue.nullable(),
+});
+export type ScheduledCharge = z.output<typeof scheduledCharge>;
+
+/** A charge as a client describes it. Null: not given. */
+export interface ScheduledChargeInput {
+  readonly productId: string;
+  readonly name: string | null;
+  readonly schedule: InvoiceScheduleInput;
+  readonly customFields: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,88 @@
+/** A quantity of something that is charged in every period, such as seats. */
+import { z } from 'zod';
+import type { Decimal } from '../decimal.ts';
+import type { Instant } from '../time.ts';
+import { BILLING_FREQUENCIES } from './overrides.ts';
+import { type ProrationRounding, prorationRounding } from './recurring-commits.ts';
+import { exactText, instantValue, listOf, textMap, valueOf } from './values.ts';
+
+export const COLLECTION_SCHEDULES = ['ADVANCE', 'ARREARS'] as const;
+export const INVOICE_BEHAVIORS = ['BILL_IMMEDIATELY', 'BILL_ON_NEXT_COLLECTION_DATE'] as const;
+export const INVOICE_PLACEMENTS = ['ON_SCHEDULED_INVOICE', 'ON_USAGE_INVOICE'] as const;
+export const QUANTITY_MODES = ['SEAT_BASED', 'QUANTITY_ONLY'] as const;
+
+/** One of both is set. Changes at one instant count in the order in which they were submitted. */
+export const quantityChange = valueOf({
+  startingAt: instantValue,
+  quantity: exactText.nullable(),
+  quantityDelta: exactText.nullable(),
+});
+export type QuantityChange = z.output<typeof quantityChange>;
+
+export const SEAT_CHANGE_KINDS = ['ADD', 'REMOVE', 'ADD_UNASSIGNED', 'REMOVE_UNASSIGNED'] as const;
+
+/** `seatId` is set for ADD and REMOVE, `count` for the others. */
+export const seatChange = valueOf({
+  startingAt: instantValue,
+  kind: z.enum(SEAT_CHANGE_KINDS),
+  seatId: z.string().nullable(),
+  count: z.int().nullable(),
+});
+export type SeatChange = z.output<typeof seatChange>;
+
+export const subscription = valueOf({
+  id: z.string(),
+  contractId: z.string(),
+  /** A SUBSCRIPTION product; with the frequency it names the rate on the card. */
+  productId: z.string(),
+  billingFrequency: z.enum(BILLING_FREQUENCIES),
+  name: z.string().nullable(),
+  description: z.string().nullable(),
+  collectionSchedule: z.enum(COLLECTION_SCHEDULES),
+  isProrated: z.boolean(),
+  invoiceBehavior: z.enum(INVOICE_BEHAVIORS),
+  prorationRounding: prorationRounding.nullable(),
+  quantityManagementMode: z.enum(QUANTITY_MODES),
+  /** With SEAT_BASED only. */
+  seatGroupKey: z.string().nullable(),
+  startingAt: instantValue,
+  /** Null: until the contract ends. Equal to the start: never was. */
+  endingBefore: instantValue.nullable(),
+  /** Null: the anchor of the contract's usage invoices. */
+  anchorDate: instantValue.nullable(),
+  invoicePlacement: z.enum(INVOICE_PLACEMENTS),
+  /** As submitted; what holds when is folded from them (core/terms/subscription-quantities.ts). */
+  quantityChanges: listOf(quantityChange),
+  seatChanges: listOf(seatChange),
+  customFields: textMap,
+  createdAt: instantValue,
+  createdBy: z.string(),
+});
+export type Subscription = z.output<typeof subscription>;
+
+/** A subscription as a client describes it. Null: not given. */
+export interface SubscriptionInput {
+  readonly productId: string;
+  readonly billingFrequency: Subscription['billingFrequency'];
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly collectionSchedule: Subscription['collectionSchedule'];
+  readonly isProrated: boolean | null;
+  readonly invoiceBehavior: Subscription['invoiceBehavior'] | null;
+  readonly prorationRounding: ProrationRounding | null;
+  readonly initialQuantity: Decimal | null;
+  /** Null: the contract's start. */
+  readonly startingAt: Instant | null;
+  readonly endingBefore: Instant | null;
+  readonly quantityManagementMode: Subscription['quantityManagementMode'] | null;
+  readonly seatConfig: {
+    readonly seatGroupKey: string;
+    readonly initialSeatIds: readonly string[];
+    readonly initialUnassignedSeats: number | null;
+  } | null;
+  readonly anchorDate: Instant | null;
+  readonly invoicePlacement: Subscription['invoicePlacement'] | null;
+  readonly customFields: Readonly<Record<string, string>>;
+  /** By which recurring terms of the same request name it. */
+  readonly temporaryId: string | null;
+}

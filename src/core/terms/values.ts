@@ -1,0 +1,30 @@
+/**
+ * How the values of contract terms are written into a JSON document and read back: a decimal as text, so
+ * that no digit passes through a binary float, an instant as its milliseconds.
+ *
+ * `JSON.stringify` writes what these schemas read: `exactText` accepts what a `Decimal` becomes in JSON.
+ */
+import { z } from 'zod';
+import { decimal } from '../decimal.ts';
+
+/** A `Decimal`, text in JSON. */
+export const exactText = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/)
+  .transform(decimal);
+
+/** An `Instant`, a number in JSON. */
+export const instantValue = z.int();
+
+/** An object that is never changed once made. */
+export function valueOf<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.object(shape).readonly();
+}
+
+/** A list that is never changed once made. */
+export function listOf<Item extends z.ZodType>(item: Item) {
+  return z.array(item).readonly();
+}
+
+/** Names and values of an event's groups, or the custom fields of an entity. */
+export const textMap = z.record(z.string(), z.string()).readonly();

@@ -1,0 +1,269 @@
+/** The grammar of expressions, from OR down to a single value. */
+import { parseUsageDecimal } from '../../core/decimal.ts';
+import { parseCall } from './parse-call.ts';
+import { QueryProblem } from './query-refusal.ts';
+import type {
+  ArithmeticOperator,
+  CaseBranch,
+  ComparisonOperator,
+  Expression,
+  ExpressionForm,
+} from './query-syntax.ts';
+import type { TokenReader } from './token-reader.ts';
+
+/** Values of one IN list. */
+const LIST_VALUES_MAX = 1_000;
+
+const COMPARISONS: Readonly<Record<string, ComparisonOperator>> = {
+  '=': '=',
+  '<>': '<>',
+  '!=': '<>',
+  '<': '<',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>=',
+};
+const SUMS: Readonly<Record<string, ArithmeticOperator>> = { '+': '+', '-': '-' };
+const PRODUCTS: Readonly<Record<string, ArithmeticOperator>> = { '*': '*', '/': '/' };
+
+export function parseExpression(reader: TokenReader): Expression {
+  return reader.nested(() => parseChain(reader, 'or', 'OR', () => parseChain(reader, 'and', 'AND', parseNot)));
+}
+
+/** An expression node, counted. */
+export function build(reader: TokenReader, position: number, form: ExpressionForm): Expression {
+  reader.countPart(position);
+  return { ...form, position };
+}
+
+function parseChain(
+  reader: TokenReader,
+  kind: 'and' | 'or',
+  word: string,
+  parseOperand: (reader: TokenReader) => Expression,
+): Expression {
+  const first = parseOperand(reader);
+  const operands = [first];
+  while (reader.takeWords(word)) operands.push(parseOperand(reader));
+  return operands.length === 1 ? first : build(reader, first.position, { kind, operands });
+}
+
+function parseNot(reader: TokenReader): Expression {
+  const { position } = reader.next;
+  if (!reader.takeWords('NOT')) return parsePredicate(reader);
+  return build(reader, position, { kind: 'not', operand: reader.nested(() => parseNot(reader)) });
+}
+
+/** A comparison, IS NULL, IN or BETWEEN; these do not chain. */
+function parsePredicate(reader: TokenReader): Expression {
+  const left = parseSum(reader);
+  const { position } = reader.next;
+  const operator = takeOperator(reader, COMPARISONS);
+  if (operator !== null) {
+    return build(reader, position, { kind: 'comparison', operator, left, right: parseSum(reader) });
+  }
+  if (reader.takeWords('IS')) {
+    const isNegated = reader.takeWords('NOT');
+    reader.expectWord('NULL');
+    return negatedIf(reader, isNegated, build(reader, position, { kind: 'is_null', operand: left }));
+  }
+  const isNegated = reader.takeWords('NOT');
+  if (reader.takeWords('IN')) {
+    const values = parseList(reader);
+    return negatedIf(reader, isNegated, build(reader, position, { kind: 'in', operand: left, values }));
+  }
+  if (reader.takeWords('BETWEEN')) {
+    const low = parseSum(reader);
+    reader.expectWord('AND');
+    const high = parseSum(reader);
+    const operands = [
+      build(reader, position, { kind: 'comparison', operator: '>=', left, right: low }),
+      build(reader, position, { kind: 'comparison', operator: '<=', left, right: high }),
+    ];
+    return negatedIf(reader, isNegated, build(reader, position, { kind: 'and', operands }));
+  }
+  if (isNegated) throw reader.unexpected('IN or BETWEEN after NOT');
+  return left;
+}
+
+function negatedIf(reader: TokenReader, isNegated: boolean, operand: Expression): Expression {
+  return isNegated ? build(reader, operand.position, { kind: 'not', operand }) : operand;
+}
+
+/** `(literal, …)`. Its values are not counted one by one: they are checked to be literals when they are used. */
+function parseList(reader: TokenReader): Expression[] {
+  const { position } = reader.next;
+  reader.expectSymbol('(');
+  if (reader.isWord('SELECT') || reader.isWord('WITH')) {
+    throw new QueryProblem(position, 'IN takes a list of literals, not a query');
+  }
+  const values: Expression[] = [];
+  do {
+    if (values.length >= LIST_VALUES_MAX) {
+      throw new QueryProblem(reader.next.position, `a list has at most ${LIST_VALUES_MAX} values`);
+    }
+    values.push(parseLiteral(reader));
+  } while (reader.takeSymbol(','));
+  reader.expectSymbol(')');
+  return values;
+}
+
+function parseLiteral(reader: TokenReader): Expression {
+  const { position } = reader.next;
+  const isNegative = reader.takeSymbol('-');
+  const { kind, text, position: at } = reader.next;
+  if (kind === 'number') {
+    reader.take();
+    return { kind: 'number', digits: numberDigits(`${isNegative ? '-' : ''}${text}`, at), position };
+  }
+  if (!isNegative && kind === 'text') {
+    reader.take();
+    return { kind: 'text', value: text, position };
+  }
+  if (!isNegative && (reader.isWord('TRUE') || reader.isWord('FALSE'))) {
+    return { kind: 'boolean', value: reader.take().text.toUpperCase() === 'TRUE', position };
+  }
+  if (reader.isWord('NULL')) throw new QueryProblem(at, 'NULL is in no list: use IS NULL');
+  throw reader.unexpected('a literal');
+}
+
+function parseSum(reader: TokenReader): Expression {
+  return parseArithmetic(reader, SUMS, () => parseArithmetic(reader, PRODUCTS, () => parseSign(reader)));
+}
+
+function parseArithmetic(
+  reader: TokenReader,
+  operators: Readonly<Record<string, ArithmeticOperator>>,
+  parseOperand: () => Expression,
+): Expression {
+  let left = parseOperand();
+  for (;;) {
+    const { position } = reader.next;
+    const operator = takeOperator(reader, operators);
+    if (operator === null) return left;
+    left = build(reader, position, { kind: 'arithmetic', operator, left, right: parseOperand() });
+  }
+}
+
+function parseSign(reader: TokenReader): Expression {
+  const { position } = reader.next;
+  if (reader.takeSymbol('+')) return reader.nested(() => parseSign(reader));
+  if (!reader.takeSymbol('-')) return parseValue(reader);
+  const operand = reader.nested(() => parseSign(reader));
+  if (operand.kind !== 'number') return build(reader, position, { kind: 'negate', operand });
+  const digits = operand.digits.startsWith('-') ? operand.digits.slice(1) : `-${operand.digits}`;
+  return { ...operand, digits, position };
+}
+
+function parseValue(reader: TokenReader): Expression {
+  const { kind, text, position } = reader.next;
+  if (kind === 'number') {
+    reader.take();
+    return build(reader, position, { kind: 'number', digits: numberDigits(text, position) });
+  }
+  if (kind === 'text') {
+    reader.take();
+    return build(reader, position, { kind: 'text', value: text });
+  }
+  if (reader.takeSymbol('(')) {
+    if (reader.isWord('SELECT') || reader.isWord('WITH')) {
+      throw new QueryProblem(reader.next.position, 'a query may stand after FROM and in WITH only');
+    }
+    const inner = parseExpression(reader);
+    reader.expectSymbol(')');
+    return inner;
+  }
+  if (reader.takeWords('NULL')) return build(reader, position, { kind: 'null' });
+  if (reader.takeWords('TRUE')) return build(reader, position, { kind: 'boolean', value: true });
+  if (reader.takeWords('FALSE')) return build(reader, position, { kind: 'boolean', value: false });
+  if (reader.takeWords('CASE')) return parseCase(reader, position);
+  if (reader.isSymbol('*')) {
+    throw new QueryProblem(position, '* is available in COUNT(*) only: name the columns');
+  }
+  return parseCall(reader) ?? parseName(reader);
+}
+
+/** `CASE WHEN …` and `CASE value WHEN …`, which compares the value with each. */
+function parseCase(reader: TokenReader, position: number): Expression {
+  const compared = reader.isWord('WHEN') ? null : parseExpression(reader);
+  const branches: CaseBranch[] = [];
+  while (reader.takeWords('WHEN')) {
+    const when = parseExpression(reader);
+    const condition: Expression =
+      compared === null
+        ? when
+        : build(reader, when.position, { kind: 'comparison', operator: '=', left: compared, right: when });
+    reader.expectWord('THEN');
+    branches.push({ condition, result: parseExpression(reader) });
+  }
+  if (branches.length === 0) throw reader.unexpected('WHEN');
+  const otherwise = reader.takeWords('ELSE') ? parseExpression(reader) : null;
+  reader.expectWord('END');
+  return build(reader, position, { kind: 'case', branches, otherwise });
+}
+
+/** A column, a qualified column, or a property: `properties.a.b`, `properties['a.b']`, `properties."a"`. */
+function parseName(reader: TokenReader): Expression {
+  const { position } = reader.next;
+  const first = reader.expectName('a column, a property, a literal or a function');
+  if (isPropertiesName(first.text)) return parseProperty(reader, position, null);
+  if (!reader.takeSymbol('.')) {
+    return build(reader, position, { kind: 'column', qualifier: null, name: first.text.toLowerCase() });
+  }
+  const qualifier = first.text.toLowerCase();
+  const second = reader.expectName('a column');
+  if (isPropertiesName(second.text)) return parseProperty(reader, position, qualifier);
+  if (reader.isSymbol('.') || reader.isSymbol('(')) {
+    throw new QueryProblem(position, 'names have at most two parts, as in events.timestamp');
+  }
+  return build(reader, position, { kind: 'column', qualifier, name: second.text.toLowerCase() });
+}
+
+function isPropertiesName(text: string): boolean {
+  return text.toLowerCase() === 'properties';
+}
+
+function parseProperty(reader: TokenReader, position: number, qualifier: string | null): Expression {
+  const steps: string[] = [];
+  for (;;) {
+    if (reader.takeSymbol('.')) {
+      const { kind, text } = reader.next;
+      if (kind !== 'word' && kind !== 'name') throw reader.unexpected('the name of a property');
+      reader.take();
+      steps.push(text);
+    } else if (reader.takeSymbol('[')) {
+      if (reader.next.kind !== 'text') throw reader.unexpected("the name of a property, as in properties['a']");
+      steps.push(reader.take().text);
+      reader.expectSymbol(']');
+    } else {
+      break;
+    }
+  }
+  if (steps.length === 0) {
+    throw new QueryProblem(position, 'properties must be followed by a name, as in properties.tokens');
+  }
+  return build(reader, position, { kind: 'property', qualifier, name: steps.join('.') });
+}
+
+function takeOperator<Operator>(
+  reader: TokenReader,
+  operators: Readonly<Record<string, Operator>>,
+): Operator | null {
+  const { kind, text } = reader.next;
+  if (kind !== 'symbol' || !Object.hasOwn(operators, text)) return null;
+  reader.take();
+  return operators[text] ?? null;
+}
+
+/** Plain digits of a number as it was written. */
+function numberDigits(text: string, position: number): string {
+  // `1.` and `.5` are numbers in SQL, but not in a property.
+  const value = parseUsageDecimal(text.replace(/\.(?=$|[eE])/, '').replace(/^(-?)\./, '$10.'));
+  if (value === null) {
+    throw new QueryProblem(
+      position,
+      `the number ${text} is too long: at most 36 digits before and 30 after the point`,
+    );
+  }
+  return value.toString();
+}

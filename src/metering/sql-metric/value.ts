@@ -1,0 +1,117 @@
+/**
+ * The types of a SQL metric. A property has no type of its own: it is a number where a number is needed
+ * and text where text is.
+ */
+import type { Decimal } from '../../core/decimal.ts';
+import { type Instant, parseRfc3339 } from '../../core/time.ts';
+import type { Parameters } from '../query/parameters.ts';
+import { numberDefinitions } from '../query/number-sql.ts';
+import type { Definitions } from './definitions.ts';
+import { NUMBER_TYPE } from './exact-sql.ts';
+import { QueryProblem } from './query-refusal.ts';
+
+export type ValueType = 'property' | 'text' | 'number' | 'boolean' | 'timestamp' | 'null';
+
+/** A typed piece of SQL. Every value may be NULL. */
+export interface Value {
+  readonly sql: string;
+  readonly type: ValueType;
+  /** What a literal says. */
+  readonly literal?: Decimal | string;
+}
+
+/** What it takes to write expressions into one SELECT. */
+export interface Writer {
+  readonly parameters: Parameters;
+  readonly definitions: Definitions;
+}
+
+/** The number that a value is; a property that is not a number becomes NULL, by the rule of all metrics. */
+export function toNumber(writer: Writer, value: Value, position: number): string {
+  if (value.type === 'number') return value.sql;
+  if (value.type === 'null') return `CAST(NULL, '${NUMBER_TYPE}')`;
+  if (value.type === 'property') return parsedNumber(writer, value.sql);
+  throw new QueryProblem(position, `a number is needed here, not ${DESCRIPTIONS[value.type]}${HINTS[value.type] ?? ''}`);
+}
+
+const DESCRIPTIONS: Readonly<Record<ValueType, string>> = {
+  property: 'a property',
+  text: 'text',
+  number: 'a number',
+  boolean: 'a condition',
+  timestamp: 'a timestamp',
+  null: 'NULL',
+};
+
+const HINTS: Partial<Readonly<Record<ValueType, string>>> = {
+  text: ': CAST(… AS DECIMAL) makes one',
+  boolean: ': CASE WHEN … THEN 1 ELSE 0 END makes one',
+};
+
+export function describe(type: ValueType): string {
+  return DESCRIPTIONS[type];
+}
+
+/**
+ * The same reading of a number as everywhere in metering. Its definitions have fixed names; one query may
+ * read several properties, so each reading gets names of its own.
+ */
+export function parsedNumber({ definitions }: Writer, text: string): string {
+  const source = definitions.define(`ifNull(${text}, '')`);
+  const known = definitions.define(`identity(${source})`);
+  const prefix = `${known}_`;
+  if (!definitions.list().some((definition) => definition.endsWith(` AS ${prefix}number`))) {
+    definitions.add(numberDefinitions(source).map((definition) => definition.replaceAll(/\bvalue_/g, prefix)));
+  }
+  return `${prefix}number`;
+}
+
+/** A value as text, as it shows in a group or in CAST. */
+export function toText(writer: Writer, value: Value): string {
+  switch (value.type) {
+    case 'property':
+    case 'text':
+      return value.sql;
+    case 'boolean':
+      return `if(${value.sql}, 'true', if(isNull(${value.sql}), NULL, 'false'))`;
+    case 'timestamp':
+      return `concat(replaceOne(toString(${writer.definitions.define(value.sql)}), ' ', 'T'), 'Z')`;
+    case 'null':
+      return "CAST(NULL, 'Nullable(String)')";
+    default:
+      return `toString(${value.sql})`;
+  }
+}
+
+export function requireBoolean(value: Value, position: number): string {
+  if (value.type === 'boolean') return value.sql;
+  if (value.type === 'null') return "CAST(NULL, 'Nullable(UInt8)')";
+  throw new QueryProblem(position, `a condition is needed here, not ${DESCRIPTIONS[value.type]}`);
+}
+
+/** The one type that several values have together, as the results of CASE. Properties go along with the others. */
+export function commonType(types: readonly ValueType[], position: number): ValueType {
+  const distinct = [...new Set(types)].filter((type) => type !== 'null');
+  const [first, second] = distinct.filter((type) => type !== 'property');
+  if (second !== undefined && first !== undefined) {
+    throw new QueryProblem(position, `${describe(first)} and ${describe(second)} cannot stand in one column`);
+  }
+  if (first === 'boolean' || first === 'timestamp') {
+    if (distinct.includes('property')) {
+      throw new QueryProblem(position, `${describe(first)} and a property cannot stand in one column`);
+    }
+    return first;
+  }
+  return first ?? distinct[0] ?? 'null';
+}
+
+/** A value as one of `type`, which it has or goes along with. */
+export function convert(writer: Writer, value: Value, type: ValueType, position: number): string {
+  return type === 'number' ? toNumber(writer, value, position) : value.sql;
+}
+
+/** A literal point in time, or null: RFC 3339, or a UTC date with or without a time. */
+export function instantOf(text: string): Instant | null {
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[ T](\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?))?$/.exec(text);
+  return match === null ? parseRfc3339(text) : parseRfc3339(`${match[1]}T${match[2] ?? '00:00:00'}Z`);
+}
