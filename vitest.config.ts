@@ -1,13 +1,44 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * Files whose guarantees must not depend on how ClickHouse is reached. They run on the embedded engine like
+ * all others, and again over HTTP: on one node, or on two shards behind Distributed tables, which is where
+ * the numbers themselves could differ and so the place to repeat the laws.
+ */
+const ON_ANY_CLICKHOUSE = [
+  'test/integration/{usage,event,repeat,ingest,backfill,dedup,sql}*.test.ts',
+  'test/integration/invoice-road.test.ts',
+];
+const ON_ONE_NODE = [...ON_ANY_CLICKHOUSE, 'test/integration/clickhouse-statements.test.ts'];
+const ON_SHARDS = [...ON_ANY_CLICKHOUSE, 'test/property/{usage,event,sql}*.test.ts'];
+
+const overHttp = (name: string, include: string[]) => ({
+  extends: true as const,
+  test: {
+    name,
+    include,
+    globalSetup: ['test/support/global-setup.ts', 'test/support/remote-setup.ts'],
+  },
+});
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
     // A process of its own for every file: the embedded ClickHouse binds one directory per process.
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'embedded',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      overHttp('remote', ON_ONE_NODE),
+      overHttp('cluster', ON_SHARDS),
+    ],
   },
 });

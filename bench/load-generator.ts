@@ -186,8 +186,9 @@ class Load {
   }
 
   #lost(connection: Connection): void {
-    if (!connection.isBusy) return;
-    throw new Error('the service closed a connection before it answered');
+    if (connection.isBusy) throw new Error('the service closed a connection before it answered');
+    // A service may end a connection that has been idle for some seconds; the others do its work.
+    this.#idle = this.#idle.filter((other) => other !== connection);
   }
 }
 

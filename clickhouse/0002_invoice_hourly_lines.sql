@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS invoice_hourly_lines${LOCAL} ${ON_CLUSTER}
 ENGINE = ${REPLICATED}MergeTree
 PARTITION BY toYYYYMM(window_start)
 ORDER BY (breakdown_id, window_start, line_index)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
+  min_compressed_bytes_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_fetch = 1;
 
 -- only on a cluster
 CREATE TABLE IF NOT EXISTS invoice_hourly_lines ${ON_CLUSTER}

@@ -5,25 +5,33 @@
 
 import type { Measure } from './api/metrics.ts';
 import type { RouteDefinition } from './api/route.ts';
+import { billableMetricPreviewRoutes } from './api/routes/billable-metric-preview.ts';
 import { billableMetricRoutes } from './api/routes/billable-metrics.ts';
+import { billingProviderRoutes } from './api/routes/billing-providers.ts';
+import { contractRateScheduleRoutes } from './api/routes/contract-rate-schedule.ts';
 import { contractRoutes } from './api/routes/contracts.ts';
+import { creditTypeRoutes } from './api/routes/credit-types.ts';
 import { customerRoutes } from './api/routes/customers.ts';
+import { eventRoutes } from './api/routes/events.ts';
 import { invoiceRoutes } from './api/routes/invoices.ts';
+import { packageRoutes } from './api/routes/packages.ts';
 import { productRoutes } from './api/routes/products.ts';
 import { rateCardRoutes } from './api/routes/rate-cards.ts';
 import { rateRoutes } from './api/routes/rates.ts';
 import { sandboxRoutes } from './api/routes/sandbox.ts';
 import { usageRoutes } from './api/routes/usage.ts';
 import { type App, createApp } from './app.ts';
-import { enqueueFirstFinalization, finalizationJobKind } from './billing/invoices/finalization.ts';
+import { enqueueNextFinalization, finalizationJobKind } from './billing/invoices/finalization.ts';
 import { createJobRunner, type JobRunner } from './billing/jobs/job-runner.ts';
 import { createServiceClock, type ServiceClock } from './billing/service-clock.ts';
 import { createAuthenticator, ensureFirstToken } from './billing/tokens.ts';
 import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import type { ClickHouse } from './metering/clickhouse.ts';
+import { createRepeatLog, type RepeatLog } from './metering/events/repeat-log.ts';
 import { createIngest, type Ingest } from './metering/ingest/ingest.ts';
-import type { Database } from './store/database.ts';
+import type { Contract } from './store/contracts.ts';
+import type { Database, Transaction } from './store/database.ts';
 import { VERSION } from './version.ts';
 
 export interface ApplicationParts {
@@ -48,9 +56,16 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
   const { config, log, stores } = parts;
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
-  const invoicing = { clickhouse: stores.clickhouse, gracePeriodHours };
+  const invoicing = { clickhouse: stores.clickhouse, clock, gracePeriodHours };
   const jobs = createJobRunner({ db: stores.db, clock, log, kinds: [finalizationJobKind(invoicing)] });
-  const ingest = createIngest({ clickhouse: stores.clickhouse, clock, windowDays, log });
+  const repeats = createRepeatLog({ clickhouse: stores.clickhouse });
+  const ingest = createIngest({
+    clickhouse: stores.clickhouse,
+    clock,
+    windowDays,
+    log,
+    onRepeat: (event, now) => repeats.note(event, now),
+  });
   const newToken = await ensureFirstToken({
     db: stores.db,
     clock,
@@ -63,7 +78,7 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     version: VERSION,
     log,
     authenticate: createAuthenticator({ db: stores.db, clock }),
-    routes: allRoutes({ ...invoicing, db: stores.db, clock, jobs }),
+    routes: allRoutes({ ...invoicing, db: stores.db, clock, jobs, windowDays, repeats }),
     ingest: ingest.ingest,
     conflictMessages: {},
     readiness: () => readiness(stores),
@@ -77,6 +92,7 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     async close() {
       await jobs.close();
       await ingest.close();
+      await repeats.close();
     },
   };
 }
@@ -87,21 +103,32 @@ interface RouteDeps {
   readonly clock: ServiceClock;
   readonly jobs: JobRunner;
   readonly gracePeriodHours: number;
+  readonly windowDays: number;
+  readonly repeats: RepeatLog;
 }
 
 function allRoutes(deps: RouteDeps): RouteDefinition[] {
   const { clock, jobs, gracePeriodHours } = deps;
+  const queueFinalization = (tx: Transaction, contract: Contract) =>
+    enqueueNextFinalization(tx, contract, gracePeriodHours);
   return [
     ...customerRoutes(deps),
     ...billableMetricRoutes(deps),
+    ...billableMetricPreviewRoutes(deps),
     ...usageRoutes(deps),
+    ...eventRoutes(deps),
+    ...billingProviderRoutes(deps),
+    ...creditTypeRoutes(deps),
     ...productRoutes(deps),
     ...rateCardRoutes(deps),
     ...rateRoutes(deps),
+    ...packageRoutes(deps),
     ...contractRoutes({
       ...deps,
-      onContractCreated: (tx, contract) => enqueueFirstFinalization(tx, contract, gracePeriodHours),
+      onContractCreated: queueFinalization,
+      onContractEndChanged: queueFinalization,
     }),
+    ...contractRateScheduleRoutes(deps),
     ...invoiceRoutes(deps),
     ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
   ];

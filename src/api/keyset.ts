@@ -10,7 +10,8 @@ import { cursor, encodeCursor } from './pagination.ts';
 const EARLIEST = parseRfc3339('0001-01-01T00:00:00Z') ?? 0;
 const LATEST = parseRfc3339('9999-12-31T23:59:59.999Z') ?? 0;
 
-const position = z.object({
+/** Where a page of such a list ended. */
+export const keysetPosition = z.object({
   at: z.int().min(EARLIEST).max(LATEST),
   id: z.string().refine(isUuid),
 });
@@ -18,7 +19,7 @@ const position = z.object({
 /** The query parameters of every such list. */
 export const keysetQuery = {
   limit: limit(1, 100, 100),
-  next_page: cursor(position).optional(),
+  next_page: cursor(keysetPosition).optional(),
 };
 
 export function pageRequest(query: {

@@ -24,6 +24,8 @@ export interface ProductVersion {
   readonly billableMetricId: string | null;
   readonly quantityConversion: QuantityConversion | null;
   readonly quantityRounding: QuantityRounding | null;
+  /** When a SQL metric is evaluated: at every hour, or once for the whole period, which is also what null means. */
+  readonly sqlBreakdownGranularity: 'HOUR' | 'SERVICE_PERIOD' | null;
   readonly pricingGroupKey: readonly string[];
   readonly presentationGroupKey: readonly string[];
   readonly createdAt: Instant;

@@ -31,4 +31,14 @@ export interface StreamingMetric {
   readonly archivedAt: Instant | null;
 }
 
-export type BillableMetric = StreamingMetric;
+/** A metric that is one query over the customer's events (docs/sql-metrics.md). */
+export interface SqlMetric {
+  readonly kind: 'sql';
+  readonly id: string;
+  readonly name: string;
+  /** As the analyst wrote it; it was checked when the metric was created. */
+  readonly sql: string;
+  readonly archivedAt: Instant | null;
+}
+
+export type BillableMetric = StreamingMetric | SqlMetric;

@@ -2,8 +2,8 @@
  * ClickHouse inside this process: chDB, reached through `@clickhouse/client` like a server.
  *
  * A connection of the engine runs one query at a time, so there are several, by purpose: a pool for
- * queries, one for inserts, one for DDL and one for pings. None waits for another's work. The engine's
- * calls run on Node's worker threads, so the pool leaves some of those free.
+ * queries, and one each for queries of analysts, inserts, DDL and pings. None waits for another's work.
+ * The engine's calls run on Node's worker threads, so the pool leaves some of those free.
  *
  * Settings that are sent with a query stick to its connection; therefore only the ones that are meant
  * to stay are set, once, when it is opened. Query connections are read-only for good: whatever text
@@ -37,10 +37,12 @@ interface Slot {
 
 /** Node's own default; `npm start` sets more. */
 const DEFAULT_WORKER_THREADS = 4;
-/** Kept free of queries: one for an insert, one for a ping, DDL, or Node's own file work. */
+/** Kept free of queries: one for an insert, one for an analyst, a ping, DDL, or Node's own file work. */
 const RESERVED_WORKER_THREADS = 2;
 /** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
 const QUERY_CONNECTIONS_AIM = 4;
+/** An analyst's slow query is ended after seconds; more than this many in front of one are not worth the wait. */
+const ANALYSES_WAITING_MAX = 20;
 /** Parameters travel in the text of the query; a list of 100,000 customer ids is 4 MB. */
 const QUERY_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -70,17 +72,19 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
     makeSlot(),
     makeSlot(),
     makeSlot(...forQueries),
+    makeSlot(...forQueries),
     ...Array.from({ length: queryConnections }, () => makeSlot(...forQueries)),
   ]);
-  const [inserts, statements, pings, ...queries] = slots;
+  const [inserts, statements, pings, analyses, ...queries] = slots;
   const pools = {
     inserts: createConnectionPool([inserts]),
     statements: createConnectionPool([statements]),
     pings: createConnectionPool([pings]),
-    queries: createConnectionPool(queries),
+    analysis: createConnectionPool([analyses], ANALYSES_WAITING_MAX),
+    service: createConnectionPool(queries),
   };
   return {
-    select: (query) => use(pools.queries, (slot) => select(slot, query)),
+    select: (query) => use(pools[query.lane], (slot) => select(slot, query)),
     command: (sql) => use(pools.statements, (slot) => command(slot, sql)),
     insertRows: (insert) => use(pools.inserts, (slot) => insertRows(slot, database, insert)),
     ping: () => use(pools.pings, (slot) => command(slot, 'SELECT 1')),
@@ -146,6 +150,8 @@ async function insertRows(
     columns: [...insert.columns],
     values: insert.rows,
     format: 'JSONCompactEachRow',
+    // Sorting out equal keys inside one insert costs time and finds nothing; reading with FINAL would.
+    settings: { optimize_on_insert: 0 },
   });
 }
 

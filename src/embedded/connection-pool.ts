@@ -13,6 +13,7 @@ const WAITING_MAX = 1_000;
 
 export function createConnectionPool<Connection>(
   connections: readonly Connection[],
+  waitingMax: number = WAITING_MAX,
 ): ConnectionPool<Connection> {
   const free = [...connections];
   const waiting: Array<(connection: Connection) => void> = [];
@@ -29,7 +30,7 @@ export function createConnectionPool<Connection>(
   const take = async (): Promise<Connection> => {
     const connection = free.pop();
     if (connection !== undefined) return connection;
-    if (waiting.length >= WAITING_MAX)
+    if (waiting.length >= waitingMax)
       throw new Refusal('overloaded', 'too many queries are waiting, try again later');
     return await new Promise((resolve) => {
       waiting.push(resolve);

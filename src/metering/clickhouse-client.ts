@@ -3,13 +3,14 @@
  * how rows are read. Both are reached through `@clickhouse/client`; a backend only lends its clients.
  */
 import { z } from 'zod';
-import type { ClickHouse, QueryParams, SelectStatement } from './clickhouse.ts';
+import type { ClickHouse, QueryLane, QueryParams, SelectStatement } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
 
 /** A complete SELECT, with its parameters in both ways of sending them. */
 export interface BackendSelect {
   readonly sql: string;
   readonly params: QueryParams;
+  readonly lane: QueryLane;
   /** The parameters as a statement to be sent in front, for an engine that takes none beside the query. */
   parameterStatement(): string;
 }
@@ -41,14 +42,20 @@ const ROW_SETTINGS = {
 
 export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
   return {
-    query: async <Row>({ sql, params, settings, schema }: SelectStatement & { schema: z.ZodType<Row> }) => {
+    query: async <Row>({
+      sql,
+      params,
+      settings,
+      lane,
+      schema,
+    }: SelectStatement & { schema: z.ZodType<Row> }) => {
       const clause = settingsClause({ ...DEFAULT_SETTINGS, ...settings, ...ROW_SETTINGS });
       // On a line of its own, so that a comment at the end of the query cannot swallow it.
-      const bytes = await select(backend, `${sql}\nFORMAT JSONEachRow\n${clause}`, params);
+      const bytes = await select(backend, `${sql}\nFORMAT JSONEachRow\n${clause}`, params, lane);
       return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
     },
-    queryBytes: async ({ sql, params, settings }) =>
-      await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, params),
+    queryBytes: async ({ sql, params, settings, lane }) =>
+      await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, params, lane),
     command: (sql) => backend.command(sql),
     insertRows: (insert) => backend.insertRows(insert),
     ping: () => backend.ping(),
@@ -56,8 +63,14 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
   };
 }
 
-async function select(backend: ClickHouseBackend, sql: string, params: QueryParams = {}): Promise<Buffer> {
-  const result = await backend.select({ sql, params, parameterStatement: () => parameterStatement(params) });
+async function select(
+  backend: ClickHouseBackend,
+  sql: string,
+  params: QueryParams = {},
+  lane: QueryLane = 'service',
+): Promise<Buffer> {
+  const query = { sql, params, lane, parameterStatement: () => parameterStatement(params) };
+  const result = await backend.select(query);
   const chunks: Buffer[] = [];
   for await (const chunk of result) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

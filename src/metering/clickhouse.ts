@@ -11,12 +11,20 @@ import type { z } from 'zod';
 export type QueryParams = Readonly<Record<string, unknown>>;
 export type QuerySettings = Readonly<Record<string, string | number>>;
 
+/**
+ * Which connections a query takes. `analysis` is for queries that somebody wrote by hand: they have few
+ * connections of their own, so that slow ones hold up each other and nothing else.
+ */
+export type QueryLane = 'service' | 'analysis';
+
 /** A SELECT: its text, the values of its `{name:Type}` placeholders and its own limits. */
 export interface SelectStatement {
   readonly sql: string;
   readonly params?: QueryParams;
   /** Put into the query's own SETTINGS clause, over the defaults (`max_execution_time` among them). */
   readonly settings?: QuerySettings;
+  /** Default: `service`. */
+  readonly lane?: QueryLane;
 }
 
 export interface ClickHouse {

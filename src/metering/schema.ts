@@ -16,6 +16,15 @@ const DDL_FOLDER = fileURLToPath(new URL('../../clickhouse', import.meta.url));
 
 const CLUSTER_ONLY = '-- only on a cluster';
 
+/**
+ * Where Keeper knows a table by, the same on all replicas of a shard and at every start. The default has
+ * an id in it that a later `CREATE ... ON CLUSTER` makes anew, so a node that is added or replaced would
+ * not find the others.
+ */
+const REPLICA_PATH = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";
+
+const REPLICATED_ENGINE = /\b(Replicated\w*MergeTree)(?:\(([^()]*)\))?/g;
+
 /** Creates what is missing. `cluster` is the name of the cluster, or undefined for a single node. */
 export async function applySchema(clickhouse: ClickHouse, cluster: string | undefined): Promise<void> {
   for (const statement of await schemaStatements(cluster)) await clickhouse.command(statement);
@@ -41,12 +50,20 @@ export function renderStatements(text: string, cluster: string | undefined): str
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '')
     .filter((statement) => cluster !== undefined || !statement.startsWith(CLUSTER_ONLY))
-    .map((statement) =>
-      statement.replace(/\$\{([A-Z_]+)\}/g, (placeholder, name: string) => {
-        const value = values[name];
-        if (value === undefined)
-          throw new Error(`unknown placeholder ${placeholder} in the ClickHouse schema`);
-        return value;
-      }),
-    );
+    .map((statement) => withReplicaPath(fillIn(statement, values)));
+}
+
+function fillIn(statement: string, values: Readonly<Record<string, string>>): string {
+  return statement.replace(/\$\{([A-Z_]+)\}/g, (placeholder, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`unknown placeholder ${placeholder} in the ClickHouse schema`);
+    return value;
+  });
+}
+
+function withReplicaPath(statement: string): string {
+  return statement.replace(REPLICATED_ENGINE, (_, engine: string, parameters?: string) => {
+    const own = parameters === undefined || parameters === '' ? '' : `, ${parameters}`;
+    return `${engine}(${REPLICA_PATH}${own})`;
+  });
 }

@@ -40,8 +40,9 @@ export type UsageIndex = ReadonlyMap<string, ReadonlyMap<string, UsageSeries>>;
 /** Checks what metering answered and prepares the lookups. Throws on a broken series: that is a bug. */
 export function indexUsage(usage: readonly MeteredUsage[], period: Interval): UsageIndex {
   const index = new Map<string, Map<string, UsageSeries>>();
-  for (const { billableMetricId, groupKeys, series } of usage) {
-    const need = { billableMetricId, groupKeys: sortedKeys(groupKeys) };
+  for (const { series, ...asked } of usage) {
+    const { billableMetricId } = asked;
+    const need = { ...asked, groupKeys: sortedKeys(asked.groupKeys) };
     const byGroup = new Map<string, UsageSeries>();
     for (const one of series) {
       const key = groupValuesKey(pickGroupValues(one.groupValues, need.groupKeys));

@@ -40,8 +40,8 @@ export function usageNeeds(product: Product, period: Interval): UsageNeed[] {
 }
 
 /** One text per need. */
-export function needKey({ billableMetricId, groupKeys }: UsageNeed): string {
-  return JSON.stringify([billableMetricId, ...groupKeys]);
+export function needKey({ billableMetricId, sqlGranularity, groupKeys }: UsageNeed): string {
+  return JSON.stringify([billableMetricId, sqlGranularity, ...groupKeys]);
 }
 
 /** The runs of the period, ascending and without gaps. */
@@ -95,11 +95,20 @@ function settingsSpans(product: Product, period: Interval): SettingsSpan[] {
 function needOf(product: Product, version: ProductVersion): UsageNeed {
   const { billableMetricId } = version;
   assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
-  return { billableMetricId, groupKeys: sortedKeys(version.pricingGroupKey, version.presentationGroupKey) };
+  return {
+    billableMetricId,
+    sqlGranularity: version.sqlBreakdownGranularity === 'HOUR' ? 'hour' : 'service_period',
+    groupKeys: sortedKeys(version.pricingGroupKey, version.presentationGroupKey),
+  };
 }
 
 function sameSettings(a: ProductVersion, b: ProductVersion): boolean {
-  return a.billableMetricId === b.billableMetricId && sameQuantitySettings(a, b) && sameGrouping(a, b);
+  return (
+    a.billableMetricId === b.billableMetricId &&
+    a.sqlBreakdownGranularity === b.sqlBreakdownGranularity &&
+    sameQuantitySettings(a, b) &&
+    sameGrouping(a, b)
+  );
 }
 
 /** The order of the names in a key means nothing. */

@@ -5,12 +5,14 @@
  * Owns: which segments give lines, zero lines, warnings. Does not own: overrides, commits and credits,
  * which will take these lines apart, nor where usage and rates come from.
  */
-import type { Product, RateEntry } from '../core/catalogue.ts';
+import type { Product } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
 import type { InvoiceLine } from '../core/invoice.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import { groupValuesKey } from './group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from './line-key.ts';
+import type { LineTerms } from './line-terms.ts';
+import { type ContractOverrides, overridesOf } from './overrides.ts';
 import { sortProducts } from './product-order.ts';
 import { counterRuns, versionAt } from './product-spans.ts';
 import type { RateBook } from './rate-schedule.ts';
@@ -30,12 +32,13 @@ interface Context {
   readonly period: Interval;
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
+  readonly overrides: ContractOverrides;
 }
 
 /** A segment that is priced and entitled. */
 interface BilledSegment {
   readonly segment: Segment;
-  readonly entry: RateEntry;
+  readonly terms: LineTerms;
   readonly movement: Movement;
 }
 
@@ -45,8 +48,8 @@ interface BilledSegment {
  */
 export function rateUsage(input: UsageRatingInput): UsageRating {
   assertBoundaries(input);
-  const { period, boundaries } = input;
-  const context: Context = { period, boundaries, usage: indexUsage(input.usage, period) };
+  const { period, boundaries, overrides } = input;
+  const context: Context = { period, boundaries, overrides, usage: indexUsage(input.usage, period) };
   const products = input.products.map((onCard) => ({
     id: onCard.product.id,
     name: versionAt(onCard.product, period.end - 1).name,
@@ -72,8 +75,9 @@ export function lineIdParts(line: InvoiceLine): string[] {
 
 function rateProduct({ product, rates }: ProductOnCard, context: Context): UsageRating {
   assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
+  const ownContext = { ...context, overrides: overridesOf(product, context.overrides) };
   const rated = counterRuns(product, context.period).flatMap((run) =>
-    lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, context)),
+    lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, ownContext)),
   );
   const { lines, warnings } = joined(rated);
   if (lines.length > 0) {
@@ -94,27 +98,27 @@ function rateLineKey(
   product: Product,
   key: LineKey,
   rates: RateBook,
-  { boundaries }: Context,
+  { boundaries, overrides }: Context,
 ): UsageRating & { zeroLine: UsageLine | null } {
   const warnings: RatingWarning[] = [];
   const billed: BilledSegment[] = [];
-  for (const segment of segmentsOf(key, rates)) {
+  for (const segment of segmentsOf(product, key, rates, overrides)) {
     const movement = movementOf(segment);
-    const { entry } = segment;
-    if (entry?.entitled) billed.push({ segment, entry, movement });
-    if (entry === null && !movement.low.eq(movement.high)) {
+    const { terms } = segment;
+    if (terms?.entitled) billed.push({ segment, terms, movement });
+    if (terms === null && !movement.low.eq(movement.high)) {
       warnings.push(unpriced(product, key, segment, movement));
     }
   }
-  const lines = billed.flatMap(({ segment, entry, movement }) =>
-    bandAmounts(segment, movement, entry, boundaries).map((amount) =>
-      newLine(product, key, segment, entry, amount),
+  const lines = billed.flatMap(({ segment, terms, movement }) =>
+    bandAmounts(segment, movement, terms.rate, boundaries).map((amount) =>
+      newLine(product, key, segment, terms, amount),
     ),
   );
   const zero = (one: BilledSegment | undefined) =>
     one === undefined
       ? null
-      : newLine(product, key, one.segment, one.entry, zeroAmount(one.movement, one.entry));
+      : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.terms.rate));
   if (lines.length === 0) {
     // Usage that came to no quantity (all of it rounded away, or values of 0) is shown as one zero line.
     const usedZero = zero(billed.findLast(({ movement }) => hasUsage(movement)));
@@ -127,7 +131,7 @@ function newLine(
   product: Product,
   key: LineKey,
   { interval }: Segment,
-  entry: RateEntry,
+  { rate, listed, creditTypeId }: LineTerms,
   { band, quantity, total, windows }: BandAmount,
 ): UsageLine {
   const { name, tags } = versionAt(product, interval.end - 1);
@@ -138,15 +142,15 @@ function newLine(
     productType: product.type,
     productTags: tags,
     name,
-    creditTypeId: entry.creditTypeId,
+    creditTypeId,
     interval,
     quantity,
     unitPrice: band.price,
     total,
     pricingGroupValues: key.pricingGroupValues,
     presentationGroupValues: key.presentationGroupValues,
-    tier: entry.rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
-    listRate: entry.rate,
+    tier: rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
+    listRate: listed.rate,
     windows,
   };
 }

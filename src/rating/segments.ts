@@ -6,19 +6,21 @@
  * bands from the counter at the segment's start to the counter at its end; the amount of a window is the
  * same walk between the window's ends. Walks telescope, so both agree to the last digit.
  */
-import type { RateEntry } from '../core/catalogue.ts';
+import type { Product, Rate } from '../core/catalogue.ts';
 import { type Decimal, ZERO } from '../core/decimal.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import { cumulativeAt } from '../core/usage-series.ts';
 import type { CounterPiece, LineKey } from './line-key.ts';
-import { type RateBook, rateSpans } from './rate-schedule.ts';
+import { type LineTerms, termsSpans } from './line-terms.ts';
+import type { ContractOverrides } from './overrides.ts';
+import type { RateBook } from './rate-schedule.ts';
 import { bandAt, bandsBetween, type PriceBand, type PriceBands, priceBands, walkBands } from './tiers.ts';
 import type { WindowAmount } from './types.ts';
 
 export interface Segment {
   readonly interval: Interval;
   /** Null where no rate covers the usage. */
-  readonly entry: RateEntry | null;
+  readonly terms: LineTerms | null;
   readonly piece: CounterPiece;
 }
 
@@ -42,13 +44,14 @@ export interface BandAmount {
 }
 
 /** The segments of a line key over the time of its counter, ascending and without gaps. */
-export function segmentsOf(key: LineKey, rates: RateBook): Segment[] {
+export function segmentsOf(
+  product: Product,
+  key: LineKey,
+  book: RateBook,
+  contract: ContractOverrides,
+): Segment[] {
   return key.pieces.flatMap((piece) =>
-    rateSpans(rates, key.pricingGroupValues, piece.interval).map(({ interval, entry }) => ({
-      interval,
-      entry,
-      piece,
-    })),
+    termsSpans(book, contract, { product, ...key }, piece.interval).map((span) => ({ ...span, piece })),
   );
 }
 
@@ -88,11 +91,11 @@ export function hasUsage({ firstStep, afterLastStep }: Movement): boolean {
 export function bandAmounts(
   { piece }: Segment,
   movement: Movement,
-  entry: RateEntry,
+  rate: Rate,
   boundaries: readonly Instant[],
 ): BandAmount[] {
   if (movement.low.eq(movement.high)) return [];
-  const bands = priceBands(entry.rate);
+  const bands = priceBands(rate);
   const moved = bandsBetween(bands, movement.low, movement.high);
   const quantities = new Map(walkBands(bands, movement.from, movement.to).map((s) => [s.band, s.quantity]));
   const windows = windowAmounts(piece, movement, bands, boundaries);
@@ -103,8 +106,8 @@ export function bandAmounts(
 }
 
 /** A segment without a quantity, priced where its counter stands. */
-export function zeroAmount(movement: Movement, entry: RateEntry): BandAmount {
-  return { band: bandAt(priceBands(entry.rate), movement.to), quantity: ZERO, total: ZERO, windows: [] };
+export function zeroAmount(movement: Movement, rate: Rate): BandAmount {
+  return { band: bandAt(priceBands(rate), movement.to), quantity: ZERO, total: ZERO, windows: [] };
 }
 
 /** Walks from window to window; only those at whose end the counter stands elsewhere cost anything. */

@@ -8,12 +8,15 @@ import type { Decimal } from '../core/decimal.ts';
 import type { InvoiceLine } from '../core/invoice.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
+import type { ContractOverrides } from './overrides.ts';
 import type { RateBook } from './rate-schedule.ts';
 
 /** One question to metering: this metric, grouped by exactly these properties (sorted, without repeats). */
 export interface UsageNeed {
   readonly billableMetricId: string;
   readonly groupKeys: readonly string[];
+  /** How often a SQL metric is evaluated; streaming metrics are always read by the hour. */
+  readonly sqlGranularity: 'hour' | 'service_period';
 }
 
 /** The answer: V(t) of every group, cumulative from the start of the billing period, one step per hour at most. */
@@ -40,6 +43,8 @@ export interface UsageRatingInput {
   readonly products: readonly ProductOnCard[];
   /** Everything that `usageNeeds` asks for; a missing answer is a bug of the caller and throws. */
   readonly usage: readonly MeteredUsage[];
+  /** What the contract deviates from the card in; `NO_OVERRIDES` where in nothing. */
+  readonly overrides: ContractOverrides;
   /** Product ids in the order of the rate card; the others follow by name. */
   readonly productOrder: readonly string[];
 }

@@ -3,7 +3,7 @@ import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import { assert } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
-import type { BillableMetric } from '../core/metric.ts';
+import type { BillableMetric, StreamingMetric } from '../core/metric.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
@@ -33,23 +33,45 @@ export async function loadMetrics(
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
+export interface MetricFilter {
+  readonly includeArchived: boolean;
+  /** Only these; null for all. */
+  readonly ids?: readonly string[] | null;
+}
+
 export async function listMetrics(
   db: Database | Transaction,
-  filter: { readonly includeArchived: boolean },
+  filter: MetricFilter,
   page: PageRequest,
 ): Promise<Page<StoredMetric>> {
+  const { includeArchived, ids = null } = filter;
+  if (ids?.length === 0) return { rows: [], next: null };
   const rows = await db
     .select()
     .from(billableMetrics)
     .where(
       and(
-        filter.includeArchived ? undefined : isNull(billableMetrics.archivedAt),
+        includeArchived ? undefined : isNull(billableMetrics.archivedAt),
+        ids === null ? undefined : inArray(billableMetrics.id, [...ids]),
         behind(billableMetrics, page.after),
       ),
     )
     .orderBy(asc(billableMetrics.createdAt), asc(billableMetrics.id))
     .limit(page.limit + 1);
   return cutPage(rows.map(fromRow), page.limit);
+}
+
+/** All metrics in the order of their ids. For a page of them there is `listMetrics`. */
+export async function allMetrics(
+  db: Database | Transaction,
+  filter: Pick<MetricFilter, 'includeArchived'>,
+): Promise<StoredMetric[]> {
+  const rows = await db
+    .select()
+    .from(billableMetrics)
+    .where(filter.includeArchived ? undefined : isNull(billableMetrics.archivedAt))
+    .orderBy(asc(billableMetrics.id));
+  return rows.map(fromRow);
 }
 
 /** Changes the name. Returns whether there is such a metric. */
@@ -97,11 +119,16 @@ const propertyFiltersColumn = z.array(
 const groupKeysColumn = z.array(z.array(z.string()));
 
 function toRow(metric: StoredMetric): typeof billableMetrics.$inferInsert {
+  const { id, kind, name, createdAt, archivedAt } = metric;
+  const head = { id, kind, name, createdAt, archivedAt };
+  return metric.kind === 'sql'
+    ? { ...head, sql: metric.sql, propertyFilters: [], groupKeys: [] }
+    : { ...head, ...streamingToRow(metric) };
+}
+
+function streamingToRow(metric: StreamingMetric) {
   const { eventTypeFilter } = metric;
   return {
-    id: metric.id,
-    kind: metric.kind,
-    name: metric.name,
     eventTypeFilter:
       eventTypeFilter === null
         ? null
@@ -115,23 +142,24 @@ function toRow(metric: StoredMetric): typeof billableMetrics.$inferInsert {
     aggregation: metric.aggregation,
     aggregationKey: metric.aggregationKey,
     groupKeys: metric.groupKeys,
-    createdAt: metric.createdAt,
-    archivedAt: metric.archivedAt,
   };
 }
 
 function fromRow(row: typeof billableMetrics.$inferSelect): StoredMetric {
-  assert(row.kind === 'streaming' && row.aggregation !== null, `metric ${row.id} is not a streaming metric`);
+  const { id, kind, name, createdAt, archivedAt } = row;
+  const head = { id, name, createdAt, archivedAt };
+  if (kind === 'sql') {
+    assert(row.sql !== null, `SQL metric ${id} has a query`);
+    return { ...head, kind, sql: row.sql };
+  }
+  assert(row.aggregation !== null, `streaming metric ${id} has an aggregation`);
   return {
-    kind: row.kind,
-    id: row.id,
-    name: row.name,
+    ...head,
+    kind,
     eventTypeFilter: eventTypeFilterColumn.parse(row.eventTypeFilter),
     propertyFilters: propertyFiltersColumn.parse(row.propertyFilters),
     aggregation: row.aggregation,
     aggregationKey: row.aggregationKey,
     groupKeys: groupKeysColumn.parse(row.groupKeys),
-    createdAt: row.createdAt,
-    archivedAt: row.archivedAt,
   };
 }

@@ -1,27 +1,12 @@
-/** Contract headers. */
-import { and, asc, gt, gte, inArray, isNull, lte, or } from 'drizzle-orm';
-import type { StatementSchedule } from '../core/catalogue.ts';
+/** Contract headers. Their terms are in modules of their own; contract-terms.ts reads and writes them together. */
+import { and, asc, eq, gt, gte, inArray, isNull, lte, or } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
+import type { Contract } from '../core/terms/contract.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { contracts } from './schema/contracts.ts';
 
-export interface Contract {
-  readonly id: string;
-  readonly customerId: string;
-  readonly name: string | null;
-  /** Null: the contract has no usage lines. */
-  readonly rateCardId: string | null;
-  readonly startingAt: Instant;
-  /** Exclusive; null while the contract has no end. */
-  readonly endingBefore: Instant | null;
-  readonly statementSchedule: StatementSchedule;
-  readonly netPaymentTermsDays: number | null;
-  readonly uniquenessKey: string | null;
-  readonly createdAt: Instant;
-  readonly createdBy: string;
-  readonly archivedAt: Instant | null;
-}
+export type { Contract } from '../core/terms/contract.ts';
 
 /**
  * Stores a contract. Returns false, and stores nothing, where its uniqueness key has been used before;
@@ -36,15 +21,29 @@ export async function insertContract(tx: Transaction, contract: Contract): Promi
   return rows.length > 0;
 }
 
+/** Writes the header of a contract that exists. */
+export async function updateContract(tx: Transaction, contract: Contract): Promise<void> {
+  await tx.update(contracts).set(toRow(contract)).where(eq(contracts.id, contract.id));
+}
+
 /** The contract, archived or not; null where the id is unknown or not a UUID. */
 export async function findContract(db: Database | Transaction, id: string): Promise<Contract | null> {
   if (!isUuid(id)) return null;
   return (await loadContracts(db, { ids: [id], includeArchived: true }))[0] ?? null;
 }
 
+/** Locks a contract until the transaction ends: changes of one contract follow one another. */
+export async function lockContract(tx: Transaction, id: string): Promise<Contract | null> {
+  if (!isUuid(id)) return null;
+  const rows = await tx.select().from(contracts).where(eq(contracts.id, id)).for('no key update');
+  return rows[0] === undefined ? null : fromRow(rows[0]);
+}
+
 export interface ContractFilter {
   readonly ids?: readonly string[];
   readonly customerIds?: readonly string[];
+  /** Only children of these contracts. */
+  readonly parentIds?: readonly string[];
   readonly includeArchived?: boolean;
   /** Only contracts in force at this instant. */
   readonly coveringDate?: Instant;
@@ -54,8 +53,8 @@ export interface ContractFilter {
 
 /** The contracts that pass all given conditions, by customer, start and id. Archived ones only if asked for. */
 export async function loadContracts(db: Database | Transaction, filter: ContractFilter): Promise<Contract[]> {
-  const { ids, customerIds, includeArchived = false, coveringDate, startingFrom } = filter;
-  if (ids?.length === 0 || customerIds?.length === 0) return [];
+  const { ids, customerIds, parentIds, includeArchived = false, coveringDate, startingFrom } = filter;
+  if (ids?.length === 0 || customerIds?.length === 0 || parentIds?.length === 0) return [];
   const rows = await db
     .select()
     .from(contracts)
@@ -63,6 +62,7 @@ export async function loadContracts(db: Database | Transaction, filter: Contract
       and(
         ids === undefined ? undefined : inArray(contracts.id, [...ids]),
         customerIds === undefined ? undefined : inArray(contracts.customerId, [...customerIds]),
+        parentIds === undefined ? undefined : inArray(contracts.parentContractId, [...parentIds]),
         includeArchived ? undefined : isNull(contracts.archivedAt),
         coveringDate === undefined ? undefined : inForceAt(coveringDate),
         startingFrom === undefined ? undefined : gte(contracts.startingAt, startingFrom),
@@ -80,32 +80,29 @@ function inForceAt(at: Instant) {
 }
 
 function toRow(contract: Contract): typeof contracts.$inferInsert {
-  const { statementSchedule, ...rest } = contract;
+  const { statementSchedule, parent, customFields: _, ...rest } = contract;
   return {
     ...rest,
     statementFrequency: statementSchedule.frequency,
     statementDay: statementSchedule.day,
     statementAnchor: statementSchedule.anchor,
+    parentContractId: parent?.contractId ?? null,
+    parentCustomerId: parent?.customerId ?? null,
+    payer: parent?.payer ?? null,
+    usageStatementBehavior: parent?.usageStatementBehavior ?? null,
   };
 }
 
 function fromRow(row: typeof contracts.$inferSelect): Contract {
+  const { statementFrequency, statementDay, statementAnchor, ...others } = row;
+  const { parentContractId, parentCustomerId, payer, usageStatementBehavior, ...rest } = others;
   return {
-    id: row.id,
-    customerId: row.customerId,
-    name: row.name,
-    rateCardId: row.rateCardId,
-    startingAt: row.startingAt,
-    endingBefore: row.endingBefore,
-    statementSchedule: {
-      frequency: row.statementFrequency,
-      day: row.statementDay,
-      anchor: row.statementAnchor,
-    },
-    netPaymentTermsDays: row.netPaymentTermsDays,
-    uniquenessKey: row.uniquenessKey,
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
-    archivedAt: row.archivedAt,
+    ...rest,
+    statementSchedule: { frequency: statementFrequency, day: statementDay, anchor: statementAnchor },
+    parent:
+      parentContractId === null || parentCustomerId === null
+        ? null
+        : { contractId: parentContractId, customerId: parentCustomerId, payer, usageStatementBehavior },
+    customFields: {},
   };
 }

@@ -1,8 +1,14 @@
 /** Pricing units: the fiat currencies of core/ and the custom ones in the database, seen as one. */
 import { asc, inArray } from 'drizzle-orm';
 import { type CreditType, FIAT_CREDIT_TYPES } from '../core/credit-types.ts';
+import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
 import { creditTypes } from './schema/credit-types.ts';
+
+export interface CustomCreditType extends CreditType {
+  readonly createdAt: Instant;
+}
 
 /** The pricing units by id; unknown ids are absent. */
 export async function loadCreditTypes(
@@ -21,10 +27,29 @@ export async function loadCreditTypes(
   return known;
 }
 
-/** The custom pricing units by name. */
-export async function listCustomCreditTypes(db: Database | Transaction): Promise<CreditType[]> {
-  return db
-    .select({ id: creditTypes.id, name: creditTypes.name })
+/** The custom pricing units in the order in which they were made. */
+export async function listCustomCreditTypes(
+  db: Database | Transaction,
+  page: PageRequest,
+): Promise<Page<CustomCreditType>> {
+  const rows = await db
+    .select()
     .from(creditTypes)
-    .orderBy(asc(creditTypes.name));
+    .where(behind(creditTypes, page.after))
+    .orderBy(asc(creditTypes.createdAt), asc(creditTypes.id))
+    .limit(page.limit + 1);
+  return cutPage(rows, page.limit);
+}
+
+/** Stores a custom pricing unit. Returns false, and stores nothing, where there is one of this name. */
+export async function insertCreditType(
+  db: Database | Transaction,
+  creditType: CustomCreditType,
+): Promise<boolean> {
+  const rows = await db
+    .insert(creditTypes)
+    .values(creditType)
+    .onConflictDoNothing({ target: creditTypes.name })
+    .returning({ id: creditTypes.id });
+  return rows.length > 0;
 }

@@ -1,10 +1,10 @@
-/** Customers, the aliases that usage events know them by, and their billing configurations. */
+/** Customers, and the aliases that usage events know them by. */
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
-import { customerBillingConfigurations, customers, ingestAliases } from './schema/customers.ts';
+import { customers, ingestAliases } from './schema/customers.ts';
 
 export interface Customer {
   readonly id: string;
@@ -17,30 +17,12 @@ export interface Customer {
   readonly archivedAt: Instant | null;
 }
 
-export interface NewBillingConfiguration {
-  readonly id: string;
-  readonly customerId: string;
-  readonly billingProvider: string;
-  readonly deliveryMethod: string | null;
-  readonly deliveryMethodId: string | null;
-  readonly taxProvider: string | null;
-  readonly configuration: Readonly<Record<string, unknown>>;
-  readonly createdAt: Instant;
-}
-
 /** Stores a customer without aliases; `claimAliases` adds them. */
 export async function insertCustomer(
   tx: Transaction,
   customer: Omit<Customer, 'ingestAliases' | 'archivedAt'>,
 ): Promise<void> {
   await tx.insert(customers).values(customer);
-}
-
-export async function insertBillingConfigurations(
-  tx: Transaction,
-  configurations: readonly NewBillingConfiguration[],
-): Promise<void> {
-  if (configurations.length > 0) await tx.insert(customerBillingConfigurations).values([...configurations]);
 }
 
 /**

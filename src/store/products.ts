@@ -1,34 +1,85 @@
-/** Products and their versions. */
-import { and, asc, inArray, isNotNull, isNull } from 'drizzle-orm';
-import type { Product, ProductVersion } from '../core/catalogue.ts';
+/** Products, their initial state and their updates. */
+import { and, asc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import type { Product } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { isUuid } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import {
+  type ProductTerms,
+  type ProductUpdate,
+  pickTerms,
+  type StoredProductVersion,
+  versionsOf,
+} from './product-versions.ts';
 import { products, productVersions } from './schema/products.ts';
-
-/** A version with everything that is kept about it; rating so far needs what `ProductVersion` names. */
-export interface StoredProductVersion extends ProductVersion {
-  /** Set for products on a SQL metric only. */
-  readonly sqlBreakdownGranularity: 'HOUR' | 'SERVICE_PERIOD' | null;
-  readonly compositeProductIds: readonly string[];
-  readonly compositeTags: readonly string[];
-  readonly excludeFreeUsage: boolean;
-  readonly includeCompositeSpend: boolean;
-}
 
 export interface StoredProduct extends Product {
   readonly versions: readonly StoredProductVersion[];
+  /** By start, and in order of addition where they start together. */
+  readonly updates: readonly ProductUpdate[];
   readonly createdAt: Instant;
 }
 
-/** Stores a new product with its initial version. */
+/** Stores a new product in its initial state. */
 export async function insertProduct(tx: Transaction, product: StoredProduct): Promise<void> {
-  const { versions, ...head } = product;
+  const { versions, updates, ...head } = product;
+  assert(updates.length === 0, 'a new product has no updates');
   await tx.insert(products).values(head);
-  await tx.insert(productVersions).values(versions.map((version) => versionToRow(product.id, version)));
+  await tx.insert(productVersions).values(
+    versions.map((version) => ({
+      ...termsToColumns(version),
+      ...madeOf(version),
+      startingAt: version.startingAt,
+      productId: product.id,
+    })),
+  );
+}
+
+/** Adds an update to a locked product. */
+export async function insertProductUpdate(
+  tx: Transaction,
+  product: StoredProduct,
+  update: ProductUpdate,
+): Promise<void> {
+  const [initial] = product.versions;
+  assert(initial !== undefined, `product ${product.id} has an initial version`);
+  const { changes, ...made } = update;
+  await tx.insert(productVersions).values({
+    ...termsToColumns({ ...initial, ...changes }),
+    ...made,
+    productId: product.id,
+    changed: Object.keys(changes),
+  });
+}
+
+export async function archiveProduct(tx: Transaction, id: string, now: Instant): Promise<void> {
+  await tx.update(products).set({ archivedAt: now }).where(eq(products.id, id));
+}
+
+/** Locks a product until the transaction ends, so that changes of one product follow one another. */
+export async function lockProduct(tx: Transaction, id: string): Promise<StoredProduct | null> {
+  const locked = await tx
+    .select({ id: products.id })
+    .from(products)
+    .where(eq(products.id, id))
+    .for('no key update');
+  return locked.length === 0 ? null : findProduct(tx, id);
+}
+
+/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
+const COMPOSITES_LOCK = 7_206_455_142;
+
+/** Makes changes of composite products follow one another: a cycle may be closed by two of them together. */
+export async function lockComposites(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${COMPOSITES_LOCK})`);
+}
+
+/** Every composite product, archived ones too: those may still be on rate cards. */
+export async function loadComposites(db: Database | Transaction): Promise<StoredProduct[]> {
+  return withVersions(db, await db.select().from(products).where(eq(products.type, 'COMPOSITE')));
 }
 
 /** The product, archived or not; null where the id is unknown or not a UUID. */
@@ -78,47 +129,60 @@ async function withVersions(
     .where(inArray(productVersions.productId, ids))
     .orderBy(asc(productVersions.sequence));
   const byProduct = groupBy(versionRows, (version) => version.productId);
-  return rows.map((row) => ({ ...row, versions: versionsInOrder(row.id, byProduct.get(row.id) ?? []) }));
+  return rows.map((row) => ({ ...row, ...historyFromRows(row.id, byProduct.get(row.id) ?? []) }));
 }
 
-/** The initial version first, then by start; of versions with one start only the one added last counts. */
-function versionsInOrder(
+function historyFromRows(
   productId: string,
   rows: readonly (typeof productVersions.$inferSelect)[],
-): StoredProductVersion[] {
-  const byStart = new Map(rows.map((row) => [row.startingAt, versionFromRow(row)]));
-  const versions = [...byStart.values()].sort((a, b) => startOf(a) - startOf(b));
-  assert(versions[0]?.startingAt === null, `product ${productId} has no initial version`);
-  return versions;
+): Pick<StoredProduct, 'versions' | 'updates'> {
+  const [first] = rows.filter(({ startingAt }) => startingAt === null);
+  assert(first !== undefined, `product ${productId} has an initial version`);
+  const initial = { ...termsFromRow(first), ...madeOf(first), startingAt: null };
+  const updates = rows.flatMap((row): ProductUpdate[] =>
+    row.startingAt === null
+      ? []
+      : [
+          {
+            ...madeOf(row),
+            startingAt: row.startingAt,
+            changes: pickTerms(termsFromRow(row), row.changed ?? []),
+          },
+        ],
+  );
+  const byStart = updates.toSorted((a, b) => a.startingAt - b.startingAt);
+  return { versions: versionsOf(initial, byStart), updates: byStart };
 }
 
-function startOf(version: ProductVersion): number {
-  return version.startingAt ?? Number.NEGATIVE_INFINITY;
+function madeOf({ createdAt, createdBy }: Pick<ProductUpdate, 'createdAt' | 'createdBy'>) {
+  return { createdAt, createdBy };
 }
 
-function versionToRow(productId: string, version: StoredProductVersion): typeof productVersions.$inferInsert {
-  const { quantityConversion, quantityRounding, ...rest } = version;
+function termsToColumns(terms: ProductTerms) {
+  const { quantityConversion, quantityRounding } = terms;
   return {
-    ...rest,
-    productId,
-    tags: [...version.tags],
-    pricingGroupKey: [...version.pricingGroupKey],
-    presentationGroupKey: [...version.presentationGroupKey],
-    compositeProductIds: [...version.compositeProductIds],
-    compositeTags: [...version.compositeTags],
+    name: terms.name,
+    tags: [...terms.tags],
+    billableMetricId: terms.billableMetricId,
+    sqlBreakdownGranularity: terms.sqlBreakdownGranularity,
     conversionName: quantityConversion?.name ?? null,
     conversionOperation: quantityConversion?.operation ?? null,
     conversionFactor: quantityConversion?.conversionFactor ?? null,
     roundingMethod: quantityRounding?.method ?? null,
     roundingDecimalPlaces: quantityRounding?.decimalPlaces ?? null,
+    pricingGroupKey: [...terms.pricingGroupKey],
+    presentationGroupKey: [...terms.presentationGroupKey],
+    compositeProductIds: [...terms.compositeProductIds],
+    compositeTags: [...terms.compositeTags],
+    excludeFreeUsage: terms.excludeFreeUsage,
+    includeCompositeSpend: terms.includeCompositeSpend,
   };
 }
 
-function versionFromRow(row: typeof productVersions.$inferSelect): StoredProductVersion {
+function termsFromRow(row: typeof productVersions.$inferSelect): ProductTerms {
   const { conversionName, conversionOperation, conversionFactor, roundingMethod, roundingDecimalPlaces } =
     row;
   return {
-    startingAt: row.startingAt,
     name: row.name,
     tags: row.tags,
     billableMetricId: row.billableMetricId,
@@ -137,7 +201,5 @@ function versionFromRow(row: typeof productVersions.$inferSelect): StoredProduct
     compositeTags: row.compositeTags,
     excludeFreeUsage: row.excludeFreeUsage,
     includeCompositeSpend: row.includeCompositeSpend,
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
   };
 }

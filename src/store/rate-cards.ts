@@ -17,6 +17,8 @@ export interface AliasAssignment {
   readonly endingBefore: Instant | null;
   /** Order of assignment over all cards; the later one takes the alias over. */
   readonly sequence: number;
+  /** Set where the card's aliases were replaced since: it holds no more, but what it ended stays ended. */
+  readonly withdrawnAt: Instant | null;
 }
 
 export interface CreditTypeConversion {
@@ -36,7 +38,7 @@ export interface RateCard {
   readonly archivedAt: Instant | null;
 }
 
-export type NewAlias = Omit<AliasAssignment, 'rateCardId' | 'sequence'>;
+export type NewAlias = Omit<AliasAssignment, 'rateCardId' | 'sequence' | 'withdrawnAt'>;
 
 /** Stores a rate card with its conversions and the assignments of its aliases. */
 export async function insertRateCard(
@@ -46,16 +48,58 @@ export async function insertRateCard(
 ): Promise<void> {
   const { conversions, ...head } = card;
   await tx.insert(rateCards).values(head);
-  if (conversions.length > 0) {
-    await tx
-      .insert(rateCardConversions)
-      .values(conversions.map((conversion) => ({ ...conversion, rateCardId: card.id })));
-  }
-  if (aliases.length > 0) {
-    await tx
-      .insert(rateCardAliases)
-      .values(aliases.map((alias) => ({ ...alias, rateCardId: card.id, createdAt: card.createdAt })));
-  }
+  await insertConversions(tx, card.id, conversions);
+  await insertAliases(tx, card.id, aliases, card.createdAt);
+}
+
+/** Adds conversions of units that the card has none for yet. */
+export async function insertConversions(
+  tx: Transaction,
+  rateCardId: string,
+  conversions: readonly CreditTypeConversion[],
+): Promise<void> {
+  if (conversions.length === 0) return;
+  await tx
+    .insert(rateCardConversions)
+    .values(conversions.map((conversion) => ({ ...conversion, rateCardId })));
+}
+
+/** Makes `aliases` all that the card is assigned from now on; what it took over stays taken. */
+export async function replaceAliases(
+  tx: Transaction,
+  rateCardId: string,
+  aliases: readonly NewAlias[],
+  now: Instant,
+): Promise<void> {
+  await tx
+    .update(rateCardAliases)
+    .set({ withdrawnAt: now })
+    .where(and(eq(rateCardAliases.rateCardId, rateCardId), isNull(rateCardAliases.withdrawnAt)));
+  await insertAliases(tx, rateCardId, aliases, now);
+}
+
+async function insertAliases(
+  tx: Transaction,
+  rateCardId: string,
+  aliases: readonly NewAlias[],
+  createdAt: Instant,
+): Promise<void> {
+  if (aliases.length === 0) return;
+  await tx.insert(rateCardAliases).values(aliases.map((alias) => ({ ...alias, rateCardId, createdAt })));
+}
+
+/** Changes the header of a card. */
+export async function updateRateCard(
+  tx: Transaction,
+  id: string,
+  changes: {
+    readonly name?: string;
+    readonly description?: string | null;
+    readonly archivedAt?: Instant;
+  },
+): Promise<void> {
+  if (Object.keys(changes).length === 0) return;
+  await tx.update(rateCards).set(changes).where(eq(rateCards.id, id));
 }
 
 /** The rate card, archived or not; null where the id is unknown or not a UUID. */
@@ -143,7 +187,7 @@ export interface ProductUnit {
   readonly creditTypeId: string;
 }
 
-/** Locks a card until the transaction ends: rates of one card are added one call after the other. */
+/** Locks a card until the transaction ends: changes of one card are made one call after the other. */
 export async function lockRateCard(tx: Transaction, id: string): Promise<RateCard | null> {
   const locked = await tx
     .select({ id: rateCards.id })
@@ -190,6 +234,20 @@ async function productUnits(
       ),
     );
   return new Map(rows.map((row) => [row.productId, row.creditTypeId]));
+}
+
+/** Puts the products of a locked card into this order; `productIds` are all that are on it. */
+export async function setProductOrder(
+  tx: Transaction,
+  rateCardId: string,
+  productIds: readonly string[],
+): Promise<void> {
+  if (productIds.length === 0) return;
+  const places = productIds.map((productId, position) => ({ product_id: productId, position }));
+  await tx.execute(sql`
+    update ${rateCardProducts} set position = ordered.position
+    from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as ordered(product_id uuid, position integer)
+    where ${rateCardProducts.rateCardId} = ${rateCardId} and ${rateCardProducts.productId} = ordered.product_id`);
 }
 
 /**

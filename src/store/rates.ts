@@ -1,36 +1,56 @@
-/** Rates as they were added. What is in force at an instant is derived by rating/rate-schedule.ts. */
-import { and, asc, eq, inArray } from 'drizzle-orm';
+/**
+ * Rates as they were added, and what they are for. What is in force at an instant is derived by
+ * rating/rate-schedule.ts.
+ */
+import { and, asc, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { Rate, RateEntry, Tier } from '../core/catalogue.ts';
-import { decimal } from '../core/decimal.ts';
+import type { BillingFrequency, RateEntry, RateIdentity, UsageRate } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
+import { derivedId } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { rates } from './schema/rate-cards.ts';
-
-export const BILLING_FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
-export type BillingFrequency = (typeof BILLING_FREQUENCIES)[number];
+import { rateFromColumns, rateToColumns, usageRateFromColumn, usageRateToColumn } from './rate-columns.ts';
+import { rateIdentities, rates } from './schema/rate-cards.ts';
 
 /** An added rate with everything that is kept about it. `sequence` is given by the database. */
 export interface StoredRateEntry extends RateEntry {
-  /** Set for rates of SUBSCRIPTION products only. */
-  readonly billingFrequency: BillingFrequency | null;
   /** The second price, for usage that draws on a commit or credit with commit rates. */
-  readonly commitRate: Rate | null;
+  readonly commitRate: UsageRate | null;
   readonly createdAt: Instant;
   readonly createdBy: string;
 }
 
 export type NewRateEntry = Omit<StoredRateEntry, 'sequence'>;
 
-/** 15 columns a row: far below PostgreSQL's limit of 65,535 parameters. */
-const RATES_PER_INSERT = 1_000;
+/** An identity on a card. `sequence` is its place in lists: the order in which identities came onto cards. */
+export interface StoredRateIdentity extends RateIdentity {
+  readonly sequence: number;
+}
 
-/** Adds rates in their order. The products must be on the card (`claimProductUnits`). */
+/** What to look for; everything that is given must hold. */
+export interface RateSelection {
+  readonly productIds?: readonly string[];
+  readonly billingFrequency?: BillingFrequency;
+  /** Exactly these pairs. */
+  readonly pricingGroupValues?: Readonly<Record<string, string>>;
+  /** At least these pairs. */
+  readonly partialPricingGroupValues?: Readonly<Record<string, string>>;
+}
+
+/** At most 15 columns a row: far below PostgreSQL's limit of 65,535 parameters. */
+const ROWS_PER_INSERT = 1_000;
+
+/** Adds rates in their order to one locked card. The products must be on it (`claimProductUnits`). */
 export async function insertRates(tx: Transaction, entries: readonly NewRateEntry[]): Promise<void> {
-  for (let from = 0; from < entries.length; from += RATES_PER_INSERT) {
-    await tx.insert(rates).values(entries.slice(from, from + RATES_PER_INSERT).map(toRow));
-  }
+  const [first] = entries;
+  if (first === undefined) return;
+  assert(
+    entries.every(({ rateCardId }) => rateCardId === first.rateCardId),
+    'rates are added to one card at a time',
+  );
+  const identities = await claimIdentities(tx, first.rateCardId, entries);
+  const rows = entries.map((entry) => toRow(entry, identities.get(identityKey(entry)) ?? 0));
+  for (const part of inserts(rows)) await tx.insert(rates).values(part);
 }
 
 /** All rates of the cards, in the order in which they were added to each. Cards without rates are absent. */
@@ -43,90 +63,181 @@ export async function loadRateEntries(
   const rows = await db
     .select()
     .from(rates)
+    .innerJoin(rateIdentities, eq(rates.identity, rateIdentities.sequence))
     .where(
       and(
         rateCardIds.length === 1
-          ? eq(rates.rateCardId, rateCardIds[0] ?? '')
-          : inArray(rates.rateCardId, [...rateCardIds]),
-        productIds === undefined ? undefined : inArray(rates.productId, [...productIds]),
+          ? eq(rateIdentities.rateCardId, rateCardIds[0] ?? '')
+          : inArray(rateIdentities.rateCardId, [...rateCardIds]),
+        productIds === undefined ? undefined : inArray(rateIdentities.productId, [...productIds]),
       ),
     )
     .orderBy(asc(rates.sequence));
   const byCard = new Map<string, StoredRateEntry[]>();
   for (const row of rows) {
-    const entries = byCard.get(row.rateCardId) ?? [];
-    entries.push(fromRow(row));
-    byCard.set(row.rateCardId, entries);
+    const { rateCardId } = row.rate_identities;
+    const entries = byCard.get(rateCardId) ?? [];
+    entries.push(fromRow(row.rates, row.rate_identities));
+    byCard.set(rateCardId, entries);
   }
   return byCard;
 }
 
+export interface RateIdentityQuery {
+  readonly rateCardId: string;
+  /** Identities that pass one of these; null: all. */
+  readonly anyOf: readonly RateSelection[] | null;
+  /** The first place to look at. */
+  readonly fromSequence: number;
+  readonly limit: number;
+}
+
+/** The identities of a card that are looked for, by their place, each with all its rates in order of addition. */
+export async function loadRatesByIdentity(
+  db: Database | Transaction,
+  query: RateIdentityQuery,
+): Promise<{ readonly identity: StoredRateIdentity; readonly entries: readonly StoredRateEntry[] }[]> {
+  const identities = await db
+    .select()
+    .from(rateIdentities)
+    .where(
+      and(
+        eq(rateIdentities.rateCardId, query.rateCardId),
+        gte(rateIdentities.sequence, query.fromSequence),
+        query.anyOf === null ? undefined : (or(...query.anyOf.map(selectionCondition)) ?? sql`false`),
+      ),
+    )
+    .orderBy(asc(rateIdentities.sequence))
+    .limit(query.limit);
+  if (identities.length === 0) return [];
+  const found = identities.map((row) => {
+    const entries: StoredRateEntry[] = [];
+    return { row, identity: identityFromRow(row), entries };
+  });
+  const bySequence = new Map(found.map((one) => [one.row.sequence, one]));
+  const rows = await db
+    .select()
+    .from(rates)
+    .where(inArray(rates.identity, [...bySequence.keys()]))
+    .orderBy(asc(rates.sequence));
+  for (const row of rows) {
+    const one = bySequence.get(row.identity);
+    one?.entries.push(fromRow(row, one.row));
+  }
+  return found;
+}
+
+function selectionCondition(selection: RateSelection): SQL {
+  const { productIds, billingFrequency, pricingGroupValues, partialPricingGroupValues } = selection;
+  const { pricingGroupValues: column } = rateIdentities;
+  const jsonb = (values: Readonly<Record<string, string>>) => sql`${JSON.stringify(values)}::jsonb`;
+  return (
+    and(
+      productIds === undefined
+        ? undefined
+        : productIds.length === 0
+          ? sql`false`
+          : inArray(rateIdentities.productId, [...productIds]),
+      billingFrequency === undefined ? undefined : eq(rateIdentities.billingFrequency, billingFrequency),
+      pricingGroupValues === undefined ? undefined : sql`${column} = ${jsonb(pricingGroupValues)}`,
+      partialPricingGroupValues === undefined
+        ? undefined
+        : sql`${column} @> ${jsonb(partialPricingGroupValues)}`,
+    ) ?? sql`true`
+  );
+}
+
+/** The same product, group values (in whatever order) and frequency always give the same key. */
+function identityKey({ productId, pricingGroupValues, billingFrequency }: RateIdentity): string {
+  const pairs = Object.entries(pricingGroupValues).sort(([a], [b]) => (a < b ? -1 : 1));
+  return derivedId('rate-identity', productId, billingFrequency ?? '', ...pairs.flat());
+}
+
+/** The places of the identities that the entries have, by key; new ones are put behind all others, in order. */
+async function claimIdentities(
+  tx: Transaction,
+  rateCardId: string,
+  entries: readonly NewRateEntry[],
+): Promise<ReadonlyMap<string, number>> {
+  const wanted = new Map(entries.map((entry) => [identityKey(entry), entry]));
+  const known = new Map<string, number>();
+  const remember = (rows: readonly { key: string; sequence: number }[]): void => {
+    for (const { key, sequence } of rows) known.set(key, sequence);
+  };
+  const columns = { key: rateIdentities.key, sequence: rateIdentities.sequence };
+  remember(
+    await tx
+      .select(columns)
+      .from(rateIdentities)
+      .where(and(eq(rateIdentities.rateCardId, rateCardId), inArray(rateIdentities.key, [...wanted.keys()]))),
+  );
+  const added = [...wanted]
+    .filter(([key]) => !known.has(key))
+    .map(([key, { productId, pricingGroupValues, billingFrequency }]) => ({
+      rateCardId,
+      productId,
+      pricingGroupValues,
+      billingFrequency,
+      key,
+    }));
+  for (const part of inserts(added)) {
+    remember(await tx.insert(rateIdentities).values(part).returning(columns));
+  }
+  return known;
+}
+
+function inserts<Row>(rows: readonly Row[]): Row[][] {
+  const parts: Row[][] = [];
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
+    parts.push(rows.slice(from, from + ROWS_PER_INSERT));
+  }
+  return parts;
+}
+
 const pricingGroupValuesColumn = z.record(z.string(), z.string());
 
-const tiersColumn = z.array(
-  z.object({ size: z.string().nullable(), price: z.string() }).transform(
-    (tier): Tier => ({
-      size: tier.size === null ? null : decimal(tier.size),
-      price: decimal(tier.price),
-    }),
-  ),
-);
-
-const commitRateColumn = z.discriminatedUnion('rate_type', [
-  z
-    .object({ rate_type: z.literal('FLAT'), price: z.string() })
-    .transform((rate): Rate => ({ rateType: 'FLAT', price: decimal(rate.price) })),
-  z
-    .object({ rate_type: z.literal('TIERED'), tiers: tiersColumn })
-    .transform((rate): Rate => ({ rateType: 'TIERED', tiers: rate.tiers })),
-]);
-
-function toRow(entry: NewRateEntry): typeof rates.$inferInsert {
-  const { rate, commitRate, ...rest } = entry;
+function identityFromRow(row: typeof rateIdentities.$inferSelect): StoredRateIdentity {
   return {
-    ...rest,
-    rateType: rate.rateType,
-    price: rate.rateType === 'FLAT' ? rate.price : null,
-    tiers: rate.rateType === 'TIERED' ? tiersToColumn(rate.tiers) : null,
-    commitRate: commitRate === null ? null : commitRateToColumn(commitRate),
-  };
-}
-
-/** Decimals inside jsonb are text, so that no digit passes through a binary float. */
-function tiersToColumn(tiers: readonly Tier[]): { size: string | null; price: string }[] {
-  return tiers.map(({ size, price }) => ({ size: size?.toFixed() ?? null, price: price.toFixed() }));
-}
-
-function commitRateToColumn(rate: Rate): unknown {
-  return rate.rateType === 'FLAT'
-    ? { rate_type: rate.rateType, price: rate.price.toFixed() }
-    : { rate_type: rate.rateType, tiers: tiersToColumn(rate.tiers) };
-}
-
-function fromRow(row: typeof rates.$inferSelect): StoredRateEntry {
-  return {
-    id: row.id,
-    rateCardId: row.rateCardId,
+    sequence: row.sequence,
     productId: row.productId,
     pricingGroupValues: pricingGroupValuesColumn.parse(row.pricingGroupValues),
     billingFrequency: row.billingFrequency,
+  };
+}
+
+function toRow(entry: NewRateEntry, identity: number): typeof rates.$inferInsert {
+  return {
+    id: entry.id,
+    identity,
+    startingAt: entry.startingAt,
+    endingBefore: entry.endingBefore,
+    entitled: entry.entitled,
+    ...rateToColumns(entry.rate),
+    commitRate: usageRateToColumn(entry.commitRate),
+    creditTypeId: entry.creditTypeId,
+    createdAt: entry.createdAt,
+    createdBy: entry.createdBy,
+  };
+}
+
+function fromRow(
+  row: typeof rates.$inferSelect,
+  identity: typeof rateIdentities.$inferSelect,
+): StoredRateEntry {
+  return {
+    id: row.id,
+    rateCardId: identity.rateCardId,
+    productId: identity.productId,
+    pricingGroupValues: pricingGroupValuesColumn.parse(identity.pricingGroupValues),
+    billingFrequency: identity.billingFrequency,
     startingAt: row.startingAt,
     endingBefore: row.endingBefore,
     entitled: row.entitled,
-    rate: rateFromRow(row),
-    commitRate: row.commitRate === null ? null : commitRateColumn.parse(row.commitRate),
+    rate: rateFromColumns(row),
+    commitRate: usageRateFromColumn(row.commitRate),
     creditTypeId: row.creditTypeId,
     sequence: row.sequence,
     createdAt: row.createdAt,
     createdBy: row.createdBy,
   };
-}
-
-function rateFromRow(row: typeof rates.$inferSelect): Rate {
-  if (row.rateType === 'TIERED') return { rateType: 'TIERED', tiers: tiersColumn.parse(row.tiers) };
-  assert(
-    row.rateType === 'FLAT' && row.price !== null,
-    `rate ${row.id} of type ${row.rateType} has no price`,
-  );
-  return { rateType: 'FLAT', price: row.price };
 }

@@ -19,6 +19,16 @@ let url: string;
 let clickhouse: ClickHouse;
 let heard: Heard[] = [];
 let answer: { status: number; body: Buffer };
+let held: Promise<void> | undefined;
+
+/** No request is answered until what this returns is called. */
+function holdAnswers(): () => void {
+  let release = () => {};
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  return () => release();
+}
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request);
@@ -27,6 +37,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const form = isForm ? await new Response(body, { headers: { 'content-type': type } }).formData() : null;
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   heard.push({ authorization: request.headers.authorization, url: searchParams, body, form });
+  await held;
   response.writeHead(answer.status);
   response.end(answer.body);
 }
@@ -40,6 +51,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   heard = [];
+  held = undefined;
   answer = { status: 200, body: Buffer.from('[]') };
 });
 
@@ -65,15 +77,30 @@ test('a query goes out read-only with its limits in its own text, and rows come 
   expect(heard[0]?.authorization).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
 });
 
-test('parameters go out as a form, however many they are', async () => {
-  const list = Array.from({ length: 20_000 }, (_, index) => `it's ${index}`);
-  await clickhouse.queryBytes({
-    sql: 'SELECT {a:String}, {list:Array(String)} FORMAT RowBinary',
-    params: { a: "it's\n\\", list },
-  });
-  expect(heard[0]?.url.get('query')).toContain('SELECT {a:String}');
+test('a query with parameters goes out as a form, so that no proxy finds its URL too long', async () => {
+  const sql = `SELECT {a:String} /* ${'x'.repeat(20_000)} */ FORMAT RowBinary`;
+  await clickhouse.queryBytes({ sql, params: { a: "it's\n\\" } });
+  expect(heard[0]?.url.get('query')).toBeNull();
+  expect(heard[0]?.form?.get('query')).toContain(sql);
   expect(heard[0]?.form?.get('param_a')).toBe("it's\\n\\\\");
-  expect(heard[0]?.form?.get('param_list')).toBe(`[${list.map((each) => `'${each.replace("'", "\\'")}'`)}]`);
+});
+
+test('a long list goes out in pieces that a server takes, and nothing of it is lost', async () => {
+  const list = Array.from({ length: 50_000 }, (_, index) => `customer-${index}-'é`);
+  const sql = 'SELECT length({list:Array(String)}), {n:UInt8}, {list : Array(String)} FORMAT RowBinary';
+  await clickhouse.queryBytes({ sql, params: { list, n: 1 } });
+  const form = heard[0]?.form;
+  const pieces = [...(form?.keys() ?? [])].filter((name) => name.startsWith('param_list'));
+  expect(pieces.length).toBeGreaterThan(5);
+  const placeholders = pieces.map((name) => `{${name.slice('param_'.length)}:Array(String)}`);
+  expect(String(form?.get('query')).replaceAll(': Array', ':Array')).toMatch(
+    `SELECT length(arrayConcat(${placeholders.join(', ')})), {n:UInt8}, arrayConcat(${placeholders.join(', ')})`,
+  );
+  const texts = pieces.map((name) => String(form?.get(name)));
+  for (const piece of texts) expect(Buffer.byteLength(piece)).toBeLessThan(131_072);
+  expect(texts.map((piece) => piece.slice(1, -1)).join(',')).toBe(
+    list.map((each) => `'${each.replace("'", "\\'")}'`).join(','),
+  );
 });
 
 test('raw bytes come back as they are', async () => {
@@ -91,14 +118,64 @@ test('an insert sends its bytes as they are and is not left to the server to wri
   ).rejects.toThrow();
 });
 
-test('on a cluster an insert is answered when every shard has it, and the database is made on all', async () => {
+test('on a cluster every statement carries what its answer depends on', async () => {
   const cluster = createRemoteClickHouse({ url, cluster: 'prod' });
   await cluster.insertRows({ table: 't', columns: ['a'], rows: Buffer.from('[1]\n') });
   expect(heard[0]?.url.get('distributed_foreground_insert')).toBe('1');
+  expect(heard[0]?.url.get('insert_quorum')).toBe('auto');
+  await cluster.queryBytes({ sql: 'SELECT 1 FORMAT RowBinary' });
+  expect(heard[1]?.url.get('skip_unavailable_shards')).toBe('0');
+  expect(heard[1]?.url.get('fallback_to_stale_replicas_for_distributed_queries')).toBe('0');
+  expect(heard[1]?.url.get('distributed_product_mode')).toBe('global');
+  await cluster.command('SYSTEM FLUSH LOGS');
+  expect(heard[2]?.url.get('distributed_ddl_output_mode')).toBe('null_status_on_timeout');
   await createRemoteDatabase({ url, cluster: 'prod' });
-  expect(heard[1]?.body).toBe("CREATE DATABASE IF NOT EXISTS `billing` ON CLUSTER 'prod'");
-  expect(heard[1]?.url.get('database')).not.toBe('billing');
+  expect(heard[3]?.body).toBe("CREATE DATABASE IF NOT EXISTS `billing` ON CLUSTER 'prod'");
+  expect(heard[3]?.url.get('database')).not.toBe('billing');
   await cluster.close();
+});
+
+test('a setting in the URL goes before ours, and what is not understood there refuses the start', async () => {
+  const cluster = createRemoteClickHouse({
+    url: `${url}?ch_insert_quorum=0&ch_max_threads=3`,
+    cluster: 'prod',
+  });
+  await cluster.insertRows({ table: 't', columns: ['a'], rows: Buffer.from('[1]\n') });
+  expect(heard[0]?.url.get('insert_quorum')).toBe('0');
+  expect(heard[0]?.url.get('max_threads')).toBe('3');
+  await cluster.close();
+  expect(() => createRemoteClickHouse({ url: `${url}?insert_quorum=0` })).toThrow('insert_quorum');
+  expect(() => createRemoteClickHouse({ url: `${url}/more` })).toThrow('billing/more');
+});
+
+test('a setting in the URL never lifts what keeps a query from writing', async () => {
+  const other = createRemoteClickHouse({ url: `${url}?ch_readonly=0&ch_wait_end_of_query=0` });
+  await other.queryBytes({ sql: 'SELECT 1 FORMAT RowBinary' });
+  expect(heard[0]?.url.get('readonly')).toBe('2');
+  expect(heard[0]?.url.get('wait_end_of_query')).toBe('1');
+  await other.close();
+});
+
+test('queries that people write go out as the user that is named for them', async () => {
+  const two = createRemoteClickHouse({ url: `${url}?analysis_user=reader&analysis_password=s%26cret` });
+  await two.queryBytes({ sql: 'SELECT 1 FORMAT RowBinary', lane: 'analysis' });
+  await two.queryBytes({ sql: 'SELECT 1 FORMAT RowBinary' });
+  const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`;
+  expect(heard.map((each) => each.authorization)).toEqual([basic('reader:s&cret'), basic('user:p@ss')]);
+  await two.close();
+});
+
+test('more hand-written queries than may wait are refused, and others are not', async () => {
+  const release = holdAnswers();
+  const query = { sql: 'SELECT 1 FORMAT RowBinary' };
+  const analyses = Array.from({ length: 24 }, () => clickhouse.queryBytes({ ...query, lane: 'analysis' }));
+  await expect(clickhouse.queryBytes({ ...query, lane: 'analysis' })).rejects.toMatchObject({
+    kind: 'overloaded',
+  });
+  const service = clickhouse.queryBytes(query);
+  await expect.poll(() => heard.length).toBe(5);
+  release();
+  await Promise.all([...analyses, service]);
 });
 
 test('a failure carries the code of ClickHouse, and a ping that fails rejects', async () => {
@@ -106,4 +183,31 @@ test('a failure carries the code of ClickHouse, and a ping that fails rejects', 
   answer = { status: 404, body: Buffer.from(body) };
   await expect(clickhouse.command('SELECT 1')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
   await expect(clickhouse.ping()).rejects.toThrow();
+});
+
+test('the whole message of a failure arrives, with brackets and words in capitals in it', async () => {
+  const message = 'Syntax error: failed at position 8 (FROM): FROM (SELECT (MAX)). Expected one of: list';
+  answer = {
+    status: 400,
+    body: Buffer.from(
+      `Code: 62. DB::Exception: ${message}. (SYNTAX_ERROR) (version 26.7.2.1 (official build))\n`,
+    ),
+  };
+  const failed = clickhouse.queryBytes({ sql: 'SELECT FROM', params: { a: 1 } });
+  await expect(failed).rejects.toMatchObject({ code: '62', type: 'SYNTAX_ERROR', message: `${message}.` });
+});
+
+test('a failure on a shard is told by what went wrong there', async () => {
+  const inner = 'Code: 241. DB::Exception: memory limit exceeded. (MEMORY_LIMIT_EXCEEDED) (version 26.7)';
+  const body = `Code: 241. DB::Exception: Received from shard-2:9000. ${inner}: While executing Remote. (MEMORY_LIMIT_EXCEEDED) (version 26.7)`;
+  answer = { status: 500, body: Buffer.from(body) };
+  const failed = clickhouse.queryBytes({ sql: 'SELECT 1 FORMAT RowBinary' });
+  await expect(failed).rejects.toMatchObject({ code: '241', type: 'MEMORY_LIMIT_EXCEEDED' });
+});
+
+test('what something else than ClickHouse answers is told as it is', async () => {
+  answer = { status: 502, body: Buffer.from('<html>Bad Gateway</html>') };
+  await expect(clickhouse.command('SELECT 1')).rejects.toThrow(
+    'ClickHouse answered 502: <html>Bad Gateway</html>',
+  );
 });

@@ -214,7 +214,7 @@ describe('adding a rate', () => {
     ],
     ['a billing frequency on usage', { billing_frequency: 'MONTHLY' }, /^billing_frequency: /],
     ['a custom rate', { rate_type: 'CUSTOM' }, /^rate_type: /],
-    ['a percentage', { rate_type: 'PERCENTAGE', price: 0.5 }, /^rate_type: .*not supported yet/],
+    ['a percentage', { rate_type: 'PERCENTAGE', price: 0.5 }, /^rate_type: must be FLAT or TIERED/],
     ['a minimum', { minimum_config: { minimum: 5 } }, /^minimum_config: /],
     ['a bad commit rate', { commit_rate: { rate_type: 'FLAT' } }, /^commit_rate\.price: /],
     ['another currency than the card’s', { credit_type_id: EUR }, /^credit_type_id: /],

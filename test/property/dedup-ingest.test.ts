@@ -202,6 +202,24 @@ describe('ingest into a real ClickHouse', () => {
     await ingest.close();
   });
 
+  it('keeps the new events of a request whose repeats cannot be noted', async () => {
+    await store.clear();
+    const ingest = createIngest({
+      clickhouse: store.clickhouse,
+      clock: { now: () => START },
+      windowDays: WINDOW_DAYS,
+      log: quiet,
+      onRepeat: () => {
+        throw new Error('no room for notes');
+      },
+    });
+    await ingest.rebuild();
+    const one = { id: 'tx', customer: 'acme', value: 'a' };
+    await expect(ingest.ingest(body([one, one], START))).rejects.toThrow('no room for notes');
+    await ingest.close();
+    expect(await store.rowCount()).toBe(1);
+  });
+
   it('refuses as unavailable before the index is built and after it was closed', async () => {
     const ingest = createIngest({
       clickhouse: store.clickhouse,

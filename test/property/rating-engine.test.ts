@@ -8,6 +8,7 @@ import {
   totalsByCreditType,
   windowBoundaries,
 } from '../../src/rating/breakdown.ts';
+import { NO_OVERRIDES } from '../../src/rating/overrides.ts';
 import { rateBook } from '../../src/rating/rate-schedule.ts';
 import { lineIdParts, rateUsage } from '../../src/rating/rate-usage.ts';
 import type { UsageLine } from '../../src/rating/types.ts';
@@ -23,7 +24,7 @@ function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
     product,
     rates: rateBook(rateEntries),
   }));
-  return rateUsage({ ...given, products, boundaries, productOrder: ['product-2'] });
+  return rateUsage({ ...given, products, boundaries, overrides: NO_OVERRIDES, productOrder: ['product-2'] });
 }
 
 /** Everything of a line but its windows, as text. */

@@ -4,7 +4,7 @@ import type { RateEntry } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import { contains, HOUR_MS } from '../../src/core/time.ts';
-import { effectiveRates, rateBook, rateSpans } from '../../src/rating/rate-schedule.ts';
+import { effectiveRates, rateAt, rateBook, rateSpans } from '../../src/rating/rate-schedule.ts';
 
 const HOURS = 40;
 
@@ -14,7 +14,7 @@ const entries: fc.Arbitrary<RateEntry[]> = fc
       start: fc.integer({ min: 0, max: HOURS - 1 }),
       length: fc.option(fc.integer({ min: 1, max: 20 })),
     }),
-    { maxLength: 8 },
+    { maxLength: 12 },
   )
   .map((added) =>
     added.map(({ start, length }, sequence) => ({
@@ -22,6 +22,7 @@ const entries: fc.Arbitrary<RateEntry[]> = fc
       rateCardId: 'card-1',
       productId: 'product-1',
       pricingGroupValues: {},
+      billingFrequency: null,
       startingAt: start * HOUR_MS,
       endingBefore: length === null ? null : (start + length) * HOUR_MS,
       entitled: true,
@@ -115,5 +116,64 @@ describe('effective rate segments', () => {
         for (let index = 1; index < edges.length - 1; index += 2) expect(edges[index]).toBe(edges[index + 1]);
       }),
     );
+  });
+});
+
+describe('a rate book', () => {
+  const GROUP_VALUES = [{}, { model: 'a' }, { model: 'b' }, { model: 'a', region: 'eu' }];
+  const FREQUENCIES = [null, 'MONTHLY', 'ANNUAL'] as const;
+  const identities = fc.record({
+    pricingGroupValues: fc.constantFrom<Record<string, string>>(...GROUP_VALUES),
+    billingFrequency: fc.constantFrom(...FREQUENCIES),
+  });
+  const mixed = entries.chain((added) =>
+    fc
+      .array(identities, { minLength: added.length, maxLength: added.length })
+      .map((given) => added.map((entry, index) => ({ ...entry, ...given[index] }))),
+  );
+
+  test('keeps group values and billing frequencies apart, and falls back to the rate without values', () => {
+    fc.assert(
+      fc.property(mixed, identities, (added, { pricingGroupValues, billingFrequency }) => {
+        const book = rateBook(added);
+        const painted = (values: Record<string, string>) =>
+          paintedHours(
+            added.filter(
+              (entry) =>
+                entry.billingFrequency === billingFrequency &&
+                JSON.stringify(entry.pricingGroupValues) === JSON.stringify(values),
+            ),
+          );
+        const exact = painted(pricingGroupValues);
+        const fallback = painted({});
+        for (let hour = 0; hour < HOURS; hour += 1) {
+          const found = rateAt(book, pricingGroupValues, hour * HOUR_MS, billingFrequency);
+          expect(found?.id ?? null).toBe(exact[hour] ?? fallback[hour] ?? null);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('of a product that is priced anew every hour of a year answers every hour', () => {
+    const hours = 365 * 24;
+    const added = Array.from(
+      { length: hours },
+      (_, hour): RateEntry => ({
+        id: `rate-${hour}`,
+        rateCardId: 'card-1',
+        productId: 'product-1',
+        pricingGroupValues: {},
+        billingFrequency: null,
+        startingAt: hour * HOUR_MS,
+        endingBefore: null,
+        entitled: true,
+        rate: { rateType: 'FLAT', price: decimal(String(hour)) },
+        creditTypeId: USD_CENTS.id,
+        sequence: (hour * 7_919) % hours,
+      }),
+    );
+    const spans = rateSpans(rateBook(added), {}, { start: 0, end: hours * HOUR_MS });
+    expect(spans.map(({ entry }) => entry?.id)).toEqual(added.map(({ id }) => id));
   });
 });

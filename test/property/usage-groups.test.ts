@@ -117,7 +117,7 @@ describe('usage in windows', () => {
     await fc.assert(
       fc.asyncProperty(
         usageScenario,
-        fc.array(question, { minLength: 8, maxLength: 8 }),
+        fc.array(question, { minLength: 5, maxLength: 5 }),
         async (scenario, questions) => {
           await storeEvents(clickhouse, scenario.events);
           const [customer] = scenario.customers;
@@ -130,7 +130,7 @@ describe('usage in windows', () => {
           );
         },
       ),
-      { numRuns: 30 },
+      { numRuns: 20 },
     );
   }, 60_000);
 
@@ -151,7 +151,7 @@ describe('usage in windows', () => {
         const again = await readAllPages(asked, refs);
         expect(shown(again)).toEqual(oracleRows(asked, [...before.events, ...arriving], refs));
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   }, 60_000);
 });

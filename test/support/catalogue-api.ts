@@ -4,8 +4,11 @@
  */
 import { pino } from 'pino';
 import { billableMetricRoutes } from '../../src/api/routes/billable-metrics.ts';
+import { billingProviderRoutes } from '../../src/api/routes/billing-providers.ts';
 import { contractRoutes } from '../../src/api/routes/contracts.ts';
+import { creditTypeRoutes } from '../../src/api/routes/credit-types.ts';
 import { customerRoutes } from '../../src/api/routes/customers.ts';
+import { packageRoutes } from '../../src/api/routes/packages.ts';
 import { productRoutes } from '../../src/api/routes/products.ts';
 import { rateCardRoutes } from '../../src/api/routes/rate-cards.ts';
 import { rateRoutes } from '../../src/api/routes/rates.ts';
@@ -25,6 +28,20 @@ export interface CatalogueApiOptions {
   readonly onContractCreated?: (tx: Transaction, contract: Contract) => Promise<void>;
 }
 
+const unreachableStore = async () => {
+  throw new Error('there is no ClickHouse in these tests');
+};
+
+/** For tests that never get as far as a query. */
+const NO_CLICKHOUSE: ClickHouse = {
+  query: unreachableStore,
+  queryBytes: unreachableStore,
+  command: unreachableStore,
+  insertRows: unreachableStore,
+  ping: unreachableStore,
+  close: unreachableStore,
+};
+
 /** The clock stands still at `now`, 2026-11-20T12:34:56.789Z unless given. */
 export function createCatalogueApi(db: Database, options: CatalogueApiOptions = {}): ApiClient {
   const now = options.now ?? Date.UTC(2026, 10, 20, 12, 34, 56, 789);
@@ -32,6 +49,8 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
     db,
     clock: { now: () => now },
     onContractCreated: options.onContractCreated ?? (async () => {}),
+    onContractEndChanged: async () => {},
+    clickhouse: options.clickhouse ?? NO_CLICKHOUSE,
   };
   const { hono, routes } = createApp({
     version: '0.0.0',
@@ -40,11 +59,14 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
     routes: [
       ...customerRoutes(deps),
       ...billableMetricRoutes(deps),
+      ...billingProviderRoutes(deps),
+      ...creditTypeRoutes(deps),
       ...productRoutes(deps),
       ...rateCardRoutes(deps),
       ...rateRoutes(deps),
+      ...packageRoutes(deps),
       ...contractRoutes(deps),
-      ...(options.clickhouse === undefined ? [] : usageRoutes({ ...deps, clickhouse: options.clickhouse })),
+      ...(options.clickhouse === undefined ? [] : usageRoutes(deps)),
     ],
     ingest: async () => {
       throw new Error('there is no ingest in these tests');

@@ -82,6 +82,7 @@ function addUnits(
     let level = 0;
     let price = 0;
     if (rate.rateType === 'FLAT') price = hundredths(rate.price);
+    else if (rate.rateType !== 'TIERED') throw new Error(`${rate.rateType} prices no usage`);
     else {
       let bound = 0;
       for (const tier of rate.tiers) {

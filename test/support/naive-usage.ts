@@ -96,7 +96,11 @@ function aggregate(metric: StreamingMetric, events: readonly NaiveEvent[]): stri
     case 'SUM':
       return plainText(numbers().reduce((total, value) => total + value, 0n));
     case 'MAX':
-      return plainText(numbers().reduce((greatest, value) => (value > greatest ? value : greatest)));
+      return plainText(
+        numbers()
+          .sort((a, b) => (a < b ? -1 : 1))
+          .at(-1) ?? 0n,
+      );
     case 'LATEST': {
       const latest = events.reduce((best, event) => (isLater(event, best) ? event : best));
       return plainText(naiveNumber(propertyText(latest, metric.aggregationKey ?? '') ?? '') ?? 0n);

@@ -5,8 +5,8 @@ import type {
   ProductVersion,
   QuantityConversion,
   QuantityRounding,
-  Rate,
   RateEntry,
+  UsageRate,
 } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
@@ -106,6 +106,7 @@ function version(numbers: Numbers): fc.Arbitrary<ProductVersion> {
     })
     .map(({ settings: given, ...fields }) => ({
       startingAt: null,
+      sqlBreakdownGranularity: null,
       tags: [],
       createdAt: 0,
       createdBy: 'test',
@@ -132,6 +133,7 @@ function rateEntry(productId: string, numbers: Numbers): fc.Arbitrary<RateEntry>
       id: `rate-${start}`,
       rateCardId: 'card-1',
       productId,
+      billingFrequency: null,
       startingAt: PERIOD.start + start * HOUR_MS,
       endingBefore: length === null ? null : PERIOD.start + (start + length) * HOUR_MS,
       creditTypeId: USD_CENTS.id,
@@ -140,10 +142,10 @@ function rateEntry(productId: string, numbers: Numbers): fc.Arbitrary<RateEntry>
     }));
 }
 
-function rate({ price, tierSize }: Numbers): fc.Arbitrary<Rate> {
-  const flat = price.map((text): Rate => ({ rateType: 'FLAT', price: decimal(text) }));
+function rate({ price, tierSize }: Numbers): fc.Arbitrary<UsageRate> {
+  const flat = price.map((text): UsageRate => ({ rateType: 'FLAT', price: decimal(text) }));
   const tiered = fc.tuple(fc.array(fc.tuple(tierSize, price), { maxLength: 3 }), price).map(
-    ([sized, last]): Rate => ({
+    ([sized, last]): UsageRate => ({
       rateType: 'TIERED',
       tiers: [
         ...sized.map(([size, text]) => ({ size: decimal(size), price: decimal(text) })),
@@ -163,6 +165,7 @@ function meteredUsage(numbers: Numbers): fc.Arbitrary<MeteredUsage[]> {
       fc.tuple(...combinations(groupKeys).map((groupValues) => fc.option(series(groupValues, numbers)))).map(
         (found): MeteredUsage => ({
           billableMetricId,
+          sqlGranularity: 'service_period',
           groupKeys,
           series: found.filter((one) => one !== null),
         }),

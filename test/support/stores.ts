@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/clickhouse-remote.ts';
 import { applySchema } from '../../src/metering/schema.ts';
 import {
   connectPostgres,
@@ -12,6 +13,7 @@ import {
   type PostgresConnection,
 } from '../../src/store/database.ts';
 import { createEmbeddedClickHouse } from '../../src/stores.ts';
+import { frontUrl } from './front-process.ts';
 import { TEMPLATE_DATABASE } from './global-setup.ts';
 
 export interface TestDatabase {
@@ -46,8 +48,19 @@ export async function createEmptyDatabase(): Promise<PostgresConnection> {
   return { ...inject('postgres'), database: name };
 }
 
-/** An empty ClickHouse database with its tables. */
+/**
+ * An empty ClickHouse database with its tables: embedded, or over HTTP where the project of the run says
+ * so (vitest.config.ts).
+ */
 export async function createTestClickHouse(): Promise<ClickHouse> {
+  const remote = inject('clickhouse');
+  if (remote !== undefined) {
+    const server = { url: frontUrl(remote.port, uniqueName()), cluster: remote.cluster };
+    await createRemoteDatabase(server);
+    const clickhouse = createRemoteClickHouse(server);
+    await applySchema(clickhouse, remote.cluster);
+    return clickhouse;
+  }
   const clickhouse = await createEmbeddedClickHouse({
     directory: await engineDirectory(),
     database: uniqueName(),

@@ -1,9 +1,15 @@
 /** Products: what appears on invoices. Prices are on rate cards and contracts. */
 import { z } from 'zod';
-import { createProduct, getProduct, listProducts } from '../../billing/products/products.ts';
+import {
+  archiveProduct,
+  createProduct,
+  getProduct,
+  listProducts,
+  updateProduct,
+} from '../../billing/products/products.ts';
 import type { ProductType } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
-import { assert } from '../../core/errors.ts';
+import { assert, invalid } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database } from '../../store/database.ts';
 import type { StoredProduct } from '../../store/products.ts';
@@ -11,7 +17,15 @@ import { createdId, enumIn, uuid } from '../fields.ts';
 import { keysetQuery, pageRequest, pageToWire } from '../keyset.ts';
 import { pageOf } from '../pagination.ts';
 import { type RouteDefinition, route } from '../route.ts';
-import { createProductBody, productSchema, termsFromWire, versionToWire } from './product-schemas.ts';
+import {
+  changesFromWire,
+  createProductBody,
+  productSchema,
+  termsFromWire,
+  updateProductBody,
+  updateToWire,
+  versionToWire,
+} from './product-schemas.ts';
 
 interface Deps {
   readonly db: Database;
@@ -23,7 +37,7 @@ const ARCHIVE_FILTERS = ['ARCHIVED', 'NOT_ARCHIVED', 'ALL'] as const;
 const common = { method: 'post', tags: ['Products'] } as const;
 
 export function productRoutes(deps: Deps): RouteDefinition[] {
-  return [createRoute(deps), getRoute(deps), listRoute(deps)];
+  return [createRoute(deps), getRoute(deps), listRoute(deps), updateRoute(deps), archiveRoute(deps)];
 }
 
 function createRoute(deps: Deps): RouteDefinition {
@@ -38,6 +52,9 @@ function createRoute(deps: Deps): RouteDefinition {
     response: createdId,
     errors: [400],
     async handler({ body, actor }) {
+      if (body.composite_scope != null && body.type !== 'COMPOSITE') {
+        throw invalid('composite_scope', `is for COMPOSITE products, not for ${body.type}`);
+      }
       const { id } = await createProduct(deps, {
         type: body.type === 'PRO_SERVICE' ? 'PROFESSIONAL_SERVICE' : body.type,
         terms: termsFromWire(body),
@@ -86,17 +103,58 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
+function updateRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/update',
+    operationId: 'updateProduct',
+    summary: 'Change a product from an instant on',
+    description: 'Past changes act on drafts; invoices that were issued stay as they are.',
+    scope: 'write',
+    body: updateProductBody,
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body, actor }) {
+      await updateProduct(deps, {
+        productId: body.product_id,
+        startingAt: body.starting_at,
+        changes: changesFromWire(body),
+        createdBy: actor.name,
+      });
+      return { data: { id: body.product_id } };
+    },
+  });
+}
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/archive',
+    operationId: 'archiveProduct',
+    summary: 'Archive a product for good',
+    description: 'Rate cards that have it go on. It takes no new rates.',
+    scope: 'write',
+    body: z.object({ product_id: uuid }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body }) {
+      await archiveProduct(deps, body.product_id);
+      return { data: { id: body.product_id } };
+    },
+  });
+}
+
 function toWire(from: StoredProduct, now: Instant): z.input<typeof productSchema> {
-  const [initial, ...updates] = from.versions;
+  const [initial] = from.versions;
   assert(initial !== undefined, `product ${from.id} has an initial version`);
   const current = from.versions.findLast(({ startingAt }) => startingAt === null || startingAt <= now);
   return {
     id: from.id,
     type: typeToWire(from.type),
     archived_at: from.archivedAt === null ? null : formatInstant(from.archivedAt),
-    initial: versionToWire(initial),
-    current: versionToWire(current ?? initial),
-    updates: updates.map(versionToWire),
+    initial: versionToWire(initial, from.type),
+    current: versionToWire(current ?? initial, from.type),
+    updates: from.updates.map(updateToWire),
     custom_fields: {},
   };
 }

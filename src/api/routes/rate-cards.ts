@@ -1,10 +1,13 @@
 /** Rate cards: price books that contracts point to. Their rates are in rates.ts. */
 import { z } from 'zod';
+import { moveRateCardProducts, setRateCardProductsOrder } from '../../billing/rate-cards/product-order.ts';
 import {
+  archiveRateCard,
   createRateCard,
   getRateCard,
   listRateCards,
   type RateCardView,
+  updateRateCard,
 } from '../../billing/rate-cards/rate-cards.ts';
 import type { Clock } from '../../core/clock.ts';
 import { assert } from '../../core/errors.ts';
@@ -18,6 +21,7 @@ import {
   hourAlignedTimestamp,
   timestamp,
   uuid,
+  wholeNumber,
 } from '../fields.ts';
 import { keysetQuery, pageRequest, pageToWire } from '../keyset.ts';
 import { pageOf } from '../pagination.ts';
@@ -28,27 +32,43 @@ interface Deps {
   readonly clock: Clock;
 }
 
+const conversions = z
+  .array(z.object({ custom_credit_type_id: uuid, fiat_per_custom_credit: exactNumber() }))
+  .nullish();
+
+const aliases = z
+  .array(
+    z.object({
+      name: z.string().min(1),
+      starting_at: hourAlignedTimestamp.nullish(),
+      ending_before: hourAlignedTimestamp.nullish(),
+    }),
+  )
+  .nullish()
+  .meta({ description: 'An alias has one holder at a time; the card that got it last takes it over.' });
+
 const createBody = z
   .object({
     name: z.string().min(1).meta({ description: 'Internal; never shown to end customers.' }),
     description: z.string().nullish(),
     fiat_credit_type_id: uuid.nullish().meta({ description: 'The currency of the card. Default: US cents.' }),
-    credit_type_conversions: z
-      .array(z.object({ custom_credit_type_id: uuid, fiat_per_custom_credit: exactNumber() }))
-      .nullish(),
-    aliases: z
-      .array(
-        z.object({
-          name: z.string().min(1),
-          starting_at: hourAlignedTimestamp.nullish(),
-          ending_before: hourAlignedTimestamp.nullish(),
-        }),
-      )
-      .nullish()
-      .meta({ description: 'An alias has one holder at a time; the card that got it last takes it over.' }),
+    credit_type_conversions: conversions,
+    aliases,
     custom_fields: customFields.optional(),
   })
   .meta({ id: 'CreateRateCard' });
+
+const updateBody = z
+  .object({
+    rate_card_id: uuid,
+    name: z.string().min(1).nullish(),
+    description: z.string().nullish().meta({ description: 'Null clears it.' }),
+    aliases: aliases.meta({ description: 'All that the card is assigned from now on.' }),
+    add_credit_type_conversions: conversions.meta({
+      description: 'Of units that the card does not convert yet: a conversion never changes.',
+    }),
+  })
+  .meta({ id: 'UpdateRateCard', description: 'What is left out stays as it is.' });
 
 const rateCard = z
   .object({
@@ -75,6 +95,10 @@ const rateCard = z
 const common = { method: 'post', tags: ['Rate cards'] } as const;
 
 export function rateCardRoutes(deps: Deps): RouteDefinition[] {
+  return [...headerRoutes(deps), ...changeRoutes(deps), ...productOrderRoutes(deps)];
+}
+
+function headerRoutes(deps: Deps): RouteDefinition[] {
   return [
     route({
       ...common,
@@ -118,6 +142,109 @@ export function rateCardRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
+function changeRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/update',
+      operationId: 'updateRateCard',
+      summary: 'Change name, description and aliases of a rate card, add conversions',
+      description: 'Contracts keep the card that they have.',
+      scope: 'write',
+      body: updateBody,
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await updateRateCard(deps, {
+          rateCardId: body.rate_card_id,
+          ...(body.name == null ? {} : { name: body.name }),
+          ...(body.description === undefined ? {} : { description: body.description }),
+          ...(body.aliases == null ? {} : { aliases: aliasesFromWire(body.aliases) }),
+          addConversions: conversionsFromWire(body.add_credit_type_conversions),
+        });
+        return { data: { id: body.rate_card_id } };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/archive',
+      operationId: 'archiveRateCard',
+      summary: 'Archive a rate card',
+      description: 'It takes no new contracts; those that it has go on. Archiving it again changes nothing.',
+      scope: 'write',
+      body: z.object({ id: uuid }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await archiveRateCard(deps, body.id);
+        return { data: { id: body.id } };
+      },
+    }),
+  ];
+}
+
+/** More products than any card has; bounds the work of one call. */
+const PRODUCTS_MAX = 10_000;
+
+function productOrderRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/setRateCardProductsOrder',
+      operationId: 'setRateCardProductsOrder',
+      summary: 'Set the order of products on invoices',
+      description: 'Products that are not named follow in the order they had.',
+      scope: 'write',
+      body: z.object({ rate_card_id: uuid, product_order: z.array(uuid).max(PRODUCTS_MAX) }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await setRateCardProductsOrder(deps, body.rate_card_id, body.product_order);
+        return { data: { id: body.rate_card_id } };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/moveRateCardProducts',
+      operationId: 'moveRateCardProducts',
+      summary: 'Move single products to given places',
+      description: 'When all moves are made, each moved product stands at its position.',
+      scope: 'write',
+      body: z.object({
+        rate_card_id: uuid,
+        product_moves: z
+          .array(z.object({ product_id: uuid, position: wholeNumber(0, PRODUCTS_MAX) }))
+          .max(PRODUCTS_MAX),
+      }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        const moves = body.product_moves.map(({ product_id, position }) => ({
+          productId: product_id,
+          position,
+        }));
+        await moveRateCardProducts(deps, body.rate_card_id, moves);
+        return { data: { id: body.rate_card_id } };
+      },
+    }),
+  ];
+}
+
+function conversionsFromWire(wire: z.output<typeof conversions>) {
+  return (wire ?? []).map((conversion) => ({
+    customCreditTypeId: conversion.custom_credit_type_id,
+    fiatPerCustomCredit: conversion.fiat_per_custom_credit,
+  }));
+}
+
+function aliasesFromWire(wire: z.output<typeof aliases>) {
+  return (wire ?? []).map((alias) => ({
+    name: alias.name,
+    startingAt: alias.starting_at ?? null,
+    endingBefore: alias.ending_before ?? null,
+  }));
+}
+
 function fromWire(
   body: z.output<typeof createBody>,
   createdBy: string,
@@ -126,15 +253,8 @@ function fromWire(
     name: body.name,
     description: body.description ?? null,
     fiatCreditTypeId: body.fiat_credit_type_id ?? null,
-    conversions: (body.credit_type_conversions ?? []).map((conversion) => ({
-      customCreditTypeId: conversion.custom_credit_type_id,
-      fiatPerCustomCredit: conversion.fiat_per_custom_credit,
-    })),
-    aliases: (body.aliases ?? []).map((alias) => ({
-      name: alias.name,
-      startingAt: alias.starting_at ?? null,
-      endingBefore: alias.ending_before ?? null,
-    })),
+    conversions: conversionsFromWire(body.credit_type_conversions),
+    aliases: aliasesFromWire(body.aliases),
     customFields: body.custom_fields ?? {},
     createdBy,
   };

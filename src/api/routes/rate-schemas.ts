@@ -1,12 +1,10 @@
 /** How rates look on the wire, in requests and in answers. */
 import { z } from 'zod';
 import { type PriceTerms, RATE_TYPES, type RateTerms } from '../../billing/rate-cards/rate-terms.ts';
-import type { Rate, Tier } from '../../core/catalogue.ts';
+import { BILLING_FREQUENCIES, type Rate, type Tier } from '../../core/catalogue.ts';
 import type { CreditType } from '../../core/credit-types.ts';
-import { invalid } from '../../core/errors.ts';
+import { assert, invalid } from '../../core/errors.ts';
 import { creditType, enumIn, exactNumber, exactValue, hourAlignedTimestamp, uuid } from '../fields.ts';
-
-export const BILLING_FREQUENCIES = ['MONTHLY', 'QUARTERLY', 'ANNUAL', 'WEEKLY'] as const;
 
 /** Far above any price list; keeps one call's transaction within seconds. */
 export const RATES_PER_CALL_MAX = 10_000;
@@ -20,13 +18,21 @@ const tierInput = z
   })
   .meta({ id: 'TierInput' });
 
-const notYet = z.unknown().optional();
+const minimumInput = z.object({ minimum: exactNumber({ min: '0' }) });
 
 const priceInput = {
-  rate_type: enumIn(RATE_TYPES).meta({ description: 'FLAT or TIERED; other types are not supported yet.' }),
-  price: exactNumber({ min: '0' }).nullish(),
+  rate_type: enumIn(RATE_TYPES).meta({
+    description:
+      'FLAT and TIERED for USAGE products, FLAT and SUBSCRIPTION for SUBSCRIPTION products, PERCENTAGE and ' +
+      'TIERED_PERCENTAGE for COMPOSITE products. CUSTOM is not supported.',
+  }),
+  price: exactNumber({ min: '0' })
+    .nullish()
+    .meta({ description: 'Per unit; of a PERCENTAGE rate a fraction, 0.05 for 5 %.' }),
   tiers: z.array(tierInput).nullish(),
-  minimum_config: notYet,
+  minimum_config: minimumInput
+    .nullish()
+    .meta({ description: 'Percentages only: the least charge of a billing period.' }),
 };
 
 export const groupValues = z.record(z.string(), z.string());
@@ -37,16 +43,20 @@ export const rateInput = z
     pricing_group_values: groupValues
       .nullish()
       .meta({ description: 'A value for each property of the product’s pricing key; none: for all others.' }),
-    billing_frequency: enumIn(BILLING_FREQUENCIES).nullish(),
+    billing_frequency: enumIn(BILLING_FREQUENCIES)
+      .nullish()
+      .meta({ description: 'Required for SUBSCRIPTION products, and for them only.' }),
     starting_at: hourAlignedTimestamp,
     ending_before: hourAlignedTimestamp.nullish(),
     entitled: z.boolean(),
     ...priceInput,
-    credit_type_id: uuid.nullish().meta({ description: 'Pricing unit. Default: US cents.' }),
+    credit_type_id: uuid
+      .nullish()
+      .meta({ description: 'Pricing unit. Default: US cents. Percentages have none of their own.' }),
     commit_rate: z.object(priceInput).nullish(),
-    quantity: notYet,
-    is_prorated: notYet,
-    custom_rate: notYet,
+    quantity: exactNumber({ min: '0' }).nullish().meta({ description: 'SUBSCRIPTION rates only.' }),
+    is_prorated: z.boolean().nullish().meta({ description: 'SUBSCRIPTION rates only; must be true.' }),
+    custom_rate: z.unknown().optional().meta({ description: 'Not supported.' }),
   })
   .meta({ id: 'RateInput' });
 
@@ -56,12 +66,19 @@ const price = {
   rate_type: z.enum(RATE_TYPES),
   price: exactValue.optional(),
   tiers: z.array(tier).optional(),
+  minimum_config: z.object({ minimum: exactValue }).optional(),
 };
 
 export const commitRate = z.object(price).meta({ id: 'CommitRate' });
 
 export const rateSchema = z
-  .object({ ...price, pricing_group_values: groupValues.optional(), credit_type: creditType })
+  .object({
+    ...price,
+    quantity: exactValue.optional(),
+    is_prorated: z.boolean().optional(),
+    pricing_group_values: groupValues.optional(),
+    credit_type: creditType.optional().meta({ description: 'Absent for percentages.' }),
+  })
   .meta({ id: 'Rate' });
 
 export const rateWithCommitRate = rateSchema
@@ -70,9 +87,13 @@ export const rateWithCommitRate = rateSchema
 
 /** `field` is the path of the rate in the request with its dot, or ''. */
 export function rateFromWire(wire: z.output<typeof rateInput>, field: string): RateTerms {
-  refuseUnsupported(wire, field);
+  if (wire.custom_rate != null) throw invalid(`${field}custom_rate`, 'CUSTOM rates are not supported');
   return {
-    ...priceFromWire(wire),
+    price: {
+      ...priceFromWire(wire),
+      quantity: wire.quantity ?? null,
+      isProrated: wire.is_prorated ?? null,
+    },
     productId: wire.product_id,
     pricingGroupValues: wire.pricing_group_values ?? {},
     billingFrequency: wire.billing_frequency ?? null,
@@ -80,54 +101,50 @@ export function rateFromWire(wire: z.output<typeof rateInput>, field: string): R
     endingBefore: wire.ending_before ?? null,
     entitled: wire.entitled,
     creditTypeId: wire.credit_type_id ?? null,
-    commitRate: wire.commit_rate == null ? null : priceFromWire(wire.commit_rate),
+    commitPrice: wire.commit_rate == null ? null : priceFromWire(wire.commit_rate),
   };
 }
 
-/** These belong to rate types that are not rated yet; dropping them would change the price unnoticed. */
-function refuseUnsupported(wire: z.output<typeof rateInput>, field: string): void {
-  const { minimum_config, quantity, is_prorated, custom_rate } = wire;
-  const given = {
-    minimum_config,
-    quantity,
-    is_prorated,
-    custom_rate,
-    'commit_rate.minimum_config': wire.commit_rate?.minimum_config,
-  };
-  const name = Object.entries(given).find(([, value]) => value != null)?.[0];
-  if (name !== undefined) throw invalid(`${field}${name}`, 'does not apply to FLAT and TIERED rates');
-}
+const priceObject = z.object(priceInput);
 
-function priceFromWire(wire: {
-  readonly rate_type: PriceTerms['rateType'];
-  readonly price?: PriceTerms['price'] | undefined;
-  readonly tiers?: readonly z.output<typeof tierInput>[] | null | undefined;
-}): PriceTerms {
+function priceFromWire(wire: z.output<typeof priceObject>): PriceTerms {
   return {
     rateType: wire.rate_type,
     price: wire.price ?? null,
     tiers: wire.tiers?.map((one): Tier => ({ size: one.size ?? null, price: one.price })) ?? null,
+    minimum: wire.minimum_config?.minimum ?? null,
+    quantity: null,
+    isProrated: null,
   };
 }
 
+/** The price of a rate, as it stands in every object that shows one. */
 export function priceToWire(rate: Rate) {
-  if (rate.rateType === 'FLAT') return { rate_type: rate.rateType, price: rate.price };
   return {
     rate_type: rate.rateType,
-    tiers: rate.tiers.map(({ size, price }) => (size === null ? { price } : { size, price })),
+    ...('price' in rate ? { price: rate.price } : {}),
+    ...('tiers' in rate
+      ? { tiers: rate.tiers.map(({ size, price }) => (size === null ? { price } : { size, price })) }
+      : {}),
+    ...('minimum' in rate && rate.minimum !== null ? { minimum_config: { minimum: rate.minimum } } : {}),
   };
 }
 
+/** A rate with the group values that it is for, and its pricing unit. */
 export function rateToWire(
   rate: Rate,
   pricingGroupValues: Readonly<Record<string, string>>,
-  unit: CreditType,
+  unit: CreditType | undefined,
 ): z.input<typeof rateSchema> {
+  const isPercentage = rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE';
+  assert(unit !== undefined, 'the pricing unit of a rate exists');
   return {
     ...priceToWire(rate),
+    ...('quantity' in rate && rate.quantity !== null ? { quantity: rate.quantity } : {}),
+    ...('isProrated' in rate && rate.isProrated !== null ? { is_prorated: rate.isProrated } : {}),
     ...(Object.keys(pricingGroupValues).length === 0
       ? {}
       : { pricing_group_values: { ...pricingGroupValues } }),
-    credit_type: unit,
+    ...(isPercentage ? {} : { credit_type: unit }),
   };
 }

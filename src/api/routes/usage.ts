@@ -1,6 +1,12 @@
 /** Usage queries: raw metric results, without conversion, rounding or price. */
 import { z } from 'zod';
 import {
+  BATCH_ROWS_PER_PAGE,
+  type UsageBatchInput,
+  usageBatch,
+  usageBatchCursor,
+} from '../../billing/usage/usage-batch.ts';
+import {
   USAGE_WINDOW_SIZES,
   type UsageGroupsInput,
   type UsageGroupView,
@@ -13,15 +19,16 @@ import { cursor, encodeCursor, pageOf } from '../pagination.ts';
 import { type RouteDefinition, route } from '../route.ts';
 
 type Deps = Parameters<typeof usageGroups>[0];
+type UsageBatchResult = Awaited<ReturnType<typeof usageBatch>>['rows'][number];
 
 const name = z.string().min(1);
 
-const groupsQuery = z.object({
+export const groupsQuery = z.object({
   limit: limit(1, 100, 100),
   next_page: cursor(usageGroupCursor).optional(),
 });
 
-const groupsBody = z
+export const groupsBody = z
   .object({
     customer_id: uuid,
     billable_metric_id: uuid,
@@ -51,7 +58,7 @@ const groupsBody = z
   })
   .meta({ id: 'UsageGroupsRequest' });
 
-const usageGroup = z
+export const usageGroup = z
   .object({
     starting_on: timestamp,
     ending_before: timestamp,
@@ -62,35 +69,118 @@ const usageGroup = z
   })
   .meta({ id: 'UsageGroup' });
 
+const GROUP_VALUES_MAX = 200;
+/** A list of ids as large as this is 400 KB; all of them need no list. */
+const BATCH_IDS_MAX = 10_000;
+
+const batchBody = z
+  .object({
+    customer_ids: z
+      .array(uuid)
+      .max(BATCH_IDS_MAX)
+      .nullish()
+      .meta({ description: 'All that are not archived, unless given.' }),
+    billable_metrics: z
+      .array(
+        z.object({
+          id: uuid,
+          group_by: z
+            .object({
+              key: name,
+              values: z
+                .array(name)
+                .min(1)
+                .max(GROUP_VALUES_MAX)
+                .nullish()
+                .meta({ description: 'All values, unless given.' }),
+            })
+            .nullish(),
+        }),
+      )
+      .max(BATCH_IDS_MAX)
+      .nullish()
+      .meta({ description: 'All that are not archived, unless given.' }),
+    window_size: enumIn(USAGE_WINDOW_SIZES),
+    starting_on: timestamp.meta({ description: 'At midnight UTC; with hour windows on any full hour.' }),
+    ending_before: timestamp.meta({ description: 'At midnight UTC; with hour windows on any full hour.' }),
+  })
+  .meta({ id: 'UsageBatchRequest' });
+
+const batchRow = z
+  .object({
+    customer_id: uuid,
+    billable_metric_id: uuid,
+    billable_metric_name: z.string(),
+    start_timestamp: timestamp,
+    end_timestamp: timestamp,
+    value: exactValue.nullable().meta({ description: 'Null where no event matched.' }),
+    groups: z
+      .record(z.string(), exactValue.nullable())
+      .optional()
+      .meta({ description: 'Value by group; null for a requested group that no event belongs to.' }),
+  })
+  .meta({ id: 'UsageBatchRow' });
+
 export function usageRoutes(deps: Deps): RouteDefinition[] {
-  return [
-    route({
-      method: 'post',
-      path: '/v1/usage/groups',
-      operationId: 'listUsageGroups',
-      summary: 'Usage of a customer and a metric, by window and group',
-      description:
-        'Each window is aggregated on its own. With a group key only groups with usage are returned. All ' +
-        'pages show the usage of the moment of the first one.',
-      tags: ['Usage'],
-      scope: 'read',
-      query: groupsQuery,
-      body: groupsBody,
-      response: pageOf(usageGroup),
-      errors: [400, 404],
-      async handler({ query, body }) {
-        const { rows, next } = await usageGroups(deps, fromWire(query, body));
-        return { data: rows.map(toWire), next_page: next === null ? null : encodeCursor(next) };
-      },
-    }),
-  ];
+  return [batchRoute(deps), groupsRoute(deps)];
 }
 
-function fromWire(query: z.output<typeof groupsQuery>, body: z.output<typeof groupsBody>): UsageGroupsInput {
+function batchRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/usage',
+    operationId: 'listUsage',
+    summary: 'Usage of many customers and metrics, by window',
+    description:
+      'A row for every customer, metric and window, in this order, also where nothing matched. `value` is ' +
+      'that of the whole window, whatever groups are asked for. All pages show the usage of the moment of ' +
+      'the first one.',
+    tags: ['Usage'],
+    scope: 'read',
+    query: z.object({ next_page: cursor(usageBatchCursor).optional() }),
+    body: batchBody,
+    response: pageOf(batchRow),
+    errors: [400, 404, 413],
+    async handler({ query, body }) {
+      const { rows, next } = await usageBatch(deps, batchFromWire(query, body));
+      return { data: rows.map(batchToWire), next_page: next === null ? null : encodeCursor(next) };
+    },
+  });
+}
+
+function groupsRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/usage/groups',
+    operationId: 'listUsageGroups',
+    summary: 'Usage of a customer and a metric, by window and group',
+    description:
+      'Each window is aggregated on its own. With a group key only groups with usage are returned. All ' +
+      'pages show the usage of the moment of the first one.',
+    tags: ['Usage'],
+    scope: 'read',
+    query: groupsQuery,
+    body: groupsBody,
+    response: pageOf(usageGroup),
+    errors: [400, 404],
+    async handler({ query, body }) {
+      const { rows, next } = await usageGroups(deps, {
+        ...groupsFromWire(query, body),
+        billableMetricId: body.billable_metric_id,
+      });
+      return { data: rows.map(groupToWire), next_page: next === null ? null : encodeCursor(next) };
+    },
+  });
+}
+
+/** What to measure, apart from the metric. */
+export function groupsFromWire(
+  query: z.output<typeof groupsQuery>,
+  body: Omit<z.output<typeof groupsBody>, 'billable_metric_id'>,
+): Omit<UsageGroupsInput, 'billableMetricId'> {
   const { group_by: groupBy } = body;
   return {
     customerId: body.customer_id,
-    billableMetricId: body.billable_metric_id,
     windowSize: body.window_size,
     startingOn: body.starting_on ?? null,
     endingBefore: body.ending_before ?? null,
@@ -103,7 +193,7 @@ function fromWire(query: z.output<typeof groupsQuery>, body: z.output<typeof gro
   };
 }
 
-function toWire({ window, group, single, value }: UsageGroupView): z.input<typeof usageGroup> {
+export function groupToWire({ window, group, single, value }: UsageGroupView): z.input<typeof usageGroup> {
   return {
     starting_on: formatInstant(window.start),
     ending_before: formatInstant(window.end),
@@ -111,5 +201,41 @@ function toWire({ window, group, single, value }: UsageGroupView): z.input<typeo
     group_value: single?.value ?? null,
     ...(group === null ? {} : { group: { ...group } }),
     value,
+  };
+}
+
+function batchFromWire(
+  query: { readonly next_page?: UsageBatchInput['cursor'] | undefined },
+  body: z.output<typeof batchBody>,
+): UsageBatchInput {
+  return {
+    customerIds: body.customer_ids ?? null,
+    metrics:
+      body.billable_metrics?.map(({ id, group_by: groupBy }) => ({
+        id,
+        groupBy: groupBy == null ? null : { key: groupBy.key, values: groupBy.values ?? null },
+      })) ?? null,
+    windowSize: body.window_size,
+    range: { start: body.starting_on, end: body.ending_before },
+    cursor: query.next_page ?? null,
+    rowsPerPage: BATCH_ROWS_PER_PAGE,
+  };
+}
+
+function batchToWire({
+  customerId,
+  metric,
+  window,
+  value,
+  groups,
+}: UsageBatchResult): z.input<typeof batchRow> {
+  return {
+    customer_id: customerId,
+    billable_metric_id: metric.id,
+    billable_metric_name: metric.name,
+    start_timestamp: formatInstant(window.start),
+    end_timestamp: formatInstant(window.end),
+    value,
+    ...(groups === null ? {} : { groups: Object.fromEntries(groups) }),
   };
 }

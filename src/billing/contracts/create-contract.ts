@@ -1,75 +1,143 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
-import { conflict, invalid, notFound, Refusal } from '../../core/errors.ts';
+import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { formatInstant, type Instant } from '../../core/time.ts';
-import { type Contract, insertContract } from '../../store/contracts.ts';
+import type {
+  Contract,
+  ContractTerms,
+  FullContract,
+  HierarchyInput,
+  TransitionInput,
+  UsageFilter,
+} from '../../core/terms/contract.ts';
+import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
+import type { Instant } from '../../core/time.ts';
+import { insertTerms } from '../../store/contract-terms.ts';
+import { insertContract } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { findRateCard, loadAliasAssignments, type RateCard } from '../../store/rate-cards.ts';
+import type { RateCard } from '../../store/rate-cards.ts';
+import {
+  type BillingConfigurationLookup,
+  matchBillingConfiguration,
+} from '../billing-providers/match-configuration.ts';
 import { requireDeclaredCustomFields } from '../custom-fields.ts';
-import { cardBehindAlias } from '../rate-cards/alias-schedule.ts';
+import type { ContractHook } from './change-contract.ts';
+import { resolveHierarchy } from './hierarchy.ts';
+import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
+import { buildNewTerms, type TermsInput } from './terms/build-terms.ts';
+import { namedIds } from './terms/named-ids.ts';
+import { loadTermsContext } from './terms/terms-context.ts';
+import { renewContract } from './transitions.ts';
+import { checkUsageFilter } from './usage-filters.ts';
 
-interface Deps {
+export interface CreateContractDeps {
   readonly db: Database;
   readonly clock: Clock;
   /** Runs in the transaction that stores the contract: what it writes exists if and only if the contract does. */
-  readonly onCreated: (tx: Transaction, contract: Contract) => Promise<void>;
+  readonly onCreated: ContractHook;
+  /** The same for a contract whose end the creation moves. */
+  readonly onEndChanged: ContractHook;
 }
 
-export interface CreateContractInput {
+export interface CreateContractInput extends RateCardReference {
   readonly customerId: string;
+  /** The package that the terms come from. */
+  readonly packageId: string | null;
   readonly name: string | null;
-  readonly rateCardId: string | null;
-  /** Resolved as of `startingAt`, for the contract's whole life. Excludes `rateCardId`. */
-  readonly rateCardAlias: string | null;
   readonly startingAt: Instant;
   readonly endingBefore: Instant | null;
   readonly statementSchedule: StatementSchedule;
+  readonly invoiceGenerationStartingAt: Instant | null;
   readonly netPaymentTermsDays: number | null;
+  readonly multiplierPrioritization: MultiplierPrioritization;
+  readonly scheduledChargesOnUsageInvoices: boolean;
+  readonly billingConfiguration: BillingConfigurationLookup | null;
+  readonly hierarchy: HierarchyInput | null;
+  readonly transition: TransitionInput | null;
+  /** `startingAt` null: the contract's start. */
+  readonly usageFilter: (Omit<UsageFilter, 'startingAt'> & { readonly startingAt: Instant | null }) | null;
+  readonly terms: TermsInput;
   readonly uniquenessKey: string | null;
   readonly customFields: Readonly<Record<string, string>>;
   readonly createdBy: string;
 }
 
 /**
- * Refuses an unknown customer or rate card (`not_found`), terms that contradict each other (`invalid`) and
- * a uniqueness key that was used before (`conflict`); nothing is stored then.
+ * Refuses an unknown customer or rate card (`not_found`), terms that are not sound (`invalid`, naming the
+ * field) and a uniqueness key that was used before (`conflict`); nothing is stored then.
  */
-export async function createContract(deps: Deps, input: CreateContractInput): Promise<Contract> {
+export async function createContract(
+  deps: CreateContractDeps,
+  input: CreateContractInput,
+): Promise<FullContract> {
+  return deps.db.transaction((tx) => createContractIn(tx, deps, input));
+}
+
+/** `createContract` as a part of a larger transaction. */
+export async function createContractIn(
+  tx: Transaction,
+  deps: Omit<CreateContractDeps, 'db'>,
+  input: CreateContractInput,
+): Promise<FullContract> {
   requireDeclaredCustomFields('contract', input.customFields);
   checkDates(input);
-  await requireActiveCustomer(deps, input.customerId);
-  const rateCard = await resolveRateCard(deps, input);
-  const contract: Contract = {
+  const now = deps.clock.now();
+  await requireActiveCustomer(tx, input.customerId);
+  const card = await resolveRateCard(tx, input, input.startingAt);
+  const contract = await headerOf(tx, input, card, now);
+  const usageFilter = await usageFilterOf(tx, contract, input);
+  const loaded = await loadTermsContext(tx, card, namedIds(input.terms));
+  const terms: ContractTerms = {
+    ...buildNewTerms(input.terms, { contract, loaded, createdAt: now, createdBy: input.createdBy }),
+    usageFilters: usageFilter === null ? [] : [usageFilter],
+  };
+  if (!(await insertContract(tx, contract))) {
+    throw conflict('This uniqueness key has already been used.');
+  }
+  await insertTerms(tx, contract.id, terms);
+  if (input.transition !== null) {
+    await deps.onEndChanged(tx, await renewContract(tx, contract, input.transition, now));
+  }
+  await deps.onCreated(tx, contract);
+  return { contract, terms };
+}
+
+async function headerOf(
+  tx: Transaction,
+  input: CreateContractInput,
+  card: RateCard | null,
+  now: Instant,
+): Promise<Contract> {
+  const { customerId, billingConfiguration: lookup } = input;
+  const path = 'billing_provider_configuration.';
+  const configuration = lookup && (await matchBillingConfiguration(tx, customerId, lookup, path));
+  return {
     id: newId(),
-    customerId: input.customerId,
+    customerId,
+    packageId: input.packageId,
     name: input.name,
-    rateCardId: rateCard?.id ?? null,
+    rateCardId: card?.id ?? null,
     startingAt: input.startingAt,
     endingBefore: input.endingBefore,
     statementSchedule: input.statementSchedule,
+    invoiceGenerationStartingAt: input.invoiceGenerationStartingAt,
     netPaymentTermsDays: input.netPaymentTermsDays,
+    multiplierPrioritization: input.multiplierPrioritization,
+    scheduledChargesOnUsageInvoices: input.scheduledChargesOnUsageInvoices,
+    billingConfigurationId: configuration?.id ?? null,
+    ...(await resolveHierarchy(tx, input.hierarchy)),
     uniquenessKey: input.uniquenessKey,
-    createdAt: deps.clock.now(),
+    customFields: input.customFields,
+    createdAt: now,
     createdBy: input.createdBy,
     archivedAt: null,
   };
-  await deps.db.transaction(async (tx) => {
-    if (!(await insertContract(tx, contract))) {
-      throw conflict('This uniqueness key has already been used.');
-    }
-    await deps.onCreated(tx, contract);
-  });
-  return contract;
 }
 
-function checkDates({
-  startingAt,
-  endingBefore,
-  statementSchedule: { day, anchor },
-}: CreateContractInput): void {
+function checkDates({ startingAt, endingBefore, statementSchedule }: CreateContractInput): void {
+  const { day, anchor } = statementSchedule;
   if (endingBefore !== null && endingBefore <= startingAt) {
     throw invalid('ending_before', 'must be after starting_at');
   }
@@ -78,31 +146,19 @@ function checkDates({
   if (day !== 'CUSTOM_DATE' && anchor !== null) throw invalid(field, 'is for day CUSTOM_DATE only');
 }
 
-async function requireActiveCustomer(deps: Deps, customerId: string): Promise<void> {
-  const customer = await findCustomer(deps.db, customerId);
+async function requireActiveCustomer(tx: Transaction, customerId: string): Promise<void> {
+  const customer = await findCustomer(tx, customerId);
   if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
   if (customer.archivedAt !== null) throw invalid('customer_id', `customer ${customerId} is archived`);
 }
 
-async function resolveRateCard(deps: Deps, input: CreateContractInput): Promise<RateCard | null> {
-  const { rateCardId, rateCardAlias, startingAt } = input;
-  if (rateCardId !== null && rateCardAlias !== null) {
-    throw invalid('rate_card_alias', 'cannot be combined with rate_card_id');
-  }
-  if (rateCardId === null && rateCardAlias === null) return null;
-  const field = rateCardAlias === null ? 'rate_card_id' : 'rate_card_alias';
-  const id = rateCardId ?? (await cardOfAlias(deps, rateCardAlias ?? '', startingAt));
-  const card = await findRateCard(deps.db, id);
-  if (card === null) throw new Refusal('not_found', `${field}: rate card ${id} not found`);
-  if (card.archivedAt !== null) {
-    throw invalid(field, `rate card ${card.id} is archived and takes no new contracts`);
-  }
-  return card;
-}
-
-async function cardOfAlias(deps: Deps, alias: string, at: Instant): Promise<string> {
-  const id = cardBehindAlias(await loadAliasAssignments(deps.db, [alias]), at);
-  if (id !== null) return id;
-  const text = `no rate card has the alias ${JSON.stringify(alias)} at ${formatInstant(at)}`;
-  throw new Refusal('not_found', `rate_card_alias: ${text}`);
+async function usageFilterOf(
+  tx: Transaction,
+  contract: Contract,
+  { usageFilter }: CreateContractInput,
+): Promise<UsageFilter | null> {
+  if (usageFilter === null) return null;
+  const filter = { ...usageFilter, startingAt: usageFilter.startingAt ?? contract.startingAt };
+  await checkUsageFilter(tx, contract, filter, 'usage_filter.');
+  return filter;
 }

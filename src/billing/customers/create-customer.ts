@@ -1,13 +1,12 @@
 /** Creates a customer with its ingest aliases and billing configurations, all or nothing. */
 import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
-import {
-  type Customer,
-  insertBillingConfigurations,
-  insertCustomer,
-  type NewBillingConfiguration,
-} from '../../store/customers.ts';
+import { type Customer, insertCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
+import {
+  addBillingConfigurations,
+  type BillingConfigurationInput,
+} from '../billing-providers/configurations.ts';
 import { requireDeclaredCustomFields } from '../custom-fields.ts';
 import { customerName } from './customer-name.ts';
 import { replaceAliases, uniqueAliases } from './ingest-aliases.ts';
@@ -23,12 +22,12 @@ export interface CreateCustomerInput {
   /** Deprecated by the API: counts as the first ingest alias. */
   readonly externalId: string | null;
   readonly customFields: Readonly<Record<string, string>>;
-  readonly billingConfigurations: readonly Omit<NewBillingConfiguration, 'id' | 'customerId' | 'createdAt'>[];
+  readonly billingConfigurations: readonly BillingConfigurationInput[];
 }
 
 /**
- * Refuses undeclared custom fields (`invalid`) and an alias that another customer holds, archived ones
- * included (`conflict`, naming the alias).
+ * Refuses undeclared custom fields and unsound configurations (`invalid`), and an alias that another
+ * customer holds, archived ones included (`conflict`, naming the alias).
  */
 export async function createCustomer(deps: Deps, input: CreateCustomerInput): Promise<Customer> {
   requireDeclaredCustomFields('customer', input.customFields);
@@ -45,15 +44,8 @@ export async function createCustomer(deps: Deps, input: CreateCustomerInput): Pr
   await deps.db.transaction(async (tx) => {
     await insertCustomer(tx, head);
     await replaceAliases(tx, head.id, ingestAliases);
-    await insertBillingConfigurations(
-      tx,
-      input.billingConfigurations.map((configuration) => ({
-        ...configuration,
-        id: newId(),
-        customerId: head.id,
-        createdAt: now,
-      })),
-    );
+    const fieldOf = (index: number) => `customer_billing_provider_configurations[${index}].`;
+    await addBillingConfigurations(tx, head.id, input.billingConfigurations, now, fieldOf);
   });
   return { ...head, ingestAliases, archivedAt: null };
 }

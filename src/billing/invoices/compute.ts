@@ -5,19 +5,18 @@
  * Usage is always read by the hour, whatever the caller wants to see: lines and their order then never
  * depend on who asked.
  */
-import { assert } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
-import { readUsageSeries } from '../../metering/query/usage-series.ts';
 import { invoiceTotal, type WindowSize, windowBoundaries } from '../../rating/breakdown.ts';
-import { needKey, usageNeeds } from '../../rating/product-spans.ts';
+import { needKey, usageNeeds, versionAt } from '../../rating/product-spans.ts';
 import { rateUsage } from '../../rating/rate-usage.ts';
 import type { MeteredUsage, RatingWarning, UsageLine, UsageNeed } from '../../rating/types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext } from './invoice-context.ts';
+import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
 /** A usage invoice as it comes out now, with its lines over time. Always a DRAFT: nothing is stored. */
@@ -29,6 +28,7 @@ export interface ComputedInvoice {
 export interface ComputeDeps {
   readonly db: Database | Transaction;
   readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
   readonly gracePeriodHours: number;
 }
 
@@ -44,78 +44,36 @@ export async function computeUsageInvoices(
 ): Promise<ComputedInvoice[]> {
   if (targets.length === 0) return [];
   const context = await loadInvoiceContext(deps.db, targets);
-  const usage = await readUsage(deps.clickhouse, targets, context);
+  const usage = await readUsageAnswers(deps.clickhouse, targets, context);
   return targets.map((target) => computeOne(deps, target, context, usage, windowSize));
-}
-
-/** Usage of one need and period, by customer. */
-type UsageByQuestion = ReadonlyMap<string, ReadonlyMap<string, readonly UsageSeries[]>>;
-
-interface Question {
-  readonly need: UsageNeed;
-  readonly period: Interval;
-  readonly customerId: string;
-}
-
-function questionKey({ need, period }: Omit<Question, 'customerId'>): string {
-  return `${needKey(need)}@${period.start}-${period.end}`;
-}
-
-async function readUsage(
-  clickhouse: ClickHouse,
-  targets: readonly InvoiceTarget[],
-  context: InvoiceContext,
-): Promise<UsageByQuestion> {
-  const questions = targets.flatMap(({ contract, period }) =>
-    cardOf(context.cards, contract.rateCardId).products.flatMap(({ product }) =>
-      usageNeeds(product, period).map((need) => ({ need, period, customerId: contract.customerId })),
-    ),
-  );
-  const answers = [...groupBy(questions, questionKey)].map(async ([key, group]) => {
-    const [first] = group;
-    assert(first !== undefined, 'a group has a member');
-    return [key, await askMetering(clickhouse, first, group, context)] as const;
-  });
-  return new Map(await Promise.all(answers));
-}
-
-function askMetering(
-  clickhouse: ClickHouse,
-  { need, period }: Question,
-  group: readonly Question[],
-  context: InvoiceContext,
-): Promise<ReadonlyMap<string, readonly UsageSeries[]>> {
-  const metric = context.metrics.get(need.billableMetricId);
-  assert(metric !== undefined, `metric ${need.billableMetricId} of a product exists`);
-  const customerIds = new Set(group.map(({ customerId }) => customerId));
-  return readUsageSeries(clickhouse, {
-    metric,
-    customers: [...customerIds].map((customerId) => ({
-      customerId,
-      refs: context.refs.get(customerId) ?? [customerId],
-    })),
-    period,
-    boundaries: 'hour',
-    groupBy: need.groupKeys,
-  });
 }
 
 function computeOne(
   deps: ComputeDeps,
   { contract, period }: InvoiceTarget,
   context: InvoiceContext,
-  usage: UsageByQuestion,
+  usage: UsageAnswers,
   windowSize: WindowSize | null,
 ): ComputedInvoice {
   const card = cardOf(context.cards, contract.rateCardId);
+  const products = new Map(card.products.map(({ product }) => [product.id, product]));
+  // Unlike its name, the tags of a line are the product's present ones, whatever the line's time.
+  const tagsNow = (productId: string) => {
+    const product = products.get(productId);
+    return product === undefined ? [] : versionAt(product, deps.clock.now()).tags;
+  };
   const rating = rateUsage({
     period,
     boundaries: boundariesOf(period, windowSize),
     products: card.products,
     productOrder: card.productOrder,
+    overrides: {
+      overrides: context.overrides.get(contract.id) ?? [],
+      prioritization: contract.multiplierPrioritization,
+    },
     usage: meteredUsage(
       card.products.flatMap(({ product }) => usageNeeds(product, period)),
-      (need) => usage.get(questionKey({ need, period }))?.get(contract.customerId),
+      (need) => usage.seriesOf({ need, period, customerId: contract.customerId }),
     ),
   });
   return {
@@ -131,7 +89,7 @@ function computeOne(
       creditTypeId: card.fiatCreditTypeId,
       total: invoiceTotal(rating.lines, card.fiatCreditTypeId),
       netPaymentTermsDays: contract.netPaymentTermsDays,
-      lines: rating.lines,
+      lines: rating.lines.map((line) => ({ ...line, productTags: tagsNow(line.productId) })),
     },
   };
 }

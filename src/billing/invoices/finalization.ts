@@ -6,16 +6,17 @@
  * The hourly lines go to ClickHouse before it commits, under ids that only the committed invoices name.
  */
 import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
 import { insertFrozenLines } from '../../metering/frozen-lines.ts';
-import { nextPeriod, periodContaining } from '../../rating/billing-periods.ts';
+import { nextPeriod } from '../../rating/billing-periods.ts';
 import { lineWindows } from '../../rating/breakdown.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { existingInvoiceIds, insertInvoices } from '../../store/invoices.ts';
+import { existingInvoiceIds, insertInvoices, lastIssuedPeriodEnds } from '../../store/invoices.ts';
 import { enqueueJobs, type Job, type NewJob } from '../../store/jobs.ts';
 import type { JobKind } from '../jobs/job-runner.ts';
 import { type ComputedInvoice, computeUsageInvoices } from './compute.ts';
@@ -24,6 +25,7 @@ import {
   finalizationAt,
   type InvoiceTarget,
   nextUnissuedPeriod,
+  periodFrom,
   periodTerms,
   usageInvoiceId,
 } from './usage-periods.ts';
@@ -36,17 +38,24 @@ const BATCH_MAX = 250;
 const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
 
 interface Deps {
+  readonly clock: Clock;
   readonly clickhouse: ClickHouse;
   readonly gracePeriodHours: number;
 }
 
-/** Queues the finalization of a new contract's first period. Belongs into the transaction that creates it. */
-export async function enqueueFirstFinalization(
+/**
+ * Queues the finalization of the contract's first period that is not issued. Belongs into the transaction
+ * that creates a contract or changes its end: a period that now ends earlier is finalized earlier, one
+ * that ends later is put off when its job runs, and a contract that was at its end goes on.
+ */
+export async function enqueueNextFinalization(
   tx: Transaction | Database,
   contract: Contract,
   gracePeriodHours: number,
 ): Promise<void> {
-  const period = billsUsage(contract) ? nextUnissuedPeriod(contract, undefined) : null;
+  if (!billsUsage(contract)) return;
+  const issuedUntil = (await lastIssuedPeriodEnds(tx, [contract.id])).get(contract.id);
+  const period = nextUnissuedPeriod(contract, issuedUntil);
   if (period !== null) await enqueueJobs(tx, [finalizationJob({ contract, period }, gracePeriodHours)]);
 }
 
@@ -132,6 +141,6 @@ function targetOf(
   periodStart: Instant,
   runAt: Instant,
 ): (InvoiceTarget & { readonly runAt: Instant })[] {
-  const period = billsUsage(contract) ? periodContaining(periodTerms(contract), periodStart) : null;
+  const period = billsUsage(contract) ? periodFrom(contract, periodStart) : null;
   return period === null ? [] : [{ contract, period, runAt }];
 }

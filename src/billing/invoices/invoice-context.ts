@@ -6,12 +6,14 @@ import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { BillableMetric } from '../../core/metric.ts';
+import type { Override } from '../../core/terms/overrides.ts';
 import { usageNeeds } from '../../rating/product-spans.ts';
 import { rateBook } from '../../rating/rate-schedule.ts';
 import type { ProductOnCard } from '../../rating/types.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import { loadOverrides } from '../../store/overrides.ts';
 import { loadProducts } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
@@ -27,6 +29,8 @@ export interface PricedCard {
 export interface InvoiceContext {
   readonly cards: ReadonlyMap<string, PricedCard>;
   readonly metrics: ReadonlyMap<string, BillableMetric>;
+  /** Contract id → its overrides; contracts without any are absent. */
+  readonly overrides: ReadonlyMap<string, readonly Override[]>;
   /** Customer id → the names under which its events come. */
   readonly refs: ReadonlyMap<string, readonly string[]>;
 }
@@ -44,7 +48,11 @@ export async function loadInvoiceContext(
   }
   const metrics = await loadMetrics(db, [...metricIds]);
   const refs = await customerRefs(db, unique(targets.map(({ contract }) => contract.customerId)));
-  return { cards, metrics, refs };
+  const overrides = groupBy(
+    await loadOverrides(db, unique(targets.map(({ contract }) => contract.id))),
+    (override) => override.contractId,
+  );
+  return { cards, metrics, refs, overrides };
 }
 
 /** The priced card of a contract that bills usage. */

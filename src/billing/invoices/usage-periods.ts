@@ -8,6 +8,7 @@ import {
   firstPeriod,
   nextPeriod,
   type PeriodTerms,
+  periodContaining,
   periodsOverlapping,
 } from '../../rating/billing-periods.ts';
 import type { Contract } from '../../store/contracts.ts';
@@ -40,16 +41,34 @@ export function billsUsage(contract: Contract): boolean {
   return contract.rateCardId !== null && contract.archivedAt === null;
 }
 
-/** The period whose finalization is due first: the contract's first one, or the one after `issuedUntil`. */
+/** The period whose finalization is due first: the first that is billed, or the one after `issuedUntil`. */
 export function nextUnissuedPeriod(contract: Contract, issuedUntil: Instant | undefined): Interval | null {
+  return issuedUntil === undefined ? firstBilledPeriod(contract) : periodFrom(contract, issuedUntil);
+}
+
+/** The contract's first period, or the first that starts when invoices are to be made. */
+function firstBilledPeriod(contract: Contract): Interval | null {
   const terms = periodTerms(contract);
-  if (issuedUntil === undefined) return firstPeriod(terms);
-  return nextPeriod(terms, { start: contract.startingAt, end: issuedUntil });
+  const from = contract.invoiceGenerationStartingAt ?? contract.startingAt;
+  if (from <= contract.startingAt) return firstPeriod(terms);
+  const period = periodContaining(terms, from);
+  return period === null || period.start === from ? period : nextPeriod(terms, period);
+}
+
+/**
+ * What is left from `start` on of the period that it lies in. Periods are whole as a rule; the last one of
+ * a contract that had ended and then went on was issued in part.
+ */
+export function periodFrom(contract: Contract, start: Instant): Interval | null {
+  const period = periodContaining(periodTerms(contract), start);
+  return period && { start, end: period.end };
 }
 
 /** The periods that have started and are not issued: those in their grace time, and the running one. */
 export function openPeriods(contract: Contract, issuedUntil: Instant | undefined, now: Instant): Interval[] {
   if (!billsUsage(contract)) return [];
-  const start = issuedUntil ?? contract.startingAt;
-  return start > now ? [] : periodsOverlapping(periodTerms(contract), { start, end: now + 1 });
+  const first = nextUnissuedPeriod(contract, issuedUntil);
+  if (first === null || first.start > now) return [];
+  const others = periodsOverlapping(periodTerms(contract), { start: first.end, end: now + 1 });
+  return [first, ...others];
 }

@@ -1,16 +1,29 @@
 /**
- * What makes the definition of a streaming metric sound (docs/metering.md, "Metrics"). Pure.
+ * What makes the definition of a metric sound (docs/metering.md, "Metrics"; docs/sql-metrics.md).
  *
  * A matching event always has the aggregated property and every group property: that is why both must be
  * named by a property filter. `field` paths are those of the create request.
  */
 import { invalid } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { checkSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
 
 export type StreamingDefinition = Pick<
   StreamingMetric,
   'eventTypeFilter' | 'propertyFilters' | 'aggregation' | 'aggregationKey' | 'groupKeys'
 >;
+
+/** Everything that makes a metric what it is, but its name. */
+export type MetricDefinition =
+  | ({ readonly kind: 'streaming' } & StreamingDefinition)
+  | { readonly kind: 'sql'; readonly sql: string };
+
+/** Throws a refusal (`invalid`) that names the field, and in a query the place in it. */
+export async function checkDefinition(clickhouse: ClickHouse, definition: MetricDefinition): Promise<void> {
+  if (definition.kind === 'streaming') checkStreamingDefinition(definition);
+  else await checkSqlMetric(clickhouse, definition.sql);
+}
 
 /** Throws a refusal (`invalid`) that names the first field that is wrong. */
 export function checkStreamingDefinition(definition: StreamingDefinition): void {

@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/ids.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
 import {
   archiveMetric,
   findMetric,
@@ -13,26 +14,29 @@ import {
 import type { Database } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
 import { requireDeclaredCustomFields } from '../custom-fields.ts';
-import { checkStreamingDefinition, type StreamingDefinition } from './metric-definition.ts';
+import { checkDefinition, type MetricDefinition } from './metric-definition.ts';
 
 interface Deps {
   readonly db: Database;
   readonly clock: Clock;
 }
 
-export interface CreateMetricInput extends StreamingDefinition {
+export interface CreateMetricInput {
   readonly name: string;
+  readonly definition: MetricDefinition;
   readonly customFields: Readonly<Record<string, string>>;
 }
 
-/** Refuses an unsound definition (`invalid`, naming the field). */
-export async function createMetric(deps: Deps, input: CreateMetricInput): Promise<StoredMetric> {
-  const { customFields, ...definition } = input;
+/** Refuses an unsound definition (`invalid`, naming the field; for a query also the place in it). */
+export async function createMetric(
+  deps: Deps & { readonly clickhouse: ClickHouse },
+  { name, definition, customFields }: CreateMetricInput,
+): Promise<StoredMetric> {
   requireDeclaredCustomFields('billable_metric', customFields);
-  checkStreamingDefinition(definition);
+  await checkDefinition(deps.clickhouse, definition);
   const metric: StoredMetric = {
     ...definition,
-    kind: 'streaming',
+    name,
     id: newId(),
     createdAt: deps.clock.now(),
     archivedAt: null,

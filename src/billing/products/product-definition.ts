@@ -1,15 +1,13 @@
 /**
- * What makes a product sound (docs/rating.md, "Products"). Pure; what must be looked up is passed in.
- * `field` paths are those of the create request.
+ * What makes a product sound (docs/catalogue.md, "Products"). Pure; what must be looked up is passed in.
+ * `field` paths are those of the create and the update request.
  */
 import type { ProductType } from '../../core/catalogue.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { invalid } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import type { StoredProductVersion } from '../../store/products.ts';
-
-/** A version as a client describes it: without its dates and its author. */
-export type ProductTerms = Omit<StoredProductVersion, 'startingAt' | 'createdAt' | 'createdBy'>;
+import { lineKeyProblem } from '../../metering/metric-usage.ts';
+import type { ProductTerms } from '../../store/product-versions.ts';
 
 /** Refuses (`invalid`) terms that do not belong to products of this type, and missing ones that do. */
 export function checkTermsOfType(type: ProductType, terms: ProductTerms): void {
@@ -44,19 +42,13 @@ export function checkTermsOfType(type: ProductType, terms: ProductTerms): void {
 }
 
 /**
- * Refuses (`invalid`) pricing and presentation keys that the metric cannot answer: one of its group keys
- * must contain them all.
+ * Refuses (`invalid`, naming `field`) pricing and presentation keys that the metric cannot answer: one of
+ * its group keys must contain them all.
  */
-export function checkGroupKeys(terms: ProductTerms, metric: BillableMetric): void {
-  const needed = new Set([...terms.pricingGroupKey, ...terms.presentationGroupKey]);
-  if (needed.size === 0) return;
-  const answered = metric.groupKeys.some((key) => [...needed].every((name) => key.includes(name)));
-  if (answered) return;
-  const field = terms.pricingGroupKey.length > 0 ? 'pricing_group_key' : 'presentation_group_key';
-  throw invalid(
-    field,
-    `billable metric ${metric.id} has no group key that contains ${[...needed].join(', ')}`,
-  );
+export function checkGroupKeys(terms: ProductTerms, metric: BillableMetric, field: string): void {
+  const names = new Set([...terms.pricingGroupKey, ...terms.presentationGroupKey]);
+  const problem = lineKeyProblem(metric, [...names]);
+  if (problem !== null) throw invalid(field, problem);
 }
 
 function refuseForeignTerms(

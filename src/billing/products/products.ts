@@ -1,21 +1,30 @@
 /** Use cases of products. Products carry no prices: those are on rate cards and contracts. */
 import type { ProductType } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
-import { invalid, notFound } from '../../core/errors.ts';
+import { assert, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { findMetric } from '../../store/billable-metrics.ts';
-import type { Database } from '../../store/database.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
 import {
+  type ProductChanges,
+  type ProductTerms,
+  type ProductUpdate,
+  versionsOf,
+} from '../../store/product-versions.ts';
+import {
   type ArchiveFilter,
+  archiveProduct as archiveStoredProduct,
   findProduct,
   insertProduct,
+  insertProductUpdate,
   listProducts as listStoredProducts,
-  loadProducts,
+  lockProduct,
   type StoredProduct,
 } from '../../store/products.ts';
 import { requireDeclaredCustomFields } from '../custom-fields.ts';
-import { checkGroupKeys, checkTermsOfType, type ProductTerms } from './product-definition.ts';
+import { checkTermsOfType } from './product-definition.ts';
+import { checkCycles, checkKeysOfVersions, checkNamedEntities } from './product-references.ts';
 
 interface Deps {
   readonly db: Database;
@@ -33,17 +42,63 @@ export interface CreateProductInput {
 export async function createProduct(deps: Deps, input: CreateProductInput): Promise<StoredProduct> {
   requireDeclaredCustomFields('contract_product', input.customFields);
   checkTermsOfType(input.type, input.terms);
-  await checkReferences(deps, input.terms);
   const createdAt = deps.clock.now();
   const product: StoredProduct = {
     id: newId(),
     type: input.type,
     versions: [{ ...input.terms, startingAt: null, createdAt, createdBy: input.createdBy }],
+    updates: [],
     createdAt,
     archivedAt: null,
   };
-  await deps.db.transaction((tx) => insertProduct(tx, product));
+  await deps.db.transaction(async (tx) => {
+    await checkNamedEntities(tx, input.terms);
+    await checkKeysOfVersions(tx, product.versions, input.terms);
+    await checkCycles(tx, product, input.terms);
+    await insertProduct(tx, product);
+  });
   return product;
+}
+
+export interface UpdateProductInput {
+  readonly productId: string;
+  /** On a full hour; in the past, it changes drafts, and not what was issued. */
+  readonly startingAt: Instant;
+  /** What is left out goes on as it was. */
+  readonly changes: ProductChanges;
+  readonly createdBy: string;
+}
+
+/**
+ * Sets terms from an instant on. Refuses an unknown product (`not_found`), an archived one, and changes
+ * that make the product unsound at any time from then on (`invalid`, naming the field).
+ */
+export async function updateProduct(deps: Deps, input: UpdateProductInput): Promise<void> {
+  const { startingAt, changes, createdBy } = input;
+  await deps.db.transaction(async (tx) => {
+    const product = await requireActiveProduct(tx, input.productId);
+    const update: ProductUpdate = { startingAt, changes, createdAt: deps.clock.now(), createdBy };
+    const [initial] = product.versions;
+    assert(initial !== undefined, `product ${product.id} has an initial version`);
+    const versions = versionsOf(initial, [...product.updates, update]);
+    const affected = versions.filter((version) => (version.startingAt ?? startingAt - 1) >= startingAt);
+    for (const version of affected) checkTermsOfType(product.type, version);
+    await checkNamedEntities(tx, changes);
+    await checkKeysOfVersions(tx, affected, changes);
+    await checkCycles(tx, { ...product, versions }, changes);
+    await insertProductUpdate(tx, product, update);
+  });
+}
+
+/**
+ * Takes a product off the shelf for good: rate cards that have it go on, it gets no new rates. Refuses an
+ * unknown product (`not_found`) and one that is archived already (`invalid`).
+ */
+export async function archiveProduct(deps: Deps, id: string): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const product = await requireActiveProduct(tx, id);
+    await archiveStoredProduct(tx, product.id, deps.clock.now());
+  });
 }
 
 /** The product, archived or not. Refuses an unknown one. */
@@ -61,18 +116,12 @@ export function listProducts(
   return listStoredProducts(deps.db, filter, page);
 }
 
-async function checkReferences(deps: Deps, terms: ProductTerms): Promise<void> {
-  const { billableMetricId, compositeProductIds } = terms;
-  if (billableMetricId !== null) {
-    const metric = await findMetric(deps.db, billableMetricId);
-    if (metric === null) throw invalid('billable_metric_id', `billable metric ${billableMetricId} not found`);
-    if (metric.archivedAt !== null) {
-      throw invalid('billable_metric_id', `billable metric ${billableMetricId} is archived`);
-    }
-    checkGroupKeys(terms, metric);
+/** Locks the product. */
+async function requireActiveProduct(tx: Transaction, id: string): Promise<StoredProduct> {
+  const product = await lockProduct(tx, id);
+  if (product === null) throw notFound('product', id);
+  if (product.archivedAt !== null) {
+    throw invalid('product_id', `product ${id} is archived`);
   }
-  const parts = await loadProducts(deps.db, compositeProductIds);
-  for (const [index, id] of compositeProductIds.entries()) {
-    if (!parts.has(id)) throw invalid(`composite_product_ids[${index}]`, `product ${id} not found`);
-  }
+  return product;
 }

@@ -42,13 +42,17 @@ export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedR
     const entries = input.rates.map((terms, index): NewRateEntry => {
       const field = input.fieldOf(index);
       const product = productOf(products, terms, field);
-      const { rateType: _, price: _price, tiers: _tiers, ...kept } = terms;
       return {
-        ...kept,
-        ...checkRate(terms, product, field),
         id: newId(),
         rateCardId: card.id,
-        creditTypeId: unitOf(card, terms, creditTypes, field),
+        productId: terms.productId,
+        pricingGroupValues: terms.pricingGroupValues,
+        billingFrequency: terms.billingFrequency,
+        startingAt: terms.startingAt,
+        endingBefore: terms.endingBefore,
+        entitled: terms.entitled,
+        ...checkRate(terms, product, field),
+        creditTypeId: unitOf(card, product, terms, creditTypes, field),
         createdAt,
         createdBy: input.createdBy,
       };
@@ -76,12 +80,15 @@ function unitsOfCard(card: RateCard): string[] {
   return [card.fiatCreditTypeId, ...card.conversions.map((conversion) => conversion.customCreditTypeId)];
 }
 
+/** Percentages take the unit of what they are percentages of; the card's currency only fills the place. */
 function unitOf(
   card: RateCard,
+  product: StoredProduct,
   terms: RateTerms,
   creditTypes: ReadonlyMap<string, CreditType>,
   field: string,
 ): string {
+  if (product.type === 'COMPOSITE') return card.fiatCreditTypeId;
   const id = terms.creditTypeId ?? USD_CENTS.id;
   if (creditTypes.has(id)) return id;
   const currency = creditTypes.get(card.fiatCreditTypeId);

@@ -6,18 +6,22 @@ import { assert, invalid, notFound } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
 import {
   type AliasAssignment,
   aliasNamesOfCards,
   type CreditTypeConversion,
   findRateCard,
+  insertConversions,
   insertRateCard,
   listRateCards as listStoredRateCards,
   loadAliasAssignments,
+  lockRateCard,
   type NewAlias,
   type RateCard,
+  replaceAliases,
+  updateRateCard as updateStoredRateCard,
 } from '../../store/rate-cards.ts';
 import { requireDeclaredCustomFields } from '../custom-fields.ts';
 import { effectiveAssignments } from './alias-schedule.ts';
@@ -54,12 +58,8 @@ export async function createRateCard(deps: Deps, input: CreateRateCardInput): Pr
   if (!FIAT_CREDIT_TYPES.some((fiat) => fiat.id === fiatCreditTypeId)) {
     throw invalid('fiat_credit_type_id', `${fiatCreditTypeId} is not a fiat currency`);
   }
-  await checkConversions(deps, input.conversions);
-  for (const [index, { startingAt, endingBefore }] of input.aliases.entries()) {
-    if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
-      throw invalid(`aliases[${index}].ending_before`, 'must be after starting_at');
-    }
-  }
+  checkAliases(input.aliases);
+  await checkConversions(deps.db, input.conversions, [], 'credit_type_conversions');
   const card: RateCard = {
     id: newId(),
     name: input.name,
@@ -72,6 +72,47 @@ export async function createRateCard(deps: Deps, input: CreateRateCardInput): Pr
   };
   await deps.db.transaction((tx) => insertRateCard(tx, card, input.aliases));
   return card;
+}
+
+export interface UpdateRateCardInput {
+  readonly rateCardId: string;
+  readonly name?: string;
+  readonly description?: string | null;
+  /** All that the card is assigned from now on. */
+  readonly aliases?: readonly NewAlias[];
+  readonly addConversions: readonly CreditTypeConversion[];
+}
+
+/**
+ * Changes what is given; contracts keep the card that they have. Refuses an unknown card (`not_found`),
+ * impossible ranges, and conversions of unknown units or of units that have one (`invalid`).
+ */
+export async function updateRateCard(deps: Deps, input: UpdateRateCardInput): Promise<void> {
+  const { rateCardId, name, description, aliases, addConversions } = input;
+  if (aliases !== undefined) checkAliases(aliases);
+  await deps.db.transaction(async (tx) => {
+    const card = await lockRateCard(tx, rateCardId);
+    if (card === null) throw notFound('rate card', rateCardId);
+    await checkConversions(tx, addConversions, card.conversions, 'add_credit_type_conversions');
+    await updateStoredRateCard(tx, card.id, {
+      ...(name === undefined ? {} : { name }),
+      ...(description === undefined ? {} : { description }),
+    });
+    await insertConversions(tx, card.id, addConversions);
+    if (aliases !== undefined) await replaceAliases(tx, card.id, aliases, deps.clock.now());
+  });
+}
+
+/**
+ * Keeps a card from new contracts; those that are on it go on. Doing it twice is doing it once. Refuses an
+ * unknown card (`not_found`).
+ */
+export async function archiveRateCard(deps: Deps, id: string): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const card = await lockRateCard(tx, id);
+    if (card === null) throw notFound('rate card', id);
+    if (card.archivedAt === null) await updateStoredRateCard(tx, id, { archivedAt: deps.clock.now() });
+  });
 }
 
 /** The rate card, archived or not. Refuses an unknown one. */
@@ -87,18 +128,37 @@ export async function listRateCards(deps: Pick<Deps, 'db'>, page: PageRequest): 
   return { rows: await viewsOf(deps.db, rows), next };
 }
 
-async function checkConversions(deps: Deps, conversions: readonly CreditTypeConversion[]): Promise<void> {
+function checkAliases(aliases: readonly NewAlias[]): void {
+  for (const [index, { startingAt, endingBefore }] of aliases.entries()) {
+    if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
+      throw invalid(`aliases[${index}].ending_before`, 'must be after starting_at');
+    }
+  }
+}
+
+/** `existing` are the card's own; `list` is the name of the list in the request. */
+async function checkConversions(
+  db: Database | Transaction,
+  conversions: readonly CreditTypeConversion[],
+  existing: readonly CreditTypeConversion[],
+  list: string,
+): Promise<void> {
   const ids = conversions.map((conversion) => conversion.customCreditTypeId);
-  const known = await loadCreditTypes(deps.db, ids);
+  const known = await loadCreditTypes(db, ids);
+  const converted = new Set(existing.map((conversion) => conversion.customCreditTypeId));
   for (const [index, { customCreditTypeId, fiatPerCustomCredit }] of conversions.entries()) {
-    const field = `credit_type_conversions[${index}]`;
+    const field = `${list}[${index}]`;
     const isFiat = FIAT_CREDIT_TYPES.some((fiat) => fiat.id === customCreditTypeId);
     if (isFiat || !known.has(customCreditTypeId)) {
       throw invalid(`${field}.custom_credit_type_id`, `${customCreditTypeId} is not a custom pricing unit`);
     }
-    if (ids.indexOf(customCreditTypeId) !== index) {
-      throw invalid(`${field}.custom_credit_type_id`, 'has a conversion already');
+    if (converted.has(customCreditTypeId)) {
+      throw invalid(
+        `${field}.custom_credit_type_id`,
+        `${customCreditTypeId} has a conversion already, which cannot change`,
+      );
     }
+    converted.add(customCreditTypeId);
     if (fiatPerCustomCredit.lte(ZERO)) {
       throw invalid(`${field}.fiat_per_custom_credit`, 'must be greater than 0');
     }

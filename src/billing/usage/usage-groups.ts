@@ -6,15 +6,18 @@ import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import { type Instant, type Interval, isDayAligned, isHourAligned } from '../../core/time.ts';
+import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { groupKeyProblem, readMetricGroups } from '../../metering/metric-usage.ts';
 import type { UsageGroupCursor } from '../../metering/query/group-cursor.ts';
-import { readUsageGroups, type UsageGroupRow } from '../../metering/query/usage-groups.ts';
+import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 import { findMetric } from '../../store/billable-metrics.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
+import { checkDefinition, type MetricDefinition } from '../metrics/metric-definition.ts';
 import { currentUsagePeriod } from './current-period.ts';
+import { checkUsageRange } from './usage-range.ts';
 
 /** What a request may ask for and where its next page goes on, for whoever reads requests. */
 export { usageGroupCursor } from '../../metering/query/group-cursor.ts';
@@ -63,14 +66,42 @@ interface Grouping {
 
 /** Refuses an unknown customer or metric (`not_found`) and fields that contradict each other (`invalid`). */
 export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<UsageGroups> {
+  return await measure(deps, input, async () => {
+    const metric = await findMetric(deps.db, input.billableMetricId);
+    if (metric === null) throw notFound('billable metric', input.billableMetricId);
+    return metric;
+  });
+}
+
+/**
+ * What `usageGroups` would answer for a metric that is not stored: an analyst tries it before creating it.
+ * Refuses what `usageGroups` refuses, and a definition that could not be created.
+ */
+export async function previewUsage(
+  deps: Deps,
+  definition: MetricDefinition,
+  input: Omit<UsageGroupsInput, 'billableMetricId'>,
+): Promise<UsageGroups> {
+  return await measure(deps, input, async () => {
+    await checkDefinition(deps.clickhouse, definition);
+    return { ...definition, id: '', name: 'preview', archivedAt: null };
+  });
+}
+
+type MeasureInput = Omit<UsageGroupsInput, 'billableMetricId'>;
+
+async function measure(
+  deps: Deps,
+  input: MeasureInput,
+  findDefinition: () => Promise<BillableMetric>,
+): Promise<UsageGroups> {
   const grouping = groupingOf(input);
   checkRange(input);
   const refs = (await customerRefs(deps.db, [input.customerId])).get(input.customerId);
   if (refs === undefined) throw notFound('customer', input.customerId);
-  const metric = await findMetric(deps.db, input.billableMetricId);
-  if (metric === null) throw notFound('billable metric', input.billableMetricId);
+  const metric = await findDefinition();
   checkDeclared(metric, grouping.key, input);
-  const { rows, next } = await readUsageGroups(deps.clickhouse, {
+  const { rows, next } = await readMetricGroups(deps.clickhouse, {
     metric,
     refs,
     range: await rangeOf(deps, input),
@@ -83,7 +114,7 @@ export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<
   return { rows: rows.map((row) => viewOf(row, grouping.key)), next };
 }
 
-function groupingOf({ groupKey, groupFilters, groupBy }: UsageGroupsInput): Grouping {
+function groupingOf({ groupKey, groupFilters, groupBy }: MeasureInput): Grouping {
   if (groupBy !== null) {
     if (groupKey !== null) throw invalid('group_by', 'cannot be combined with group_key');
     if (groupFilters !== null) throw invalid('group_by', 'cannot be combined with group_filters');
@@ -100,38 +131,25 @@ function groupingOf({ groupKey, groupFilters, groupBy }: UsageGroupsInput): Grou
 }
 
 /** The whole of a declared group key has to be named; the order does not matter. */
-function checkDeclared(metric: BillableMetric, key: Grouping['key'], input: UsageGroupsInput): void {
+function checkDeclared(metric: BillableMetric, key: Grouping['key'], input: MeasureInput): void {
   if (key === null) return;
-  const declared = metric.groupKeys.some(
-    (names) => names.length === key.length && names.every((name) => key.includes(name)),
-  );
-  if (declared) return;
-  const known = metric.groupKeys.map((names) => `[${names.join(', ')}]`).join(', ') || 'none';
-  const field = input.groupBy === null ? 'group_key' : 'group_by.key';
-  throw invalid(field, `must be a group key of the billable metric, which has ${known}`);
+  const problem = groupKeyProblem(metric, key);
+  if (problem !== null) throw invalid(input.groupBy === null ? 'group_key' : 'group_by.key', problem);
 }
 
-/** Hour windows may begin and end on any hour; all others at midnight UTC, where their days do. */
-function checkRange(input: UsageGroupsInput): void {
-  const { startingOn, endingBefore, currentPeriod, windowSize } = input;
+function checkRange({ startingOn, endingBefore, currentPeriod, windowSize }: MeasureInput): void {
   if (currentPeriod) {
     if (startingOn !== null || endingBefore !== null) {
       throw invalid('current_period', 'cannot be combined with starting_on and ending_before');
     }
     return;
   }
-  const isAligned = windowSize === 'HOUR' ? isHourAligned : isDayAligned;
-  const problem = windowSize === 'HOUR' ? 'must be on a full hour in UTC' : 'must be at midnight UTC';
-  for (const [field, at] of Object.entries({ starting_on: startingOn, ending_before: endingBefore })) {
-    if (at === null) throw invalid(field, 'is required unless current_period is true');
-    if (!isAligned(at)) throw invalid(field, problem);
-  }
-  if (startingOn !== null && endingBefore !== null && endingBefore <= startingOn) {
-    throw invalid('ending_before', 'must be after starting_on');
-  }
+  if (startingOn === null) throw invalid('starting_on', 'is required unless current_period is true');
+  if (endingBefore === null) throw invalid('ending_before', 'is required unless current_period is true');
+  checkUsageRange(windowSize, { start: startingOn, end: endingBefore });
 }
 
-async function rangeOf(deps: Deps, input: UsageGroupsInput): Promise<Interval> {
+async function rangeOf(deps: Deps, input: MeasureInput): Promise<Interval> {
   const { startingOn, endingBefore, customerId } = input;
   if (startingOn !== null && endingBefore !== null) return { start: startingOn, end: endingBefore };
   return currentUsagePeriod(deps, customerId);

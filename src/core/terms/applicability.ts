@@ -1,13 +1,13 @@
 /** Which usage a balance may pay for, and through which rate. */
 import { z } from 'zod';
-import { listOf, textMap, valueOf } from './values.ts';
+import { listOf, objectOf, textMap } from './values.ts';
 
 export const RATE_TARGETS = ['LIST_RATE', 'COMMIT_RATE'] as const;
 /** The price that usage covered by a commit or credit is counted at. */
 export type BalanceRateType = (typeof RATE_TARGETS)[number];
 
 /** Conditions that usage must all meet. Null or empty: no condition. */
-export const usageSpecifier = valueOf({
+export const usageSpecifier = objectOf({
   productId: z.string().nullable(),
   /** The product must carry all of them. */
   productTags: listOf(z.string()),
@@ -20,7 +20,7 @@ export type UsageSpecifier = z.output<typeof usageSpecifier>;
  * The usage a commit or credit covers. `productIds` and `productTags` are ORed, each tag on its own;
  * specifiers are ORed as well and exclude both. Everything empty: all usage.
  */
-export const applicability = valueOf({
+export const applicability = objectOf({
   productIds: listOf(z.string()),
   productTags: listOf(z.string()),
   specifiers: listOf(usageSpecifier),
@@ -30,7 +30,7 @@ export type Applicability = z.output<typeof applicability>;
 export const ANY_USAGE: Applicability = { productIds: [], productTags: [], specifiers: [] };
 
 /** Which child contracts may draw on a balance of their parent. */
-export const hierarchyAccess = valueOf({
+export const hierarchyAccess = objectOf({
   type: z.enum(['ALL', 'NONE', 'CONTRACT_IDS']),
   /** With CONTRACT_IDS, else empty. */
   contractIds: listOf(z.string()),

@@ -12,7 +12,7 @@ import {
   type InvoiceScheduleInput,
   invoiceSchedule,
 } from './schedules.ts';
-import { exactText, instantValue, listOf, textMap, valueOf } from './values.ts';
+import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
 
 export const COMMIT_TYPES = ['PREPAID', 'POSTPAID', 'CREDIT'] as const;
 export type CommitType = (typeof COMMIT_TYPES)[number];
@@ -20,7 +20,7 @@ export type CommitType = (typeof COMMIT_TYPES)[number];
 /** The place in the burn-down order of whatever was given none; lower is used first. */
 export const DEFAULT_PRIORITY = '100';
 
-export const commit = valueOf({
+export const commit = objectOf({
   id: z.string(),
   customerId: z.string(),
   /** Null: of the customer, for all its contracts or those in `applicableContractIds`. */
@@ -49,7 +49,7 @@ export const commit = valueOf({
   paymentGate: paymentGate.nullable(),
   /** The recurring term that made it. */
   recurringCommitId: z.string().nullable(),
-  rolledOverFrom: valueOf({ commitId: z.string(), contractId: z.string() }).nullable(),
+  rolledOverFrom: objectOf({ commitId: z.string(), contractId: z.string() }).nullable(),
   uniquenessKey: z.string().nullable(),
   customFields: textMap,
   createdAt: instantValue,

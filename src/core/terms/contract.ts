@@ -6,9 +6,9 @@ import { recurringCommit } from './recurring-commits.ts';
 import { scheduledCharge } from './scheduled-charges.ts';
 import { subscription } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
-import { instantValue, listOf, textMap, valueOf } from './values.ts';
+import { instantValue, listOf, objectOf, textMap } from './values.ts';
 
-export const statementSchedule = valueOf({
+export const statementSchedule = objectOf({
   frequency: z.enum(['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL']),
   day: z.enum(['FIRST_OF_MONTH', 'CONTRACT_START', 'CUSTOM_DATE']),
   /** Set for CUSTOM_DATE only. */
@@ -16,7 +16,7 @@ export const statementSchedule = valueOf({
 });
 
 /** The place of a contract under a parent. */
-export const parentLink = valueOf({
+export const parentLink = objectOf({
   contractId: z.string(),
   customerId: z.string(),
   /** Who pays for the child; null: not said, SELF. */
@@ -26,7 +26,7 @@ export const parentLink = valueOf({
 });
 export type ParentLink = z.output<typeof parentLink>;
 
-export const contract = valueOf({
+export const contract = objectOf({
   id: z.string(),
   customerId: z.string(),
   /** The package that it was made from. */
@@ -57,7 +57,7 @@ export const contract = valueOf({
 export type Contract = z.output<typeof contract>;
 
 /** The usage that belongs to the contract from `startingAt` until the next filter starts. */
-export const usageFilter = valueOf({
+export const usageFilter = objectOf({
   groupKey: z.string(),
   groupValues: listOf(z.string()),
   startingAt: instantValue,
@@ -65,7 +65,7 @@ export const usageFilter = valueOf({
 export type UsageFilter = z.output<typeof usageFilter>;
 
 /** The renewal of one contract by another. */
-export const transition = valueOf({
+export const transition = objectOf({
   fromContractId: z.string(),
   toContractId: z.string(),
   /** Whether unused balances move to the new contract. */
@@ -76,7 +76,7 @@ export const transition = valueOf({
 export type Transition = z.output<typeof transition>;
 
 /** Each list in the order in which its members were added; archived commits and charges included. */
-export const contractTerms = valueOf({
+export const contractTerms = objectOf({
   /** Commits and credits, also those that recurring terms and rollovers have made. */
   commits: listOf(commit),
   recurringCommits: listOf(recurringCommit),
@@ -91,7 +91,7 @@ export const contractTerms = valueOf({
 });
 export type ContractTerms = z.output<typeof contractTerms>;
 
-export const fullContract = valueOf({ contract, terms: contractTerms });
+export const fullContract = objectOf({ contract, terms: contractTerms });
 export type FullContract = z.output<typeof fullContract>;
 
 export interface HierarchyInput {

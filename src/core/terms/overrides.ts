@@ -1,15 +1,15 @@
 /** Deviations of one contract from its rate card. */
 import { z } from 'zod';
+import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
-import { exactText, instantValue, listOf, textMap, valueOf } from './values.ts';
+import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
 
 export const OVERRIDE_TYPES = ['OVERWRITE', 'MULTIPLIER', 'TIERED'] as const;
 export const MULTIPLIER_PRIORITIZATIONS = ['LOWEST_MULTIPLIER', 'EXPLICIT'] as const;
 export type MultiplierPrioritization = (typeof MULTIPLIER_PRIORITIZATIONS)[number];
-export const BILLING_FREQUENCIES = ['MONTHLY', 'QUARTERLY', 'ANNUAL', 'WEEKLY'] as const;
 
 /** Conditions that a line must all meet. Null or empty: no condition. */
-export const overrideSpecifier = valueOf({
+export const overrideSpecifier = objectOf({
   productId: z.string().nullable(),
   /** The product must carry all of them. */
   productTags: listOf(z.string()),
@@ -23,22 +23,32 @@ export const overrideSpecifier = valueOf({
 });
 export type OverrideSpecifier = z.output<typeof overrideSpecifier>;
 
-const tier = valueOf({ size: exactText.nullable(), price: exactText });
+const tier = objectOf({ size: exactText.nullable(), price: exactText });
 
-/** The price that takes the place of the card's. */
+/** The price that takes the place of the card's: a `Rate` of core/catalogue.ts. */
 export const overwriteRate = z.discriminatedUnion('rateType', [
   z.object({ rateType: z.literal('FLAT'), price: exactText }),
-  z.object({ rateType: z.literal('PERCENTAGE'), price: exactText }),
+  z.object({ rateType: z.literal('PERCENTAGE'), price: exactText, minimum: exactText.nullable() }),
   z.object({ rateType: z.literal('TIERED'), tiers: listOf(tier) }),
-  z.object({ rateType: z.literal('TIERED_PERCENTAGE'), tiers: listOf(tier) }),
+  z.object({
+    rateType: z.literal('TIERED_PERCENTAGE'),
+    tiers: listOf(tier),
+    minimum: exactText.nullable(),
+  }),
+  z.object({
+    rateType: z.literal('SUBSCRIPTION'),
+    price: exactText,
+    quantity: exactText.nullable(),
+    isProrated: z.boolean().nullable(),
+  }),
 ]);
 export type OverwriteRate = Readonly<z.output<typeof overwriteRate>>;
 
 /** Multiplies the list price of the units in a range; without a size: of all that follow. */
-export const overrideTier = valueOf({ size: exactText.nullable(), multiplier: exactText });
+export const overrideTier = objectOf({ size: exactText.nullable(), multiplier: exactText });
 export type OverrideTier = z.output<typeof overrideTier>;
 
-export const override = valueOf({
+export const override = objectOf({
   id: z.string(),
   contractId: z.string(),
   startingAt: instantValue,
@@ -52,7 +62,7 @@ export const override = valueOf({
   multiplier: exactText.nullable(),
   priority: exactText.nullable(),
   /** With OVERWRITE only. `creditTypeId` null: the unit of the card's rate. */
-  overwriteRate: valueOf({ rate: overwriteRate, creditTypeId: z.string().nullable() }).nullable(),
+  overwriteRate: objectOf({ rate: overwriteRate, creditTypeId: z.string().nullable() }).nullable(),
   /** With TIERED only, else empty. */
   tiers: listOf(overrideTier),
   productId: z.string().nullable(),
@@ -70,9 +80,12 @@ export type Override = z.output<typeof override>;
 
 /** A price as a client describes it; null: not given. */
 export interface OverwriteRateInput {
-  readonly rateType: string;
+  readonly rateType: OverwriteRate['rateType'] | 'CUSTOM';
   readonly price: Decimal | null;
   readonly tiers: readonly { readonly size: Decimal | null; readonly price: Decimal }[] | null;
+  readonly minimum: Decimal | null;
+  readonly quantity: Decimal | null;
+  readonly isProrated: boolean | null;
   readonly creditTypeId: string | null;
 }
 

@@ -1,7 +1,7 @@
 /** Terms that make a commit or a credit in every period. */
 import { z } from 'zod';
 import { applicability, hierarchyAccess } from './applicability.ts';
-import { exactText, instantValue, valueOf } from './values.ts';
+import { exactText, instantValue, objectOf } from './values.ts';
 
 export const RECURRENCE_FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
 export type RecurrenceFrequency = (typeof RECURRENCE_FREQUENCIES)[number];
@@ -10,14 +10,14 @@ export const COMMIT_PRORATIONS = ['NONE', 'FIRST', 'LAST', 'FIRST_AND_LAST'] as 
 export const PRORATION_ROUNDING_METHODS = ['HALF_UP', 'FLOOR', 'CEILING'] as const;
 
 /** Applied to prorated amounts in their stored unit; negative places round to powers of ten. */
-export const prorationRounding = valueOf({
+export const prorationRounding = objectOf({
   roundingMethod: z.enum(PRORATION_ROUNDING_METHODS),
   /** -5 to 5. */
   decimalPlaces: z.int(),
 });
 export type ProrationRounding = z.output<typeof prorationRounding>;
 
-export const recurringCommit = valueOf({
+export const recurringCommit = objectOf({
   id: z.string(),
   contractId: z.string(),
   /** What it makes. */
@@ -25,14 +25,14 @@ export const recurringCommit = valueOf({
   name: z.string().nullable(),
   description: z.string().nullable(),
   productId: z.string(),
-  accessAmount: valueOf({
+  accessAmount: objectOf({
     unitPrice: exactText,
     /** Null exactly when `subscription` is set: the quantity is the subscription's. */
     quantity: exactText.nullable(),
     creditTypeId: z.string(),
   }),
   /** Null: nothing is invoiced. Always null for credits. */
-  invoiceAmount: valueOf({ unitPrice: exactText, quantity: exactText, creditTypeId: z.string() }).nullable(),
+  invoiceAmount: objectOf({ unitPrice: exactText, quantity: exactText, creditTypeId: z.string() }).nullable(),
   priority: exactText,
   rateType: z.enum(['LIST_RATE', 'COMMIT_RATE']),
   rolloverFraction: exactText.nullable(),
@@ -48,7 +48,7 @@ export const recurringCommit = valueOf({
   proration: z.enum(COMMIT_PRORATIONS),
   accessRounding: prorationRounding.nullable(),
   invoiceRounding: prorationRounding.nullable(),
-  subscription: valueOf({
+  subscription: objectOf({
     subscriptionId: z.string(),
     allocation: z.enum(['POOLED', 'INDIVIDUAL']),
     prorateSeatIncreases: z.boolean(),

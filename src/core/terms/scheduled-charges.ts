@@ -1,9 +1,9 @@
 /** Amounts that are invoiced on given dates, whatever the usage. */
 import { z } from 'zod';
 import { type InvoiceScheduleInput, invoiceSchedule } from './schedules.ts';
-import { instantValue, textMap, valueOf } from './values.ts';
+import { instantValue, objectOf, textMap } from './values.ts';
 
-export const scheduledCharge = valueOf({
+export const scheduledCharge = objectOf({
   id: z.string(),
   contractId: z.string(),
   /** A FIXED product. */

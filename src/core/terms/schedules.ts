@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
-import { exactText, instantValue, listOf, valueOf } from './values.ts';
+import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
 /** An amount that can be drawn on from `startingAt` until `endingBefore`; a bucket of its own. */
-export const accessSegment = valueOf({
+export const accessSegment = objectOf({
   id: z.string(),
   amount: exactText,
   startingAt: instantValue,
@@ -14,11 +14,11 @@ export const accessSegment = valueOf({
 export type AccessSegment = z.output<typeof accessSegment>;
 
 /** Segments in the order in which they were given. */
-export const accessSchedule = valueOf({ creditTypeId: z.string(), segments: listOf(accessSegment) });
+export const accessSchedule = objectOf({ creditTypeId: z.string(), segments: listOf(accessSegment) });
 export type AccessSchedule = z.output<typeof accessSchedule>;
 
 /** `amount` is `unitPrice` × `quantity`. */
-export const invoiceItem = valueOf({
+export const invoiceItem = objectOf({
   id: z.string(),
   timestamp: instantValue,
   unitPrice: exactText,
@@ -28,7 +28,7 @@ export const invoiceItem = valueOf({
 export type InvoiceItem = z.output<typeof invoiceItem>;
 
 /** Items in the order of their timestamps. */
-export const invoiceSchedule = valueOf({
+export const invoiceSchedule = objectOf({
   creditTypeId: z.string(),
   /** Commits only: the amounts are on record, no invoice is made. */
   doNotInvoice: z.boolean(),

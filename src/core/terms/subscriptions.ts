@@ -1,10 +1,10 @@
 /** A quantity of something that is charged in every period, such as seats. */
 import { z } from 'zod';
+import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
-import { BILLING_FREQUENCIES } from './overrides.ts';
 import { type ProrationRounding, prorationRounding } from './recurring-commits.ts';
-import { exactText, instantValue, listOf, textMap, valueOf } from './values.ts';
+import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
 
 export const COLLECTION_SCHEDULES = ['ADVANCE', 'ARREARS'] as const;
 export const INVOICE_BEHAVIORS = ['BILL_IMMEDIATELY', 'BILL_ON_NEXT_COLLECTION_DATE'] as const;
@@ -12,7 +12,7 @@ export const INVOICE_PLACEMENTS = ['ON_SCHEDULED_INVOICE', 'ON_USAGE_INVOICE'] a
 export const QUANTITY_MODES = ['SEAT_BASED', 'QUANTITY_ONLY'] as const;
 
 /** One of both is set. Changes at one instant count in the order in which they were submitted. */
-export const quantityChange = valueOf({
+export const quantityChange = objectOf({
   startingAt: instantValue,
   quantity: exactText.nullable(),
   quantityDelta: exactText.nullable(),
@@ -22,7 +22,7 @@ export type QuantityChange = z.output<typeof quantityChange>;
 export const SEAT_CHANGE_KINDS = ['ADD', 'REMOVE', 'ADD_UNASSIGNED', 'REMOVE_UNASSIGNED'] as const;
 
 /** `seatId` is set for ADD and REMOVE, `count` for the others. */
-export const seatChange = valueOf({
+export const seatChange = objectOf({
   startingAt: instantValue,
   kind: z.enum(SEAT_CHANGE_KINDS),
   seatId: z.string().nullable(),
@@ -30,7 +30,7 @@ export const seatChange = valueOf({
 });
 export type SeatChange = z.output<typeof seatChange>;
 
-export const subscription = valueOf({
+export const subscription = objectOf({
   id: z.string(),
   contractId: z.string(),
   /** A SUBSCRIPTION product; with the frequency it names the rate on the card. */

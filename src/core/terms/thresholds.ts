@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { applicability } from './applicability.ts';
 import { paymentGate } from './payment-gate.ts';
-import { exactText, listOf, valueOf } from './values.ts';
+import { exactText, listOf, objectOf } from './values.ts';
 
 /** The purchase that each charge makes. Null: the product's name, priority 100. */
 const thresholdCommit = {
@@ -13,42 +13,42 @@ const thresholdCommit = {
 };
 
 /** `paymentFraction` is the share that the customer pays. */
-export const thresholdDiscount = valueOf({
+export const thresholdDiscount = objectOf({
   paymentFraction: exactText,
   /** Full price once the tracker has counted `amount` in the billing period. */
-  cap: valueOf({ spendTrackerAlias: z.string(), amount: exactText }).nullable(),
+  cap: objectOf({ spendTrackerAlias: z.string(), amount: exactText }).nullable(),
 });
 export type ThresholdDiscount = z.output<typeof thresholdDiscount>;
 
-export const spendThreshold = valueOf({
+export const spendThreshold = objectOf({
   isEnabled: z.boolean(),
   /** In the currency of the contract's rate card. */
   thresholdAmount: exactText,
-  commit: valueOf(thresholdCommit),
+  commit: objectOf(thresholdCommit),
   paymentGate,
   discount: thresholdDiscount.nullable(),
 });
 export type SpendThreshold = z.output<typeof spendThreshold>;
 
 /** Custom fields that must all match, per kind of balance. */
-const customFieldFilter = valueOf({
+const customFieldFilter = objectOf({
   entity: z.enum(['Commit', 'ContractCredit', 'ContractCreditOrCommit']),
   key: z.string(),
   value: z.string(),
 });
 
-export const prepaidBalanceThreshold = valueOf({
+export const prepaidBalanceThreshold = objectOf({
   isEnabled: z.boolean(),
   thresholdAmount: exactText,
   rechargeToAmount: exactText,
   /** Null: the amounts are in the currency of the contract's rate card. */
   customCreditTypeId: z.string().nullable(),
-  commit: valueOf({ ...thresholdCommit, applicability }),
+  commit: objectOf({ ...thresholdCommit, applicability }),
   paymentGate,
   discount: thresholdDiscount.nullable(),
   /** A balance that meets all filters of one entry of one `exclude` list is not counted. */
   balanceSpecifiers: listOf(
-    valueOf({ exclude: listOf(valueOf({ customFieldFilters: listOf(customFieldFilter) })) }),
+    objectOf({ exclude: listOf(objectOf({ customFieldFilters: listOf(customFieldFilter) })) }),
   ),
 });
 export type PrepaidBalanceThreshold = z.output<typeof prepaidBalanceThreshold>;
@@ -57,13 +57,13 @@ export const SPEND_SOURCES = ['THRESHOLD_RECHARGE', 'MANUAL'] as const;
 export const SPEND_DISCOUNTED = ['ANY', 'DISCOUNTED_ONLY', 'UNDISCOUNTED_ONLY'] as const;
 
 /** Adds up what was spent on commits in a billing period. */
-export const spendTracker = valueOf({
+export const spendTracker = objectOf({
   /** Unique among the trackers of a contract that are not archived. */
   alias: z.string(),
   creditTypeId: z.string(),
   resetFrequency: z.literal('BILLING_PERIOD'),
   specifiers: listOf(
-    valueOf({
+    objectOf({
       spendType: z.literal('COMMIT_PURCHASE'),
       sources: listOf(z.enum(SPEND_SOURCES)),
       discounted: z.enum(SPEND_DISCOUNTED),

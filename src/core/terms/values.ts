@@ -17,7 +17,7 @@ export const exactText = z
 export const instantValue = z.int();
 
 /** An object that is never changed once made. */
-export function valueOf<Shape extends z.ZodRawShape>(shape: Shape) {
+export function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape).readonly();
 }
 

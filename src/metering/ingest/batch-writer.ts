@@ -23,7 +23,7 @@ const BATCH_ROWS_EAGER = 10_000;
 /** A lone request waits this long for company, so that a burst becomes one insert. */
 const LINGER_MS_MIN = 2;
 /** Bounds the rest after a slow insert, and with it what the pacing can add to an answer. */
-const LINGER_MS_MAX = 25;
+const LINGER_MS_MAX = 10;
 const BUFFER_BYTES_MIN = 256 * 1024;
 
 /** A group of rows that become durable, or fail, together. */
@@ -91,11 +91,15 @@ class GroupCommit implements BatchWriter {
   append(rows: RowsToWrite, onFailed: () => void): Promise<void> {
     this.#open ??= this.#newBatch();
     const batch = this.#open;
-    makeRoom(batch, batch.length + rows.bytesMax);
-    batch.length = rows.write(batch.buffer, batch.length);
-    batch.rows += rows.count;
-    batch.onFailed.push(onFailed);
-    this.#schedule();
+    try {
+      makeRoom(batch, batch.length + rows.bytesMax);
+      batch.length = rows.write(batch.buffer, batch.length);
+      batch.rows += rows.count;
+      batch.onFailed.push(onFailed);
+    } finally {
+      // Also when there was no memory for these rows: others may be waiting for this batch.
+      this.#schedule();
+    }
     return batch.durable;
   }
 

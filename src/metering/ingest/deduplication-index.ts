@@ -46,6 +46,8 @@ export interface DeduplicationIndex {
   reserve(words: Uint32Array, at: number, nowSeconds: number): boolean;
   /** Takes back what `reserve` recorded, because the write failed. */
   release(words: Uint32Array, at: number): void;
+  /** Grows once for this many ids to come, instead of step by step while they are loaded. */
+  makeRoom(ids: number, nowSeconds: number): void;
   /** Adds stored ids: slots of three hash words and the second of acceptance. The earliest one counts. */
   load(slots: Uint32Array, nowSeconds: number): void;
   /** Ids held, including those that expired and were not yet dropped. */
@@ -94,10 +96,12 @@ class ShardedIndex implements DeduplicationIndex {
     this.#size -= 1;
   }
 
+  makeRoom(ids: number, nowSeconds: number): void {
+    for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(ids / SHARDS), nowSeconds);
+  }
+
   load(slots: Uint32Array, nowSeconds: number): void {
     assert(slots.length % WORDS_PER_SLOT === 0, 'loaded ids are whole slots');
-    const perShard = Math.ceil(slots.length / WORDS_PER_SLOT / SHARDS);
-    for (const shard of this.#shards) this.#makeRoom(shard, perShard, nowSeconds);
     for (let at = 0; at < slots.length; at += WORDS_PER_SLOT) {
       const acceptedSeconds = slots[at + TIME] ?? NEVER;
       if (nowSeconds - acceptedSeconds >= this.#windowSeconds) continue;
@@ -116,7 +120,7 @@ class ShardedIndex implements DeduplicationIndex {
       'the clock stands between 1970 and 2106',
     );
     const shard = this.#shardOf(words, at);
-    this.#makeRoom(shard, 1, nowSeconds);
+    this.#makeRoomIn(shard, 1, nowSeconds);
     const a = words[at] ?? 0;
     const b = words[at + 1] ?? 0;
     const c = words[at + 2] ?? 0;
@@ -163,7 +167,7 @@ class ShardedIndex implements DeduplicationIndex {
     return shard;
   }
 
-  #makeRoom(shard: Shard, ids: number, nowSeconds: number): void {
+  #makeRoomIn(shard: Shard, ids: number, nowSeconds: number): void {
     if (shard.used + ids > shard.slots * LOAD_MAX) this.#rebuild(shard, ids, nowSeconds);
   }
 

@@ -25,6 +25,8 @@ export interface IngestOptions {
   /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
   readonly windowDays: number;
   readonly log: IngestLog;
+  /** Told of every event that is dropped as a repeat. In the way of the request, so it must not wait. */
+  readonly onRepeat?: (event: ValidEvent, now: Instant) => void;
 }
 
 export interface IngestOutcome {
@@ -61,7 +63,8 @@ export interface Ingest {
 
 interface NewEvents {
   readonly events: readonly ValidEvent[];
-  /** Their hashes one after the other, in an array that may be longer. */
+  readonly repeats: readonly ValidEvent[];
+  /** Hashes of `events` one after the other, in an array that may be longer. */
   readonly hashes: Uint32Array;
   readonly bytesMax: number;
 }
@@ -71,7 +74,7 @@ interface Taken extends IngestOutcome {
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { clickhouse, clock, windowDays, log } = options;
+  const { clickhouse, clock, windowDays, log, onRepeat } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
   const writer = createBatchWriter({
@@ -88,16 +91,20 @@ export function createIngest(options: IngestOptions): Ingest {
     const hashes = new Uint32Array(events.length * HASH_WORDS);
     const nowSeconds = Math.floor(now / 1000);
     const fresh: ValidEvent[] = [];
+    const repeats: ValidEvent[] = [];
     let bytesMax = 0;
     for (const event of events) {
       // The hash of a duplicate is overwritten by the next one: only new ones stay in the list.
       const at = fresh.length * HASH_WORDS;
       hashTransactionId(event.transactionId, hashes, at);
-      if (!index.reserve(hashes, at, nowSeconds)) continue;
+      if (!index.reserve(hashes, at, nowSeconds)) {
+        repeats.push(event);
+        continue;
+      }
       bytesMax += rowBytesMax(event);
       fresh.push(event);
     }
-    return { events: fresh, hashes, bytesMax };
+    return { events: fresh, repeats, hashes, bytesMax };
   }
 
   function append({ events, hashes, bytesMax }: NewEvents, now: Instant): Promise<void> {
@@ -109,7 +116,14 @@ export function createIngest(options: IngestOptions): Ingest {
       }
       return end;
     };
-    return writer.append({ count, bytesMax, write }, releaseLater(hashes, count));
+    const release = releaseLater(hashes, count);
+    try {
+      return writer.append({ count, bytesMax, write }, release);
+    } catch (error) {
+      // An id that stayed reserved without its event would turn every retry into a duplicate of nothing.
+      release();
+      throw error;
+    }
   }
 
   function releaseLater(hashes: Uint32Array, count: number): () => void {
@@ -118,7 +132,7 @@ export function createIngest(options: IngestOptions): Ingest {
     };
   }
 
-  /** Everything up to the append, synchronously. Apart from `ingest`, so that nothing of the parsed body outlives it. */
+  /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
   function take(body: Buffer): Taken {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
     const now = clock.now();
@@ -129,8 +143,10 @@ export function createIngest(options: IngestOptions): Ingest {
     writer.checkRoom();
     const fresh = reserveNew(validation.events, now);
     const count = fresh.events.length;
-    const duplicates = validation.events.length - count;
+    const duplicates = fresh.repeats.length;
     const written = count > 0 ? append(fresh, now) : undefined;
+    // Only now that the new events are in their batch: whatever is done with repeats cannot cost them.
+    if (onRepeat !== undefined) for (const event of fresh.repeats) onRepeat(event, now);
     // The first copy of a duplicate may still be on its way: it must be on disk before anyone hears 200.
     return { accepted: count, duplicates, durable: duplicates > 0 ? writer.settled() : written };
   }

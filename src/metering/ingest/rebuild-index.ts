@@ -53,14 +53,23 @@ export async function rebuildIndex(
     schema: SUMMARY_ROW,
   });
   assert(summary !== undefined, 'an aggregate without groups returns one row');
+  const nowSeconds = Math.floor(now / 1000);
+  index.makeRoom(summary.events, nowSeconds);
   const slices = Math.ceil(summary.events / ROWS_PER_SLICE);
-  for (let slice = 0; slice < slices; slice += 1) {
-    const bytes = await clickhouse.queryBytes({
-      sql: SLICE_SQL,
-      params: { ...params, slices, slice },
-      settings: { max_execution_time: SLICE_SECONDS_MAX },
-    });
-    index.load(asWords(bytes), Math.floor(now / 1000));
+  const read = (slice: number): Promise<Buffer> | undefined =>
+    slice < slices
+      ? clickhouse.queryBytes({
+          sql: SLICE_SQL,
+          params: { ...params, slices, slice },
+          settings: { max_execution_time: SLICE_SECONDS_MAX },
+        })
+      : undefined;
+  // ClickHouse reads the next slice while this thread loads the one before.
+  let next = read(0);
+  for (let slice = 0; next !== undefined; slice += 1) {
+    const bytes: Buffer = await next;
+    next = read(slice + 1);
+    index.load(asWords(bytes), nowSeconds);
   }
   return { lastTick: summary.last_tick };
 }

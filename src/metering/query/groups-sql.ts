@@ -92,13 +92,13 @@ function groupSql(parameters: Parameters, metric: StreamingMetric, name: string)
   return guaranteesProperty(metric, name) ? text : `if(${isPresent}, ${text}, NULL)`;
 }
 
-function windowSql(parameters: Parameters, size: UsageWindowSize, range: Interval): string {
+export function windowSql(parameters: Parameters, size: UsageWindowSize, range: Interval): string {
   const length = windowLength(size);
   if (length === null) return parameters.bind('window_start', 'Int64', range.start / SECOND_MS);
   return `intDiv(toUnixTimestamp64Milli(timestamp), ${length}) * ${length / SECOND_MS}`;
 }
 
-function ingestedCondition(parameters: Parameters, ingestedUpTo: string | null): string[] {
+export function ingestedCondition(parameters: Parameters, ingestedUpTo: string | null): string[] {
   if (ingestedUpTo === null) return [];
   return [
     `ingested_at <= fromUnixTimestamp64Micro(${parameters.bind('ingested_up_to', 'Int64', ingestedUpTo)}, 'UTC')`,

@@ -78,5 +78,6 @@ function keySql(parameters: Parameters, { aggregation, aggregationKey }: Streami
   const { text, isPresent } = propertySql(parameters, aggregationKey);
   if (aggregation === 'UNIQUE') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
   // Text that is empty or absent is no number, so presence needs no condition of its own.
-  return { definitions: numberDefinitions(text), conditions: ['isNotNull(value_number)'] };
+  const isNumber = aggregation === 'LATEST' ? 'value_is_number' : 'isNotNull(value_number)';
+  return { definitions: numberDefinitions(text), conditions: [isNumber] };
 }

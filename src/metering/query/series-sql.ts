@@ -83,7 +83,7 @@ function firstSeenStatement(events: LineEvents, keys: readonly string[], windowS
 }
 
 /** Index of the customer that a row's `customer_ref` stands for. Aggregates must run across its aliases. */
-function ownerSql(parameters: Parameters, customers: readonly UsageOwner[]): string {
+export function ownerSql(parameters: Parameters, customers: readonly UsageOwner[]): string {
   const refs = customers.flatMap((customer) => customer.refs);
   assert(new Set(refs).size === refs.length, 'a reference belongs to one customer');
   const indexes = customers.flatMap((customer, index) => customer.refs.map(() => index));

@@ -58,7 +58,7 @@ export function scopeConditions(
 }
 
 /**
- * Runs a usage query. Throws a `too_large` refusal when it has more than `USAGE_ROWS_MAX` rows.
+ * Runs a usage query. Throws a `too_large` refusal when it has more than `rowsMax` rows.
  *
  * Copies of an event share the whole sorting key, the timestamp with it, and so lie in one partition:
  * FINAL need not merge across partitions, and a partition that is already one part needs no merging.
@@ -66,16 +66,22 @@ export function scopeConditions(
 export async function queryUsage<Row>(
   clickhouse: ClickHouse,
   metric: StreamingMetric,
-  query: { readonly sql: string; readonly parameters: Parameters; readonly schema: z.ZodType<Row> },
+  query: {
+    readonly sql: string;
+    readonly parameters: Parameters;
+    readonly schema: z.ZodType<Row>;
+    readonly rowsMax?: number;
+  },
 ): Promise<Row[]> {
+  const { sql, parameters, schema, rowsMax = USAGE_ROWS_MAX } = query;
   try {
     return await clickhouse.query({
-      sql: query.sql,
-      params: query.parameters.values(),
-      schema: query.schema,
+      sql,
+      params: parameters.values(),
+      schema,
       settings: {
         do_not_merge_across_partitions_select_final: 1,
-        max_result_rows: USAGE_ROWS_MAX,
+        max_result_rows: rowsMax,
         result_overflow_mode: 'throw',
       },
     });
@@ -83,7 +89,7 @@ export async function queryUsage<Row>(
     if (error instanceof ClickHouseError && error.code === TOO_MANY_ROWS_OR_BYTES) {
       throw new Refusal(
         'too_large',
-        `usage of metric "${metric.name}" has more than ${USAGE_ROWS_MAX} values; ask for a shorter time or fewer groups`,
+        `usage of metric "${metric.name}" has more than ${rowsMax} values; ask for a shorter time or fewer groups`,
       );
     }
     throw error;

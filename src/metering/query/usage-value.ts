@@ -1,10 +1,10 @@
 /** Reads a value that a usage query returned. */
-import { type Decimal, decimal, parseUsageDecimal } from '../../core/decimal.ts';
+import { type Decimal, decimal } from '../../core/decimal.ts';
 
 /**
- * Aggregates come as plain decimal text; LATEST as the text that was sent, which the query has already
- * found to be a number. A sum may be larger than a single value may be. Throws on anything else.
+ * Aggregates come as plain decimal text; LATEST as the text that was sent, which the query has found to
+ * be a number and which may have a plus in front. Throws on anything else.
  */
 export function exactUsage(text: string): Decimal {
-  return parseUsageDecimal(text) ?? decimal(text);
+  return decimal(text.startsWith('+') ? text.slice(1) : text);
 }

@@ -17,10 +17,10 @@ export function createNames(): NameSource {
 
 /** The WITH clause of one SELECT. */
 export interface Definitions {
-  /** Gives `sql` a name, so that it can be used several times and is written once; returns the name. */
-  readonly define: (sql: string) => string;
-  /** Adds definitions that bring their own names. */
-  readonly add: (definitions: readonly string[]) => void;
+  /** Gives `sql` a name (a fresh one), so that it can be used several times and is written once. */
+  readonly define: (sql: string, name?: string) => string;
+  /** Adds, once for each `key`, definitions whose names begin with the returned prefix. */
+  readonly defineFamily: (key: string, build: (prefix: string) => readonly string[]) => string;
   readonly names: NameSource;
   /** `expression AS name`, in an order in which each builds on those before. */
   readonly list: () => readonly string[];
@@ -31,16 +31,22 @@ const NAME = /^[a-z_]+\d*$/;
 export function createDefinitions(names: NameSource): Definitions {
   const list: string[] = [];
   const known = new Map<string, string>();
+  const families = new Map<string, string>();
   return {
     names,
-    add: (definitions) => {
-      list.push(...definitions);
+    defineFamily: (key, build) => {
+      const existing = families.get(key);
+      if (existing !== undefined) return existing;
+      const prefix = `${names.fresh('f')}_`;
+      list.push(...build(prefix));
+      families.set(key, prefix);
+      return prefix;
     },
-    define: (sql) => {
+    define: (sql, ownName) => {
       if (NAME.test(sql)) return sql;
       const existing = known.get(sql);
       if (existing !== undefined) return existing;
-      const name = names.fresh('d');
+      const name = ownName ?? names.fresh('d');
       list.push(`${sql} AS ${name}`);
       known.set(sql, name);
       return name;

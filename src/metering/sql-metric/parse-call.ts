@@ -149,7 +149,10 @@ function refuseWhatMayFollow(reader: TokenReader): void {
   const { position } = reader.next;
   if (reader.isWord('OVER')) throw new QueryProblem(position, 'window functions (OVER) are not available');
   if (reader.isWord('FILTER')) {
-    throw new QueryProblem(position, 'FILTER is not available: use CASE WHEN … THEN … END inside the function');
+    throw new QueryProblem(
+      position,
+      'FILTER is not available: use CASE WHEN … THEN … END inside the function',
+    );
   }
   if (reader.isSymbol('(')) throw new QueryProblem(position, 'functions with parameters are not available');
 }

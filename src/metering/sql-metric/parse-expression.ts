@@ -27,7 +27,9 @@ const SUMS: Readonly<Record<string, ArithmeticOperator>> = { '+': '+', '-': '-' 
 const PRODUCTS: Readonly<Record<string, ArithmeticOperator>> = { '*': '*', '/': '/' };
 
 export function parseExpression(reader: TokenReader): Expression {
-  return reader.nested(() => parseChain(reader, 'or', 'OR', () => parseChain(reader, 'and', 'AND', parseNot)));
+  return reader.nested(() =>
+    parseChain(reader, 'or', 'OR', () => parseChain(reader, 'and', 'AND', parseNot)),
+  );
 }
 
 /** An expression node, counted. */
@@ -232,7 +234,8 @@ function parseProperty(reader: TokenReader, position: number, qualifier: string 
       reader.take();
       steps.push(text);
     } else if (reader.takeSymbol('[')) {
-      if (reader.next.kind !== 'text') throw reader.unexpected("the name of a property, as in properties['a']");
+      if (reader.next.kind !== 'text')
+        throw reader.unexpected("the name of a property, as in properties['a']");
       steps.push(reader.take().text);
       reader.expectSymbol(']');
     } else {

@@ -4,12 +4,18 @@
  */
 import { parseExpression } from './parse-expression.ts';
 import { QueryProblem } from './query-refusal.ts';
-import { type Expression, findAggregate, type SelectItem, type SelectQuery, type Source } from './query-syntax.ts';
+import {
+  type Expression,
+  findAggregate,
+  type SelectItem,
+  type SelectQuery,
+  type Source,
+} from './query-syntax.ts';
 import { TokenReader } from './token-reader.ts';
 import { tokenize } from './tokens.ts';
 
 const SUBQUERY_DEPTH_MAX = 10;
-const COLUMNS_MAX = 30;
+const COLUMNS_MAX = 12;
 
 /** Queries named in WITH that can be seen from here, by their name in lower case. */
 type NamedQueries = ReadonlyMap<string, SelectQuery>;
@@ -119,7 +125,8 @@ function parseSource(place: Place): Source {
     if (name !== 'events' && query === undefined) {
       throw new QueryProblem(position, `the table ${text} is not available; the only table is events`);
     }
-    source = query === undefined ? { kind: 'events', qualifier: name } : { kind: 'query', query, qualifier: name };
+    source =
+      query === undefined ? { kind: 'events', qualifier: name } : { kind: 'query', query, qualifier: name };
   }
   const alias = parseAlias(reader);
   refuseJoin(reader);
@@ -131,15 +138,33 @@ function refuseOtherSource(reader: TokenReader, text: string, position: number):
     throw new QueryProblem(position, `the table function ${text} is not available; the only table is events`);
   }
   if (reader.isSymbol('.')) {
-    throw new QueryProblem(position, 'a table of another database is not available; the only table is events');
+    throw new QueryProblem(
+      position,
+      'a table of another database is not available; the only table is events',
+    );
   }
 }
 
 function refuseJoin(reader: TokenReader): void {
-  const isJoin = ['JOIN', 'INNER', 'LEFT', 'RIGHT', 'FULL', 'CROSS', 'NATURAL', 'SEMI', 'ANTI', 'ASOF', 'GLOBAL', 'ARRAY']
-    .some((word) => reader.isWord(word));
+  const isJoin = [
+    'JOIN',
+    'INNER',
+    'LEFT',
+    'RIGHT',
+    'FULL',
+    'CROSS',
+    'NATURAL',
+    'SEMI',
+    'ANTI',
+    'ASOF',
+    'GLOBAL',
+    'ARRAY',
+  ].some((word) => reader.isWord(word));
   if (isJoin || reader.isSymbol(',')) {
-    throw new QueryProblem(reader.next.position, 'joins are not available; a query reads events or one subquery');
+    throw new QueryProblem(
+      reader.next.position,
+      'joins are not available; a query reads events or one subquery',
+    );
   }
 }
 

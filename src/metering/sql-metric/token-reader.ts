@@ -3,7 +3,7 @@ import { QueryProblem } from './query-refusal.ts';
 import type { Token } from './tokens.ts';
 
 /** Parts of all expressions together. Far beyond a metric that a person wrote. */
-export const QUERY_PARTS_MAX = 500;
+export const QUERY_PARTS_MAX = 300;
 /** Brackets inside brackets. */
 const NESTING_MAX = 50;
 
@@ -99,7 +99,10 @@ export class TokenReader {
   /** Runs `read` one level deeper. */
   nested<Result>(read: () => Result): Result {
     if (this.nesting >= NESTING_MAX) {
-      throw new QueryProblem(this.next.position, `nested too deeply: at most ${NESTING_MAX} levels are allowed`);
+      throw new QueryProblem(
+        this.next.position,
+        `nested too deeply: at most ${NESTING_MAX} levels are allowed`,
+      );
     }
     this.nesting += 1;
     const result = read();

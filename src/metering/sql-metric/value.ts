@@ -4,8 +4,8 @@
  */
 import type { Decimal } from '../../core/decimal.ts';
 import { type Instant, parseRfc3339 } from '../../core/time.ts';
-import type { Parameters } from '../query/parameters.ts';
 import { numberDefinitions } from '../query/number-sql.ts';
+import type { Parameters } from '../query/parameters.ts';
 import type { Definitions } from './definitions.ts';
 import { NUMBER_TYPE } from './exact-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
@@ -18,6 +18,8 @@ export interface Value {
   readonly type: ValueType;
   /** What a literal says. */
   readonly literal?: Decimal | string;
+  /** Of a property: the number in it, read below the SELECT that asks for it. */
+  readonly number?: () => string;
 }
 
 /** What it takes to write expressions into one SELECT. */
@@ -30,8 +32,11 @@ export interface Writer {
 export function toNumber(writer: Writer, value: Value, position: number): string {
   if (value.type === 'number') return value.sql;
   if (value.type === 'null') return `CAST(NULL, '${NUMBER_TYPE}')`;
-  if (value.type === 'property') return parsedNumber(writer, value.sql);
-  throw new QueryProblem(position, `a number is needed here, not ${DESCRIPTIONS[value.type]}${HINTS[value.type] ?? ''}`);
+  if (value.type === 'property') return value.number?.() ?? parsedNumber(writer.definitions, value.sql);
+  throw new QueryProblem(
+    position,
+    `a number is needed here, not ${DESCRIPTIONS[value.type]}${HINTS[value.type] ?? ''}`,
+  );
 }
 
 const DESCRIPTIONS: Readonly<Record<ValueType, string>> = {
@@ -56,13 +61,11 @@ export function describe(type: ValueType): string {
  * The same reading of a number as everywhere in metering. Its definitions have fixed names; one query may
  * read several properties, so each reading gets names of its own.
  */
-export function parsedNumber({ definitions }: Writer, text: string): string {
+export function parsedNumber(definitions: Definitions, text: string): string {
   const source = definitions.define(`ifNull(${text}, '')`);
-  const known = definitions.define(`identity(${source})`);
-  const prefix = `${known}_`;
-  if (!definitions.list().some((definition) => definition.endsWith(` AS ${prefix}number`))) {
-    definitions.add(numberDefinitions(source).map((definition) => definition.replaceAll(/\bvalue_/g, prefix)));
-  }
+  const prefix = definitions.defineFamily(`number ${source}`, (ownPrefix) =>
+    numberDefinitions(source).map((definition) => definition.replaceAll(/\bvalue_/g, ownPrefix)),
+  );
   return `${prefix}number`;
 }
 

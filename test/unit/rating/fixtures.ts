@@ -1,10 +1,12 @@
 /** Builders for rating tests: small products, rates and series, in hours of one period. */
+
 import type { Product, ProductVersion, Rate, RateEntry } from '../../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../../src/core/credit-types.ts';
 import { decimal } from '../../../src/core/decimal.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts';
 import type { UsageSeries } from '../../../src/core/usage-series.ts';
 import { windowBoundaries } from '../../../src/rating/breakdown.ts';
+import { type ContractOverrides, NO_OVERRIDES } from '../../../src/rating/overrides.ts';
 import { usageNeeds } from '../../../src/rating/product-spans.ts';
 import { rateBook } from '../../../src/rating/rate-schedule.ts';
 import { rateUsage } from '../../../src/rating/rate-usage.ts';
@@ -29,6 +31,7 @@ export function version(fields: Partial<ProductVersion> = {}): ProductVersion {
     billableMetricId: METRIC,
     quantityConversion: null,
     quantityRounding: null,
+    sqlBreakdownGranularity: null,
     pricingGroupKey: [],
     presentationGroupKey: [],
     createdAt: 0,
@@ -71,6 +74,7 @@ export function rate(price: Rate, fields: Partial<RateEntry> = {}): RateEntry {
     rateCardId: 'card-1',
     productId: 'product-1',
     pricingGroupValues: {},
+    billingFrequency: null,
     startingAt: Date.UTC(2020, 0, 1),
     endingBefore: null,
     entitled: true,
@@ -99,6 +103,7 @@ export interface Case {
   /** Series by metric; each is given to every grouping that the product asks of that metric. */
   readonly usage?: Readonly<Record<string, readonly UsageSeries[]>>;
   readonly period?: Interval;
+  readonly overrides?: ContractOverrides;
 }
 
 /** Rates one product with hourly windows. */
@@ -107,12 +112,14 @@ export function rateCase({
   rates,
   usage = {},
   period = PERIOD,
+  overrides = NO_OVERRIDES,
 }: Case): UsageRating {
   return rateUsage({
     period,
     boundaries: windowBoundaries(period, 'hour'),
     products: [{ product: one, rates: rateBook(rates) }],
     usage: meteredFor(one, period, usage),
+    overrides,
     productOrder: [],
   });
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RateEntry } from '../../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../../src/core/credit-types.ts';
 import { windowBoundaries } from '../../../src/rating/breakdown.ts';
+import { NO_OVERRIDES } from '../../../src/rating/overrides.ts';
 import { sortProducts } from '../../../src/rating/product-order.ts';
 import { rateBook } from '../../../src/rating/rate-schedule.ts';
 import { rateUsage } from '../../../src/rating/rate-usage.ts';
@@ -57,7 +58,15 @@ describe('several products on one metric', () => {
       period: PERIOD,
       boundaries: windowBoundaries(PERIOD, 'day'),
       products: [product(), second].map((one) => ({ product: one, rates: rateBook(entries) })),
-      usage: [{ billableMetricId: METRIC, groupKeys: [], series: [grouped({}, [3, '4'])] }],
+      usage: [
+        {
+          billableMetricId: METRIC,
+          sqlGranularity: 'service_period',
+          groupKeys: [],
+          series: [grouped({}, [3, '4'])],
+        },
+      ],
+      overrides: NO_OVERRIDES,
       productOrder: ['product-2'],
     });
     expect(lines.map(({ productId, creditTypeId }) => [productId, creditTypeId])).toEqual([

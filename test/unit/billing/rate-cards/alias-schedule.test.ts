@@ -6,7 +6,7 @@ let sequence = 0;
 /** Assignments made in the order in which they are written; days stand for instants, null for no bound. */
 function assign(rateCardId: string, startingAt: number | null, endingBefore: number | null): AliasAssignment {
   sequence += 1;
-  return { name: 'list', rateCardId, startingAt, endingBefore, sequence };
+  return { name: 'list', rateCardId, startingAt, endingBefore, sequence, withdrawnAt: null };
 }
 
 function holders(assignments: readonly AliasAssignment[], days: readonly number[]): (string | null)[] {
@@ -55,5 +55,11 @@ describe('the card behind an alias', () => {
       { rateCardId: 'A', startingAt: 0, endingBefore: 10 },
       { rateCardId: 'B', startingAt: 10, endingBefore: null },
     ]);
+  });
+
+  test('a withdrawn assignment holds no more, but what it ended stays ended', () => {
+    const withdrawn = { ...assign('B', 10, 20), withdrawnAt: 5 };
+    const assignments = [{ ...assign('A', null, null), sequence: withdrawn.sequence - 1 }, withdrawn];
+    expect(holders(assignments, [9, 10, 19, 20])).toEqual(['A', null, null, null]);
   });
 });

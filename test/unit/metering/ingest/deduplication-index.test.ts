@@ -105,6 +105,7 @@ describe('the deduplication index', () => {
     const reserved = createDeduplicationIndex(WINDOW);
     const loaded = createDeduplicationIndex(WINDOW);
     const ids = 400_000;
+    loaded.makeRoom(ids, T0);
     const slots = new Uint32Array(40_000);
     for (let i = 0; i < ids; i += 1) {
       const at = (i * 4) % slots.length;
@@ -115,6 +116,18 @@ describe('the deduplication index', () => {
     }
     expect([reserved.size, loaded.size]).toEqual([ids, ids]);
     expect(loaded.bytes / loaded.size).toBeLessThan(24);
+  });
+
+  it('loads more ids than it was told to make room for', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.makeRoom(10, T0);
+    index.load(
+      Uint32Array.from({ length: 4 * 50_000 }, (_, i) =>
+        i % 4 === 3 ? T0 : Math.imul(i + 1, 2_654_435_761),
+      ),
+      T0,
+    );
+    expect(index.size).toBe(50_000);
   });
 
   it('gives the memory of expired ids back while new ones come in', () => {

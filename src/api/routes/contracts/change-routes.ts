@@ -1,0 +1,100 @@
+/** Operations that change one thing about a contract: its end, its usage filter, whether it is archived. */
+import { z } from 'zod';
+import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
+import {
+  archiveContract,
+  setUsageFilter,
+  updateEndDate,
+} from '../../../billing/contracts/contract-changes.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Database } from '../../../store/database.ts';
+import { createdId, hourAlignedTimestamp, uuid } from '../../fields.ts';
+import { type RouteDefinition, route } from '../../route.ts';
+import { usageFilterFields } from './contract-input.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly onContractEndChanged: ContractHook;
+}
+
+const common = { method: 'post', tags: ['Contracts'], scope: 'write', errors: [400, 404] } as const;
+
+const reference = { customer_id: uuid, contract_id: uuid };
+
+export function contractChangeRoutes(deps: Deps): RouteDefinition[] {
+  return [updateEndDateRoute(deps), setUsageFilterRoute(deps), archiveRoute(deps)];
+}
+
+function updateEndDateRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/updateEndDate',
+    operationId: 'updateContractEndDate',
+    summary: 'Set, move or remove the end of a contract',
+    description:
+      'An earlier end cuts drafts and terms and removes what is scheduled after it. A later one lengthens ' +
+      'the contract and nothing else.',
+    body: z.object({
+      ...reference,
+      ending_before: hourAlignedTimestamp
+        .nullish()
+        .meta({ description: 'Left out: the contract has no end.' }),
+      allow_ending_before_finalized_invoice: z.boolean().nullish().meta({ description: 'Default: true.' }),
+    }),
+    response: createdId,
+    async handler({ body }) {
+      await updateEndDate(
+        { ...deps, onEndChanged: deps.onContractEndChanged },
+        {
+          customerId: body.customer_id,
+          contractId: body.contract_id,
+          endingBefore: body.ending_before ?? null,
+          allowEndingBeforeFinalizedInvoice: body.allow_ending_before_finalized_invoice ?? true,
+        },
+      );
+      return { data: { id: body.contract_id } };
+    },
+  });
+}
+
+function setUsageFilterRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/setUsageFilter',
+    operationId: 'setContractUsageFilter',
+    summary: 'Set which usage belongs to a contract from a date on',
+    body: z.object({ ...reference, ...usageFilterFields, starting_at: hourAlignedTimestamp }),
+    response: 'empty',
+    async handler({ body }) {
+      await setUsageFilter(
+        deps,
+        { customerId: body.customer_id, contractId: body.contract_id },
+        { groupKey: body.group_key, groupValues: body.group_values, startingAt: body.starting_at },
+      );
+    },
+  });
+}
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/archive',
+    operationId: 'archiveContract',
+    summary: 'Archive a contract',
+    description: 'Drafts are gone and nothing more is invoiced. Cannot be undone.',
+    body: z.object({
+      ...reference,
+      void_invoices: z.boolean().meta({ description: 'Whether finalized invoices are voided too.' }),
+    }),
+    response: createdId,
+    async handler({ body }) {
+      await archiveContract(deps, {
+        customerId: body.customer_id,
+        contractId: body.contract_id,
+        voidInvoices: body.void_invoices,
+      });
+      return { data: { id: body.contract_id } };
+    },
+  });
+}

@@ -1,0 +1,47 @@
+/** Creating contracts. */
+import { z } from 'zod';
+import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
+import { contractViews } from '../../../billing/contracts/contract-views.ts';
+import { createContract } from '../../../billing/contracts/create-contract.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { assert } from '../../../core/errors.ts';
+import type { Database } from '../../../store/database.ts';
+import { uuid } from '../../fields.ts';
+import { type RouteDefinition, route } from '../../route.ts';
+import { contractFromWire, createContractBody } from './contract-input.ts';
+import { createdContractOutput, createdContractToWire } from './contract-output.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly onContractCreated: ContractHook;
+  readonly onContractEndChanged: ContractHook;
+}
+
+export function contractCreationRoutes(deps: Deps): RouteDefinition[] {
+  return [createRoute(deps)];
+}
+
+function createRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    tags: ['Contracts'],
+    path: '/v1/contracts/create',
+    operationId: 'createContract',
+    summary: 'Create a contract',
+    description:
+      'A start in the past is allowed: the periods since then are invoiced. A uniqueness_key that was used ' +
+      'before answers 409 and creates nothing.',
+    scope: 'write',
+    body: createContractBody,
+    response: z.object({ data: z.object({ id: uuid, contract: createdContractOutput }) }),
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      const hooks = { onCreated: deps.onContractCreated, onEndChanged: deps.onContractEndChanged };
+      const { contract } = await createContract({ ...deps, ...hooks }, contractFromWire(body, actor.name));
+      const [view] = await contractViews(deps.db, [contract], deps.clock.now());
+      assert(view !== undefined, 'a contract that was just created has a view');
+      return { data: { id: contract.id, contract: createdContractToWire(view) } };
+    },
+  });
+}

@@ -1,0 +1,133 @@
+/** Reading contracts, in the shapes of v1 and v2. */
+import { z } from 'zod';
+import { getContract, listContracts } from '../../../billing/contracts/contracts.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { invalid } from '../../../core/errors.ts';
+import type { Database } from '../../../store/database.ts';
+import { timestamp, uuid } from '../../fields.ts';
+import { type RouteDefinition, route } from '../../route.ts';
+import {
+  contractOutput,
+  contractOutputV2,
+  contractToWire,
+  contractToWireV2,
+  type OutputOptions,
+} from './contract-output.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const common = { method: 'post', tags: ['Contracts'], scope: 'read', errors: [400, 404] } as const;
+
+const options = {
+  include_ledgers: z.boolean().nullish().meta({ description: 'Shows the ledgers of commits and credits.' }),
+  include_balance: z.boolean().nullish().meta({ description: 'Shows what of commits and credits is left.' }),
+};
+
+const reference = { customer_id: uuid, contract_id: uuid };
+
+const listBody = z.object({
+  customer_id: uuid,
+  include_archived: z.boolean().nullish(),
+  starting_at: timestamp
+    .nullish()
+    .meta({ description: 'Only contracts that start at or after it. Not with covering_date.' }),
+  covering_date: timestamp
+    .nullish()
+    .meta({ description: 'Only contracts in force then. Not with starting_at.' }),
+  ...options,
+});
+
+export function contractReadRoutes(deps: Deps): RouteDefinition[] {
+  return [getRoute(deps), listRoute(deps), getRouteV2(deps), listRouteV2(deps)];
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/get',
+    operationId: 'getContract',
+    summary: 'Get a contract',
+    body: z.object({ ...reference, ...options }),
+    response: z.object({ data: contractOutput }),
+    async handler({ body }) {
+      const { customer_id: customerId, contract_id: contractId } = body;
+      const view = await getContract(deps, { customerId, contractId, asOfDate: null });
+      return { data: contractToWire(view, optionsFromWire(body)) };
+    },
+  });
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/list',
+    operationId: 'listContracts',
+    summary: 'List the contracts of a customer',
+    body: listBody,
+    response: z.object({ data: z.array(contractOutput) }),
+    async handler({ body }) {
+      const views = await listContracts(deps, filterFromWire(body));
+      return { data: views.map((view) => contractToWire(view, optionsFromWire(body))) };
+    },
+  });
+}
+
+function getRouteV2(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v2/contracts/get',
+    operationId: 'getContractV2',
+    summary: 'Get a contract, flat',
+    body: z.object({
+      ...reference,
+      ...options,
+      as_of_date: timestamp
+        .nullish()
+        .meta({ description: 'The contract as it stood then. Not with include_ledgers.' }),
+    }),
+    response: z.object({ data: contractOutputV2 }),
+    async handler({ body }) {
+      const { customer_id: customerId, contract_id: contractId } = body;
+      const asOfDate = body.as_of_date ?? null;
+      if (asOfDate !== null && body.include_ledgers) {
+        throw invalid('as_of_date', 'cannot be combined with include_ledgers');
+      }
+      const view = await getContract(deps, { customerId, contractId, asOfDate });
+      return { data: contractToWireV2(view, optionsFromWire(body)) };
+    },
+  });
+}
+
+function listRouteV2(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v2/contracts/list',
+    operationId: 'listContractsV2',
+    summary: 'List the contracts of a customer, flat',
+    body: listBody,
+    response: z.object({ data: z.array(contractOutputV2) }),
+    async handler({ body }) {
+      const views = await listContracts(deps, filterFromWire(body));
+      return { data: views.map((view) => contractToWireV2(view, optionsFromWire(body))) };
+    },
+  });
+}
+
+function filterFromWire(body: z.output<typeof listBody>) {
+  return {
+    customerId: body.customer_id,
+    includeArchived: body.include_archived ?? false,
+    startingAt: body.starting_at ?? null,
+    coveringDate: body.covering_date ?? null,
+  };
+}
+
+function optionsFromWire(body: z.output<z.ZodObject<typeof options>>): OutputOptions {
+  return {
+    includeBalance: body.include_balance ?? false,
+    includeLedgers: body.include_ledgers ?? false,
+  };
+}

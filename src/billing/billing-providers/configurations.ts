@@ -1,0 +1,143 @@
+/** Use cases of customers' billing configurations. They are kept and matched; nothing is sent yet. */
+import type { BillingProvider, TaxProvider } from '../../core/billing-providers.ts';
+import type { Clock } from '../../core/clock.ts';
+import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Instant } from '../../core/time.ts';
+import {
+  archiveBillingConfigurations,
+  type BillingConfiguration,
+  insertBillingConfigurations,
+  listBillingConfigurations,
+  loadBillingConfigurations,
+} from '../../store/billing-configurations.ts';
+import { loadConnections } from '../../store/billing-connections.ts';
+import { findCustomer, lockCustomer } from '../../store/customers.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { unconnectedDeliveryMethodId } from './connections.ts';
+import { type DeliveryInput, resolveDelivery } from './delivery.ts';
+import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** A configuration as a client describes it. */
+export interface BillingConfigurationInput extends DeliveryInput {
+  readonly billingProvider: BillingProvider;
+  readonly taxProvider: TaxProvider | null;
+  readonly settings: ProviderSettings;
+}
+
+/** A configuration as clients may see it: without secrets. */
+export interface BillingConfigurationView
+  extends Omit<BillingConfiguration, 'configuration' | 'connectionId'> {
+  readonly settings: ProviderSettings;
+  readonly deliveryMethodId: string;
+  readonly deliverySettings: ProviderSettings;
+}
+
+/** Adds configurations to a customer who is made or locked in this transaction. Refuses unsound ones (`invalid`). */
+export async function addBillingConfigurations(
+  tx: Transaction,
+  customerId: string,
+  inputs: readonly BillingConfigurationInput[],
+  createdAt: Instant,
+  fieldOf: (index: number) => string,
+): Promise<BillingConfiguration[]> {
+  const added: BillingConfiguration[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const field = fieldOf(index);
+    const { billingProvider, taxProvider, settings } = input;
+    checkSettings(billingProvider, settings, taxProvider, field);
+    added.push({
+      id: newId(),
+      customerId,
+      billingProvider,
+      ...(await resolveDelivery(tx, input, field)),
+      taxProvider,
+      configuration: settings,
+      createdAt,
+      archivedAt: null,
+    });
+  }
+  await insertBillingConfigurations(tx, added);
+  return added;
+}
+
+/**
+ * Adds configurations to any number of customers, all or none, in the order given. Refuses an unknown
+ * customer (`not_found`), an archived one and unsound configurations (`invalid`); `data[i].` leads the path.
+ */
+export async function setBillingConfigurations(
+  deps: Deps,
+  inputs: readonly (BillingConfigurationInput & { readonly customerId: string })[],
+): Promise<BillingConfigurationView[]> {
+  const now = deps.clock.now();
+  return deps.db.transaction(async (tx) => {
+    const added: BillingConfiguration[] = [];
+    // Locked in one order, so that two calls for the same customers cannot wait for each other.
+    for (const id of new Set(inputs.map(({ customerId }) => customerId).sort())) await lockCustomer(tx, id);
+    for (const [index, input] of inputs.entries()) {
+      await requireActiveCustomer(tx, input.customerId, `data[${index}].customer_id`);
+      const field = `data[${index}].`;
+      added.push(...(await addBillingConfigurations(tx, input.customerId, [input], now, () => field)));
+    }
+    return billingConfigurationViews(tx, added);
+  });
+}
+
+/** The customer's configurations, oldest first. Refuses an unknown customer. */
+export async function getBillingConfigurations(
+  deps: Pick<Deps, 'db'>,
+  customerId: string,
+  filter: { readonly includeArchived: boolean },
+): Promise<BillingConfigurationView[]> {
+  if ((await findCustomer(deps.db, customerId)) === null) throw notFound('customer', customerId);
+  return billingConfigurationViews(deps.db, await listBillingConfigurations(deps.db, customerId, filter));
+}
+
+/**
+ * Archives configurations, all or none; contracts that use them stop being sent. Doing it twice is doing it
+ * once. Refuses an unknown customer (`not_found`) and ids that are not the customer's (`invalid`).
+ */
+export async function archiveConfigurations(
+  deps: Deps,
+  customerId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    if (!(await lockCustomer(tx, customerId))) throw notFound('customer', customerId);
+    const known = await loadBillingConfigurations(tx, ids);
+    for (const [index, id] of ids.entries()) {
+      if (known.get(id)?.customerId === customerId) continue;
+      throw invalid(
+        `customer_billing_provider_configuration_ids[${index}]`,
+        `customer ${customerId} has no billing configuration ${id}`,
+      );
+    }
+    await archiveBillingConfigurations(tx, ids, deps.clock.now());
+  });
+}
+
+/** What clients may see of configurations. */
+export async function billingConfigurationViews(
+  db: Database | Transaction,
+  configurations: readonly BillingConfiguration[],
+): Promise<BillingConfigurationView[]> {
+  const ids = new Set(configurations.flatMap(({ connectionId }) => connectionId ?? []));
+  const connections = await loadConnections(db, [...ids]);
+  return configurations.map(({ configuration, connectionId, ...rest }) => ({
+    ...rest,
+    settings: withoutSecrets(configuration),
+    deliveryMethodId: connectionId ?? unconnectedDeliveryMethodId(rest.billingProvider, rest.deliveryMethod),
+    deliverySettings: publicSettings(connections.get(connectionId ?? '')?.configuration ?? {}),
+  }));
+}
+
+async function requireActiveCustomer(tx: Transaction, id: string, field: string): Promise<void> {
+  const customer = await findCustomer(tx, id);
+  if (customer === null) throw new Refusal('not_found', `${field}: customer ${id} not found`);
+  if (customer.archivedAt !== null) throw invalid(field, `customer ${id} is archived`);
+}

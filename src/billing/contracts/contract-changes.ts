@@ -1,0 +1,122 @@
+/** Changes of a contract by operations of their own: end date, usage filter, archiving. */
+import type { Clock } from '../../core/clock.ts';
+import { invalid, Refusal } from '../../core/errors.ts';
+import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
+import { type ContractHook, type ContractReference, changeContract } from './change-contract.ts';
+import { withEndDate } from './truncate-terms.ts';
+import { checkUsageFilter } from './usage-filters.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface UpdateEndDateInput extends ContractReference {
+  /** Null: the contract has no end any more. */
+  readonly endingBefore: Instant | null;
+  /** Whether the end may lie before the end of invoices that are finalized; they stay as they are. */
+  readonly allowEndingBeforeFinalizedInvoice: boolean;
+}
+
+/**
+ * Sets, moves or removes the end. Refuses (`invalid`) an end that is not after the start, one before a
+ * finalized invoice where that is not allowed, and an archived contract.
+ */
+export async function updateEndDate(
+  deps: Deps & { readonly onEndChanged: ContractHook },
+  input: UpdateEndDateInput,
+): Promise<void> {
+  const now = deps.clock.now();
+  await deps.db.transaction(async (tx) => {
+    const changed = await changeContract(tx, input, now, async (full) => {
+      requireNotArchived(full);
+      await checkEndDate(tx, full, input, 'ending_before');
+      return withEndDate(full, input.endingBefore, now);
+    });
+    await deps.onEndChanged(tx, changed.contract);
+  });
+}
+
+/** Refuses (`invalid`, naming `field`) an end date that the contract cannot have. */
+export async function checkEndDate(
+  tx: Transaction,
+  { contract }: FullContract,
+  { endingBefore, allowEndingBeforeFinalizedInvoice }: Omit<UpdateEndDateInput, keyof ContractReference>,
+  field: string,
+): Promise<void> {
+  if (endingBefore === null) return;
+  if (endingBefore <= contract.startingAt) throw invalid(field, 'must be after the contract starts');
+  if (allowEndingBeforeFinalizedInvoice) return;
+  const issuedUntil = (await lastIssuedPeriodEnds(tx, [contract.id])).get(contract.id);
+  if (issuedUntil !== undefined && endingBefore < issuedUntil) {
+    throw invalid(field, `a finalized invoice reaches until ${formatInstant(issuedUntil)}`);
+  }
+}
+
+/** Sets the filter from its start on. Refuses (`invalid`) a start outside the contract and an unknown key. */
+export async function setUsageFilter(
+  deps: Deps,
+  reference: ContractReference,
+  filter: UsageFilter,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await changeContract(tx, reference, deps.clock.now(), async (full) => {
+      requireNotArchived(full);
+      await checkUsageFilter(tx, full.contract, filter, '');
+      return withUsageFilter(full, filter);
+    });
+  });
+}
+
+/** Of two filters with one start the one set last holds. */
+export function withUsageFilter(full: FullContract, filter: UsageFilter): FullContract {
+  const others = full.terms.usageFilters.filter((one) => one.startingAt !== filter.startingAt);
+  const usageFilters = [...others, filter].toSorted((a, b) => a.startingAt - b.startingAt);
+  return { ...full, terms: { ...full.terms, usageFilters } };
+}
+
+export interface ArchiveContractInput extends ContractReference {
+  /** Whether finalized invoices are voided too. */
+  readonly voidInvoices: boolean;
+}
+
+/**
+ * Archives the contract with its commits, credits and charges: drafts are gone and nothing is invoiced any
+ * more. Cannot be undone. Refuses (`invalid`) a contract that is archived already.
+ */
+export async function archiveContract(deps: Deps, input: ArchiveContractInput): Promise<void> {
+  const now = deps.clock.now();
+  await deps.db.transaction(async (tx) => {
+    await changeContract(tx, input, now, (full) => {
+      requireNotArchived(full);
+      return archived(full, now);
+    });
+    if (input.voidInvoices) await voidInvoicesOfContract(tx, input.contractId);
+  });
+}
+
+function archived({ contract, terms }: FullContract, now: Instant): FullContract {
+  const archive = <Term extends { readonly archivedAt: Instant | null }>(term: Term): Term => ({
+    ...term,
+    archivedAt: term.archivedAt ?? now,
+  });
+  return {
+    contract: archive(contract),
+    terms: {
+      ...terms,
+      commits: terms.commits.map(archive),
+      scheduledCharges: terms.scheduledCharges.map(archive),
+    },
+  };
+}
+
+/** Refuses (`invalid`) a contract that is archived: it cannot be changed any more. */
+export function requireNotArchived({ contract }: FullContract): void {
+  if (contract.archivedAt !== null) {
+    throw new Refusal('invalid', `contract ${contract.id} is archived`);
+  }
+}

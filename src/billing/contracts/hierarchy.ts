@@ -1,0 +1,58 @@
+/** Parents and children among contracts (docs/contracts.md, "Hierarchies"). */
+import { invalid } from '../../core/errors.ts';
+import type { Contract, HierarchyInput } from '../../core/terms/contract.ts';
+import { loadContracts, lockContract } from '../../store/contracts.ts';
+import type { Transaction } from '../../store/database.ts';
+
+/** A parent and its children together. */
+const NODES_MAX = 10;
+
+/**
+ * Where a new contract stands. Locks the parent, so that contracts made at the same time cannot exceed the
+ * limit together. Refuses (`invalid`) an unknown, archived or full parent, and one that is a child itself.
+ */
+export async function resolveHierarchy(
+  tx: Transaction,
+  input: HierarchyInput | null,
+): Promise<Pick<Contract, 'parent' | 'invoiceConsolidationType'>> {
+  if (input === null) return { parent: null, invoiceConsolidationType: null };
+  const path = 'hierarchy_configuration';
+  const { parent, payer, usageStatementBehavior, invoiceConsolidationType } = input;
+  if (parent === null) {
+    if (payer !== null) throw invalid(`${path}.payer`, 'is for children, and there is no parent');
+    if (usageStatementBehavior !== null) {
+      throw invalid(`${path}.usage_statement_behavior`, 'is for children, and there is no parent');
+    }
+    return { parent: null, invoiceConsolidationType };
+  }
+  if (invoiceConsolidationType !== null) {
+    throw invalid(`${path}.parent_behavior`, 'is for parents: a child cannot be one');
+  }
+  if (usageStatementBehavior === 'CONSOLIDATE' && payer !== 'PARENT') {
+    throw invalid(`${path}.usage_statement_behavior`, 'CONSOLIDATE needs payer PARENT');
+  }
+  await requireParent(tx, parent, `${path}.parent.contract_id`);
+  return { parent: { ...parent, payer, usageStatementBehavior }, invoiceConsolidationType: null };
+}
+
+async function requireParent(
+  tx: Transaction,
+  { contractId, customerId }: { readonly contractId: string; readonly customerId: string },
+  field: string,
+): Promise<void> {
+  const parent = await lockContract(tx, contractId);
+  if (parent === null || parent.customerId !== customerId) {
+    throw invalid(field, `contract ${contractId} of customer ${customerId} not found`);
+  }
+  if (parent.archivedAt !== null) throw invalid(field, `contract ${contractId} is archived`);
+  if (parent.parent !== null) {
+    throw invalid(field, `contract ${contractId} is a child itself: a hierarchy has one level`);
+  }
+  const children = await loadContracts(tx, { parentIds: [contractId] });
+  if (children.length + 2 > NODES_MAX) {
+    throw invalid(
+      field,
+      `contract ${contractId} has ${children.length} children: a hierarchy has at most ${NODES_MAX} contracts`,
+    );
+  }
+}

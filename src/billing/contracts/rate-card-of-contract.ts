@@ -1,0 +1,39 @@
+/** The rate card that a new contract is priced by: named by id, or by an alias as of the contract's start. */
+import { invalid, Refusal } from '../../core/errors.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { findRateCard, loadAliasAssignments, type RateCard } from '../../store/rate-cards.ts';
+import { cardBehindAlias } from '../rate-cards/alias-schedule.ts';
+
+export interface RateCardReference {
+  readonly rateCardId: string | null;
+  /** Excludes `rateCardId`. */
+  readonly rateCardAlias: string | null;
+}
+
+/** Null where neither is given. Refuses an unknown card or alias (`not_found`), and an archived card (`invalid`). */
+export async function resolveRateCard(
+  db: Database | Transaction,
+  { rateCardId, rateCardAlias }: RateCardReference,
+  startingAt: Instant,
+): Promise<RateCard | null> {
+  if (rateCardId !== null && rateCardAlias !== null) {
+    throw invalid('rate_card_alias', 'cannot be combined with rate_card_id');
+  }
+  if (rateCardId === null && rateCardAlias === null) return null;
+  const field = rateCardAlias === null ? 'rate_card_id' : 'rate_card_alias';
+  const id = rateCardId ?? (await cardOfAlias(db, rateCardAlias ?? '', startingAt));
+  const card = await findRateCard(db, id);
+  if (card === null) throw new Refusal('not_found', `${field}: rate card ${id} not found`);
+  if (card.archivedAt !== null) {
+    throw invalid(field, `rate card ${card.id} is archived and takes no new contracts`);
+  }
+  return card;
+}
+
+async function cardOfAlias(db: Database | Transaction, alias: string, at: Instant): Promise<string> {
+  const id = cardBehindAlias(await loadAliasAssignments(db, [alias]), at);
+  if (id !== null) return id;
+  const text = `no rate card has the alias ${JSON.stringify(alias)} at ${formatInstant(at)}`;
+  throw new Refusal('not_found', `rate_card_alias: ${text}`);
+}

@@ -1,0 +1,220 @@
+/**
+ * Makes the terms of a contract out of what a client described: everything is checked first, ids are
+ * given, and temporary ids become ids. Creating a contract, editing one and provisioning a package all
+ * come through here. Pure; what must be looked up is in the context.
+ */
+import { invalid } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { CommitInput } from '../../../core/terms/commits.ts';
+import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
+import type { OverrideInput } from '../../../core/terms/overrides.ts';
+import type { RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
+import type { ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
+import type { SubscriptionInput } from '../../../core/terms/subscriptions.ts';
+import type {
+  PrepaidBalanceThreshold,
+  SpendThreshold,
+  SpendTracker,
+} from '../../../core/terms/thresholds.ts';
+import type { Instant } from '../../../core/time.ts';
+import { buildCommit } from './commits.ts';
+import { buildOverride } from './overrides.ts';
+import { buildRecurringCommit, refuseSecondDaily, validateRecurringCommit } from './recurring-commits.ts';
+import { buildScheduledCharge } from './scheduled-charges.ts';
+import { buildSubscription, validateSubscription } from './subscriptions.ts';
+import type { LoadedContext, TermsContext } from './terms-context.ts';
+import {
+  validatePrepaidBalanceThreshold,
+  validateSpendThreshold,
+  validateSpendTrackers,
+} from './thresholds.ts';
+
+export interface TermsInput {
+  readonly commits: readonly CommitInput[];
+  readonly credits: readonly CommitInput[];
+  readonly recurringCommits: readonly RecurringCommitInput[];
+  readonly recurringCredits: readonly RecurringCommitInput[];
+  readonly overrides: readonly OverrideInput[];
+  readonly scheduledCharges: readonly ScheduledChargeInput[];
+  readonly subscriptions: readonly SubscriptionInput[];
+  readonly spendTrackers: readonly SpendTracker[];
+  readonly spendThreshold: SpendThreshold | null;
+  readonly prepaidBalanceThreshold: PrepaidBalanceThreshold | null;
+}
+
+export const NO_TERMS_INPUT: TermsInput = {
+  commits: [],
+  credits: [],
+  recurringCommits: [],
+  recurringCredits: [],
+  overrides: [],
+  scheduledCharges: [],
+  subscriptions: [],
+  spendTrackers: [],
+  spendThreshold: null,
+  prepaidBalanceThreshold: null,
+};
+
+/** Terms that are there already, to which new ones may refer. */
+export type ExistingTerms = Pick<
+  ContractTerms,
+  'commits' | 'recurringCommits' | 'subscriptions' | 'spendTrackers'
+>;
+
+export interface BuildTerms {
+  readonly contract: Pick<
+    Contract,
+    'id' | 'customerId' | 'startingAt' | 'endingBefore' | 'multiplierPrioritization'
+  >;
+  readonly loaded: LoadedContext;
+  /** What stands before the names of the lists in the request: `add_` in edits, else ''. */
+  readonly prefix: string;
+  readonly existing: ExistingTerms;
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+}
+
+/** Everything but usage filters. */
+export type BuiltTerms = Omit<ContractTerms, 'usageFilters'>;
+
+const NO_TERMS: ExistingTerms = { commits: [], recurringCommits: [], subscriptions: [], spendTrackers: [] };
+
+/** The terms of a contract that has none yet. */
+export function buildNewTerms(input: TermsInput, build: Omit<BuildTerms, 'existing' | 'prefix'>): BuiltTerms {
+  return buildTerms(input, { ...build, existing: NO_TERMS, prefix: '' });
+}
+
+/**
+ * The terms that `input` adds to those in `existing`. Refuses (`invalid`) the first bad field of the first
+ * bad term.
+ */
+export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
+  const given = assignIds(input, build);
+  const context = contextOf(given, build);
+  const { contract, prefix, createdAt, createdBy } = build;
+  const origin = { contractId: contract.id, createdAt, createdBy };
+  for (const { input: one, path } of given.subscriptions) validateSubscription(one, path, context);
+  for (const { input: one, path } of given.recurring) validateRecurringCommit(one, path, context);
+  refuseSecondDaily([
+    ...build.existing.recurringCommits.map((one) => ({
+      input: { ...one, temporaryId: null },
+      path: `${prefix}recurring_commits`,
+    })),
+    ...given.recurring,
+  ]);
+  validateSpendTrackers(
+    input.spendTrackers,
+    `${prefix}spend_trackers`,
+    context,
+    build.existing.spendTrackers,
+  );
+  checkThresholds(input, context, build);
+  return {
+    subscriptions: given.subscriptions.map(({ input: one, id }) =>
+      buildSubscription(one, context, { ...origin, id }),
+    ),
+    recurringCommits: given.recurring.map(({ input: one, id }) =>
+      buildRecurringCommit(one, context, { ...origin, id }),
+    ),
+    commits: given.commits.map(({ input: one, path, id }) =>
+      buildCommit(one, path, context, { ...origin, id, customerId: contract.customerId }),
+    ),
+    overrides: input.overrides.map((one, index) =>
+      buildOverride(one, `${prefix}overrides[${index}]`, context, {
+        id: newId(),
+        contractId: contract.id,
+        createdAt,
+      }),
+    ),
+    scheduledCharges: input.scheduledCharges.map((one, index) =>
+      buildScheduledCharge(one, `${prefix}scheduled_charges[${index}]`, context, { ...origin, id: newId() }),
+    ),
+    spendTrackers: input.spendTrackers,
+    spendThreshold: input.spendThreshold,
+    prepaidBalanceThreshold: input.prepaidBalanceThreshold,
+  };
+}
+
+function checkThresholds(input: TermsInput, context: TermsContext, { existing, prefix }: BuildTerms): void {
+  const trackers = [...existing.spendTrackers, ...input.spendTrackers];
+  if (input.spendThreshold !== null) {
+    const path = `${prefix}spend_threshold_configuration`;
+    validateSpendThreshold(input.spendThreshold, path, context, trackers);
+  }
+  if (input.prepaidBalanceThreshold !== null) {
+    const path = `${prefix}prepaid_balance_threshold_configuration`;
+    validatePrepaidBalanceThreshold(input.prepaidBalanceThreshold, path, context, trackers);
+  }
+}
+
+interface Given<Input> {
+  readonly input: Input;
+  readonly id: string;
+  readonly path: string;
+}
+
+interface GivenTerms {
+  /** Commits first, then credits. */
+  readonly commits: readonly Given<CommitInput>[];
+  readonly recurring: readonly Given<RecurringCommitInput>[];
+  readonly subscriptions: readonly Given<SubscriptionInput>[];
+}
+
+function assignIds(input: TermsInput, { prefix }: BuildTerms): GivenTerms {
+  const located = <Input>(list: readonly Input[], name: string): Given<Input>[] =>
+    list.map((one, index) => ({ input: one, id: newId(), path: `${prefix}${name}[${index}]` }));
+  return {
+    commits: [...located(input.commits, 'commits'), ...located(input.credits, 'credits')],
+    recurring: [
+      ...located(input.recurringCommits, 'recurring_commits'),
+      ...located(input.recurringCredits, 'recurring_credits'),
+    ],
+    subscriptions: located(input.subscriptions, 'subscriptions'),
+  };
+}
+
+/** Everything that is named by id is also named by temporary id, where the request gives it one. */
+function contextOf(given: GivenTerms, { contract, loaded, existing }: BuildTerms): TermsContext {
+  refuseRepeatedTemporaryIds([...given.commits, ...given.recurring]);
+  refuseRepeatedTemporaryIds(given.subscriptions);
+  const named = (terms: readonly Given<{ readonly temporaryId: string | null }>[]) =>
+    terms.flatMap(({ input, id }): [string, string][] => [
+      [id, id],
+      ...(input.temporaryId === null ? [] : [[input.temporaryId, id] as [string, string]]),
+    ]);
+  const known = (terms: readonly { readonly id: string }[]) =>
+    terms.map(({ id }): [string, string] => [id, id]);
+  const commits = [...known(existing.commits), ...named(given.commits)];
+  const recurring = [...known(existing.recurringCommits), ...named(given.recurring)];
+  return {
+    ...loaded,
+    contract,
+    multiplierPrioritization: contract.multiplierPrioritization,
+    subscriptions: new Map([
+      ...existing.subscriptions.map(({ id, quantityManagementMode }) => {
+        return [id, { id, quantityManagementMode }] as const;
+      }),
+      ...given.subscriptions.flatMap(({ input, id }) => {
+        const quantityManagementMode = input.quantityManagementMode ?? ('QUANTITY_ONLY' as const);
+        return input.temporaryId === null
+          ? []
+          : [[input.temporaryId, { id, quantityManagementMode }] as const];
+      }),
+    ]),
+    commitIds: new Map(commits),
+    recurringCommitIds: new Map(recurring),
+    balanceIds: new Map([...commits, ...recurring]),
+  };
+}
+
+function refuseRepeatedTemporaryIds(terms: readonly Given<{ readonly temporaryId: string | null }>[]): void {
+  const seen = new Set<string>();
+  for (const { input, path } of terms) {
+    const { temporaryId } = input;
+    if (temporaryId === null) continue;
+    if (seen.has(temporaryId)) {
+      throw invalid(`${path}.temporary_id`, `repeats ${JSON.stringify(temporaryId)}`);
+    }
+    seen.add(temporaryId);
+  }
+}

@@ -1,0 +1,143 @@
+/** What makes a commit or a credit sound, and how one is made of it (docs/contracts.md, "Commits and credits"). Pure. */
+import { decimal, ONE, sum, ZERO } from '../../../core/decimal.ts';
+import { invalid } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import { type Commit, type CommitInput, DEFAULT_PRIORITY } from '../../../core/terms/commits.ts';
+import type { AccessScheduleInput } from '../../../core/terms/schedules.ts';
+import type { Instant } from '../../../core/time.ts';
+import { validateApplicability, validateHierarchyAccess } from './applicability.ts';
+import { refusePaymentGate } from './payment-gates.ts';
+import { type ExpandedSchedule, expandSchedule, totalOf } from './point-schedule.ts';
+import {
+  requireCreditType,
+  requireDeclaredFields,
+  requireEndAfterStart,
+  requireFixedProduct,
+  type TermsContext,
+} from './terms-context.ts';
+
+/** Refuses (`invalid`) the first bad field; `path` is the commit's place in the request, such as `commits[2]`. */
+export function validateCommit(input: CommitInput, path: string, context: TermsContext): void {
+  resolveSchedules(input, path, context);
+}
+
+/** Who a commit belongs to, and who made it when. */
+export interface CommitOrigin {
+  readonly id: string;
+  readonly customerId: string;
+  readonly contractId: string | null;
+  readonly createdAt: Instant;
+  readonly createdBy: string | null;
+}
+
+/** Checks the input as `validateCommit` does and makes the commit of it. */
+export function buildCommit(
+  input: CommitInput,
+  path: string,
+  context: TermsContext,
+  origin: CommitOrigin,
+): Commit {
+  const { access, accessCreditTypeId, invoice } = resolveSchedules(input, path, context);
+  return {
+    ...origin,
+    type: input.type,
+    name: input.name,
+    description: input.description,
+    productId: input.productId,
+    priority: input.priority ?? decimal(DEFAULT_PRIORITY),
+    rateType: input.rateType ?? 'LIST_RATE',
+    rolloverFraction: input.rolloverFraction,
+    accessSchedule: {
+      creditTypeId: accessCreditTypeId,
+      segments: access.segments.map((segment) => ({ id: newId(), ...segment })),
+    },
+    invoiceSchedule:
+      invoice === null
+        ? null
+        : {
+            creditTypeId: invoice.creditTypeId,
+            doNotInvoice: input.invoiceSchedule?.doNotInvoice ?? false,
+            items: invoice.items.map((item) => ({ id: newId(), ...item })),
+          },
+    invoiceContractId: null,
+    applicability: input.applicability,
+    applicableContractIds: [],
+    hierarchyAccess: input.hierarchyAccess,
+    countsAsDiscounted: input.countsAsDiscounted,
+    paymentGate: input.paymentGate,
+    recurringCommitId: null,
+    rolledOverFrom: null,
+    uniquenessKey: null,
+    customFields: input.customFields,
+    archivedAt: null,
+  };
+}
+
+interface Schedules {
+  readonly access: AccessScheduleInput;
+  readonly accessCreditTypeId: string;
+  readonly invoice: ExpandedSchedule | null;
+}
+
+function resolveSchedules(input: CommitInput, path: string, context: TermsContext): Schedules {
+  requireFixedProduct(context, input.productId, `${path}.product_id`);
+  const { accessSchedule: access, invoiceSchedule } = input;
+  if (access === null) throw invalid(`${path}.access_schedule`, 'is required');
+  const accessCreditTypeId = validateAccessSchedule(access, `${path}.access_schedule`, context);
+  const invoice =
+    invoiceSchedule === null ? null : expandSchedule(invoiceSchedule, `${path}.invoice_schedule`, context);
+  const wrongItem = invoice?.items.find((item) => item.amount.lt(ZERO));
+  if (wrongItem !== undefined) throw invalid(`${path}.invoice_schedule`, 'amounts must not be negative');
+  if (input.type === 'POSTPAID') checkPostpaid(access, accessCreditTypeId, invoice, input, path);
+  const { rolloverFraction } = input;
+  if (rolloverFraction !== null && (rolloverFraction.lt(ZERO) || rolloverFraction.gt(ONE))) {
+    throw invalid(`${path}.rollover_fraction`, 'must be from 0 to 1');
+  }
+  validateApplicability(input.applicability, path, context);
+  validateHierarchyAccess(input.hierarchyAccess, path);
+  if (input.paymentGate !== null) refusePaymentGate(input.paymentGate, `${path}.payment_gate_config`);
+  requireDeclaredFields(input.type === 'CREDIT' ? 'contract_credit' : 'commit', input.customFields, path);
+  return { access, accessCreditTypeId, invoice };
+}
+
+/** Refuses (`invalid`) a schedule without items and items that do not end after they start. Returns its unit. */
+export function validateAccessSchedule(
+  schedule: AccessScheduleInput,
+  path: string,
+  context: TermsContext,
+): string {
+  if (schedule.segments.length === 0) throw invalid(`${path}.schedule_items`, 'must have at least 1 item');
+  for (const [index, segment] of schedule.segments.entries()) {
+    const field = `${path}.schedule_items[${index}]`;
+    requireEndAfterStart(segment, field);
+    if (segment.amount.lt(ZERO)) throw invalid(`${field}.amount`, 'must not be negative');
+  }
+  return requireCreditType(context, schedule.creditTypeId, `${path}.credit_type_id`);
+}
+
+/** One segment, one invoice item (the true-up), and the same amount in both. */
+function checkPostpaid(
+  access: AccessScheduleInput,
+  accessCreditTypeId: string,
+  invoice: ExpandedSchedule | null,
+  input: CommitInput,
+  path: string,
+): void {
+  if (access.segments.length !== 1) {
+    throw invalid(`${path}.access_schedule.schedule_items`, 'must have exactly 1 item for POSTPAID commits');
+  }
+  if (invoice === null) throw invalid(`${path}.invoice_schedule`, 'is required for POSTPAID commits');
+  if (input.invoiceSchedule?.doNotInvoice) {
+    throw invalid(`${path}.invoice_schedule.do_not_invoice`, 'is for PREPAID commits only');
+  }
+  if (invoice.items.length !== 1) {
+    throw invalid(`${path}.invoice_schedule.schedule_items`, 'must have exactly 1 item for POSTPAID commits');
+  }
+  const committed = sum(access.segments.map((segment) => segment.amount));
+  if (accessCreditTypeId === invoice.creditTypeId && !totalOf(invoice.items).eq(committed)) {
+    throw invalid(
+      `${path}.invoice_schedule.schedule_items[0].amount`,
+      `must equal the access amount ${committed.toString()} for POSTPAID commits`,
+    );
+  }
+}

@@ -1,0 +1,58 @@
+/** Which products and pricing units the terms of a request name, so that they are looked up in one go. Pure. */
+
+import type { Applicability } from '../../../core/terms/applicability.ts';
+import type { CommitInput } from '../../../core/terms/commits.ts';
+import type { RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
+import type { TermsInput } from './build-terms.ts';
+
+export interface NamedIds {
+  readonly productIds: readonly string[];
+  readonly creditTypeIds: readonly string[];
+}
+
+export function namedIds(input: TermsInput): NamedIds {
+  const commits = [...input.commits, ...input.credits];
+  const recurring = [...input.recurringCommits, ...input.recurringCredits];
+  const { spendThreshold, prepaidBalanceThreshold } = input;
+  const productIds = [
+    ...commits.flatMap(productsOfBalance),
+    ...recurring.flatMap(productsOfBalance),
+    ...input.overrides.flatMap(({ productId, specifiers }) => [
+      productId,
+      ...specifiers.map((specifier) => specifier.productId),
+    ]),
+    ...input.scheduledCharges.map((charge) => charge.productId),
+    ...input.subscriptions.map((subscription) => subscription.productId),
+    spendThreshold?.commit.productId,
+    ...(prepaidBalanceThreshold === null ? [] : productsOfBalance(prepaidBalanceThreshold.commit)),
+  ];
+  const creditTypeIds = [
+    ...commits.flatMap(unitsOfCommit),
+    ...recurring.flatMap(unitsOfRecurring),
+    ...input.overrides.map((override) => override.overwriteRate?.creditTypeId),
+    ...input.scheduledCharges.map((charge) => charge.schedule.creditTypeId),
+    ...input.spendTrackers.map((tracker) => tracker.creditTypeId),
+    prepaidBalanceThreshold?.customCreditTypeId,
+  ];
+  return { productIds: present(productIds), creditTypeIds: present(creditTypeIds) };
+}
+
+function productsOfBalance(from: {
+  readonly productId: string;
+  readonly applicability: Applicability;
+}): (string | null)[] {
+  const { productIds, specifiers } = from.applicability;
+  return [from.productId, ...productIds, ...specifiers.map((specifier) => specifier.productId)];
+}
+
+function unitsOfCommit({ accessSchedule, invoiceSchedule }: CommitInput) {
+  return [accessSchedule?.creditTypeId, invoiceSchedule?.creditTypeId];
+}
+
+function unitsOfRecurring({ accessAmount, invoiceAmount }: RecurringCommitInput) {
+  return [accessAmount.creditTypeId, invoiceAmount?.creditTypeId];
+}
+
+function present(ids: readonly (string | null | undefined)[]): string[] {
+  return ids.filter((id) => id != null);
+}

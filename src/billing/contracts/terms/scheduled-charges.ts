@@ -1,0 +1,48 @@
+/** What makes a scheduled charge sound, and how one is made of it (docs/contracts.md, "Schedules"). Pure. */
+import { invalid } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { ScheduledCharge, ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
+import type { Instant } from '../../../core/time.ts';
+import { type ExpandedSchedule, expandSchedule } from './point-schedule.ts';
+import { requireDeclaredFields, requireFixedProduct, type TermsContext } from './terms-context.ts';
+
+/** Refuses (`invalid`) the first bad field; `path` is the charge's place in the request. */
+export function validateScheduledCharge(
+  input: ScheduledChargeInput,
+  path: string,
+  context: TermsContext,
+): void {
+  resolveCharge(input, path, context);
+}
+
+/** Checks the input as `validateScheduledCharge` does and makes the charge of it. */
+export function buildScheduledCharge(
+  input: ScheduledChargeInput,
+  path: string,
+  context: TermsContext,
+  origin: {
+    readonly id: string;
+    readonly contractId: string;
+    readonly createdAt: Instant;
+    readonly createdBy: string;
+  },
+): ScheduledCharge {
+  const { creditTypeId, items } = resolveCharge(input, path, context);
+  return {
+    ...origin,
+    productId: input.productId,
+    name: input.name,
+    schedule: { creditTypeId, doNotInvoice: false, items: items.map((item) => ({ id: newId(), ...item })) },
+    customFields: input.customFields,
+    archivedAt: null,
+  };
+}
+
+function resolveCharge(input: ScheduledChargeInput, path: string, context: TermsContext): ExpandedSchedule {
+  requireFixedProduct(context, input.productId, `${path}.product_id`);
+  if (input.schedule.doNotInvoice) {
+    throw invalid(`${path}.schedule.do_not_invoice`, 'is for invoice schedules of commits only');
+  }
+  requireDeclaredFields('scheduled_charge', input.customFields, path);
+  return expandSchedule(input.schedule, `${path}.schedule`, context);
+}

@@ -1,0 +1,138 @@
+/**
+ * What terms are checked against: the contract they belong to, and what they name. Looked up once for all
+ * terms of a request, so that the checks themselves are plain functions.
+ */
+import type { BillingFrequency, Product } from '../../../core/catalogue.ts';
+import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
+import type { Decimal } from '../../../core/decimal.ts';
+import { invalid } from '../../../core/errors.ts';
+import type { MultiplierPrioritization } from '../../../core/terms/overrides.ts';
+import type { Instant } from '../../../core/time.ts';
+import { loadCreditTypes } from '../../../store/credit-types.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { loadProducts } from '../../../store/products.ts';
+import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards.ts';
+import { loadRateEntries } from '../../../store/rates.ts';
+
+/** A subscription that recurring terms may be tied to. */
+export interface SubscriptionFacts {
+  readonly id: string;
+  readonly quantityManagementMode: 'SEAT_BASED' | 'QUANTITY_ONLY';
+}
+
+export interface TermsContext {
+  readonly contract: { readonly startingAt: Instant; readonly endingBefore: Instant | null };
+  readonly multiplierPrioritization: MultiplierPrioritization;
+  /** The products that the terms name, and all that have a rate on the card. */
+  readonly products: ReadonlyMap<string, Product>;
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+  /** Null: the contract has no rate card. */
+  readonly card: CardFacts | null;
+  /** By id and by temporary id. */
+  readonly subscriptions: ReadonlyMap<string, SubscriptionFacts>;
+  /** From id or temporary id to the id of a commit, credit, or recurring term that an override may name. */
+  readonly commitIds: ReadonlyMap<string, string>;
+  readonly recurringCommitIds: ReadonlyMap<string, string>;
+  /** Both kinds of credits included. */
+  readonly balanceIds: ReadonlyMap<string, string>;
+}
+
+export interface CardFacts {
+  readonly id: string;
+  readonly fiatCreditTypeId: string;
+  /** The currency's amount for one custom unit, by unit. */
+  readonly conversions: ReadonlyMap<string, Decimal>;
+  readonly productIds: ReadonlySet<string>;
+  /** `<product id>:<billing frequency>` of every subscription rate. */
+  readonly subscriptionRates: ReadonlySet<string>;
+}
+
+/** Everything but what the request itself adds to the maps of ids. */
+export type LoadedContext = Pick<TermsContext, 'products' | 'creditTypes' | 'card'>;
+
+/** Looks up the named products and units, and what the card has rates for. Unknown ids are absent. */
+export async function loadTermsContext(
+  db: Database | Transaction,
+  card: RateCard | null,
+  named: { readonly productIds: Iterable<string>; readonly creditTypeIds: Iterable<string> },
+): Promise<LoadedContext> {
+  const onCard = card === null ? [] : ((await rateCardProductOrder(db, [card.id])).get(card.id) ?? []);
+  const products = await loadProducts(db, [...new Set([...named.productIds, ...onCard])]);
+  const creditTypes = await loadCreditTypes(db, [...new Set([...named.creditTypeIds, USD_CENTS.id])]);
+  return { products, creditTypes, card: card === null ? null : await cardFacts(db, card, onCard, products) };
+}
+
+async function cardFacts(
+  db: Database | Transaction,
+  card: RateCard,
+  productIds: readonly string[],
+  products: ReadonlyMap<string, Product>,
+): Promise<CardFacts> {
+  const subscriptionProducts = productIds.filter((id) => products.get(id)?.type === 'SUBSCRIPTION');
+  const entries = (await loadRateEntries(db, [card.id], subscriptionProducts)).get(card.id) ?? [];
+  return {
+    id: card.id,
+    fiatCreditTypeId: card.fiatCreditTypeId,
+    conversions: new Map(card.conversions.map((one) => [one.customCreditTypeId, one.fiatPerCustomCredit])),
+    productIds: new Set(productIds),
+    subscriptionRates: new Set(
+      entries.flatMap(({ productId, billingFrequency }) =>
+        billingFrequency === null ? [] : [subscriptionRateKey(productId, billingFrequency)],
+      ),
+    ),
+  };
+}
+
+export function subscriptionRateKey(productId: string, frequency: BillingFrequency): string {
+  return `${productId}:${frequency}`;
+}
+
+/** The product that a term names. Refuses (`invalid`) an unknown one. */
+export function requireProduct(context: TermsContext, id: string, field: string): Product {
+  const product = context.products.get(id);
+  if (product === undefined) throw invalid(field, `product ${id} not found`);
+  return product;
+}
+
+/** Refuses (`invalid`) a product that is unknown, archived, or not of type FIXED. */
+export function requireFixedProduct(context: TermsContext, id: string, field: string): void {
+  const product = requireProduct(context, id, field);
+  if (product.type !== 'FIXED') throw invalid(field, `must be a FIXED product, not ${product.type}`);
+  if (product.archivedAt !== null) throw invalid(field, `product ${id} is archived`);
+}
+
+/** The pricing unit that a term names, US cents where it names none. Refuses (`invalid`) an unknown one. */
+export function requireCreditType(context: TermsContext, id: string | null, field: string): string {
+  const known = id ?? USD_CENTS.id;
+  if (!context.creditTypes.has(known)) throw invalid(field, `pricing unit ${known} not found`);
+  return known;
+}
+
+export function isFiat(creditTypeId: string): boolean {
+  return FIAT_CREDIT_TYPES.some((fiat) => fiat.id === creditTypeId);
+}
+
+/** Refuses (`invalid`) a range that does not end after it starts. */
+export function requireEndAfterStart(
+  range: { readonly startingAt: Instant; readonly endingBefore: Instant | null },
+  path: string,
+): void {
+  if (range.endingBefore !== null && range.endingBefore <= range.startingAt) {
+    throw invalid(`${path}.ending_before`, 'must be after starting_at');
+  }
+}
+
+/**
+ * Refuses (`invalid`) custom fields: only declared keys may be set, and no operation declares keys of
+ * terms yet (billing/custom-fields.ts).
+ */
+export function requireDeclaredFields(
+  entity: string,
+  customFields: Readonly<Record<string, string>>,
+  path: string,
+): void {
+  const [key] = Object.keys(customFields);
+  if (key !== undefined) {
+    throw invalid(`${path}.custom_fields.${key}`, `is not a declared custom field of entity ${entity}`);
+  }
+}

@@ -1,0 +1,116 @@
+/** What makes threshold settings and spend trackers sound (docs/contracts.md, "Thresholds"). Pure. */
+import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
+import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';
+import { invalid } from '../../../core/errors.ts';
+import type {
+  PrepaidBalanceThreshold,
+  SpendThreshold,
+  SpendTracker,
+  ThresholdDiscount,
+} from '../../../core/terms/thresholds.ts';
+import { validateApplicability } from './applicability.ts';
+import { refusePaymentGate } from './payment-gates.ts';
+import { requireCreditType, requireFixedProduct, type TermsContext } from './terms-context.ts';
+
+/** The least amounts, in major units of the currency: 5 dollars, and 10 more than the threshold. */
+const THRESHOLD_MIN = decimal('5');
+const RECHARGE_ABOVE_THRESHOLD_MIN = decimal('10');
+const CENTS = decimal('100');
+
+/** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
+export function validateSpendThreshold(
+  from: SpendThreshold,
+  path: string,
+  context: TermsContext,
+  trackers: readonly SpendTracker[],
+): void {
+  if (from.thresholdAmount.lte(ZERO)) throw invalid(`${path}.threshold_amount`, 'must be greater than 0');
+  checkCommon(from, path, context, trackers);
+}
+
+/** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
+export function validatePrepaidBalanceThreshold(
+  from: PrepaidBalanceThreshold,
+  path: string,
+  context: TermsContext,
+  trackers: readonly SpendTracker[],
+): void {
+  const { thresholdAmount, rechargeToAmount } = from;
+  const unit = unitsPerMajorCurrency(from, path, context);
+  const least = THRESHOLD_MIN.times(unit);
+  if (thresholdAmount.lt(least)) {
+    throw invalid(`${path}.threshold_amount`, `must be at least ${least.toString()}`);
+  }
+  const gap = RECHARGE_ABOVE_THRESHOLD_MIN.times(unit);
+  if (rechargeToAmount.minus(thresholdAmount).lt(gap)) {
+    throw invalid(`${path}.recharge_to_amount`, `must be at least ${gap.toString()} above threshold_amount`);
+  }
+  validateApplicability(from.commit.applicability, `${path}.commit`, context);
+  checkCommon(from, path, context, trackers);
+}
+
+/**
+ * How many units of the amounts make one dollar, euro, …: the minimums are the same in every currency,
+ * and converted for custom units.
+ */
+function unitsPerMajorCurrency(
+  { customCreditTypeId }: PrepaidBalanceThreshold,
+  path: string,
+  context: TermsContext,
+): Decimal {
+  const fiat = context.card?.fiatCreditTypeId ?? USD_CENTS.id;
+  const perMajor = fiat === USD_CENTS.id ? CENTS : ONE;
+  if (customCreditTypeId === null) return perMajor;
+  const field = `${path}.custom_credit_type_id`;
+  requireCreditType(context, customCreditTypeId, field);
+  if (FIAT_CREDIT_TYPES.some((one) => one.id === customCreditTypeId)) {
+    throw invalid(field, 'must be a custom pricing unit');
+  }
+  const conversion = context.card?.conversions.get(customCreditTypeId);
+  if (conversion === undefined) throw invalid(field, 'the rate card has no conversion of this unit');
+  return conversion.lte(ZERO) ? ZERO : perMajor.div(conversion);
+}
+
+function checkCommon(
+  from: Omit<SpendThreshold, 'commit'> & { readonly commit: { readonly productId: string } },
+  path: string,
+  context: TermsContext,
+  trackers: readonly SpendTracker[],
+): void {
+  requireFixedProduct(context, from.commit.productId, `${path}.commit.product_id`);
+  refusePaymentGate(from.paymentGate, `${path}.payment_gate_config`);
+  if (from.discount !== null) {
+    validateDiscount(from.discount, `${path}.discount_configuration`, trackers);
+  }
+}
+
+function validateDiscount(
+  { paymentFraction, cap }: ThresholdDiscount,
+  path: string,
+  trackers: readonly SpendTracker[],
+): void {
+  if (paymentFraction.lte(ZERO) || paymentFraction.gt(ONE)) {
+    throw invalid(`${path}.payment_fraction`, 'must be greater than 0 and at most 1');
+  }
+  if (cap === null) return;
+  if (cap.amount.lte(ZERO)) throw invalid(`${path}.cap.amount`, 'must be greater than 0');
+  if (!trackers.some((tracker) => tracker.alias === cap.spendTrackerAlias)) {
+    const alias = JSON.stringify(cap.spendTrackerAlias);
+    throw invalid(`${path}.cap.spend_tracker_alias`, `the contract has no spend tracker ${alias}`);
+  }
+}
+
+/** Refuses (`invalid`) unknown units and aliases that are taken. `path` is that of the list. */
+export function validateSpendTrackers(
+  added: readonly SpendTracker[],
+  path: string,
+  context: TermsContext,
+  existing: readonly SpendTracker[] = [],
+): void {
+  const aliases = new Set(existing.map((tracker) => tracker.alias));
+  for (const [index, { alias, creditTypeId }] of added.entries()) {
+    if (aliases.has(alias)) throw invalid(`${path}[${index}].alias`, `repeats ${JSON.stringify(alias)}`);
+    aliases.add(alias);
+    requireCreditType(context, creditTypeId, `${path}[${index}].credit_type_id`);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Finds events by transaction id and says who and what they count for (docs/events.md).
+ *
+ * The same rules as those of usage: customers and metrics are looked up as they are now, so the answer
+ * changes with an alias that is moved or a metric that is added.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { Refusal, unreachable } from '../../core/errors.ts';
+import { derivedId } from '../../core/ids.ts';
+import { DAY_MS, SECOND_MS } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { findEvents, findRepeats } from '../../metering/events/find-events.ts';
+import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
+import { type PropertyReader, readProperties } from '../../metering/events/nested-properties.ts';
+import type { RepeatLog } from '../../metering/events/repeat-log.ts';
+import type { StoredEvent } from '../../metering/events/stored-event.ts';
+import { allMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
+import type { Database } from '../../store/database.ts';
+import { ownersOfRefs, type UsageOwnerName } from '../../store/usage-owners.ts';
+
+/** The search of events takes as many ids as one ingest request has events. */
+export const EVENT_SEARCH_IDS_MAX = 100;
+/** Of one id; who repeats more has seen enough. */
+const REPEATS_SHOWN_MAX = 100;
+/** Answers of one search, events times metrics: some 30 MB of JSON. */
+const DECISIONS_MAX = 100_000;
+
+interface Deps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** Of ingest: how long an id is remembered. */
+  readonly windowDays: number;
+  readonly repeats: Pick<RepeatLog, 'flush'>;
+}
+
+export interface UnmatchedMetric {
+  readonly metric: StoredMetric;
+  /** The first rule that the event fails, for people to read. */
+  readonly reason: string;
+}
+
+export interface EventView {
+  /** Names this row; the same in every search. */
+  readonly id: string;
+  readonly event: StoredEvent;
+  readonly isDuplicate: boolean;
+  readonly customer: UsageOwnerName | null;
+  /** The metrics whose usage counts this event, archived ones included. */
+  readonly matched: readonly StoredMetric[];
+  /** The metrics that are not archived and do not count it; empty for a duplicate, which nothing counts. */
+  readonly unmatched: readonly UnmatchedMetric[];
+}
+
+/**
+ * The events accepted within the window that have these ids, in the order of the ids; each followed by the
+ * repeats of it that were seen. Refuses (`too_large`) more events and metrics than one answer can hold.
+ */
+export async function searchEvents(deps: Deps, transactionIds: readonly string[]): Promise<EventView[]> {
+  const { db, clickhouse, clock, windowDays, repeats } = deps;
+  const ids = [...new Set(transactionIds)];
+  // Ids are remembered in whole seconds: one accepted in this second or later is known now.
+  const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;
+  await repeats.flush();
+  const [events, duplicates] = await Promise.all([
+    findEvents(clickhouse, ids, receivedFrom),
+    findRepeats(clickhouse, ids, receivedFrom, REPEATS_SHOWN_MAX),
+  ]);
+  const metrics = await allMetrics(db, { includeArchived: true });
+  if (events.length * metrics.length > DECISIONS_MAX) {
+    throw new Refusal(
+      'too_large',
+      `${events.length} events and ${metrics.length} billable metrics are too many for one answer: ask for fewer transactionIds`,
+    );
+  }
+  const refs = new Set([...events, ...duplicates].map(({ customerRef }) => customerRef));
+  const owners = await ownersOfRefs(db, [...refs]);
+  const propertyOf = await readProperties(clickhouse, events, metrics.flatMap(propertiesOf));
+  const ownerOf = ({ customerRef }: StoredEvent) => owners.get(customerRef) ?? null;
+  const views = [
+    ...events.map((event) => acceptedView(event, ownerOf(event), metrics, propertyOf)),
+    ...duplicates.map((event) => duplicateView(event, ownerOf(event))),
+  ];
+  const position = new Map(ids.map((id, index) => [id, index]));
+  const positionOf = ({ event }: EventView) => position.get(event.transactionId) ?? 0;
+  return views.sort((a, b) => positionOf(a) - positionOf(b));
+}
+
+function duplicateView(event: StoredEvent, customer: UsageOwnerName | null): EventView {
+  return { id: rowId(event), event, isDuplicate: true, customer, matched: [], unmatched: [] };
+}
+
+function acceptedView(
+  event: StoredEvent,
+  customer: UsageOwnerName | null,
+  metrics: readonly StoredMetric[],
+  propertyOf: PropertyReader,
+): EventView {
+  const matched: StoredMetric[] = [];
+  const unmatched: UnmatchedMetric[] = [];
+  for (const metric of metrics) {
+    const reason =
+      customer === null
+        ? `no customer has ${JSON.stringify(event.customerRef)} as its id or as an ingest alias`
+        : reasonAgainst(metric, event, propertyOf);
+    if (reason === null) matched.push(metric);
+    else if (metric.archivedAt === null) unmatched.push({ metric, reason });
+  }
+  return { id: rowId(event), event, isDuplicate: false, customer, matched, unmatched };
+}
+
+function rowId({ transactionId, tick }: StoredEvent): string {
+  return derivedId('event', transactionId, tick);
+}
+
+function propertiesOf(metric: StoredMetric): string[] {
+  switch (metric.kind) {
+    case 'streaming':
+      return propertiesToMatch(metric);
+    case 'sql':
+      return [];
+    default:
+      return unreachable(metric);
+  }
+}
+
+/** A query may read any of the customer's events; which of them its result counts is not to be told. */
+function reasonAgainst(metric: StoredMetric, event: StoredEvent, propertyOf: PropertyReader): string | null {
+  switch (metric.kind) {
+    case 'streaming':
+      return mismatchReason(metric, event, propertyOf);
+    case 'sql':
+      return null;
+    default:
+      return unreachable(metric);
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The metered usage of any number of invoices: what their products need, asked of metering with one query
+ * per metric, grouping and period for all customers together.
+ */
+import { assert, Refusal } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { BillableMetric } from '../../core/metric.ts';
+import type { Interval } from '../../core/time.ts';
+import type { UsageSeries } from '../../core/usage-series.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { readMetricSeries } from '../../metering/metric-usage.ts';
+import type { UsageOwner } from '../../metering/query/usage-series.ts';
+import { needKey, usageNeeds } from '../../rating/product-spans.ts';
+import type { UsageNeed } from '../../rating/types.ts';
+import { cardOf, type InvoiceContext } from './invoice-context.ts';
+import type { InvoiceTarget } from './usage-periods.ts';
+
+interface Question {
+  readonly need: UsageNeed;
+  readonly period: Interval;
+  readonly customerId: string;
+}
+
+type SeriesByCustomer = ReadonlyMap<string, readonly UsageSeries[]>;
+
+export interface UsageAnswers {
+  /** Undefined where nobody asked. */
+  seriesOf(question: Question): readonly UsageSeries[] | undefined;
+}
+
+export async function readUsageAnswers(
+  clickhouse: ClickHouse,
+  targets: readonly InvoiceTarget[],
+  context: InvoiceContext,
+): Promise<UsageAnswers> {
+  const questions = targets.flatMap(({ contract, period }) =>
+    cardOf(context.cards, contract.rateCardId).products.flatMap(({ product }) =>
+      usageNeeds(product, period).map((need) => ({ need, period, customerId: contract.customerId })),
+    ),
+  );
+  const answers = [...groupBy(questions, questionKey)].map(async ([key, group]) => {
+    return [key, await askOnce(clickhouse, group, context)] as const;
+  });
+  const byQuestion = new Map(await Promise.all(answers));
+  return { seriesOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId) };
+}
+
+function questionKey({ need, period }: Question): string {
+  return `${needKey(need)}@${period.start}-${period.end}`;
+}
+
+/** Questions that differ in the customer only. */
+function askOnce(
+  clickhouse: ClickHouse,
+  group: readonly Question[],
+  context: InvoiceContext,
+): Promise<SeriesByCustomer> {
+  const [first] = group;
+  assert(first !== undefined, 'a group has a member');
+  const metric = context.metrics.get(first.need.billableMetricId);
+  assert(metric !== undefined, `metric ${first.need.billableMetricId} of a product exists`);
+  const owners = [...new Set(group.map(({ customerId }) => customerId))].map((customerId) => ({
+    customerId,
+    refs: context.refs.get(customerId) ?? [customerId],
+  }));
+  return readSeries(clickhouse, metric, first, owners);
+}
+
+/** Where all customers together have more values than one answer may hold, they are asked in halves. */
+async function readSeries(
+  clickhouse: ClickHouse,
+  metric: BillableMetric,
+  question: Question,
+  customers: readonly UsageOwner[],
+): Promise<SeriesByCustomer> {
+  const { need, period } = question;
+  try {
+    const { sqlGranularity, groupKeys } = need;
+    const request = { metric, customers, period, sqlGranularity, groupBy: groupKeys };
+    return await readMetricSeries(clickhouse, request);
+  } catch (error) {
+    const isTooLarge = error instanceof Refusal && error.kind === 'too_large';
+    if (!isTooLarge || customers.length === 1) throw error;
+    const half = Math.ceil(customers.length / 2);
+    const first = await readSeries(clickhouse, metric, question, customers.slice(0, half));
+    const second = await readSeries(clickhouse, metric, question, customers.slice(half));
+    return new Map([...first, ...second]);
+  }
+}

@@ -1,0 +1,47 @@
+/** The billable metrics that matter to a customer. */
+import type { Clock } from '../../core/clock.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import { versionAt } from '../../rating/product-spans.ts';
+import { listMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import { findCustomer } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import type { Page, PageRequest } from '../../store/keyset.ts';
+import { loadProducts } from '../../store/products.ts';
+import { rateCardProductOrder } from '../../store/rate-cards.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface CustomerMetricsFilter {
+  readonly customerId: string;
+  /** Only metrics of products that have rates on the rate cards of the contracts now in force. */
+  readonly onCurrentPlan: boolean;
+  readonly includeArchived: boolean;
+}
+
+/** Every metric measures every customer, so without `onCurrentPlan` it is all of them. Refuses an unknown customer. */
+export async function listCustomerMetrics(
+  { db, clock }: Deps,
+  { customerId, onCurrentPlan, includeArchived }: CustomerMetricsFilter,
+  page: PageRequest,
+): Promise<Page<StoredMetric>> {
+  const customer = await findCustomer(db, customerId);
+  if (customer === null) throw notFound('customer', customerId);
+  const ids = onCurrentPlan ? await metricsOnPlan(db, customer.id, clock.now()) : null;
+  return await listMetrics(db, { includeArchived, ids }, page);
+}
+
+async function metricsOnPlan(db: Database, customerId: string, now: Instant): Promise<string[]> {
+  const contracts = await loadContracts(db, { customerIds: [customerId], coveringDate: now });
+  const cardIds = new Set(contracts.flatMap(({ rateCardId }) => rateCardId ?? []));
+  const onCards = await rateCardProductOrder(db, [...cardIds]);
+  const products = await loadProducts(db, [...new Set([...onCards.values()].flat())]);
+  const metricIds = [...products.values()].flatMap(
+    (product) => versionAt(product, now).billableMetricId ?? [],
+  );
+  return [...new Set(metricIds)];
+}

@@ -1,0 +1,133 @@
+/** Provisions a customer: creates a contract from a package (docs/packages.md, "Provisioning"). */
+import { assignmentAt, assignmentsInForce } from '../../core/alias-schedule.ts';
+import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import type { Package } from '../../core/terms/packages.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Transaction } from '../../store/database.ts';
+import { holdPackage, loadPackageAliases } from '../../store/packages.ts';
+import {
+  type CreateContractDeps,
+  type CreateContractInput,
+  createContractIn,
+} from '../contracts/create-contract.ts';
+import { resolveTerms } from './relative-terms.ts';
+import { relativeTermsOf } from './term-templates.ts';
+
+/** What may stand beside a package: it says everything else. */
+export interface ContractFromPackageInput
+  extends Pick<
+    CreateContractInput,
+    'customerId' | 'startingAt' | 'transition' | 'uniquenessKey' | 'customFields' | 'createdBy'
+  > {
+  /** Exactly one of both is given. */
+  readonly packageId: string | null;
+  readonly packageAlias: string | null;
+}
+
+/** Timestamps end here everywhere else, too: both stores can hold them. */
+const LAST_INSTANT = Date.UTC(2200, 0, 1);
+
+/**
+ * Resolves the templates of a package against the start of the contract and creates it as if the client
+ * had sent its terms. Refuses what `createContract` refuses, an unknown package (`PackageNotFound`), an
+ * alias that no package has at the start, and an archived package (`invalid`); nothing is stored then.
+ */
+export async function createContractFromPackage(
+  deps: CreateContractDeps,
+  input: ContractFromPackageInput,
+): Promise<FullContract> {
+  const field = input.packageAlias === null ? 'package_id' : 'package_alias';
+  return deps.db.transaction(async (tx) => {
+    const template = await packageOf(tx, input, field);
+    const contract = contractInput(template, input);
+    try {
+      return await createContractIn(tx, deps, contract);
+    } catch (error) {
+      throw error instanceof Refusal ? refusalOfPackage(error, field) : error;
+    }
+  });
+}
+
+async function packageOf(
+  tx: Transaction,
+  { packageId, packageAlias, startingAt }: ContractFromPackageInput,
+  field: string,
+): Promise<Package> {
+  if (packageId !== null && packageAlias !== null) {
+    throw invalid('package_alias', 'cannot be combined with package_id');
+  }
+  const id = packageId ?? (await packageBehind(tx, packageAlias ?? '', startingAt));
+  const found = await holdPackage(tx, id);
+  if (found === null) throw notFound('package', id, 'PackageNotFound');
+  if (found.archivedAt !== null) {
+    throw invalid(field, `package ${id} is archived and takes no new contracts`);
+  }
+  return found;
+}
+
+async function packageBehind(tx: Transaction, alias: string, at: Instant): Promise<string> {
+  const assignments = await loadPackageAliases(tx, [alias]);
+  const holder = assignmentAt(
+    assignmentsInForce(assignments, (one) => one.packageId),
+    at,
+  );
+  if (holder !== null) return holder.packageId;
+  throw invalid(
+    'package_alias',
+    `no package has the alias ${JSON.stringify(alias)} at ${formatInstant(at)}, where the contract starts`,
+  );
+}
+
+function contractInput(from: Package, input: ContractFromPackageInput): CreateContractInput {
+  const { header, terms } = from;
+  const { packageId: _, packageAlias: __, startingAt, ...rest } = input;
+  const { invoiceGenerationStartingAtOffset, ...statement } = header.statementSchedule;
+  const resolved = (date: RelativeDate | null) => (date === null ? null : addWithinReach(startingAt, date));
+  return {
+    ...rest,
+    startingAt,
+    packageId: from.id,
+    name: header.contractName ?? from.name,
+    rateCardId: header.rateCardId,
+    rateCardAlias: header.rateCardAlias,
+    endingBefore: resolved(header.duration),
+    statementSchedule: { ...statement, anchor: null },
+    invoiceGenerationStartingAt: resolved(invoiceGenerationStartingAtOffset),
+    netPaymentTermsDays: header.netPaymentTermsDays,
+    multiplierPrioritization: header.multiplierPrioritization,
+    scheduledChargesOnUsageInvoices: header.scheduledChargesOnUsageInvoices,
+    billingConfiguration:
+      header.billing === null
+        ? null
+        : {
+            id: null,
+            billingProvider: header.billing.provider,
+            deliveryMethod: header.billing.deliveryMethod,
+          },
+    hierarchy: null,
+    usageFilter: null,
+    terms: resolveTerms(relativeTermsOf(terms), startingAt, addWithinReach),
+  };
+}
+
+function addWithinReach(from: Instant, date: RelativeDate): Instant {
+  const at = addRelative(from, date);
+  if (at <= LAST_INSTANT) return at;
+  throw invalid('starting_at', `the terms of the package would reach beyond ${formatInstant(LAST_INSTANT)}`);
+}
+
+/** Fields of the contract that come from the package; the others are the request's own. */
+const FIELD_OF_PACKAGE =
+  /^(rate_card_(id|alias)|billing_provider_configuration|(recurring_)?(commits|credits)|overrides|scheduled_charges|subscriptions|spend_trackers|(spend|prepaid_balance)_threshold_configuration)\b/;
+
+/** What is wrong with a field that the request did not have is said to be wrong with its package. */
+function refusalOfPackage(refusal: Refusal, field: string): Refusal {
+  const { kind, message, code, details } = refusal;
+  if (!FIELD_OF_PACKAGE.test(message)) return refusal;
+  return new Refusal(kind, `${field}: the package's ${message}`, {
+    ...(code === undefined ? {} : { code }),
+    ...(details === undefined ? {} : { details }),
+  });
+}

@@ -1,0 +1,171 @@
+/** Creates packages (docs/packages.md). */
+import type { Clock } from '../../core/clock.ts';
+import { ZERO } from '../../core/decimal.ts';
+import { conflict, invalid, Refusal } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
+import type { HeaderTemplate, Package } from '../../core/terms/packages.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { insertPackage, type NewPackageAlias } from '../../store/packages.ts';
+import { loadAliasAssignments } from '../../store/rate-cards.ts';
+import { resolveRateCard } from '../contracts/rate-card-of-contract.ts';
+import { type BuiltTerms, buildNewTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
+import { namedIds } from '../contracts/terms/named-ids.ts';
+import {
+  type CardFacts,
+  type LoadedContext,
+  loadTermsContext,
+  requireDeclaredFields,
+  subscriptionRateKey,
+} from '../contracts/terms/terms-context.ts';
+import { type RelativeTerms, resolveTerms } from './relative-terms.ts';
+import { termTemplatesOf } from './term-templates.ts';
+
+export interface CreatePackageInput {
+  readonly name: string;
+  readonly uniquenessKey: string | null;
+  readonly aliases: readonly NewPackageAlias[];
+  readonly header: HeaderTemplate;
+  readonly terms: RelativeTerms;
+  readonly createdBy: string;
+}
+
+/**
+ * Terms are checked as those of a contract that starts here. Any start would do, and it must be the same
+ * for all packages: whether a package is sound does not depend on the day on which it is made.
+ */
+const NOMINAL_START = Date.UTC(2024, 0, 1);
+
+/**
+ * Refuses an unknown rate card (`not_found`), terms that no contract could have (`invalid`, naming the
+ * field) and a uniqueness key that was used before (`conflict`); nothing is stored then. An alias that
+ * another package holds is taken over.
+ */
+export async function createPackage(
+  deps: { readonly db: Database; readonly clock: Clock },
+  input: CreatePackageInput,
+): Promise<Package> {
+  checkAliases(input.aliases);
+  checkOffsets(input);
+  checkCustomFields(input.terms);
+  return deps.db.transaction(async (tx) => {
+    const built = await buildNominalTerms(tx, input);
+    const created: Package = {
+      id: newId(),
+      name: input.name,
+      uniquenessKey: input.uniquenessKey,
+      header: input.header,
+      terms: termTemplatesOf(input.terms, built),
+      createdAt: deps.clock.now(),
+      createdBy: input.createdBy,
+      archivedAt: null,
+    };
+    if (!(await insertPackage(tx, created, input.aliases))) {
+      throw conflict('This uniqueness key has already been used.');
+    }
+    return created;
+  });
+}
+
+function checkAliases(aliases: readonly NewPackageAlias[]): void {
+  for (const [index, { startingAt, endingBefore }] of aliases.entries()) {
+    if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
+      throw invalid(`aliases[${index}].ending_before`, 'must be after starting_at');
+    }
+  }
+}
+
+/** The contract's own rules would say the same of dates that a package does not have. */
+function checkOffsets({ header, terms }: CreatePackageInput): void {
+  const { duration } = header;
+  if (duration === null) return;
+  const lists = {
+    recurring_commits: terms.recurringCommits,
+    recurring_credits: terms.recurringCredits,
+    subscriptions: terms.subscriptions,
+  };
+  const at = (date: RelativeDate): Instant => addRelative(NOMINAL_START, date);
+  for (const [name, list] of Object.entries(lists)) {
+    for (const [index, { startingAtOffset }] of list.entries()) {
+      if (startingAtOffset === null || at(startingAtOffset) < at(duration)) continue;
+      throw invalid(
+        `${name}[${index}].starting_at_offset`,
+        'must lie before the end of the duration of the package',
+      );
+    }
+  }
+}
+
+/** They are copied to the terms of contracts, and declared for entities of their own. */
+function checkCustomFields(terms: RelativeTerms): void {
+  const lists = {
+    commits: ['package_commit', terms.commits],
+    credits: ['package_credit', terms.credits],
+    subscriptions: ['package_subscription', terms.subscriptions],
+    scheduled_charges: ['package_scheduled_charge', terms.scheduledCharges],
+  } as const;
+  for (const [name, [entity, list]] of Object.entries(lists)) {
+    for (const [index, { customFields }] of list.entries()) {
+      requireDeclaredFields(entity, customFields, `${name}[${index}]`);
+    }
+  }
+}
+
+async function buildNominalTerms(tx: Transaction, input: CreatePackageInput): Promise<BuiltTerms> {
+  const { header } = input;
+  const terms = resolveTerms(input.terms, NOMINAL_START, addRelative);
+  return buildNewTerms(terms, {
+    contract: {
+      id: newId(),
+      customerId: newId(),
+      startingAt: NOMINAL_START,
+      endingBefore: header.duration === null ? null : addRelative(NOMINAL_START, header.duration),
+      multiplierPrioritization: header.multiplierPrioritization,
+    },
+    loaded: await loadContext(tx, header, terms),
+    createdAt: NOMINAL_START,
+    createdBy: input.createdBy,
+  });
+}
+
+async function loadContext(
+  tx: Transaction,
+  header: HeaderTemplate,
+  terms: TermsInput,
+): Promise<LoadedContext> {
+  const { rateCardId, rateCardAlias } = header;
+  if (rateCardId !== null && rateCardAlias !== null) {
+    throw invalid('rate_card_alias', 'cannot be combined with rate_card_id');
+  }
+  const named = namedIds(terms);
+  const card = await resolveRateCard(tx, { rateCardId, rateCardAlias: null }, NOMINAL_START);
+  const loaded = await loadTermsContext(tx, card, named);
+  if (rateCardAlias === null) return loaded;
+  const assignments = await loadAliasAssignments(tx, [rateCardAlias]);
+  if (assignments.length === 0) {
+    const text = `no rate card has the alias ${JSON.stringify(rateCardAlias)}`;
+    throw new Refusal('not_found', `rate_card_alias: ${text}`);
+  }
+  return { ...loaded, card: cardOfAnyKind(terms, loaded) };
+}
+
+/**
+ * Which card an alias will mean is not known before a contract starts: the card that has and converts
+ * whatever the terms name. A contract's own card is checked when the contract is made.
+ */
+function cardOfAnyKind(terms: TermsInput, { products, creditTypes }: LoadedContext): CardFacts {
+  const subscribed = [
+    ...terms.subscriptions,
+    ...terms.overrides.flatMap((override) => override.specifiers),
+  ].flatMap(({ productId, billingFrequency }) =>
+    productId === null || billingFrequency === null ? [] : [subscriptionRateKey(productId, billingFrequency)],
+  );
+  return {
+    id: 'unknown',
+    fiatCreditTypeId: 'unknown',
+    conversions: new Map([...creditTypes.keys()].map((id) => [id, ZERO])),
+    productIds: new Set(products.keys()),
+    subscriptionRates: new Set(subscribed),
+  };
+}

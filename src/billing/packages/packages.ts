@@ -1,0 +1,134 @@
+/** Reading and archiving packages, and the contracts that were made of them. */
+import { assignmentsInForce } from '../../core/alias-schedule.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { CreditType } from '../../core/credit-types.ts';
+import { invalid, notFound } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { addRelative } from '../../core/relative-time.ts';
+import type { Package } from '../../core/terms/packages.ts';
+import type { Instant } from '../../core/time.ts';
+import { versionAt } from '../../rating/product-spans.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Database } from '../../store/database.ts';
+import type { Page, PageRequest } from '../../store/keyset.ts';
+import {
+  type ArchiveFilter,
+  aliasNamesOfPackages,
+  type ContractSummary,
+  type ContractsOfPackageFilter,
+  findPackage,
+  listContractsOfPackage,
+  listPackages as listStoredPackages,
+  loadPackageAliases,
+  type PackageAliasAssignment,
+  archivePackage as setArchived,
+} from '../../store/packages.ts';
+import { loadProducts } from '../../store/products.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import { namedIds } from '../contracts/terms/named-ids.ts';
+import { resolveTerms } from './relative-terms.ts';
+import { relativeTermsOf } from './term-templates.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** A package with everything that a reader sees of it. */
+export interface PackageView {
+  readonly package: Package;
+  /** The assignments of its aliases as they really hold. */
+  readonly aliases: readonly PackageAliasAssignment[];
+  /** The names, as they are now, of products that the terms name. */
+  readonly products: ReadonlyMap<string, string>;
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+  /** The currency of its rate card; null where that is known at a contract's start only. */
+  readonly fiatCreditTypeId: string | null;
+}
+
+/** The package, archived or not. Refuses an unknown one (`PackageNotFound`). */
+export async function getPackage(deps: Deps, id: string): Promise<PackageView> {
+  const found = await findPackage(deps.db, id);
+  const [view] = found === null ? [] : await viewsOf(deps, [found]);
+  if (view === undefined) throw notFound('package', id, 'PackageNotFound');
+  return view;
+}
+
+export async function listPackages(
+  deps: Deps,
+  filter: ArchiveFilter,
+  page: PageRequest,
+): Promise<Page<PackageView>> {
+  const { rows, next } = await listStoredPackages(deps.db, filter, page);
+  return { rows: await viewsOf(deps, rows), next };
+}
+
+/**
+ * Keeps a package from new contracts; those that were made of it go on. Cannot be undone. Refuses an
+ * unknown package (`PackageNotFound`) and one that is archived already (`invalid`).
+ */
+export async function archivePackage(deps: Deps, id: string): Promise<void> {
+  if (await setArchived(deps.db, id, deps.clock.now())) return;
+  if ((await findPackage(deps.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
+  throw invalid('package_id', `package ${id} is archived already`);
+}
+
+/** Refuses an unknown package (`PackageNotFound`) and two conditions at once (`invalid`). */
+export async function listContractsOnPackage(
+  deps: Pick<Deps, 'db'>,
+  filter: ContractsOfPackageFilter,
+  page: PageRequest,
+): Promise<Page<ContractSummary>> {
+  const { packageId, startingFrom, coveringDate } = filter;
+  if (startingFrom !== null && coveringDate !== null) {
+    throw invalid('covering_date', 'cannot be combined with starting_at');
+  }
+  if ((await findPackage(deps.db, packageId)) === null) {
+    throw notFound('package', packageId, 'PackageNotFound');
+  }
+  return listContractsOfPackage(deps.db, filter, page);
+}
+
+async function viewsOf({ db, clock }: Deps, packages: readonly Package[]): Promise<PackageView[]> {
+  const aliases = await aliasesOf(db, packages);
+  const named = packages.map(idsNamedBy);
+  const products = await loadProducts(db, [...new Set(named.flatMap((ids) => ids.productIds))]);
+  const creditTypes = await loadCreditTypes(db, [...new Set(named.flatMap((ids) => ids.creditTypeIds))]);
+  const cardIds = packages.flatMap(({ header }) => (header.rateCardId === null ? [] : [header.rateCardId]));
+  const cards = await loadRateCards(db, [...new Set(cardIds)]);
+  const now = clock.now();
+  const names = new Map([...products].map(([id, product]) => [id, versionAt(product, now).name]));
+  return packages.map((one) => ({
+    package: one,
+    aliases: aliases.get(one.id) ?? [],
+    products: names,
+    creditTypes,
+    fiatCreditTypeId: cards.get(one.header.rateCardId ?? '')?.fiatCreditTypeId ?? null,
+  }));
+}
+
+async function aliasesOf(
+  db: Database,
+  packages: readonly Package[],
+): Promise<Map<string, PackageAliasAssignment[]>> {
+  const names = await aliasNamesOfPackages(
+    db,
+    packages.map(({ id }) => id),
+  );
+  const assignments = groupBy(await loadPackageAliases(db, names), ({ name }) => name);
+  const inForce = [...assignments.values()].flatMap((all) => assignmentsInForce(all, holderOf));
+  return groupBy(
+    inForce.toSorted((a, b) => a.sequence - b.sequence),
+    holderOf,
+  );
+}
+
+/** By the same walk over the terms that a contract's are looked up by; their dates do not matter here. */
+function idsNamedBy({ terms }: Package): ReturnType<typeof namedIds> {
+  const anyStart: Instant = 0;
+  return namedIds(resolveTerms(relativeTermsOf(terms), anyStart, addRelative));
+}
+
+function holderOf({ packageId }: PackageAliasAssignment): string {
+  return packageId;
+}

@@ -1,0 +1,73 @@
+/** What a product refers to: its metric, the parts of a composite. Looks them up and refuses bad ones. */
+import { assert, invalid } from '../../core/errors.ts';
+import { findMetric, loadMetrics } from '../../store/billable-metrics.ts';
+import type { Transaction } from '../../store/database.ts';
+import type { ProductChanges, StoredProductVersion } from '../../store/product-versions.ts';
+import { loadComposites, loadProducts, lockComposites, type StoredProduct } from '../../store/products.ts';
+import { compositeCycle } from './composite-cycles.ts';
+import { checkGroupKeys } from './product-definition.ts';
+
+/** Refuses (`invalid`) terms that name a metric or products which do not exist, or a metric that is archived. */
+export async function checkNamedEntities(tx: Transaction, given: ProductChanges): Promise<void> {
+  const { billableMetricId = null, compositeProductIds = [] } = given;
+  if (billableMetricId !== null) {
+    const metric = await findMetric(tx, billableMetricId);
+    if (metric === null) throw invalid('billable_metric_id', `billable metric ${billableMetricId} not found`);
+    if (metric.archivedAt !== null) {
+      throw invalid('billable_metric_id', `billable metric ${billableMetricId} is archived`);
+    }
+  }
+  const parts = await loadProducts(tx, compositeProductIds);
+  for (const [index, id] of compositeProductIds.entries()) {
+    if (!parts.has(id)) throw invalid(`composite_product_ids[${index}]`, `product ${id} not found`);
+  }
+}
+
+/** Refuses (`invalid`) versions whose metric cannot answer their pricing and presentation keys. */
+export async function checkKeysOfVersions(
+  tx: Transaction,
+  versions: readonly StoredProductVersion[],
+  given: ProductChanges,
+): Promise<void> {
+  const metrics = await loadMetrics(tx, [...new Set(versions.flatMap((one) => one.billableMetricId ?? []))]);
+  for (const version of versions) {
+    if (version.billableMetricId === null) continue;
+    const metric = metrics.get(version.billableMetricId);
+    assert(metric !== undefined, `metric ${version.billableMetricId} of a product exists`);
+    checkGroupKeys(version, metric, keyField(given));
+  }
+}
+
+/** Of the fields that were given the one to blame for keys that the metric does not answer. */
+function keyField({ pricingGroupKey, presentationGroupKey }: ProductChanges): string {
+  if (pricingGroupKey !== undefined && pricingGroupKey.length > 0) return 'pricing_group_key';
+  return presentationGroupKey !== undefined && presentationGroupKey.length > 0
+    ? 'presentation_group_key'
+    : 'billable_metric_id';
+}
+
+/** Refuses (`invalid`) a composite product that would be part of its own base. Serializes such checks. */
+export async function checkCycles(
+  tx: Transaction,
+  product: Pick<StoredProduct, 'id' | 'type' | 'versions'>,
+  given: ProductChanges,
+): Promise<void> {
+  if (product.type !== 'COMPOSITE') return;
+  await lockComposites(tx);
+  const others = (await loadComposites(tx)).filter(({ id }) => id !== product.id);
+  const cycle = compositeCycle([...others, product], product.id);
+  if (cycle === null) return;
+  const through = cycle.slice(1).join(', ');
+  throw invalid(
+    cycleField(given),
+    `the product would be part of its own base${through === '' ? '' : `, through ${through}`}`,
+  );
+}
+
+function cycleField(given: ProductChanges): string {
+  if (given.compositeProductIds !== undefined && given.compositeProductIds.length > 0) {
+    return 'composite_product_ids';
+  }
+  if (given.compositeTags !== undefined && given.compositeTags.length > 0) return 'composite_tags';
+  return given.includeCompositeSpend === true ? 'include_composite_spend' : 'tags';
+}

@@ -1,0 +1,82 @@
+/** The order of a card's products, in which invoices list them. */
+import { invalid, notFound } from '../../core/errors.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { lockRateCard, rateCardProductOrder, setProductOrder } from '../../store/rate-cards.ts';
+
+interface Deps {
+  readonly db: Database;
+}
+
+/**
+ * Puts the named products first, in this order; the others follow in the order they had. Refuses an
+ * unknown card (`not_found`), products that have no rates on it and repeats (`invalid`, naming the field).
+ */
+export async function setRateCardProductsOrder(
+  deps: Deps,
+  rateCardId: string,
+  productIds: readonly string[],
+): Promise<void> {
+  await changeOrder(deps, rateCardId, (current) => {
+    for (const [index, id] of productIds.entries()) {
+      checkProduct(current, id, productIds.indexOf(id) !== index, `product_order[${index}]`);
+    }
+    return [...productIds, ...current.filter((id) => !productIds.includes(id))];
+  });
+}
+
+export interface ProductMove {
+  readonly productId: string;
+  /** Where the product is to stand when all moves are made, from 0. */
+  readonly position: number;
+}
+
+/**
+ * Moves single products; the others keep their order around them. Refuses an unknown card (`not_found`),
+ * products that have no rates on it, repeats, and places that do not exist or are given twice (`invalid`).
+ */
+export async function moveRateCardProducts(
+  deps: Deps,
+  rateCardId: string,
+  moves: readonly ProductMove[],
+): Promise<void> {
+  await changeOrder(deps, rateCardId, (current) => {
+    for (const [index, { productId, position }] of moves.entries()) {
+      const field = `product_moves[${index}]`;
+      const before = moves.slice(0, index);
+      const repeated = before.some((move) => move.productId === productId);
+      checkProduct(current, productId, repeated, `${field}.product_id`);
+      if (position >= current.length) {
+        throw invalid(`${field}.position`, `must be less than ${current.length}, the number of products`);
+      }
+      if (before.some((move) => move.position === position)) {
+        throw invalid(`${field}.position`, `is given twice: ${position}`);
+      }
+    }
+    const order = current.filter((id) => !moves.some(({ productId }) => productId === id));
+    for (const { productId, position } of moves.toSorted((a, b) => a.position - b.position)) {
+      order.splice(position, 0, productId);
+    }
+    return order;
+  });
+}
+
+async function changeOrder(
+  deps: Deps,
+  rateCardId: string,
+  change: (current: readonly string[]) => readonly string[],
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const card = await lockRateCard(tx, rateCardId);
+    if (card === null) throw notFound('rate card', rateCardId);
+    await setProductOrder(tx, card.id, change(await currentOrder(tx, card.id)));
+  });
+}
+
+async function currentOrder(tx: Transaction, rateCardId: string): Promise<readonly string[]> {
+  return (await rateCardProductOrder(tx, [rateCardId])).get(rateCardId) ?? [];
+}
+
+function checkProduct(current: readonly string[], id: string, repeated: boolean, field: string): void {
+  if (!current.includes(id)) throw invalid(field, `product ${id} has no rates on this rate card`);
+  if (repeated) throw invalid(field, `repeats product ${id}`);
+}

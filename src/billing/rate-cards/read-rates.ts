@@ -1,0 +1,141 @@
+/**
+ * Reading the rates of a card: effective segments, page by page, entitled or not.
+ *
+ * The order is that in which identities (product, group values, frequency) came onto the card, then time.
+ * A segment is told with its own start and end, also where those lie outside the range that was asked for.
+ */
+import type { CreditType } from '../../core/credit-types.ts';
+import { assert, invalid, notFound } from '../../core/errors.ts';
+import type { Instant, OpenInterval } from '../../core/time.ts';
+import { versionAt } from '../../rating/product-spans.ts';
+import { effectiveRates } from '../../rating/rate-schedule.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Database } from '../../store/database.ts';
+import { loadProducts, type StoredProduct } from '../../store/products.ts';
+import { findRateCard, rateCardProductOrder } from '../../store/rate-cards.ts';
+import {
+  loadRatesByIdentity,
+  type RateSelection,
+  type StoredRateEntry,
+  type StoredRateIdentity,
+} from '../../store/rates.ts';
+import { isSelected, type RateSelector } from './rate-selectors.ts';
+
+interface Deps {
+  readonly db: Database;
+}
+
+/** The last segment of the page before: the place of its identity, and its start. */
+export interface RatePosition {
+  readonly identity: number;
+  readonly start: Instant;
+}
+
+export interface ReadRatesInput {
+  readonly rateCardId: string;
+  /** Segments that hold at some time in it. */
+  readonly range: OpenInterval;
+  /** Rates that one of them matches; none: all. */
+  readonly selectors: readonly RateSelector[];
+  readonly after: RatePosition | null;
+  readonly limit: number;
+}
+
+/** A rate while it is in force. */
+export interface RateSegment {
+  readonly position: RatePosition;
+  readonly interval: OpenInterval;
+  readonly entry: StoredRateEntry;
+  readonly productName: string;
+  readonly productTags: readonly string[];
+}
+
+export interface RatePage {
+  readonly rows: readonly RateSegment[];
+  readonly next: RatePosition | null;
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+}
+
+/** Refuses an unknown card (`not_found`) and a range that ends before it starts (`invalid`). */
+export async function readRates(deps: Deps, input: ReadRatesInput): Promise<RatePage> {
+  const { rateCardId, range, limit } = input;
+  if ((await findRateCard(deps.db, rateCardId)) === null) throw notFound('rate card', rateCardId);
+  if (range.end !== null && range.end <= range.start) {
+    throw invalid('ending_before', 'must be after starting_at');
+  }
+  const rows = await collectSegments(deps, input);
+  const page = rows.slice(0, limit);
+  return {
+    rows: page,
+    next: rows.length > limit ? (page.at(-1)?.position ?? null) : null,
+    creditTypes: await loadCreditTypes(deps.db, [...new Set(page.map(({ entry }) => entry.creditTypeId))]),
+  };
+}
+
+/** At least one segment more than the page holds, if there are so many. */
+async function collectSegments(deps: Deps, input: ReadRatesInput): Promise<RateSegment[]> {
+  const anyOf = await selections(deps, input);
+  const batch = input.limit + 1;
+  const rows: RateSegment[] = [];
+  let fromSequence = input.after?.identity ?? 0;
+  while (rows.length <= input.limit) {
+    const { rateCardId } = input;
+    const found = await loadRatesByIdentity(deps.db, { rateCardId, anyOf, fromSequence, limit: batch });
+    const products = await loadProducts(deps.db, [
+      ...new Set(found.map(({ identity }) => identity.productId)),
+    ]);
+    for (const { identity, entries } of found) {
+      const product = products.get(identity.productId);
+      assert(product !== undefined, `product ${identity.productId} of a rate exists`);
+      rows.push(...segmentsOf(input, product, identity, entries));
+      fromSequence = identity.sequence + 1;
+    }
+    if (found.length < batch) break;
+  }
+  return rows;
+}
+
+/** The part of the selectors that the database can answer; tags depend on the time, so they are a rough cut. */
+async function selections(deps: Deps, input: ReadRatesInput): Promise<readonly RateSelection[] | null> {
+  const { selectors, rateCardId } = input;
+  if (selectors.length === 0) return null;
+  const tagged = selectors.some(({ productTags }) => productTags !== undefined);
+  const ids = tagged ? ((await rateCardProductOrder(deps.db, [rateCardId])).get(rateCardId) ?? []) : [];
+  const products = [...(await loadProducts(deps.db, ids)).values()];
+  return selectors.map(({ productId, productTags, ...rest }): RateSelection => {
+    const withTags = productTags === undefined ? undefined : idsWithTags(products, productTags);
+    if (productId === undefined) return withTags === undefined ? rest : { ...rest, productIds: withTags };
+    const productIds = withTags === undefined ? [productId] : withTags.filter((id) => id === productId);
+    return { ...rest, productIds };
+  });
+}
+
+function idsWithTags(products: readonly StoredProduct[], tags: readonly string[]): string[] {
+  return products
+    .filter(({ versions }) => versions.some((version) => version.tags.some((tag) => tags.includes(tag))))
+    .map(({ id }) => id);
+}
+
+function segmentsOf(
+  { range, selectors, after }: ReadRatesInput,
+  product: StoredProduct,
+  identity: StoredRateIdentity,
+  entries: readonly StoredRateEntry[],
+): RateSegment[] {
+  return effectiveRates(entries).flatMap(({ interval, entry }): RateSegment[] => {
+    const { start, end } = interval;
+    if ((range.end !== null && start >= range.end) || (end !== null && end <= range.start)) return [];
+    if (after !== null && identity.sequence === after.identity && start <= after.start) return [];
+    const { name, tags } = versionAt(product, Math.max(start, range.start));
+    if (!isSelected(selectors, { ...identity, productTags: tags })) return [];
+    return [
+      {
+        position: { identity: identity.sequence, start },
+        interval,
+        entry,
+        productName: name,
+        productTags: tags,
+      },
+    ];
+  });
+}

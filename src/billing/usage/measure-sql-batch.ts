@@ -1,0 +1,86 @@
+/**
+ * Batch usage of a SQL metric. A query is asked for one customer at a time, because nothing may let it see
+ * another one's events; a page of many customers takes as many queries.
+ */
+import type { Decimal } from '../../core/decimal.ts';
+import { groupBy as groupItems } from '../../core/group-by.ts';
+import type { SqlMetric } from '../../core/metric.ts';
+import type { Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { readMetricGroups } from '../../metering/metric-usage.ts';
+import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
+import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
+import type { UsageOwner } from '../../metering/query/usage-series.ts';
+import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
+
+/** Rows of one answer; a range has as many answers as it takes. */
+const ROWS_PER_QUERY = 10_000;
+
+interface SqlBatch {
+  readonly metric: SqlMetric;
+  readonly groupBy: UsageBatchGrouping | null;
+  readonly windowSize: UsageWindowSize;
+  readonly range: Interval;
+}
+
+/** The windows in which the query has a row; by group where a group key is asked for. */
+export async function measureSqlMetric(
+  clickhouse: ClickHouse,
+  batch: SqlBatch,
+  customers: readonly UsageOwner[],
+): Promise<UsageBatchWindow[]> {
+  const windows: UsageBatchWindow[] = [];
+  for (const customer of customers) windows.push(...(await measureCustomer(clickhouse, batch, customer)));
+  return windows;
+}
+
+async function measureCustomer(
+  clickhouse: ClickHouse,
+  batch: SqlBatch,
+  { customerId, refs }: UsageOwner,
+): Promise<UsageBatchWindow[]> {
+  const { groupBy } = batch;
+  const totals = await allRows(clickhouse, batch, refs, null);
+  const groupRows = groupBy === null ? [] : await allRows(clickhouse, batch, refs, groupBy);
+  const byWindow = groupItems(groupRows, ({ startingOn }) => startingOn);
+  return totals.flatMap(({ startingOn, value }) =>
+    value === null
+      ? []
+      : [{ customerId, start: startingOn, value, groups: groupsOf(byWindow.get(startingOn) ?? [], groupBy) }],
+  );
+}
+
+/** Rows without a value of the group column belong to no group. */
+function groupsOf(rows: readonly UsageGroupRow[], groupBy: UsageBatchGrouping | null): Map<string, Decimal> {
+  const groups = new Map<string, Decimal>();
+  for (const { group, value } of rows) {
+    const name = groupBy === null ? undefined : group[groupBy.key];
+    if (typeof name === 'string' && value !== null) groups.set(name, value);
+  }
+  return groups;
+}
+
+async function allRows(
+  clickhouse: ClickHouse,
+  { metric, windowSize, range }: SqlBatch,
+  refs: readonly string[],
+  groupBy: UsageBatchGrouping | null,
+): Promise<UsageGroupRow[]> {
+  const rows: UsageGroupRow[] = [];
+  const request = {
+    metric,
+    refs,
+    range,
+    windowSize,
+    groupKey: groupBy === null ? null : [groupBy.key],
+    groupFilters: groupBy === null || groupBy.values === null ? {} : { [groupBy.key]: groupBy.values },
+    limit: ROWS_PER_QUERY,
+  };
+  let page = await readMetricGroups(clickhouse, { ...request, cursor: null });
+  rows.push(...page.rows);
+  while (page.next !== null) {
+    page = await readMetricGroups(clickhouse, { ...request, cursor: page.next });
+    rows.push(...page.rows);
+  }
+  return rows;
+}

@@ -1,0 +1,190 @@
+/**
+ * Usage of many customers and metrics in windows (docs/metering.md, "Usage"). Every combination has a row,
+ * also where nothing matched, so the rows of a page are known before anything is measured.
+ */
+import { z } from 'zod';
+import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import type { BillableMetric } from '../../core/metric.ts';
+import type { Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { groupKeyProblem } from '../../metering/metric-usage.ts';
+import { readBatchWatermark, type UsageBatchGrouping } from '../../metering/query/usage-batch.ts';
+import { type UsageWindowSize, windowLength } from '../../metering/query/usage-windows.ts';
+import { allMetrics, loadMetrics } from '../../store/billable-metrics.ts';
+import { customerRefs } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { activeCustomerIds } from '../../store/usage-owners.ts';
+import { type BatchStretch, type BatchWindows, firstRows, nextStretch, rowCount } from './batch-rows.ts';
+import { type AskedMetric, type MeasuredRow, measureRuns } from './measure-batch.ts';
+import { checkUsageRange } from './usage-range.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+}
+
+/** Rows of a page: 1.5 MB of JSON at most, unless they have many groups. */
+export const BATCH_ROWS_PER_PAGE = 5_000;
+/** Group values of a page. A single row may have more: the groups of a row are never split. */
+const GROUPS_PER_PAGE = 50_000;
+/** How much smaller the next try is when a page is more than one query may return. */
+const SHRINK = 10;
+
+/** Where the next page goes on, and the moment that all pages show. */
+export const usageBatchCursor = z.strictObject({
+  customerId: z.string().refine(isUuid),
+  metricId: z.string().refine(isUuid),
+  /** Start of the last row's window, epoch milliseconds. */
+  windowStart: z.int(),
+  /** Events ingested later are left out. Epoch microseconds. */
+  ingestedUpTo: z.string().regex(/^\d{1,18}$/),
+});
+export type UsageBatchCursor = z.infer<typeof usageBatchCursor>;
+
+export interface BatchMetricInput {
+  readonly id: string;
+  readonly groupBy: UsageBatchGrouping | null;
+}
+
+export interface UsageBatchInput {
+  /** Null: all that are not archived. */
+  readonly customerIds: readonly string[] | null;
+  /** Null: all that are not archived, without groups. */
+  readonly metrics: readonly BatchMetricInput[] | null;
+  readonly windowSize: UsageWindowSize;
+  readonly range: Interval;
+  readonly cursor: UsageBatchCursor | null;
+  readonly rowsPerPage: number;
+}
+
+export interface UsageBatchPage {
+  readonly rows: readonly MeasuredRow[];
+  readonly next: UsageBatchCursor | null;
+}
+
+/** Refuses an unknown customer or metric (`not_found`), and an unsound request (`invalid`). */
+export async function usageBatch(deps: Deps, input: UsageBatchInput): Promise<UsageBatchPage> {
+  const { windowSize, range, cursor } = input;
+  checkUsageRange(windowSize, range);
+  const windows = { range, lengthMs: windowLength(windowSize) ?? range.end - range.start };
+  checkCursor(windows, cursor);
+  const metrics = await askedMetrics(deps, input.metrics);
+  const rowsMax = rowsOfPage(input);
+  const customerIds = await askedCustomers(deps, input, metrics.size * rowCount(range, windows), rowsMax);
+  const stretch = nextStretch(customerIds, [...metrics.keys()], windows, cursor, rowsMax);
+  return await pageOf(deps, input, { metrics, windows }, stretch);
+}
+
+function checkCursor({ range, lengthMs }: BatchWindows, cursor: UsageBatchCursor | null): void {
+  if (cursor === null) return;
+  const { windowStart } = cursor;
+  const isInside = range.start <= windowStart && windowStart < range.end;
+  if (isInside && (windowStart - range.start) % lengthMs === 0) return;
+  throw invalid('next_page', 'does not belong to this request');
+}
+
+/** In the order of their ids. */
+async function askedMetrics(
+  { db }: Deps,
+  asked: readonly BatchMetricInput[] | null,
+): Promise<Map<string, AskedMetric>> {
+  if (asked === null) {
+    const metrics = await allMetrics(db, { includeArchived: false });
+    return new Map(metrics.map((metric) => [metric.id, { metric, groupBy: null }]));
+  }
+  const known = await loadMetrics(
+    db,
+    asked.map(({ id }) => id),
+  );
+  const metrics = new Map<string, AskedMetric>();
+  for (const [index, { id, groupBy }] of asked.entries()) {
+    const metric = known.get(id);
+    if (metric === undefined) throw notFound('billable metric', id);
+    if (metrics.has(id)) throw invalid(`billable_metrics[${index}].id`, `repeats ${id}`);
+    if (groupBy !== null) checkDeclared(metric, groupBy, `billable_metrics[${index}].group_by.key`);
+    metrics.set(id, { metric, groupBy });
+  }
+  return new Map([...metrics].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function checkDeclared(metric: BillableMetric, { key }: UsageBatchGrouping, field: string): void {
+  const problem = groupKeyProblem(metric, [key]);
+  if (problem !== null) throw invalid(field, problem);
+}
+
+/** Requested group values are all in every row, so they bound the rows from the start. */
+function rowsOfPage({ metrics, rowsPerPage }: UsageBatchInput): number {
+  const most = Math.max(1, ...(metrics ?? []).map(({ groupBy }) => groupBy?.values?.length ?? 1));
+  return Math.min(rowsPerPage, Math.max(1, Math.floor(GROUPS_PER_PAGE / most)));
+}
+
+/** Ascending; where all are asked for, enough of them for a page and to know whether there is another. */
+async function askedCustomers(
+  { db }: Deps,
+  { customerIds, cursor }: UsageBatchInput,
+  rowsOfCustomer: number,
+  rowsMax: number,
+): Promise<string[]> {
+  if (customerIds === null) {
+    // The customer of the cursor may have no rows left.
+    const limit = rowsOfCustomer === 0 ? 0 : Math.ceil(rowsMax / rowsOfCustomer) + 2;
+    return await activeCustomerIds(db, cursor?.customerId ?? null, limit);
+  }
+  const ids = [...new Set(customerIds)].sort();
+  const known = await customerRefs(db, ids);
+  const unknown = ids.find((id) => !known.has(id));
+  if (unknown !== undefined) throw notFound('customer', unknown);
+  return ids;
+}
+
+/** Measures a stretch of rows, or less of it where it has too many groups for a page. */
+async function pageOf(
+  deps: Deps,
+  input: UsageBatchInput,
+  asked: { readonly metrics: ReadonlyMap<string, AskedMetric>; readonly windows: BatchWindows },
+  stretch: BatchStretch,
+): Promise<UsageBatchPage> {
+  const { metrics, windows } = asked;
+  const refs = await customerRefs(deps.db, [...new Set(stretch.runs.map(({ customerId }) => customerId))]);
+  const mayBeCut = stretch.hasMore || [...metrics.values()].some(({ groupBy }) => groupBy !== null);
+  const ingestedUpTo = input.cursor?.ingestedUpTo ?? (mayBeCut ? await watermark(deps, input) : null);
+  const request = { metrics, windows, refs, windowSize: input.windowSize, ingestedUpTo };
+  let { runs, hasMore } = stretch;
+  for (;;) {
+    try {
+      const rows = await measureRuns(deps.clickhouse, request, runs);
+      return cutPage(rows, hasMore, ingestedUpTo);
+    } catch (error) {
+      const rows = runs.reduce((total, { interval }) => total + rowCount(interval, windows), 0);
+      if (!(error instanceof Refusal && error.kind === 'too_large') || rows <= 1) throw error;
+      runs = firstRows(runs, windows, Math.ceil(rows / SHRINK));
+      hasMore = true;
+    }
+  }
+}
+
+async function watermark({ db, clickhouse }: Deps, { customerIds, range }: UsageBatchInput): Promise<string> {
+  const refs =
+    customerIds === null ? null : [...(await customerRefs(db, [...new Set(customerIds)])).values()].flat();
+  return await readBatchWatermark(clickhouse, refs, range);
+}
+
+/** At least one row, and no more groups than a page may have. */
+function cutPage(
+  rows: readonly MeasuredRow[],
+  hasMore: boolean,
+  ingestedUpTo: string | null,
+): UsageBatchPage {
+  let groups = 0;
+  const end = rows.findIndex((row, index) => {
+    groups += row.groups?.size ?? 0;
+    return groups > GROUPS_PER_PAGE && index > 0;
+  });
+  const shown = end < 0 ? rows : rows.slice(0, end);
+  const last = shown.at(-1);
+  if (last === undefined || ingestedUpTo === null || !(hasMore || end >= 0))
+    return { rows: shown, next: null };
+  const { customerId, metric, window } = last;
+  return { rows: shown, next: { customerId, metricId: metric.id, windowStart: window.start, ingestedUpTo } };
+}

@@ -1,0 +1,178 @@
+/**
+ * Packages: terms of a contract without its dates, which are told from the start of the contract that
+ * is made of them. Each template is the contract's term as it will be, without what the contract adds.
+ */
+import { z } from 'zod';
+import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../billing-providers.ts';
+import { relativeDate } from '../relative-time.ts';
+import { commit } from './commits.ts';
+import { statementSchedule } from './contract.ts';
+import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
+import { recurringCommit } from './recurring-commits.ts';
+import { subscription } from './subscriptions.ts';
+import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
+import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
+
+export const relativeAccessSchedule = objectOf({
+  creditTypeId: z.string(),
+  segments: listOf(
+    objectOf({ id: z.string(), amount: exactText, startingAtOffset: relativeDate, duration: relativeDate }),
+  ),
+});
+
+/** The amount of an item is its unit price × quantity. */
+export const relativeInvoiceSchedule = objectOf({
+  creditTypeId: z.string(),
+  doNotInvoice: z.boolean(),
+  items: listOf(
+    objectOf({ id: z.string(), dateOffset: relativeDate, unitPrice: exactText, quantity: exactText }),
+  ),
+});
+export type RelativeInvoiceSchedule = z.output<typeof relativeInvoiceSchedule>;
+
+/** Without a duration a term lasts until the contract ends. */
+const range = { startingAtOffset: relativeDate, duration: relativeDate.nullable() };
+
+/** Of a credit as well. */
+export const commitTemplate = commit
+  .unwrap()
+  .pick({
+    id: true,
+    type: true,
+    name: true,
+    description: true,
+    productId: true,
+    priority: true,
+    rateType: true,
+    rolloverFraction: true,
+    applicability: true,
+    customFields: true,
+  })
+  .extend({
+    accessSchedule: relativeAccessSchedule,
+    invoiceSchedule: relativeInvoiceSchedule.nullable(),
+  })
+  .readonly();
+export type CommitTemplate = z.output<typeof commitTemplate>;
+
+/** `subscription.subscriptionId` is the id of a template of the same package. */
+export const recurringCommitTemplate = recurringCommit
+  .unwrap()
+  .omit({
+    contractId: true,
+    hierarchyAccess: true,
+    startingAt: true,
+    endingBefore: true,
+    createdAt: true,
+    createdBy: true,
+  })
+  .extend(range)
+  .readonly();
+export type RecurringCommitTemplate = z.output<typeof recurringCommitTemplate>;
+
+/** The ids of commits in its specifiers are those of templates of the same package. */
+export const overrideTemplate = override
+  .unwrap()
+  .omit({
+    contractId: true,
+    startingAt: true,
+    endingBefore: true,
+    productId: true,
+    applicableProductTags: true,
+    createdAt: true,
+  })
+  .extend(range)
+  .readonly();
+export type OverrideTemplate = z.output<typeof overrideTemplate>;
+
+export const scheduledChargeTemplate = objectOf({
+  id: z.string(),
+  productId: z.string(),
+  name: z.string().nullable(),
+  schedule: relativeInvoiceSchedule,
+  customFields: textMap,
+});
+export type ScheduledChargeTemplate = z.output<typeof scheduledChargeTemplate>;
+
+export const subscriptionTemplate = subscription
+  .unwrap()
+  .omit({
+    contractId: true,
+    seatGroupKey: true,
+    startingAt: true,
+    endingBefore: true,
+    anchorDate: true,
+    quantityChanges: true,
+    seatChanges: true,
+    createdAt: true,
+    createdBy: true,
+  })
+  .extend({
+    /** With QUANTITY_ONLY. */
+    initialQuantity: exactText.nullable(),
+    /** With SEAT_BASED. */
+    seatConfig: objectOf({
+      seatGroupKey: z.string(),
+      initialUnassignedSeats: z.int().nullable(),
+    }).nullable(),
+    /** Null: the contract's start. */
+    startingAtOffset: relativeDate.nullable(),
+    duration: relativeDate.nullable(),
+  })
+  .readonly();
+export type SubscriptionTemplate = z.output<typeof subscriptionTemplate>;
+
+/** Everything in a package that becomes a term with an identity or a setting of the contract. */
+export const termTemplates = objectOf({
+  commits: listOf(commitTemplate),
+  credits: listOf(commitTemplate),
+  recurringCommits: listOf(recurringCommitTemplate),
+  recurringCredits: listOf(recurringCommitTemplate),
+  overrides: listOf(overrideTemplate),
+  scheduledCharges: listOf(scheduledChargeTemplate),
+  subscriptions: listOf(subscriptionTemplate),
+  spendTrackers: listOf(spendTracker),
+  spendThreshold: spendThreshold.nullable(),
+  prepaidBalanceThreshold: prepaidBalanceThreshold.nullable(),
+});
+export type TermTemplates = z.output<typeof termTemplates>;
+
+/** What a package says of the contract's header. */
+export const headerTemplate = objectOf({
+  /** Null: contracts are named like the package. */
+  contractName: z.string().nullable(),
+  netPaymentTermsDays: z.int().nullable(),
+  /** One of both at most. */
+  rateCardId: z.string().nullable(),
+  /** Read at the contract's start. */
+  rateCardAlias: z.string().nullable(),
+  /** Null: contracts have no end. */
+  duration: relativeDate.nullable(),
+  multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
+  scheduledChargesOnUsageInvoices: z.boolean(),
+  statementSchedule: objectOf({
+    frequency: statementSchedule.unwrap().shape.frequency,
+    day: z.enum(['FIRST_OF_MONTH', 'CONTRACT_START']),
+    /** Null: usage invoices are made from the contract's start on. */
+    invoiceGenerationStartingAtOffset: relativeDate.nullable(),
+  }),
+  /** The customer's configuration through which its contracts are billed; null: none. */
+  billing: objectOf({
+    provider: z.enum(CONTRACT_BILLING_PROVIDERS),
+    deliveryMethod: z.enum(DELIVERY_METHODS),
+  }).nullable(),
+});
+export type HeaderTemplate = z.output<typeof headerTemplate>;
+
+export const packageSchema = objectOf({
+  id: z.string(),
+  name: z.string(),
+  uniquenessKey: z.string().nullable(),
+  header: headerTemplate,
+  terms: termTemplates,
+  createdAt: instantValue,
+  createdBy: z.string(),
+  archivedAt: instantValue.nullable(),
+});
+/** Never changed once made, save that it can be archived. */
+export type Package = z.output<typeof packageSchema>;

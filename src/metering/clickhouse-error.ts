@@ -1,0 +1,21 @@
+/** What a ClickHouse server says when a statement fails, as the error that the embedded engine throws. */
+import { ClickHouseError } from '@clickhouse/client';
+
+/** The innermost of the exceptions that a cluster wraps into each other: code, message, type. */
+const EXCEPTION = /Code: (\d+)\. DB::\w*Exception: ((?:(?!Code: \d+\. DB::).)*)\(([A-Z0-9_]+)\)/s;
+
+/** Longer answers of something that is not ClickHouse are cut. */
+const QUOTED_CHARACTERS = 300;
+
+/**
+ * Read from the whole answer, because `@clickhouse/client` takes the first upper-case word in brackets
+ * for the type, and the message of a syntax error quotes the query before it.
+ */
+export function serverFailure(answer: string, status: number | undefined): Error {
+  const [, code, message, type] = EXCEPTION.exec(answer) ?? [];
+  if (code !== undefined && message !== undefined && type !== undefined) {
+    return new ClickHouseError({ message: message.trim(), code, type });
+  }
+  const said = answer.trim().slice(0, QUOTED_CHARACTERS);
+  return new Error(`ClickHouse answered ${status ?? 'nothing'}: ${said}`);
+}

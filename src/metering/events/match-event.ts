@@ -1,0 +1,91 @@
+/**
+ * Whether a metric counts an event, and if not, in words why not. Pure.
+ *
+ * Says in TypeScript what `query/match-sql.ts` says in SQL; a property test holds the two together.
+ */
+import { parseUsageDecimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
+import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import type { PropertyReader } from './nested-properties.ts';
+import type { StoredEvent } from './stored-event.ts';
+
+/** The names of the properties that deciding about this metric takes. */
+export function propertiesToMatch({ propertyFilters, aggregationKey }: StreamingMetric): string[] {
+  const names = propertyFilters.map(({ name }) => name);
+  return aggregationKey === null ? names : [...names, aggregationKey];
+}
+
+/** The first rule of the metric that the event fails, for people to read; null where it passes them all. */
+export function mismatchReason(
+  metric: StreamingMetric,
+  event: StoredEvent,
+  propertyOf: PropertyReader,
+): string | null {
+  const eventType = eventTypeProblem(metric, event.eventType);
+  if (eventType !== null) return eventType;
+  for (const filter of metric.propertyFilters) {
+    const problem = filterProblem(filter, propertyOf(event, filter.name));
+    if (problem !== null) return problem;
+  }
+  return aggregationKeyProblem(metric, event, propertyOf);
+}
+
+function eventTypeProblem({ eventTypeFilter }: StreamingMetric, eventType: string): string | null {
+  const { inValues = null, notInValues = null } = eventTypeFilter ?? {};
+  if (inValues !== null && !inValues.includes(eventType)) {
+    return `event_type is ${quoted(eventType)}, event_type_filter.in_values has ${listed(inValues)}`;
+  }
+  if (notInValues?.includes(eventType)) {
+    return `event_type is ${quoted(eventType)}, which event_type_filter.not_in_values has`;
+  }
+  return null;
+}
+
+function filterProblem(filter: PropertyFilter, value: string | null): string | null {
+  const { exists, inValues, notInValues } = filter;
+  const name = `property ${quoted(filter.name)}`;
+  if (exists === true && value === null) return `${name} is missing, its filter has exists true`;
+  if (exists === false && value !== null) {
+    return `${name} is ${quoted(value)}, its filter has exists false`;
+  }
+  if (inValues !== null && value === null) {
+    return `${name} is missing, its filter has in_values ${listed(inValues)}`;
+  }
+  if (inValues !== null && value !== null && !inValues.includes(value)) {
+    return `${name} is ${quoted(value)}, its filter has in_values ${listed(inValues)}`;
+  }
+  if (value !== null && notInValues?.includes(value)) {
+    return `${name} is ${quoted(value)}, which its filter has in not_in_values`;
+  }
+  return null;
+}
+
+function aggregationKeyProblem(
+  { aggregation, aggregationKey }: StreamingMetric,
+  event: StoredEvent,
+  propertyOf: PropertyReader,
+): string | null {
+  if (aggregation === 'COUNT' || aggregationKey === null) return null;
+  const name = `property ${quoted(aggregationKey)}`;
+  const value = propertyOf(event, aggregationKey);
+  if (value === null) return `${name} is missing, it is the aggregation_key`;
+  if (aggregation === 'UNIQUE' || parseUsageDecimal(value) !== null) return null;
+  return (
+    `${name} is ${quoted(value)}, which ${aggregation} cannot count: it takes decimal numbers with at most ` +
+    `${USAGE_INTEGER_DIGITS_MAX} digits before and ${USAGE_SCALE_MAX} after the point`
+  );
+}
+
+const SHOWN_LENGTH_MAX = 100;
+const SHOWN_VALUES_MAX = 5;
+
+/** Values may be as long as an event; a reason is a sentence. */
+function quoted(text: string): string {
+  const shown = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
+  return JSON.stringify(shown);
+}
+
+function listed(values: readonly string[]): string {
+  const shown = values.slice(0, SHOWN_VALUES_MAX).map(quoted).join(', ');
+  const rest = values.length - SHOWN_VALUES_MAX;
+  return rest > 0 ? `${shown} and ${rest} more` : shown;
+}

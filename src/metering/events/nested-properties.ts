@@ -1,0 +1,92 @@
+/**
+ * Reads properties of single events by name, literal or along a path into a nested value.
+ *
+ * A literal name is looked up here. A path is read by ClickHouse with the very expression that usage is
+ * compiled with, so that what a search says about an event is what the metric does with it.
+ */
+import { z } from 'zod';
+import { assert } from '../../core/errors.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import { createParameters } from '../query/parameters.ts';
+import { propertySql } from '../query/property-sql.ts';
+import type { StoredEvent } from './stored-event.ts';
+
+/** The text of a property of an event, null where it is absent. Knows the names that it was made for. */
+export type PropertyReader = (event: StoredEvent, name: string) => string | null;
+
+/** Each path is some 500 characters of query; a server takes 256 KB unless told otherwise. */
+const PATHS_PER_QUERY = 100;
+
+const pathsRow = z.object({
+  /** Position in the list of documents, from 1. */
+  document: z.string().transform(Number),
+  texts: z.array(z.string()),
+  present: z.array(z.number()),
+});
+
+/** Asks ClickHouse only where one of `names` is a path into a value that one of the events has. */
+export async function readProperties(
+  clickhouse: ClickHouse,
+  events: readonly StoredEvent[],
+  names: Iterable<string>,
+): Promise<PropertyReader> {
+  const paths = [...new Set(names)].filter((name) => events.some((event) => leadsInto(event, name)));
+  const documents = events.filter((event) => paths.some((path) => leadsInto(event, path)));
+  const values = new Map<string, string | null>();
+  for (let from = 0; from < paths.length; from += PATHS_PER_QUERY) {
+    const some = paths.slice(from, from + PATHS_PER_QUERY);
+    for (const row of await queryPaths(clickhouse, documents, some)) {
+      const event = documents[row.document - 1];
+      assert(event !== undefined, 'every row belongs to a document');
+      for (const [index, path] of some.entries()) {
+        values.set(valueKey(event, path), row.present[index] === 1 ? (row.texts[index] ?? '') : null);
+      }
+    }
+  }
+  return (event, name) => {
+    const literal = event.properties.get(name);
+    if (literal !== undefined) return literal;
+    if (!leadsInto(event, name)) return null;
+    const value = values.get(valueKey(event, name));
+    assert(value !== undefined, `property ${name} was read`);
+    return value;
+  };
+}
+
+/** Whether the name is not one of the event's own but leads into one of its values. */
+function leadsInto({ properties }: StoredEvent, name: string): boolean {
+  const dot = name.indexOf('.');
+  return dot >= 0 && !properties.has(name) && properties.has(name.slice(0, dot));
+}
+
+function valueKey(event: StoredEvent, path: string): string {
+  return JSON.stringify([event.transactionId, event.tick, path]);
+}
+
+async function queryPaths(
+  clickhouse: ClickHouse,
+  documents: readonly StoredEvent[],
+  paths: readonly string[],
+): Promise<z.output<typeof pathsRow>[]> {
+  const parameters = createParameters();
+  const properties = paths.map((path) => propertySql(parameters, path));
+  // Only the values that a path begins with are sent; the literal names are known to be absent.
+  const heads = new Set(paths.map((path) => path.slice(0, path.indexOf('.'))));
+  return await clickhouse.query({
+    sql: `
+SELECT
+  toString(document) AS document,
+  [${properties.map(({ text }) => text).join(', ')}] AS texts,
+  [${properties.map(({ isPresent }) => `toUInt8(${isPresent})`).join(', ')}] AS present
+FROM (
+  SELECT
+    arrayJoin(arrayEnumerate({documents:Array(Map(String, String))})) AS document,
+    {documents:Array(Map(String, String))}[document] AS properties
+)`,
+    params: {
+      ...parameters.values(),
+      documents: documents.map((event) => new Map([...event.properties].filter(([name]) => heads.has(name)))),
+    },
+    schema: pathsRow,
+  });
+}

@@ -1,0 +1,142 @@
+/**
+ * Remembers events that were dropped as repeats, so that event search can show them.
+ *
+ * Owns a short queue and the pace of its writing. It stands beside the way of the events: noting one costs
+ * a push, nothing waits for the write, and the write goes through the connection for statements, never
+ * through the one that events are inserted on. What does not fit its limits is counted and forgotten, as
+ * is what a crash finds in the queue: repeats never count, so nothing but their display is lost.
+ */
+import { z } from 'zod';
+import type { Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import { stringLiteral } from '../clickhouse-parameters.ts';
+import type { ValidEvent } from '../ingest/validate-events.ts';
+
+/** A sender that repeats everything is seen from a sample of this size; all of it would double the store. */
+const REPEATS_PER_SECOND_MAX = 100;
+/** How many may come at once before the rate counts: a whole retry of ten full requests is kept. */
+const BURST_MAX = 1_000;
+/** Bounds the queue, and with it the statement that writes it. */
+const QUEUE_LENGTH_MAX = 2 * 1024 * 1024;
+/** One statement a second at most; a search does not wait for it but writes the queue itself. */
+const WRITE_INTERVAL_MS = 1_000;
+
+export interface RepeatLog {
+  /** Notes an event that was dropped at `now`. Synchronous and cheap; never throws. */
+  note(event: ValidEvent, now: Instant): void;
+  /** Resolves when what was noted up to now can be found, or could not be written and is lost. */
+  flush(): Promise<void>;
+  /** Repeats written, and those over the limits or lost to a failed write. */
+  stats(): { written: number; lost: number };
+  /** Writes what is left. Later notes are lost. */
+  close(): Promise<void>;
+}
+
+export interface RepeatLogOptions {
+  readonly clickhouse: ClickHouse;
+  /** Milliseconds that only ever go up, for the pace alone; not the clock of the service. */
+  readonly elapsed?: () => number;
+}
+
+export function createRepeatLog(options: RepeatLogOptions): RepeatLog {
+  return new QueuedLog(options.clickhouse, options.elapsed ?? (() => performance.now()));
+}
+
+interface Repeat {
+  readonly event: ValidEvent;
+  readonly receivedAt: Instant;
+  readonly sequence: number;
+}
+
+class QueuedLog implements RepeatLog {
+  readonly #clickhouse: ClickHouse;
+  readonly #elapsed: () => number;
+  #queue: Repeat[] = [];
+  #queueLength = 0;
+  #allowance = BURST_MAX;
+  #allowanceAt: number;
+  #sequence = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+  #isClosed = false;
+  #written = 0;
+  #lost = 0;
+
+  constructor(clickhouse: ClickHouse, elapsed: () => number) {
+    this.#clickhouse = clickhouse;
+    this.#elapsed = elapsed;
+    this.#allowanceAt = elapsed();
+  }
+
+  note(event: ValidEvent, now: Instant): void {
+    const { length } = event.textsJson;
+    if (this.#isClosed || this.#queueLength + length > QUEUE_LENGTH_MAX || !this.#takeAllowance()) {
+      this.#lost += 1;
+      return;
+    }
+    this.#sequence = (this.#sequence + 1) % 0x1_0000_0000;
+    this.#queue.push({ event, receivedAt: now, sequence: this.#sequence });
+    this.#queueLength += length;
+    this.#timer ??= setTimeout(() => void this.flush(), WRITE_INTERVAL_MS).unref();
+  }
+
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const repeats = this.#queue;
+    if (repeats.length > 0) {
+      this.#queue = [];
+      this.#queueLength = 0;
+      this.#writing = this.#writing.then(() => this.#write(repeats));
+    }
+    return this.#writing;
+  }
+
+  stats(): { written: number; lost: number } {
+    return { written: this.#written, lost: this.#lost };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.flush();
+  }
+
+  /** The allowance fills up evenly with time. */
+  #takeAllowance(): boolean {
+    const now = this.#elapsed();
+    const refill = ((now - this.#allowanceAt) * REPEATS_PER_SECOND_MAX) / 1_000;
+    this.#allowance = Math.min(BURST_MAX, this.#allowance + refill);
+    this.#allowanceAt = now;
+    if (this.#allowance < 1) return false;
+    this.#allowance -= 1;
+    return true;
+  }
+
+  async #write(repeats: readonly Repeat[]): Promise<void> {
+    try {
+      await this.#clickhouse.command(insertStatement(repeats));
+      this.#written += repeats.length;
+    } catch {
+      // Nobody waits for a repeat, and the statistics tell of the loss.
+      this.#lost += repeats.length;
+    }
+  }
+}
+
+function insertStatement(repeats: readonly Repeat[]): string {
+  const columns = 'transaction_id, customer_ref, event_type, timestamp, properties, received_at, sequence';
+  return `INSERT INTO event_repeats (${columns}) VALUES ${repeats.map(rowOf).join(', ')}`;
+}
+
+/** The properties stay whatever they are: a schema would drop one whose name is `__proto__`. */
+const eventTexts = z.tuple([z.string(), z.string(), z.string(), z.unknown()]);
+
+function rowOf({ event, receivedAt, sequence }: Repeat): string {
+  const [transactionId, customerRef, eventType, properties] = eventTexts.parse(
+    JSON.parse(`[${event.textsJson}]`),
+  );
+  const texts = [transactionId, customerRef, eventType, JSON.stringify(properties)].map(stringLiteral);
+  const [id, ref, type, json] = texts;
+  const at = (instant: Instant) => `fromUnixTimestamp64Milli(${instant}, 'UTC')`;
+  return `(${id}, ${ref}, ${type}, ${at(event.timestamp)}, ${json}, ${at(receivedAt)}, ${sequence})`;
+}

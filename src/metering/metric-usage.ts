@@ -1,0 +1,79 @@
+/**
+ * Usage of any kind of metric. Here, and nowhere else, streaming and SQL metrics part; whoever reads usage
+ * for invoices, for the usage API or for a preview goes through this.
+ */
+import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
+import type { UsageSeries } from '../core/usage-series.ts';
+import type { ClickHouse } from './clickhouse.ts';
+import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
+import { readUsageSeries, type UsageSeriesRequest } from './query/usage-series.ts';
+import { readSqlSeries } from './sql-metric/read-series.ts';
+import { readSqlUsage } from './sql-metric/read-usage.ts';
+import { readSqlMetric } from './sql-metric/sql-metric.ts';
+
+export interface MetricSeriesRequest extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'rowsMax'> {
+  readonly metric: BillableMetric;
+  /** How often a SQL metric is evaluated; a streaming metric always is at every hour. */
+  readonly sqlGranularity: 'hour' | 'service_period';
+}
+
+/** V(t) of every customer and line key; see `readUsageSeries` and `readSqlSeries`. */
+export function readMetricSeries(
+  clickhouse: ClickHouse,
+  { metric, sqlGranularity, ...request }: MetricSeriesRequest,
+): Promise<Map<string, UsageSeries[]>> {
+  if (metric.kind === 'streaming') {
+    return readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
+  }
+  return readSqlSeries(clickhouse, {
+    ...request,
+    metric: readSqlMetric(metric.sql),
+    granularity: sqlGranularity,
+  });
+}
+
+export type MetricGroupsRequest = Omit<UsageGroupsRequest, 'metric'> & { readonly metric: BillableMetric };
+
+/** A page of usage in windows; see `readUsageGroups` and `readSqlUsage`. */
+export function readMetricGroups(
+  clickhouse: ClickHouse,
+  { metric, ...request }: MetricGroupsRequest,
+): Promise<UsageGroupsPage> {
+  return metric.kind === 'streaming'
+    ? readUsageGroups(clickhouse, { ...request, metric })
+    : readSqlUsage(clickhouse, { ...request, metric: readSqlMetric(metric.sql) });
+}
+
+/**
+ * Why usage cannot be grouped by exactly these names, or null where it can: a streaming metric has declared
+ * its group keys, of which the whole has to be named; a SQL metric is grouped by any of its columns.
+ */
+export function groupKeyProblem(metric: BillableMetric, names: readonly string[]): string | null {
+  if (metric.kind === 'sql') return columnProblem(metric, names);
+  const isDeclared = metric.groupKeys.some(
+    (key) => key.length === names.length && key.every((name) => names.includes(name)),
+  );
+  return isDeclared ? null : `must be a group key of the billable metric, which has ${listKeys(metric)}`;
+}
+
+/** Why lines cannot be made of these names, or null: one declared group key has to contain them all. */
+export function lineKeyProblem(metric: BillableMetric, names: readonly string[]): string | null {
+  if (metric.kind === 'sql') return columnProblem(metric, names);
+  if (names.length === 0) return null;
+  const isContained = metric.groupKeys.some((key) => names.every((name) => key.includes(name)));
+  return isContained
+    ? null
+    : `billable metric ${metric.id} has no group key that contains ${names.join(', ')}`;
+}
+
+function columnProblem({ sql }: SqlMetric, names: readonly string[]): string | null {
+  const { groupColumns } = readSqlMetric(sql);
+  const columns = new Set(groupColumns.map((name) => name.toLowerCase()));
+  const missing = names.find((name) => !columns.has(name.toLowerCase()));
+  if (missing === undefined) return null;
+  return `${missing} is not one of the group columns of the query, which has ${groupColumns.join(', ') || 'none'}`;
+}
+
+function listKeys({ groupKeys }: StreamingMetric): string {
+  return groupKeys.map((names) => `[${names.join(', ')}]`).join(', ') || 'none';
+}

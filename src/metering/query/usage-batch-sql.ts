@@ -1,0 +1,87 @@
+/**
+ * The query behind `readUsageBatch`: one metric, any number of customers, each window aggregated on its
+ * own; with a group key both the whole of every window and each of its groups, in one pass over the events.
+ */
+import type { StreamingMetric } from '../../core/metric.ts';
+import type { Interval } from '../../core/time.ts';
+import { aggregateSql } from './aggregate-sql.ts';
+import { type CompiledQuery, ingestedCondition, windowSql } from './groups-sql.ts';
+import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
+import { createParameters, type Parameters } from './parameters.ts';
+import { propertySql } from './property-sql.ts';
+import { ownerSql } from './series-sql.ts';
+import { renderStatement, scopeConditions } from './usage-relation.ts';
+import type { UsageOwner } from './usage-series.ts';
+import type { UsageWindowSize } from './usage-windows.ts';
+
+export interface UsageBatchQuery {
+  readonly metric: StreamingMetric;
+  /** With at least one reference each. Never empty. */
+  readonly customers: readonly UsageOwner[];
+  /** Begins and ends where windows do. */
+  readonly range: Interval;
+  readonly windowSize: UsageWindowSize;
+  readonly groupBy: UsageBatchGrouping | null;
+  /** Only events ingested up to here, in epoch microseconds; null for all. */
+  readonly ingestedUpTo: string | null;
+}
+
+export interface UsageBatchGrouping {
+  readonly key: string;
+  /** Only these groups; null for all. */
+  readonly values: readonly string[] | null;
+}
+
+/** Rows: `owner`, `window_start` (unix seconds), `group_value` (null for the whole window), `value`. */
+export function compileUsageBatch(query: UsageBatchQuery): CompiledQuery {
+  const { metric, customers, range, groupBy } = query;
+  const parameters = createParameters();
+  const refs = customers.flatMap((customer) => customer.refs);
+  const scope = scopeConditions(parameters, refs, range);
+  const group = groupBy === null ? [] : [`${groupSql(parameters, metric, groupBy)} AS group_value`];
+  const match = matchSql(parameters, metric);
+  const whole = 'owner, window_seconds';
+  const sql = renderStatement({
+    definitions: [
+      `${ownerSql(parameters, customers)} AS owner`,
+      ...group,
+      ...match.definitions,
+      `${windowSql(parameters, query.windowSize, range)} AS window_seconds`,
+    ],
+    columns: [
+      'owner',
+      'toString(window_seconds) AS window_start',
+      groupBy === null
+        ? 'NULL AS row_group'
+        : `if(grouping(group_value) = 1, NULL, group_value) AS row_group`,
+      `${aggregateSql(metric.aggregation)} AS value`,
+    ],
+    conditions: [...scope, ...match.conditions, ...ingestedCondition(parameters, query.ingestedUpTo)],
+    groupBy: [groupBy === null ? whole : `GROUPING SETS ((${whole}), (${whole}, group_value))`],
+    // Events of no requested group count for their window only.
+    having: groupBy === null ? [] : ['(grouping(group_value) = 1 OR isNotNull(group_value))'],
+  });
+  return { sql, parameters };
+}
+
+/** When the last of these customers' events in the range was ingested, as one row `ingested_up_to`. */
+export function compileBatchWatermark(refs: readonly string[] | null, range: Interval): CompiledQuery {
+  const parameters = createParameters();
+  const [ofCustomers, ...ofTime] = scopeConditions(parameters, refs ?? [], range);
+  const sql = renderStatement({
+    definitions: [],
+    columns: ['toString(toUnixTimestamp64Micro(max(ingested_at))) AS ingested_up_to'],
+    from: 'usage_events',
+    conditions: refs === null || ofCustomers === undefined ? ofTime : [ofCustomers, ...ofTime],
+    groupBy: [],
+  });
+  return { sql, parameters };
+}
+
+/** The group of an event, null where it is none of those that are wanted. */
+function groupSql(parameters: Parameters, metric: StreamingMetric, groupBy: UsageBatchGrouping): string {
+  const { key, values } = groupBy;
+  const { text, isPresent } = propertySql(parameters, key);
+  if (values !== null) return `if(${inCondition(parameters, key, values)}, ${text}, NULL)`;
+  return guaranteesProperty(metric, key) ? `toNullable(${text})` : `if(${isPresent}, ${text}, NULL)`;
+}

@@ -1,0 +1,237 @@
+/**
+ * Writes a checked expression as SQL of ClickHouse. Nothing of the text of the query gets into it: names
+ * were resolved, numbers were read, and texts and names of properties travel as parameters.
+ */
+import { decimal } from '../../core/decimal.ts';
+import { DAY_MS, HOUR_MS } from '../../core/time.ts';
+import { writeArithmetic, writeRounding } from './arithmetic-sql.ts';
+import { writeComparison, writeIn } from './comparison-sql.ts';
+import { NUMBER_TYPE, numberLiteral } from './exact-sql.ts';
+import { QueryProblem } from './query-refusal.ts';
+import { type Expression, partsOf } from './query-syntax.ts';
+import {
+  commonType,
+  convert,
+  describe,
+  requireBoolean,
+  toNumber,
+  toText,
+  type Value,
+  type ValueType,
+  type Writer,
+} from './value.ts';
+
+/** What names mean at a place of the query. */
+export interface Scope extends Writer {
+  column(expression: Extract<Expression, { kind: 'column' }>): Value;
+  property(expression: Extract<Expression, { kind: 'property' }>): Value;
+  /** The value of an aggregate function, where one may stand; throws elsewhere. */
+  aggregate(expression: Extract<Expression, { kind: 'aggregate' }>): Value;
+  /** An expression that has a value here as a whole, such as a key of GROUP BY; null for all others. */
+  known(expression: Expression): Value | null;
+}
+
+export function writeExpression(scope: Scope, expression: Expression): Value {
+  const known = scope.known(expression);
+  if (known !== null) return known;
+  switch (expression.kind) {
+    case 'column':
+      return scope.column(expression);
+    case 'property':
+      return scope.property(expression);
+    case 'aggregate':
+      return scope.aggregate(expression);
+    case 'number':
+    case 'text':
+    case 'boolean':
+    case 'null':
+      return writeLiteral(scope, expression);
+    case 'case':
+      return writeCase(scope, expression);
+    case 'cast':
+      return writeCast(scope, expression);
+    case 'function':
+      return writeFunction(scope, expression);
+    default:
+      return writeOperator(scope, expression);
+  }
+}
+
+type Form<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
+
+function writeLiteral(scope: Scope, literal: Form<'number' | 'text' | 'boolean' | 'null'>): Value {
+  switch (literal.kind) {
+    case 'number': {
+      const value = decimal(literal.digits);
+      return { sql: numberLiteral(value), type: 'number', literal: value };
+    }
+    case 'text':
+      return {
+        sql: scope.parameters.bind('text', 'String', literal.value),
+        type: 'text',
+        literal: literal.value,
+      };
+    case 'boolean':
+      return { sql: literal.value ? 'toUInt8(1)' : 'toUInt8(0)', type: 'boolean' };
+    default:
+      return { sql: 'NULL', type: 'null' };
+  }
+}
+
+function writeOperator(
+  scope: Scope,
+  expression: Form<'negate' | 'not' | 'arithmetic' | 'comparison' | 'and' | 'or' | 'is_null' | 'in'>,
+): Value {
+  const { position } = expression;
+  const written = (part: Expression) => writeExpression(scope, part);
+  const condition = (part: Expression) => requireBoolean(written(part), part.position);
+  switch (expression.kind) {
+    case 'negate':
+      return { sql: `(-(${toNumber(scope, written(expression.operand), position)}))`, type: 'number' };
+    case 'arithmetic': {
+      const { operator, left, right } = expression;
+      return writeArithmetic(scope, operator, operandOf(scope, left), operandOf(scope, right));
+    }
+    case 'comparison':
+      return writeComparison(scope, expression, written(expression.left), written(expression.right));
+    case 'in':
+      return writeIn(scope, expression, written(expression.operand), expression.values.map(written));
+    case 'is_null':
+      return { sql: `isNull(${written(expression.operand).sql})`, type: 'boolean' };
+    case 'not':
+      return { sql: `not(${condition(expression.operand)})`, type: 'boolean' };
+    default:
+      return {
+        sql: scope.definitions.define(`${expression.kind}(${expression.operands.map(condition).join(', ')})`),
+        type: 'boolean',
+      };
+  }
+}
+
+function operandOf(scope: Scope, expression: Expression): Value {
+  const value = writeExpression(scope, expression);
+  return { ...value, sql: toNumber(scope, value, expression.position), type: 'number' };
+}
+
+function writeCase(scope: Scope, { branches, otherwise, position }: Form<'case'>): Value {
+  const conditions = branches.map(({ condition }) =>
+    requireBoolean(writeExpression(scope, condition), condition.position),
+  );
+  const parts = [...branches.map(({ result }) => result), ...(otherwise === null ? [] : [otherwise])];
+  const { type, results } = writeAlternatives(scope, parts, position);
+  const pairs = conditions.map((condition, index) => `${condition}, ${results[index]}`);
+  const last = otherwise === null ? 'NULL' : results.at(-1);
+  return { sql: scope.definitions.define(`multiIf(${pairs.join(', ')}, ${last})`), type };
+}
+
+/** Several expressions of which one is the result. */
+function writeAlternatives(
+  scope: Scope,
+  parts: readonly Expression[],
+  position: number,
+): { type: ValueType; results: string[] } {
+  const values = parts.map((part) => writeExpression(scope, part));
+  const type = commonType(
+    values.map((value) => value.type),
+    position,
+  );
+  if (type === 'null') return { type: 'number', results: values.map(() => `CAST(NULL, '${NUMBER_TYPE}')`) };
+  return { type, results: values.map((value) => convert(scope, value, type, position)) };
+}
+
+function writeCast(scope: Scope, { operand, target, position }: Form<'cast'>): Value {
+  const value = writeExpression(scope, operand);
+  if (target.kind === 'text') return { sql: scope.definitions.define(toText(scope, value)), type: 'text' };
+  const number = toNumber(scope, value.type === 'text' ? { ...value, type: 'property' } : value, position);
+  if (target.kind === 'integer') {
+    return {
+      sql: scope.definitions.define(`CAST(CAST(${number}, 'Nullable(Decimal(76, 0))'), '${NUMBER_TYPE}')`),
+      type: 'number',
+    };
+  }
+  if (target.scale === null) return { sql: number, type: 'number' };
+  return writeRounding('ROUND', number, target.scale);
+}
+
+function writeFunction(scope: Scope, expression: Form<'function'>): Value {
+  const { name, operands, position } = expression;
+  switch (name) {
+    case 'COALESCE': {
+      const { type, results } = writeAlternatives(scope, operands, position);
+      return { sql: scope.definitions.define(`coalesce(${results.join(', ')})`), type };
+    }
+    case 'IF': {
+      const [condition, ...results] = operands;
+      const [result, otherwise = null] = results;
+      if (condition === undefined || result === undefined) throw misuse(expression);
+      return writeCase(scope, { kind: 'case', branches: [{ condition, result }], otherwise, position });
+    }
+    case 'NULLIF': {
+      const { type, results } = writeAlternatives(scope, operands, position);
+      return { sql: scope.definitions.define(`nullIf(${results.join(', ')})`), type };
+    }
+    case 'LEAST':
+    case 'GREATEST':
+      return writeExtreme(scope, expression);
+    case 'DATE_TRUNC':
+      return writeDateTrunc(scope, expression);
+    default:
+      return writeRoundingCall(scope, expression);
+  }
+}
+
+/** NULL is left out, as in most databases; NULL where there is nothing else. */
+function writeExtreme(scope: Scope, { name, operands, position }: Form<'function'>): Value {
+  const values = operands.map((operand) => writeExpression(scope, operand));
+  const types = values.map((value) => value.type);
+  const type = types.includes('timestamp') ? commonType(types, position) : 'number';
+  const list = values.map((value, index) =>
+    convert(scope, value, type, operands[index]?.position ?? position),
+  );
+  return { sql: scope.definitions.define(`${name.toLowerCase()}(${list.join(', ')})`), type };
+}
+
+/** UTC hours and days. */
+function writeDateTrunc(scope: Scope, expression: Form<'function'>): Value {
+  const [unit, time] = expression.operands;
+  if (unit === undefined || time === undefined) throw misuse(expression);
+  const name = unit.kind === 'text' ? unit.value.toLowerCase() : '';
+  if (name !== 'hour' && name !== 'day') {
+    throw new QueryProblem(unit.position, "DATE_TRUNC takes 'hour' or 'day' first");
+  }
+  const value = writeExpression(scope, time);
+  if (value.type !== 'timestamp') {
+    throw new QueryProblem(time.position, `a timestamp is needed here, not ${describe(value.type)}`);
+  }
+  const length = name === 'hour' ? HOUR_MS : DAY_MS;
+  const sql = `fromUnixTimestamp64Milli(intDiv(toUnixTimestamp64Milli(${value.sql}), ${length}) * ${length}, 'UTC')`;
+  return { sql: scope.definitions.define(sql), type: 'timestamp' };
+}
+
+function writeRoundingCall(scope: Scope, expression: Form<'function'>): Value {
+  const [operand, digits] = expression.operands;
+  if (operand === undefined) throw misuse(expression);
+  const number = operandOf(scope, operand).sql;
+  const { name } = expression;
+  if (name !== 'ROUND' && name !== 'CEIL' && name !== 'FLOOR') throw misuse(expression);
+  if (digits === undefined) return writeRounding(name, number, 0);
+  if (digits.kind !== 'number' || !/^(?:-?[12]?\d|30|-3[0-6])$/.test(digits.digits)) {
+    throw new QueryProblem(digits.position, 'the number of decimal places is a whole number from -36 to 30');
+  }
+  return writeRounding(name, number, Number(digits.digits));
+}
+
+/** The grammar has counted the operands. */
+function misuse({ name, position }: Form<'function'>): QueryProblem {
+  return new QueryProblem(position, `${name} has the wrong number of arguments`);
+}
+
+/** The first part of an expression, itself included, for which `matches` holds. */
+export function findPart(expression: Expression, matches: (part: Expression) => boolean): Expression | null {
+  if (matches(expression)) return expression;
+  for (const part of partsOf(expression)) {
+    const found = findPart(part, matches);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,81 @@
+/**
+ * What a SELECT of a SQL metric becomes: a statement whose rows know when they hold.
+ *
+ * A metric is evaluated over a whole interval, over windows each on its own, or cumulatively at the end of
+ * every hour. All three are one statement over one scan of the events. Every row carries its part, in unix
+ * seconds: 0 for a whole interval, the start of its window, or the end of the hour from which on it holds.
+ * In the last case rows that aggregate others also say until when: the next hour in which their group
+ * changed. Rows without an end hold for good.
+ */
+import type { Parameters } from '../query/parameters.ts';
+import type { NameSource } from './definitions.ts';
+import type { ValueType } from './value.ts';
+
+/** How an evaluation reads time, in SQL. */
+export interface TimeSql {
+  /** The part that an event belongs to or holds from. Int64. */
+  readonly eventPart: string;
+  /** The part in which an aggregate without GROUP BY has a row even where no event is; null for none. */
+  readonly firstPart: string | null;
+  /** Array(Int64) of the ends of hours at which values may change; null where parts do not overlap. */
+  readonly boundaries: (() => string) | null;
+}
+
+/** What all SELECTs of one statement share. */
+export interface StatementContext {
+  readonly parameters: Parameters;
+  readonly names: NameSource;
+  readonly time: TimeSql;
+  /** Conditions on the events that every evaluation has: whose they are, and when they happened. */
+  readonly scope: readonly string[];
+}
+
+export interface RelationColumn {
+  /** As the query names it; null for an unnamed expression. */
+  readonly name: string | null;
+  readonly type: ValueType;
+  /** Its name in the statement. */
+  readonly sql: string;
+}
+
+/** Rows that a SELECT reads, or gives. */
+export interface Relation {
+  /** What stands after FROM. */
+  readonly from: string;
+  /** The names of everything in it that may be read. */
+  readonly names: readonly string[];
+  readonly conditions: readonly string[];
+  readonly columns: readonly RelationColumn[];
+  /** Where rows are events: properties can be read. */
+  readonly hasProperties: boolean;
+  readonly part: string;
+  /** Null where rows hold for good, or where parts do not overlap. */
+  readonly until: string | null;
+  /** What events are ordered by, as a tuple; null where rows are no events. */
+  readonly eventOrder: string | null;
+}
+
+/** After the end of every period. */
+export const FOREVER = "toInt64('9223372036854775807')";
+
+/** The deduplicated events, restricted to what the evaluation may see. Nothing else reads a table. */
+export function eventsRelation({ scope, time }: StatementContext): Relation {
+  return {
+    from: 'usage_events FINAL',
+    names: ['event_type', 'timestamp', 'ingested_at', 'transaction_id'],
+    conditions: scope,
+    columns: [
+      { name: 'event_type', type: 'text', sql: 'event_type' },
+      { name: 'timestamp', type: 'timestamp', sql: 'timestamp' },
+    ],
+    hasProperties: true,
+    part: time.eventPart,
+    until: null,
+    eventOrder: 'tuple(timestamp, ingested_at, transaction_id)',
+  };
+}
+
+/** `sql AS name`, or the name alone where it has that name already. */
+export function named(sql: string, name: string): string {
+  return sql === name ? name : `${sql} AS ${name}`;
+}

@@ -1,0 +1,136 @@
+/** Runs the statements of SQL metrics: verified, within limits, and with failures that an analyst understands. */
+import { ClickHouseError } from '@clickhouse/client';
+import { z } from 'zod';
+import { Refusal } from '../../core/errors.ts';
+import type { ClickHouse, QueryLane, QuerySettings } from '../clickhouse.ts';
+import { OVERFLOW_MESSAGE } from './exact-sql.ts';
+import { verifyStatement } from './parse-tree.ts';
+import type { CompiledStatement } from './statement-sql.ts';
+
+/** What a query may take. */
+export interface QueryLimits {
+  readonly lane: QueryLane;
+  readonly executionSeconds: number;
+  readonly memoryBytes: number;
+  readonly rowsRead: number;
+  readonly resultRows: number;
+  /** Null: as many as there are. */
+  readonly threads: number | null;
+}
+
+const GIBIBYTE = 1024 ** 3;
+
+/** The creation of a metric, over no events: only the planning takes time. */
+export const DEFINITION_LIMITS: QueryLimits = {
+  lane: 'analysis',
+  executionSeconds: 5,
+  memoryBytes: GIBIBYTE,
+  rowsRead: 1_000,
+  resultRows: 1_000,
+  threads: 1,
+};
+
+/** An analyst's query has one thread, so that the rest of the machine goes on. */
+export const ANALYSIS_LIMITS: QueryLimits = {
+  lane: 'analysis',
+  executionSeconds: 10,
+  memoryBytes: GIBIBYTE,
+  rowsRead: 100_000_000,
+  resultRows: 100_000,
+  threads: 1,
+};
+
+/** An invoice has to be computed, if slowly: these only keep a query from taking the machine along. */
+export const BILLING_LIMITS: QueryLimits = {
+  lane: 'service',
+  executionSeconds: 120,
+  memoryBytes: 4 * GIBIBYTE,
+  rowsRead: 10_000_000_000,
+  resultRows: 1_000_000,
+  threads: null,
+};
+
+/** A query has at most ten levels, and each becomes at most four. */
+const SUBQUERY_DEPTH_MAX = 100;
+
+const statementRow = z.object({
+  /** Unix seconds in the row. */
+  part: z.string().transform(Number),
+  group_values: z.array(z.string().nullable()),
+  value: z.string().nullable(),
+});
+export type StatementRow = z.infer<typeof statementRow>;
+
+/** Runs statements one after another; texts that it has verified it does not verify again. */
+export interface StatementRunner {
+  /** Throws an `invalid` refusal that names the limit which the query has met. */
+  run<Row>(statement: CompiledStatement, schema: z.ZodType<Row>): Promise<Row[]>;
+  /** Rows of a statement over a query. */
+  runQuery(statement: CompiledStatement): Promise<StatementRow[]>;
+}
+
+export function createStatementRunner(clickhouse: ClickHouse, limits: QueryLimits): StatementRunner {
+  const verified = new Set<string>();
+  const run = async <Row>({ sql, parameters }: CompiledStatement, schema: z.ZodType<Row>): Promise<Row[]> => {
+    const params = parameters.values();
+    try {
+      if (!verified.has(sql)) await verifyStatement(clickhouse, sql, params);
+      verified.add(sql);
+      return await clickhouse.query({ sql, params, schema, lane: limits.lane, settings: settingsOf(limits) });
+    } catch (error) {
+      throw error instanceof ClickHouseError ? (refusalOf(error, limits) ?? error) : error;
+    }
+  };
+  return { run, runQuery: (statement) => run(statement, statementRow) };
+}
+
+function settingsOf(limits: QueryLimits): QuerySettings {
+  return {
+    do_not_merge_across_partitions_select_final: 1,
+    decimal_check_overflow: 1,
+    least_greatest_legacy_null_behavior: 0,
+    max_execution_time: limits.executionSeconds,
+    max_memory_usage: limits.memoryBytes,
+    max_rows_to_read: limits.rowsRead,
+    read_overflow_mode: 'throw',
+    max_result_rows: limits.resultRows,
+    result_overflow_mode: 'throw',
+    max_subquery_depth: SUBQUERY_DEPTH_MAX,
+    ...(limits.threads === null ? {} : { max_threads: limits.threads }),
+  };
+}
+
+/** The engine's errors that a query can cause; null for all others, which are ours. */
+function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null {
+  switch (error.type) {
+    case 'TIMEOUT_EXCEEDED':
+    case 'TOO_SLOW':
+      return refuse(`the query ran longer than ${limits.executionSeconds} s`);
+    case 'MEMORY_LIMIT_EXCEEDED':
+      if (/\(total\)/.test(error.message)) {
+        return new Refusal('overloaded', 'there is no memory for the query at the moment, try again later');
+      }
+      return refuse(`the query needs more than ${limits.memoryBytes / GIBIBYTE} GiB of memory`);
+    case 'TOO_MANY_ROWS':
+    case 'TOO_MANY_BYTES':
+      return refuse(`the query reads more than ${limits.rowsRead} events`);
+    case 'TOO_MANY_ROWS_OR_BYTES':
+      return refuse(
+        `the query has more than ${limits.resultRows} values: group by fewer columns or a shorter time`,
+      );
+    case 'DECIMAL_OVERFLOW':
+    case 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO':
+      return refuse(OVERFLOW_MESSAGE);
+    case 'TOO_BIG_AST':
+    case 'TOO_DEEP_AST':
+    case 'TOO_DEEP_SUBQUERIES':
+    case 'TOO_DEEP_RECURSION':
+      return refuse('the query is too complicated');
+    default:
+      return error.message.includes('Query tree is too big') ? refuse('the query is too complicated') : null;
+  }
+}
+
+function refuse(problem: string): Refusal {
+  return new Refusal('invalid', `sql: ${problem}`);
+}

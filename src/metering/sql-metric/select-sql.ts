@@ -1,0 +1,155 @@
+/** Writes the SELECTs of a query, from the events outwards. Grouped ones are in `grouped-sql.ts`. */
+import { propertySql } from '../query/property-sql.ts';
+import { renderStatement } from '../query/usage-relation.ts';
+import { createDefinitions, type Definitions } from './definitions.ts';
+import { type Scope, writeExpression } from './expression-sql.ts';
+import { writeGroupedSelect } from './grouped-sql.ts';
+import { QueryProblem } from './query-refusal.ts';
+import { type Expression, findAggregate, type SelectQuery, type Source } from './query-syntax.ts';
+import { eventsRelation, named, type Relation, type StatementContext } from './relation.ts';
+import { parsedNumber, requireBoolean, type Value } from './value.ts';
+
+export function writeSelect(context: StatementContext, query: SelectQuery): Relation {
+  const input = readSource(context, query.source);
+  const isGrouped =
+    query.distinct ||
+    query.groupBy.length > 0 ||
+    query.having !== null ||
+    query.items.some(({ expression }) => findAggregate(expression) !== null);
+  return isGrouped ? writeGroupedSelect(context, query, input) : writeRows(context, query, input);
+}
+
+/** What a SELECT reads, and how it may call it. */
+export interface Input extends Relation {
+  readonly qualifier: string | null;
+}
+
+function readSource(context: StatementContext, source: Source): Input {
+  const { qualifier } = source;
+  if (source.kind === 'events') return { ...eventsRelation(context), qualifier };
+  return { ...writeSelect(context, source.query), qualifier };
+}
+
+/** One row for each row of the input. */
+function writeRows(context: StatementContext, query: SelectQuery, input: Input): Relation {
+  const { names } = context;
+  const definitions = createDefinitions(names);
+  const scope = inputScope(context, definitions, input);
+  const columns = query.items.map(({ expression, name }) => {
+    const { sql, type } = writeExpression(scope, expression);
+    return { name, type, sql: names.fresh('c'), expression: sql };
+  });
+  const where = whereConditions(scope, query.where);
+  const part = names.fresh('p');
+  const until = input.until === null ? null : names.fresh('u');
+  const eventOrder = input.eventOrder === null ? null : names.fresh('o');
+  const source = scope.source();
+  const sql = renderStatement({
+    definitions: definitions.list(),
+    columns: [
+      named(input.part, part),
+      ...(input.until === null || until === null ? [] : [named(input.until, until)]),
+      ...(input.eventOrder === null || eventOrder === null ? [] : [named(input.eventOrder, eventOrder)]),
+      ...columns.map((column) => named(column.expression, column.sql)),
+    ],
+    from: source.from,
+    conditions: [...source.conditions, ...where],
+    groupBy: [],
+  });
+  return relationOf(sql, columns, { part, until, eventOrder });
+}
+
+/** A written SELECT as something to read. */
+export function relationOf(
+  sql: string,
+  columns: Relation['columns'],
+  held: Pick<Relation, 'part' | 'until' | 'eventOrder'>,
+): Relation {
+  const names = [held.part, held.until, held.eventOrder, ...columns.map((column) => column.sql)];
+  return {
+    ...held,
+    from: `(\n${sql}\n)`,
+    names: names.filter((name) => name !== null),
+    conditions: [],
+    columns,
+    hasProperties: false,
+  };
+}
+
+export function whereConditions(scope: Scope, where: Expression | null): string[] {
+  return where === null ? [] : [requireBoolean(writeExpression(scope, where), where.position)];
+}
+
+/** Names as they are understood below GROUP BY: the columns of what is read. */
+export interface InputScope extends Scope {
+  /** What to read, once everything is written that reads it. */
+  source(): Pick<Relation, 'from' | 'conditions'>;
+}
+
+/**
+ * Properties and the numbers in them are read in a SELECT of their own below, where anything asks for them:
+ * so each is written once, and is a plain column to everything that computes with it.
+ */
+export function inputScope(context: StatementContext, definitions: Definitions, input: Input): InputScope {
+  const requireQualifier = (qualifier: string | null, position: number) => {
+    if (qualifier !== null && qualifier !== input.qualifier) {
+      throw new QueryProblem(position, `${qualifier} is not what this query reads`);
+    }
+  };
+  const below = createDefinitions(context.names);
+  const read = new Set<string>();
+  const reading = (name: string) => {
+    read.add(name);
+    return name;
+  };
+  const propertyValue = (text: string): Value => ({
+    sql: text,
+    type: 'property',
+    number: () => reading(parsedNumber(below, text)),
+  });
+  return {
+    parameters: context.parameters,
+    definitions,
+    known: () => null,
+    column: ({ qualifier, name, position }) => {
+      requireQualifier(qualifier, position);
+      const column = input.columns.find((candidate) => candidate.name?.toLowerCase() === name);
+      if (column === undefined) throw unknownColumn(input, name, position);
+      return column.type === 'property' ? propertyValue(column.sql) : { sql: column.sql, type: column.type };
+    },
+    property: ({ qualifier, name, position }) => {
+      requireQualifier(qualifier, position);
+      if (!input.hasProperties) {
+        throw new QueryProblem(
+          position,
+          `a subquery has only the columns it names: select properties.${name} in it`,
+        );
+      }
+      const { text, isPresent } = propertySql(context.parameters, name);
+      return propertyValue(reading(below.define(`if(${isPresent}, ${text}, NULL)`)));
+    },
+    aggregate: ({ position, name }) => {
+      throw new QueryProblem(position, `${name} cannot stand in WHERE or GROUP BY: use HAVING or a subquery`);
+    },
+    source: () => {
+      if (read.size === 0) return input;
+      const sql = renderStatement({
+        definitions: below.list(),
+        columns: [...input.names, ...read],
+        from: input.from,
+        conditions: input.conditions,
+        groupBy: [],
+      });
+      return { from: `(\n${sql}\n)`, conditions: [] };
+    },
+  };
+}
+
+function unknownColumn(input: Input, name: string, position: number): QueryProblem {
+  const available = input.columns.flatMap((column) => (column.name === null ? [] : [column.name]));
+  const list = input.hasProperties ? [...available, 'properties.<name>'] : available;
+  return new QueryProblem(
+    position,
+    `the column ${name} is not available; available are ${list.join(', ')}. Text stands in 'single quotes'`,
+  );
+}

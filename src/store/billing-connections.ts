@@ -1,0 +1,99 @@
+/** The service's own connections to billing providers. What is read here holds secrets. */
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import { z } from 'zod';
+import type { BillingProvider, DeliveryMethod } from '../core/billing-providers.ts';
+import { derivedId } from '../core/ids.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { billingConnections } from './schema/billing-connections.ts';
+
+export interface BillingConnection {
+  readonly id: string;
+  readonly billingProvider: BillingProvider;
+  readonly deliveryMethod: DeliveryMethod;
+  readonly configuration: Readonly<Record<string, unknown>>;
+  readonly createdAt: Instant;
+}
+
+/** Stores a connection. Returns false, and stores nothing, where the very same one exists. */
+export async function insertConnection(
+  db: Database | Transaction,
+  connection: BillingConnection,
+): Promise<boolean> {
+  const { billingProvider, deliveryMethod, configuration } = connection;
+  const key = derivedId('billing-connection', billingProvider, deliveryMethod, canonicalJson(configuration));
+  const rows = await db
+    .insert(billingConnections)
+    .values({ ...connection, key })
+    .onConflictDoNothing({ target: billingConnections.key })
+    .returning({ id: billingConnections.id });
+  return rows.length > 0;
+}
+
+/** The connections by id; unknown ids are absent. */
+export async function loadConnections(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, BillingConnection>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(billingConnections)
+    .where(inArray(billingConnections.id, [...ids]));
+  return new Map(rows.map((row) => [row.id, fromRow(row)]));
+}
+
+/** All connections to a provider by this method, oldest first. */
+export async function findConnections(
+  db: Database | Transaction,
+  billingProvider: BillingProvider,
+  deliveryMethod: DeliveryMethod,
+): Promise<BillingConnection[]> {
+  const rows = await db
+    .select()
+    .from(billingConnections)
+    .where(
+      and(
+        eq(billingConnections.billingProvider, billingProvider),
+        eq(billingConnections.deliveryMethod, deliveryMethod),
+      ),
+    )
+    .orderBy(asc(billingConnections.createdAt), asc(billingConnections.id));
+  return rows.map(fromRow);
+}
+
+export async function listConnections(
+  db: Database | Transaction,
+  page: PageRequest,
+): Promise<Page<BillingConnection>> {
+  const rows = await db
+    .select()
+    .from(billingConnections)
+    .where(behind(billingConnections, page.after))
+    .orderBy(asc(billingConnections.createdAt), asc(billingConnections.id))
+    .limit(page.limit + 1);
+  return cutPage(rows.map(fromRow), page.limit);
+}
+
+const configurationColumn = z.record(z.string(), z.unknown());
+
+function fromRow(row: typeof billingConnections.$inferSelect): BillingConnection {
+  const { id, billingProvider, deliveryMethod, createdAt } = row;
+  return {
+    id,
+    billingProvider,
+    deliveryMethod,
+    configuration: configurationColumn.parse(row.configuration),
+    createdAt,
+  };
+}
+
+/** The same text for equal values, whatever the order of their members. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+}

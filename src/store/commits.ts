@@ -1,0 +1,183 @@
+/** Commits and credits with their access segments and invoice items. */
+import { and, asc, eq, inArray, isNull, notInArray, or } from 'drizzle-orm';
+import { conflict } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
+import type { Commit } from '../core/terms/commits.ts';
+import { paymentGate } from '../core/terms/payment-gate.ts';
+import type { AccessSegment, InvoiceItem } from '../core/terms/schedules.ts';
+import {
+  applicabilityFromColumns,
+  applicabilityToColumns,
+  hierarchyFromColumns,
+  hierarchyToColumns,
+} from './applicability.ts';
+import type { Database, Transaction } from './database.ts';
+import { insertInvoiceItems, loadInvoiceItems, replaceInvoiceItems } from './invoice-schedules.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { accessSegments, commits } from './schema/commits.ts';
+
+/**
+ * Stores commits and credits in their order. Refuses (`conflict`) a uniqueness key that a commit or a
+ * credit has used before, archived ones included.
+ */
+export async function insertCommits(tx: Transaction, added: readonly Commit[]): Promise<void> {
+  for (const chunk of rowsPerInsert(added)) {
+    const rows = await tx
+      .insert(commits)
+      .values(chunk.map(toRow))
+      .onConflictDoNothing({ target: commits.uniquenessKey })
+      .returning({ id: commits.id });
+    if (rows.length < chunk.length) throw conflict('This uniqueness key has already been used.');
+  }
+  const segments = added.flatMap((commit) =>
+    commit.accessSchedule.segments.map((segment) => ({ ...segment, commitId: commit.id })),
+  );
+  for (const chunk of rowsPerInsert(segments)) await tx.insert(accessSegments).values(chunk);
+  await insertInvoiceItems(
+    tx,
+    'commitId',
+    new Map(added.map((commit) => [commit.id, commit.invoiceSchedule?.items ?? []])),
+  );
+}
+
+/** Writes a commit that exists, with its schedules: segments and items are added, changed and removed by id. */
+export async function updateCommit(tx: Transaction, commit: Commit): Promise<void> {
+  await tx.update(commits).set(toRow(commit)).where(eq(commits.id, commit.id));
+  const { segments } = commit.accessSchedule;
+  const kept = segments.map((segment) => segment.id);
+  await tx
+    .delete(accessSegments)
+    .where(and(eq(accessSegments.commitId, commit.id), notInArray(accessSegments.id, kept)));
+  for (const segment of segments) {
+    const { amount, startingAt, endingBefore } = segment;
+    await tx
+      .insert(accessSegments)
+      .values({ ...segment, commitId: commit.id })
+      .onConflictDoUpdate({ target: accessSegments.id, set: { amount, startingAt, endingBefore } });
+  }
+  await replaceInvoiceItems(tx, 'commitId', commit.id, commit.invoiceSchedule?.items ?? []);
+}
+
+export interface CommitFilter {
+  readonly ids?: readonly string[];
+  readonly contractIds?: readonly string[];
+  /** Of the customers themselves and of their contracts. */
+  readonly customerIds?: readonly string[];
+  readonly includeArchived: boolean;
+}
+
+/** The commits and credits that pass all given conditions, in the order of addition. */
+export async function loadCommits(db: Database | Transaction, filter: CommitFilter): Promise<Commit[]> {
+  const { ids, contractIds, customerIds, includeArchived } = filter;
+  if ([ids, contractIds, customerIds].some((list) => list?.length === 0)) return [];
+  const rows = await db
+    .select()
+    .from(commits)
+    .where(
+      and(
+        ids === undefined ? undefined : inArray(commits.id, [...ids]),
+        contractIds === undefined ? undefined : inArray(commits.contractId, [...contractIds]),
+        customerIds === undefined ? undefined : inArray(commits.customerId, [...customerIds]),
+        includeArchived ? undefined : isNull(commits.archivedAt),
+      ),
+    )
+    .orderBy(asc(commits.sequence));
+  const found = rows.map((row) => row.id);
+  const segments = await loadSegments(db, found);
+  const items = await loadInvoiceItems(db, 'commitId', found);
+  return rows.map((row) => fromRow(row, segments.get(row.id) ?? [], items.get(row.id) ?? []));
+}
+
+/** Which of these ids are commits or credits that an override of the contract may name. */
+export async function commitIdsForContract(
+  db: Database | Transaction,
+  contract: { readonly id: string; readonly customerId: string },
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .select({ id: commits.id })
+    .from(commits)
+    .where(
+      and(
+        inArray(commits.id, [...ids]),
+        eq(commits.customerId, contract.customerId),
+        or(isNull(commits.contractId), eq(commits.contractId, contract.id)),
+      ),
+    );
+  return new Set(rows.map((row) => row.id));
+}
+
+async function loadSegments(
+  db: Database | Transaction,
+  commitIds: readonly string[],
+): Promise<Map<string, AccessSegment[]>> {
+  if (commitIds.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(accessSegments)
+    .where(inArray(accessSegments.commitId, [...commitIds]))
+    .orderBy(asc(accessSegments.sequence));
+  const segments = new Map<string, AccessSegment[]>();
+  for (const [commitId, group] of groupBy(rows, (row) => row.commitId)) {
+    segments.set(
+      commitId,
+      group.map(({ id, amount, startingAt, endingBefore }) => ({ id, amount, startingAt, endingBefore })),
+    );
+  }
+  return segments;
+}
+
+function toRow(commit: Commit): typeof commits.$inferInsert {
+  const { accessSchedule, invoiceSchedule, applicability, hierarchyAccess, ...others } = commit;
+  const { rolledOverFrom, customFields: _, ...rest } = others;
+  return {
+    ...rest,
+    ...applicabilityToColumns(applicability),
+    ...hierarchyToColumns(hierarchyAccess),
+    applicableContractIds: [...commit.applicableContractIds],
+    accessCreditTypeId: accessSchedule.creditTypeId,
+    invoiceCreditTypeId: invoiceSchedule?.creditTypeId ?? null,
+    doNotInvoice: invoiceSchedule?.doNotInvoice ?? false,
+    rolledOverFromCommitId: rolledOverFrom?.commitId ?? null,
+    rolledOverFromContractId: rolledOverFrom?.contractId ?? null,
+  };
+}
+
+function fromRow(
+  row: typeof commits.$inferSelect,
+  segments: readonly AccessSegment[],
+  items: readonly InvoiceItem[],
+): Commit {
+  const { rolledOverFromCommitId: commitId, rolledOverFromContractId: contractId } = row;
+  return {
+    id: row.id,
+    customerId: row.customerId,
+    contractId: row.contractId,
+    type: row.type,
+    name: row.name,
+    description: row.description,
+    productId: row.productId,
+    priority: row.priority,
+    rateType: row.rateType,
+    rolloverFraction: row.rolloverFraction,
+    accessSchedule: { creditTypeId: row.accessCreditTypeId, segments },
+    invoiceSchedule:
+      row.invoiceCreditTypeId === null
+        ? null
+        : { creditTypeId: row.invoiceCreditTypeId, doNotInvoice: row.doNotInvoice, items },
+    invoiceContractId: row.invoiceContractId,
+    applicability: applicabilityFromColumns(row),
+    applicableContractIds: row.applicableContractIds,
+    hierarchyAccess: hierarchyFromColumns(row),
+    countsAsDiscounted: row.countsAsDiscounted,
+    paymentGate: row.paymentGate === null ? null : paymentGate.parse(row.paymentGate),
+    recurringCommitId: row.recurringCommitId,
+    rolledOverFrom: commitId === null || contractId === null ? null : { commitId, contractId },
+    uniquenessKey: row.uniquenessKey,
+    customFields: {},
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
+    archivedAt: row.archivedAt,
+  };
+}

@@ -1,0 +1,170 @@
+/**
+ * Contracts with all their terms: reading them in one query per kind, and writing what a change has made
+ * of them. Whoever changes a contract works on plain values and hands before and after to `saveContract`.
+ */
+import { groupBy } from '../core/group-by.ts';
+import type { Contract, ContractTerms, FullContract } from '../core/terms/contract.ts';
+import { insertCommits, loadCommits, updateCommit } from './commits.ts';
+import {
+  archiveSpendTrackers,
+  insertSpendTrackers,
+  insertUsageFilters,
+  loadPrepaidBalanceThresholds,
+  loadSpendThresholds,
+  loadSpendTrackers,
+  loadUsageFilters,
+  putPrepaidBalanceThreshold,
+  putSpendThreshold,
+} from './contract-settings.ts';
+import { updateContract } from './contracts.ts';
+import type { Database, Transaction } from './database.ts';
+import { deleteOverrides, insertOverrides, loadOverrides, updateOverride } from './overrides.ts';
+import { insertRecurringCommits, loadRecurringCommits, updateRecurringCommit } from './recurring-commits.ts';
+import { insertScheduledCharges, loadScheduledCharges, updateScheduledCharge } from './scheduled-charges.ts';
+import { insertSubscriptions, loadSubscriptions, updateSubscription } from './subscriptions.ts';
+
+/** The contracts in the order given, each with all its terms. A fixed number of queries for any number of them. */
+export async function withTerms(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<FullContract[]> {
+  const ids = contracts.map((contract) => contract.id);
+  if (ids.length === 0) return [];
+  const commits = groupBy(
+    await loadCommits(db, { contractIds: ids, includeArchived: true }),
+    (commit) => commit.contractId,
+  );
+  const recurringCommits = byContract(await loadRecurringCommits(db, ids));
+  const overrides = byContract(await loadOverrides(db, ids));
+  const scheduledCharges = byContract(await loadScheduledCharges(db, ids));
+  const subscriptions = byContract(await loadSubscriptions(db, ids));
+  const spendTrackers = await loadSpendTrackers(db, ids);
+  const spendThresholds = await loadSpendThresholds(db, ids);
+  const prepaidBalanceThresholds = await loadPrepaidBalanceThresholds(db, ids);
+  const usageFilters = await loadUsageFilters(db, ids);
+  return contracts.map((contract) => ({
+    contract,
+    terms: {
+      commits: commits.get(contract.id) ?? [],
+      recurringCommits: recurringCommits.get(contract.id) ?? [],
+      overrides: overrides.get(contract.id) ?? [],
+      scheduledCharges: scheduledCharges.get(contract.id) ?? [],
+      subscriptions: subscriptions.get(contract.id) ?? [],
+      spendTrackers: spendTrackers.get(contract.id) ?? [],
+      spendThreshold: spendThresholds.get(contract.id) ?? null,
+      prepaidBalanceThreshold: prepaidBalanceThresholds.get(contract.id) ?? null,
+      usageFilters: usageFilters.get(contract.id) ?? [],
+    },
+  }));
+}
+
+/** Stores the terms of a contract that is stored already. */
+export async function insertTerms(tx: Transaction, contractId: string, terms: ContractTerms): Promise<void> {
+  await insertSubscriptions(tx, terms.subscriptions);
+  await insertRecurringCommits(tx, terms.recurringCommits);
+  await insertCommits(tx, terms.commits);
+  await insertOverrides(tx, terms.overrides);
+  await insertScheduledCharges(tx, terms.scheduledCharges);
+  await insertSpendTrackers(tx, contractId, terms.spendTrackers);
+  await insertUsageFilters(tx, contractId, terms.usageFilters);
+  if (terms.spendThreshold !== null) await putSpendThreshold(tx, contractId, terms.spendThreshold);
+  if (terms.prepaidBalanceThreshold !== null) {
+    await putPrepaidBalanceThreshold(tx, contractId, terms.prepaidBalanceThreshold);
+  }
+}
+
+/**
+ * Writes the differences between two states of one contract. Terms are told apart by their ids; those
+ * that are equal are not touched. Overrides and schedule items may be missing from `after`, other terms
+ * with an id may not.
+ */
+export async function saveContract(
+  tx: Transaction,
+  before: FullContract,
+  after: FullContract,
+  at: number,
+): Promise<void> {
+  const { id } = after.contract;
+  if (differ(before.contract, after.contract)) await updateContract(tx, after.contract);
+  const subscriptions = changesOf(before.terms.subscriptions, after.terms.subscriptions);
+  await insertSubscriptions(tx, subscriptions.added);
+  for (const [from, to] of subscriptions.changed) await updateSubscription(tx, from, to);
+  const recurring = changesOf(before.terms.recurringCommits, after.terms.recurringCommits);
+  await insertRecurringCommits(tx, recurring.added);
+  for (const [, to] of recurring.changed) await updateRecurringCommit(tx, to);
+  const commits = changesOf(before.terms.commits, after.terms.commits);
+  await insertCommits(tx, commits.added);
+  for (const [, to] of commits.changed) await updateCommit(tx, to);
+  const overrides = changesOf(before.terms.overrides, after.terms.overrides);
+  await deleteOverrides(tx, overrides.removedIds);
+  await insertOverrides(tx, overrides.added);
+  for (const [, to] of overrides.changed) await updateOverride(tx, to);
+  const charges = changesOf(before.terms.scheduledCharges, after.terms.scheduledCharges);
+  await insertScheduledCharges(tx, charges.added);
+  for (const [, to] of charges.changed) await updateScheduledCharge(tx, to);
+  await saveSettings(tx, id, before.terms, after.terms, at);
+}
+
+async function saveSettings(
+  tx: Transaction,
+  contractId: string,
+  before: ContractTerms,
+  after: ContractTerms,
+  at: number,
+): Promise<void> {
+  const kept = (trackers: ContractTerms['spendTrackers']) => new Set(trackers.map((one) => one.alias));
+  const [old, next] = [kept(before.spendTrackers), kept(after.spendTrackers)];
+  const gone = [...old].filter((alias) => !next.has(alias));
+  await archiveSpendTrackers(tx, contractId, gone, at);
+  await insertSpendTrackers(
+    tx,
+    contractId,
+    after.spendTrackers.filter((tracker) => !old.has(tracker.alias)),
+  );
+  const filters = new Set(before.usageFilters.map((filter) => JSON.stringify(filter)));
+  await insertUsageFilters(
+    tx,
+    contractId,
+    after.usageFilters.filter((filter) => !filters.has(JSON.stringify(filter))),
+  );
+  if (differ(before.spendThreshold, after.spendThreshold)) {
+    await putSpendThreshold(tx, contractId, after.spendThreshold);
+  }
+  if (differ(before.prepaidBalanceThreshold, after.prepaidBalanceThreshold)) {
+    await putPrepaidBalanceThreshold(tx, contractId, after.prepaidBalanceThreshold);
+  }
+}
+
+function byContract<Term extends { readonly contractId: string }>(
+  terms: readonly Term[],
+): Map<string, Term[]> {
+  return groupBy(terms, (term) => term.contractId);
+}
+
+interface Changes<Term> {
+  readonly added: Term[];
+  /** Before and after. */
+  readonly changed: [Term, Term][];
+  readonly removedIds: string[];
+}
+
+function changesOf<Term extends { readonly id: string }>(
+  before: readonly Term[],
+  after: readonly Term[],
+): Changes<Term> {
+  const old = new Map(before.map((term) => [term.id, term]));
+  const kept = new Set(after.map((term) => term.id));
+  const added: Term[] = [];
+  const changed: [Term, Term][] = [];
+  for (const term of after) {
+    const from = old.get(term.id);
+    if (from === undefined) added.push(term);
+    else if (differ(from, term)) changed.push([from, term]);
+  }
+  return { added, changed, removedIds: [...old.keys()].filter((id) => !kept.has(id)) };
+}
+
+/** Terms are plain values whose JSON holds all of them. */
+function differ(a: unknown, b: unknown): boolean {
+  return a !== b && JSON.stringify(a) !== JSON.stringify(b);
+}

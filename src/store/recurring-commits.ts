@@ -1,0 +1,107 @@
+/** Terms that make commits and credits. */
+import { asc, eq, inArray } from 'drizzle-orm';
+import type { RecurringCommit } from '../core/terms/recurring-commits.ts';
+import {
+  applicabilityFromColumns,
+  applicabilityToColumns,
+  hierarchyFromColumns,
+  hierarchyToColumns,
+  roundingFromColumns,
+} from './applicability.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { recurringCommits } from './schema/commits.ts';
+
+/** Stores recurring terms in their order. A second DAILY one of a contract violates `recurring_commits_daily_once`. */
+export async function insertRecurringCommits(
+  tx: Transaction,
+  added: readonly RecurringCommit[],
+): Promise<void> {
+  for (const chunk of rowsPerInsert(added)) await tx.insert(recurringCommits).values(chunk.map(toRow));
+}
+
+/** Writes a recurring term that exists. */
+export async function updateRecurringCommit(tx: Transaction, changed: RecurringCommit): Promise<void> {
+  await tx.update(recurringCommits).set(toRow(changed)).where(eq(recurringCommits.id, changed.id));
+}
+
+/** The recurring terms of the contracts, in the order of addition. */
+export async function loadRecurringCommits(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<RecurringCommit[]> {
+  if (contractIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(recurringCommits)
+    .where(inArray(recurringCommits.contractId, [...contractIds]))
+    .orderBy(asc(recurringCommits.sequence));
+  return rows.map(fromRow);
+}
+
+function toRow(from: RecurringCommit): typeof recurringCommits.$inferInsert {
+  const { accessAmount, invoiceAmount, applicability, hierarchyAccess, ...others } = from;
+  const { accessRounding, invoiceRounding, subscription, ...rest } = others;
+  return {
+    ...rest,
+    ...applicabilityToColumns(applicability),
+    ...hierarchyToColumns(hierarchyAccess),
+    accessUnitPrice: accessAmount.unitPrice,
+    accessQuantity: accessAmount.quantity,
+    accessCreditTypeId: accessAmount.creditTypeId,
+    invoiceUnitPrice: invoiceAmount?.unitPrice ?? null,
+    invoiceQuantity: invoiceAmount?.quantity ?? null,
+    invoiceCreditTypeId: invoiceAmount?.creditTypeId ?? null,
+    accessRoundingMethod: accessRounding?.roundingMethod ?? null,
+    accessRoundingPlaces: accessRounding?.decimalPlaces ?? null,
+    invoiceRoundingMethod: invoiceRounding?.roundingMethod ?? null,
+    invoiceRoundingPlaces: invoiceRounding?.decimalPlaces ?? null,
+    subscriptionId: subscription?.subscriptionId ?? null,
+    allocation: subscription?.allocation ?? null,
+    prorateSeatIncreases: subscription?.prorateSeatIncreases ?? null,
+  };
+}
+
+function fromRow(row: typeof recurringCommits.$inferSelect): RecurringCommit {
+  return {
+    id: row.id,
+    contractId: row.contractId,
+    kind: row.kind,
+    name: row.name,
+    description: row.description,
+    productId: row.productId,
+    accessAmount: {
+      unitPrice: row.accessUnitPrice,
+      quantity: row.accessQuantity,
+      creditTypeId: row.accessCreditTypeId,
+    },
+    invoiceAmount: invoiceAmountOf(row),
+    priority: row.priority,
+    rateType: row.rateType,
+    rolloverFraction: row.rolloverFraction,
+    applicability: applicabilityFromColumns(row),
+    hierarchyAccess: hierarchyFromColumns(row),
+    startingAt: row.startingAt,
+    endingBefore: row.endingBefore,
+    commitDurationPeriods: row.commitDurationPeriods,
+    recurrenceFrequency: row.recurrenceFrequency,
+    proration: row.proration,
+    accessRounding: roundingFromColumns(row.accessRoundingMethod, row.accessRoundingPlaces),
+    invoiceRounding: roundingFromColumns(row.invoiceRoundingMethod, row.invoiceRoundingPlaces),
+    subscription: subscriptionOf(row),
+    createdAt: row.createdAt,
+    createdBy: row.createdBy,
+  };
+}
+
+function invoiceAmountOf(row: typeof recurringCommits.$inferSelect): RecurringCommit['invoiceAmount'] {
+  const { invoiceUnitPrice: unitPrice, invoiceQuantity: quantity, invoiceCreditTypeId: creditTypeId } = row;
+  if (unitPrice === null || quantity === null || creditTypeId === null) return null;
+  return { unitPrice, quantity, creditTypeId };
+}
+
+function subscriptionOf(row: typeof recurringCommits.$inferSelect): RecurringCommit['subscription'] {
+  const { subscriptionId, allocation, prorateSeatIncreases } = row;
+  if (subscriptionId === null || allocation === null || prorateSeatIncreases === null) return null;
+  return { subscriptionId, allocation, prorateSeatIncreases };
+}

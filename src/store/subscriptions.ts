@@ -1,0 +1,123 @@
+/** Subscriptions with every change of their quantity and their seats, in the order of submission. */
+import { asc, eq, inArray } from 'drizzle-orm';
+import { groupBy } from '../core/group-by.ts';
+import type { QuantityChange, SeatChange, Subscription } from '../core/terms/subscriptions.ts';
+import { roundingFromColumns } from './applicability.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import {
+  subscriptionQuantityChanges,
+  subscriptionSeatChanges,
+  subscriptions,
+} from './schema/subscriptions.ts';
+
+/** Stores subscriptions in their order. */
+export async function insertSubscriptions(tx: Transaction, added: readonly Subscription[]): Promise<void> {
+  for (const chunk of rowsPerInsert(added)) await tx.insert(subscriptions).values(chunk.map(toRow));
+  for (const { id, quantityChanges, seatChanges } of added) {
+    await addQuantityChanges(tx, id, quantityChanges);
+    await addSeatChanges(tx, id, seatChanges);
+  }
+}
+
+/**
+ * Writes a subscription that exists. Changes of quantity and seats are only ever appended: those beyond
+ * the ones that `before` has are stored.
+ */
+export async function updateSubscription(
+  tx: Transaction,
+  before: Subscription,
+  after: Subscription,
+): Promise<void> {
+  await tx.update(subscriptions).set(toRow(after)).where(eq(subscriptions.id, after.id));
+  await addQuantityChanges(tx, after.id, after.quantityChanges.slice(before.quantityChanges.length));
+  await addSeatChanges(tx, after.id, after.seatChanges.slice(before.seatChanges.length));
+}
+
+async function addQuantityChanges(
+  tx: Transaction,
+  subscriptionId: string,
+  changes: readonly QuantityChange[],
+): Promise<void> {
+  for (const chunk of rowsPerInsert(changes)) {
+    await tx.insert(subscriptionQuantityChanges).values(chunk.map((row) => ({ ...row, subscriptionId })));
+  }
+}
+
+async function addSeatChanges(
+  tx: Transaction,
+  subscriptionId: string,
+  changes: readonly SeatChange[],
+): Promise<void> {
+  for (const chunk of rowsPerInsert(changes)) {
+    await tx.insert(subscriptionSeatChanges).values(chunk.map((row) => ({ ...row, subscriptionId })));
+  }
+}
+
+/** The subscriptions of the contracts, in the order of addition. */
+export async function loadSubscriptions(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Subscription[]> {
+  if (contractIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(subscriptions)
+    .where(inArray(subscriptions.contractId, [...contractIds]))
+    .orderBy(asc(subscriptions.sequence));
+  const ids = rows.map((row) => row.id);
+  if (ids.length === 0) return [];
+  const quantityRows = await db
+    .select()
+    .from(subscriptionQuantityChanges)
+    .where(inArray(subscriptionQuantityChanges.subscriptionId, ids))
+    .orderBy(asc(subscriptionQuantityChanges.sequence));
+  const seatRows = await db
+    .select()
+    .from(subscriptionSeatChanges)
+    .where(inArray(subscriptionSeatChanges.subscriptionId, ids))
+    .orderBy(asc(subscriptionSeatChanges.sequence));
+  const quantities = groupBy(quantityRows, (row) => row.subscriptionId);
+  const seats = groupBy(seatRows, (row) => row.subscriptionId);
+  return rows.map((row) =>
+    fromRow(
+      row,
+      (quantities.get(row.id) ?? []).map(quantityChangeFromRow),
+      (seats.get(row.id) ?? []).map(seatChangeFromRow),
+    ),
+  );
+}
+
+function toRow(subscription: Subscription): typeof subscriptions.$inferInsert {
+  const { prorationRounding, quantityChanges: _, seatChanges: __, customFields: ___, ...rest } = subscription;
+  return {
+    ...rest,
+    roundingMethod: prorationRounding?.roundingMethod ?? null,
+    roundingPlaces: prorationRounding?.decimalPlaces ?? null,
+  };
+}
+
+function fromRow(
+  row: typeof subscriptions.$inferSelect,
+  quantityChanges: readonly QuantityChange[],
+  seatChanges: readonly SeatChange[],
+): Subscription {
+  const { sequence: _, roundingMethod, roundingPlaces, ...rest } = row;
+  return {
+    ...rest,
+    prorationRounding: roundingFromColumns(roundingMethod, roundingPlaces),
+    quantityChanges,
+    seatChanges,
+    customFields: {},
+  };
+}
+
+function quantityChangeFromRow(row: typeof subscriptionQuantityChanges.$inferSelect): QuantityChange {
+  const { startingAt, quantity, quantityDelta } = row;
+  return { startingAt, quantity, quantityDelta };
+}
+
+function seatChangeFromRow(row: typeof subscriptionSeatChanges.$inferSelect): SeatChange {
+  const { startingAt, kind, seatId, count } = row;
+  return { startingAt, kind, seatId, count };
+}

@@ -1,0 +1,50 @@
+/** Who usage belongs to: customers found by the names in events, and customers in the order of their ids. */
+import { and, asc, eq, gte, inArray, isNull } from 'drizzle-orm';
+import { isUuid } from '../core/ids.ts';
+import type { Database, Transaction } from './database.ts';
+import { customers, ingestAliases } from './schema/customers.ts';
+
+export interface UsageOwnerName {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * The customers that these references mean, archived ones included: the id exactly as the service writes
+ * it, or an ingest alias. References that mean nobody are absent.
+ */
+export async function ownersOfRefs(
+  db: Database | Transaction,
+  refs: readonly string[],
+): Promise<Map<string, UsageOwnerName>> {
+  if (refs.length === 0) return new Map();
+  const byAlias = await db
+    .select({ ref: ingestAliases.alias, id: customers.id, name: customers.name })
+    .from(ingestAliases)
+    .innerJoin(customers, eq(customers.id, ingestAliases.customerId))
+    .where(inArray(ingestAliases.alias, [...refs]));
+  const ids = refs.filter((ref) => isUuid(ref) && ref === ref.toLowerCase());
+  const byId =
+    ids.length === 0
+      ? []
+      : await db
+          .select({ ref: customers.id, id: customers.id, name: customers.name })
+          .from(customers)
+          .where(inArray(customers.id, ids));
+  return new Map([...byAlias, ...byId].map(({ ref, id, name }) => [ref, { id, name }]));
+}
+
+/** Ids of customers that are not archived, ascending, from `from` on. */
+export async function activeCustomerIds(
+  db: Database | Transaction,
+  from: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(isNull(customers.archivedAt), from === null ? undefined : gte(customers.id, from)))
+    .orderBy(asc(customers.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,317 @@
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type BillingConfigurationLookup,
+  matchBillingConfiguration,
+} from '../../src/billing/billing-providers/match-configuration.ts';
+import { billingConnections } from '../../src/store/schema/billing-connections.ts';
+import { customerBillingConfigurations, customers } from '../../src/store/schema/customers.ts';
+import type { ApiClient } from '../support/api-client.ts';
+import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+
+let pool: TestDatabase;
+let api: ApiClient;
+
+beforeAll(async () => {
+  pool = await createTestDatabase();
+  api = createCatalogueApi(pool.db);
+});
+
+afterAll(() => pool.close());
+
+const CONNECT = '/v1/setUpBillingProvider';
+const LIST = '/v1/listConfiguredBillingProviders';
+const SET = '/v1/setCustomerBillingProviderConfigurations';
+const GET = '/v1/getCustomerBillingProviderConfigurations';
+const ARCHIVE = '/v1/archiveCustomerBillingProviderConfigurations';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const stripe = { billing_provider: 'stripe', delivery_method: 'direct_to_billing_provider' };
+
+const newCustomer = () => createdId(api, '/v1/customers', { name: 'Acme' });
+
+async function connect(body: object): Promise<string> {
+  return (await api.post(CONNECT, body)).text('data.delivery_method_id');
+}
+
+async function add(customer_id: string, ...configurations: object[]): Promise<string[]> {
+  const answer = await api.post(SET, { data: configurations.map((one) => ({ customer_id, ...one })) });
+  return answer.list('data').map((_, index) => answer.text(`data[${index}].id`));
+}
+
+async function refusalOf(path: string, body: object, status = 400): Promise<string> {
+  const answer = await api.send('POST', path, body);
+  expect(answer.status).toBe(status);
+  return answer.text('message');
+}
+
+describe('connections of the service', () => {
+  test('are listed without what is secret', async () => {
+    const configuration = {
+      azure_tenant_id: 'tenant-1',
+      azure_client_id: 'client-1',
+      azure_client_secret: 'S3CRET',
+      apiKey: 'S3CRET',
+      something: 'S3CRET',
+      account: { id: 'S3CRET' },
+      callback_url: 'https://user:S3CRET@example.com/',
+      queue_url: 'https://queues.example.com/1',
+      is_sandbox: true,
+    };
+    const id = await connect({
+      billing_provider: 'azure_marketplace',
+      delivery_method: 'direct_to_billing_provider',
+      configuration,
+    });
+    const listed = await api.post(LIST, {});
+    expect(listed.list('data')).toContainEqual({
+      billing_provider: 'azure_marketplace',
+      delivery_method: 'direct_to_billing_provider',
+      delivery_method_id: id,
+      delivery_method_configuration: {
+        azure_tenant_id: 'tenant-1',
+        azure_client_id: 'client-1',
+        queue_url: 'https://queues.example.com/1',
+        is_sandbox: true,
+      },
+    });
+    expect(JSON.stringify(listed.body)).not.toContain('S3CRET');
+    const [stored] = await pool.db.select().from(billingConnections).where(eq(billingConnections.id, id));
+    expect(stored?.configuration).toEqual(configuration);
+  });
+
+  test('to one provider may be several, but not the very same twice', async () => {
+    const body = {
+      billing_provider: 'gcp_marketplace',
+      delivery_method: 'direct_to_billing_provider',
+      configuration: { a_id: '1', b_id: '2' },
+    };
+    const first = await connect(body);
+    const same = { ...body, configuration: { b_id: '2', a_id: '1' } };
+    expect(await refusalOf(CONNECT, same, 409)).toMatch(/already/);
+    expect(await connect({ ...body, configuration: { a_id: '1' } })).not.toBe(first);
+  });
+
+  test('are only taken for marketplaces and known delivery methods', async () => {
+    const configuration = {};
+    expect(await refusalOf(CONNECT, { ...stripe, configuration })).toMatch(/^billing_provider: /);
+    const body = { billing_provider: 'aws_marketplace', delivery_method: 'tackle' };
+    expect(await refusalOf(CONNECT, { ...body, configuration })).toMatch(/^delivery_method: /);
+    expect(await refusalOf(CONNECT, { ...body, delivery_method: 'aws_sqs' })).toMatch(/^configuration: /);
+  });
+
+  test('come page after page', async () => {
+    for (let index = 0; index < 101; index += 1) {
+      await connect({
+        billing_provider: 'aws_marketplace',
+        delivery_method: 'aws_sns',
+        configuration: { topic_id: String(index) },
+      });
+    }
+    const first = await api.post(LIST, { next_page: null });
+    const second = await api.post(LIST, { next_page: first.text('next_page') });
+    const ids = [first, second].flatMap((page) =>
+      page.list('data').map((_, index) => page.text(`data[${index}].delivery_method_id`)),
+    );
+    expect(first.list('data')).toHaveLength(100);
+    expect(second.at('next_page')).toBeNull();
+    expect(new Set(ids)).toEqual(
+      new Set((await pool.db.select().from(billingConnections)).map(({ id }) => id)),
+    );
+    expect(ids).toHaveLength(new Set(ids).size);
+    expect(await refusalOf(LIST, { next_page: UNKNOWN })).toMatch(/^next_page: /);
+  });
+});
+
+describe('billing configurations of a customer', () => {
+  test.each([
+    { vendor_customer_id: 'cus_1', vendor_collection_method: 'charge_automatically' },
+    {
+      stripe_customer_id: 'cus_1',
+      stripe_collection_method: 'send_invoice',
+      leave_stripe_invoices_in_draft: true,
+    },
+    {},
+  ])('what was sent comes back: %j', async (configuration) => {
+    const customer_id = await newCustomer();
+    const answer = await api.post(SET, { data: [{ customer_id, ...stripe, configuration }] });
+    const view = { ...stripe, customer_id, configuration, delivery_method_configuration: {} };
+    expect(answer.list('data')).toEqual([
+      { ...view, id: expect.any(String), delivery_method_id: expect.any(String) },
+    ]);
+    expect((await api.post(GET, { customer_id })).list('data')).toEqual([
+      {
+        ...view,
+        id: answer.text('data[0].id'),
+        delivery_method_id: answer.text('data[0].delivery_method_id'),
+        archived_at: null,
+      },
+    ]);
+  });
+
+  test('need no connection; the id of the delivery method can be used as it was read', async () => {
+    const customer_id = await newCustomer();
+    await add(customer_id, { ...stripe, tax_provider: null });
+    const delivery_method_id = (await api.post(GET, { customer_id })).text('data[0].delivery_method_id');
+    await add(customer_id, { billing_provider: 'stripe', delivery_method_id });
+    const read = await api.post(GET, { customer_id });
+    expect(read.at('data[1]')).toMatchObject({ ...stripe, delivery_method_id });
+  });
+
+  test('go through the one connection that offers the method; of several one must be named', async () => {
+    const customer_id = await newCustomer();
+    const aws = { billing_provider: 'aws_marketplace', delivery_method: 'aws_sqs' };
+    const first = await connect({ ...aws, configuration: { aws_region: 'eu-1', aws_secret: 'S3CRET' } });
+    await add(customer_id, { ...aws, configuration: { aws_customer_id: 'a' } });
+    const second = await connect({ ...aws, configuration: { aws_region: 'us-1' } });
+    expect(await refusalOf(SET, { data: [{ customer_id, ...aws }] })).toMatch(
+      /^data\[0\]\.delivery_method_id: is required: 2 connections/,
+    );
+    await add(customer_id, { billing_provider: 'aws_marketplace', delivery_method_id: second });
+    const read = await api.post(GET, { customer_id });
+    expect(read.at('data[0]')).toMatchObject({
+      delivery_method_id: first,
+      delivery_method_configuration: { aws_region: 'eu-1' },
+    });
+    expect(read.at('data[1]')).toMatchObject({ ...aws, delivery_method_id: second });
+    expect(JSON.stringify(read.body)).not.toContain('S3CRET');
+  });
+
+  test('never return secrets that were put into them', async () => {
+    const customer_id = await newCustomer();
+    const configuration = {
+      netsuite_customer_id: '1',
+      access_token: 'S3CRET',
+      deep: [{ password: 'S3CRET', a: 1 }],
+    };
+    const netsuite = { billing_provider: 'netsuite', delivery_method: 'direct_to_billing_provider' };
+    const answer = await api.post(SET, { data: [{ customer_id, ...netsuite, configuration }] });
+    expect(answer.at('data[0].configuration')).toEqual({ netsuite_customer_id: '1', deep: [{ a: 1 }] });
+    const read = await api.post(GET, { customer_id });
+    expect(JSON.stringify([answer.body, read.body])).not.toContain('S3CRET');
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['no delivery', { delivery_method: undefined }, /^delivery_method: is required/],
+    ['an unknown provider', { billing_provider: 'paypal' }, /^billing_provider: /],
+    ['an unknown delivery method', { delivery_method: 'mail' }, /^delivery_method: /],
+    ['an unknown delivery method id', { delivery_method_id: UNKNOWN }, /^delivery_method_id: .*not found/],
+    [
+      'two names with two values',
+      { configuration: { stripe_customer_id: 'a', vendor_customer_id: 'b' } },
+      /^configuration\.stripe_customer_id: contradicts vendor_customer_id/,
+    ],
+    [
+      'a number as customer id',
+      { configuration: { vendor_customer_id: 5 } },
+      /^configuration\.vendor_customer_id: must be a string/,
+    ],
+    [
+      'an unknown collection method',
+      { configuration: { stripe_collection_method: 'cheque' } },
+      /^configuration\.stripe_collection_method: must be one of/,
+    ],
+    [
+      'a tax provider without payment intents',
+      { tax_provider: 'anrok', configuration: { vendor_collection_method: 'send_invoice' } },
+      /^tax_provider: needs/,
+    ],
+    [
+      'a tax provider of a marketplace',
+      { billing_provider: 'aws_marketplace', tax_provider: 'anrok' },
+      /^tax_provider: is for/,
+    ],
+  ])(
+    '%s answers 400 with its path, at creation of the customer too, and nothing is stored',
+    async (_, change, message) => {
+      const customer_id = await newCustomer();
+      const counts = async () => [
+        await pool.db.$count(customerBillingConfigurations),
+        await pool.db.$count(customers),
+      ];
+      const before = await counts();
+      const pathed = (path: string) => new RegExp(message.source.replace('^', `^${path}\\.`));
+      const data = [
+        { customer_id, ...stripe },
+        { customer_id, ...stripe, ...change },
+      ];
+      expect(await refusalOf(SET, { data })).toMatch(pathed('data\\[1\\]'));
+      const created = { name: 'New', customer_billing_provider_configurations: [{ ...stripe, ...change }] };
+      expect(await refusalOf('/v1/customers', created)).toMatch(
+        pathed('customer_billing_provider_configurations\\[0\\]'),
+      );
+      expect(await counts()).toEqual(before);
+    },
+  );
+
+  test('an unknown customer answers 404', async () => {
+    const id = await newCustomer();
+    const data = [
+      { customer_id: id, ...stripe },
+      { customer_id: UNKNOWN, ...stripe },
+    ];
+    expect(await refusalOf(SET, { data }, 404)).toMatch(/^data\[1\]\.customer_id: /);
+    expect((await api.post(GET, { customer_id: id })).list('data')).toEqual([]);
+    expect(await refusalOf(GET, { customer_id: UNKNOWN }, 404)).toMatch(/not found/);
+    const ids = [UNKNOWN];
+    const archive = { customer_id: UNKNOWN, customer_billing_provider_configuration_ids: ids };
+    expect(await refusalOf(ARCHIVE, archive, 404)).toMatch(/not found/);
+  });
+
+  test('are archived all or none, and shown on request only', async () => {
+    const customer_id = await newCustomer();
+    const other = await newCustomer();
+    const [first = '', second = ''] = await add(customer_id, stripe, stripe);
+    const [foreign = ''] = await add(other, stripe);
+    const archive = (...ids: string[]) => ({ customer_id, customer_billing_provider_configuration_ids: ids });
+    expect(await refusalOf(ARCHIVE, archive(first, foreign))).toMatch(
+      /^customer_billing_provider_configuration_ids\[1\]: /,
+    );
+    expect((await api.post(GET, { customer_id })).list('data')).toHaveLength(2);
+    expect((await api.post(ARCHIVE, archive(first))).at('data')).toEqual(archive(first));
+    await api.post(ARCHIVE, archive(first));
+    expect((await api.post(GET, { customer_id })).text('data[0].id')).toBe(second);
+    const everything = await api.post(GET, { customer_id, include_archived: true });
+    expect(everything.text('data[0].archived_at')).toBe('2026-11-20T12:34:56.789Z');
+    expect(everything.at('data[1].archived_at')).toBeNull();
+  });
+});
+
+describe('the configuration that a contract or package means', () => {
+  const nothing: BillingConfigurationLookup = { id: null, billingProvider: null, deliveryMethod: null };
+  const byMethod: BillingConfigurationLookup = {
+    ...nothing,
+    billingProvider: 'stripe',
+    deliveryMethod: 'direct_to_billing_provider',
+  };
+  const match = (customerId: string, lookup: BillingConfigurationLookup) =>
+    matchBillingConfiguration(pool.db, customerId, lookup, 'billing_provider_configuration.').then(
+      ({ id }) => id,
+    );
+
+  test('is found by its id, or by provider and delivery method where exactly one matches', async () => {
+    const customer = await newCustomer();
+    const [id = ''] = await add(customer, stripe);
+    expect(await match(customer, { ...nothing, id })).toBe(id);
+    expect(await match(customer, byMethod)).toBe(id);
+    const [second = ''] = await add(customer, stripe);
+    await expect(match(customer, byMethod)).rejects.toThrow(/has 2 billing configurations/);
+    await api.post(ARCHIVE, { customer_id: customer, customer_billing_provider_configuration_ids: [id] });
+    expect(await match(customer, byMethod)).toBe(second);
+    await expect(match(customer, { ...nothing, id })).rejects.toThrow(
+      /^billing_provider_configuration\.billing_provider_configuration_id: .*archived/,
+    );
+    await expect(match(await newCustomer(), byMethod)).rejects.toThrow(/has 0 billing configurations/);
+  });
+
+  test('must not be named in two ways, by half, or by another customer’s id', async () => {
+    const customer = await newCustomer();
+    const [id = ''] = await add(await newCustomer(), stripe);
+    await expect(match(customer, { ...nothing, id })).rejects.toThrow(/has no billing configuration/);
+    await expect(match(customer, { ...byMethod, id })).rejects.toThrow(/\.billing_provider: cannot be/);
+    await expect(match(customer, { ...byMethod, deliveryMethod: null })).rejects.toThrow(
+      /\.delivery_method: is required/,
+    );
+    await expect(match(customer, nothing)).rejects.toThrow(/\.billing_provider: is required/);
+  });
+});

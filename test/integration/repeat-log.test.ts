@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { findRepeats } from '../../src/metering/events/find-events.ts';
+import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
+import { createTestClickHouse } from '../support/stores.ts';
+
+let clickhouse: ClickHouse;
+beforeAll(async () => {
+  clickhouse = await createTestClickHouse();
+});
+afterAll(() => clickhouse.close());
+
+const NOW = Date.UTC(2026, 10, 20);
+
+function repeat(transactionId: string, properties = '{}') {
+  return {
+    transactionId,
+    timestamp: NOW,
+    textsJson: `${JSON.stringify(transactionId)},"c","x",${properties}`,
+  };
+}
+
+/** A log whose pace the test sets. */
+function logAt(start: number, store: ClickHouse = clickhouse) {
+  const time = { elapsed: start };
+  return { time, log: createRepeatLog({ clickhouse: store, elapsed: () => time.elapsed }) };
+}
+
+describe('the log of repeats', () => {
+  it('can be read once it is flushed, in the order in which they came', async () => {
+    const { log } = logAt(0);
+    log.note(repeat('a', '{"__proto__":"1","x;y":"it\'s\\\\ \\n \\u0007"}'), NOW);
+    log.note(repeat('b'), NOW);
+    log.note(repeat('a'), NOW);
+    log.note(repeat('a'), NOW - 1);
+    await log.flush();
+    const found = await findRepeats(clickhouse, ['a'], 0, 10);
+    expect(found.map(({ receivedAt }) => receivedAt - NOW)).toEqual([-1, 0, 0]);
+    expect(found.map(({ properties }) => [...properties])).toEqual([
+      [],
+      [
+        ['__proto__', '1'],
+        ['x;y', "it's\\ \n \u0007"],
+      ],
+      [],
+    ]);
+    expect(await findRepeats(clickhouse, ['a'], NOW, 1)).toHaveLength(1);
+    expect(log.stats()).toEqual({ written: 4, lost: 0 });
+    await log.close();
+  });
+
+  it('keeps a burst of 1,000 and then 100 a second, and counts what it forgets', async () => {
+    const { log, time } = logAt(0);
+    const many = (count: number) => {
+      for (let index = 0; index < count; index += 1) log.note(repeat('burst'), NOW);
+    };
+    many(1_500);
+    time.elapsed += 500;
+    many(100);
+    await log.flush();
+    expect(log.stats()).toEqual({ written: 1_050, lost: 550 });
+    expect(await findRepeats(clickhouse, ['burst'], 0, 2_000)).toHaveLength(1_050);
+    await log.close();
+  });
+
+  it('holds no more than 2 MB, however large the events are', async () => {
+    const { log } = logAt(0);
+    const large = JSON.stringify({ text: ';'.repeat(65_000) });
+    for (let index = 0; index < 100; index += 1) log.note(repeat('large', large), NOW);
+    await log.flush();
+    expect(log.stats()).toEqual({ written: 32, lost: 68 });
+    await log.close();
+  });
+
+  it('loses what cannot be written and goes on', async () => {
+    const broken = await createTestClickHouse();
+    await broken.command('RENAME TABLE event_repeats TO elsewhere');
+    const { log } = logAt(0, broken);
+    log.note(repeat('lost'), NOW);
+    await log.flush();
+    expect(log.stats()).toEqual({ written: 0, lost: 1 });
+    await broken.command('RENAME TABLE elsewhere TO event_repeats');
+    log.note(repeat('kept'), NOW);
+    await log.flush();
+    expect(log.stats()).toEqual({ written: 1, lost: 1 });
+    await log.close();
+    await broken.close();
+  });
+
+  it('writes the rest when it is closed, and forgets what comes later', async () => {
+    const { log } = logAt(0);
+    log.note(repeat('end'), NOW);
+    await log.close();
+    log.note(repeat('end'), NOW);
+    await log.flush();
+    expect(await findRepeats(clickhouse, ['end'], 0, 10)).toHaveLength(1);
+    expect(log.stats()).toEqual({ written: 1, lost: 1 });
+  });
+});

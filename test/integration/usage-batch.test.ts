@@ -1,0 +1,256 @@
+/** `POST /v1/usage` through the API. What the values are is held by the property test of the same name. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { usageBatch } from '../../src/billing/usage/usage-batch.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
+import { createCatalogueApi, createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
+import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { storeEvents } from '../support/usage-events.ts';
+
+let pool: TestDatabase;
+let clickhouse: ClickHouse;
+let api: ApiClient;
+/** Ascending. */
+let customers: readonly [string, string, string];
+let tokens: string;
+let requests: string;
+
+const USAGE = '/v1/usage';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const DAYS = {
+  window_size: 'DAY',
+  starting_on: '2026-11-03T00:00:00Z',
+  ending_before: '2026-11-05T00:00:00Z',
+};
+
+beforeAll(async () => {
+  pool = await createTestDatabase();
+  clickhouse = await createTestClickHouse();
+  api = createCatalogueApi(pool.db, { clickhouse });
+  const ids = await Promise.all(
+    ['one', 'two', 'three'].map((alias) =>
+      createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] }),
+    ),
+  );
+  const [first = '', second = '', third = ''] = ids.sort();
+  customers = [first, second, third];
+  tokens = await createdId(api, METRICS, TOKENS_METRIC);
+  requests = await createdId(api, METRICS, { name: 'Requests', aggregation_type: 'count' });
+  await send(first, '2026-11-03T10:15:00Z', { tokens: '1.5', model: 'large', region: 'eu' });
+  await send(first, '2026-11-03T10:45:00Z', { tokens: '2', model: 'small', region: 'us' });
+  await send(first, '2026-11-04T23:59:59.999Z', { tokens: '4', model: '__proto__', region: 'eu' });
+  await send(second, '2026-11-03T00:00:00Z', {
+    tokens: '0.1234567890123456789',
+    model: 'large',
+    region: 'eu',
+  });
+  await send(second, '2026-11-05T00:00:00Z', { tokens: '100', model: 'large', region: 'eu' });
+});
+afterAll(async () => {
+  await clickhouse.close();
+  await pool.close();
+});
+
+let sent = 0;
+async function send(customerRef: string, at: string, properties: Record<string, string>): Promise<void> {
+  sent += 1;
+  const identity = { transactionId: `t-${sent}`, customerRef, eventType: 'completion' };
+  const ingestedAt = Date.UTC(2026, 10, 20) * 1_000 + sent;
+  await storeEvents(clickhouse, [{ ...identity, timestamp: Date.parse(at), properties, ingestedAt }]);
+}
+
+function values(answer: ApiAnswer): (string | null)[] {
+  return answer.list('data').map((_, index) => {
+    const path = `data[${index}].value`;
+    return answer.at(path) === null ? null : answer.digits(path);
+  });
+}
+
+describe('usage of many customers and metrics', () => {
+  it('has a row for every customer, metric and window, in this order, with every digit', async () => {
+    const answer = await api.post(USAGE, {
+      ...DAYS,
+      customer_ids: [customers[1], customers[0], customers[2]],
+      billable_metrics: [{ id: tokens }],
+    });
+    expect(answer.at('next_page')).toBeNull();
+    expect(answer.at('data[0]')).toEqual({
+      customer_id: customers[0],
+      billable_metric_id: tokens,
+      billable_metric_name: 'Tokens',
+      start_timestamp: '2026-11-03T00:00:00.000Z',
+      end_timestamp: '2026-11-04T00:00:00.000Z',
+      value: 3.5,
+    });
+    const order = answer.list('data').map((_, index) => answer.text(`data[${index}].customer_id`));
+    expect(order).toEqual(customers.flatMap((customer) => [customer, customer]));
+    expect(values(answer)).toEqual(['3.5', '4', '0.1234567890123456789', null, null, null]);
+  });
+
+  it('is about all customers and metrics that are not archived, unless they are named', async () => {
+    const archived = await createdId(api, METRICS, { ...TOKENS_METRIC, name: 'Old' });
+    await api.post('/v1/billable-metrics/archive', { id: archived });
+    const all = await api.post(USAGE, { ...DAYS, window_size: 'none' });
+    expect(all.list('data')).toHaveLength(6);
+    const metrics = [tokens, requests].sort();
+    expect([0, 1].map((index) => all.text(`data[${index}].billable_metric_id`))).toEqual(metrics);
+    const named = await api.post(USAGE, {
+      ...DAYS,
+      window_size: 'NONE',
+      billable_metrics: [{ id: archived }],
+    });
+    expect(values(named)).toEqual(['7.5', '0.1234567890123456789', null]);
+    const none = await api.post(USAGE, { ...DAYS, customer_ids: [] });
+    expect(none.at('')).toEqual({ data: [], next_page: null });
+  });
+
+  it('takes hours that begin on any full hour', async () => {
+    const answer = await api.post(USAGE, {
+      window_size: 'Hour',
+      starting_on: '2026-11-03T10:00:00Z',
+      ending_before: '2026-11-03T12:00:00Z',
+      customer_ids: [customers[0]],
+      billable_metrics: [{ id: requests }],
+    });
+    expect(values(answer)).toEqual(['2', null]);
+  });
+
+  it('goes on behind the last row when a page is full, over all customers', async () => {
+    const input = {
+      customerIds: null,
+      metrics: null,
+      windowSize: 'HOUR' as const,
+      range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
+      rowsPerPage: 100,
+    };
+    const deps = { db: pool.db, clickhouse };
+    const pages = [await usageBatch(deps, { ...input, cursor: null })];
+    for (let next = pages[0]?.next ?? null; next !== null; next = pages.at(-1)?.next ?? null) {
+      pages.push(await usageBatch(deps, { ...input, cursor: next }));
+    }
+    expect(pages.map(({ rows }) => rows.length)).toEqual([100, 100, 88]);
+    const whole = await usageBatch(deps, { ...input, cursor: null, rowsPerPage: 5_000 });
+    expect(pages.flatMap(({ rows }) => rows)).toEqual(whole.rows);
+  });
+});
+
+describe('groups', () => {
+  const grouped = (groupBy: unknown) => ({
+    ...DAYS,
+    customer_ids: [customers[0], customers[2]],
+    billable_metrics: [{ id: tokens, group_by: groupBy }],
+  });
+
+  it('are those with usage, beside the value of the whole window', async () => {
+    const answer = await api.post(USAGE, {
+      ...grouped({ key: 'model' }),
+      ending_before: '2026-11-04T00:00:00Z',
+    });
+    expect(values(answer)).toEqual(['3.5', null]);
+    expect(answer.at('data[0].groups')).toEqual({ large: 1.5, small: 2 });
+    expect(answer.at('data[1].groups')).toEqual({});
+  });
+
+  it('that were asked for are null where nothing matched, and change nothing about the whole', async () => {
+    const answer = await api.post(USAGE, grouped({ key: 'model', values: ['small', 'none'] }));
+    expect(values(answer)).toEqual(['3.5', '4', null, null]);
+    expect([0, 1, 2].map((index) => answer.at(`data[${index}].groups`))).toEqual([
+      { small: 2, none: null },
+      { small: null, none: null },
+      { small: null, none: null },
+    ]);
+  });
+
+  it('of more values than a page takes are cut between rows, never within one', async () => {
+    const alias = 'many-groups';
+    const customer = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+    const models = Array.from({ length: 26_000 }, (_, index) => `model-${index}`);
+    const events = ['2026-11-03T01:00:00Z', '2026-11-04T01:00:00Z'].flatMap((at, day) =>
+      models.map((model, index) => ({
+        transactionId: `g-${day}-${index}`,
+        customerRef: alias,
+        eventType: 'completion',
+        timestamp: Date.parse(at),
+        properties: { tokens: '1', model, region: 'eu' },
+        ingestedAt: Date.UTC(2026, 10, 19) * 1_000 + index,
+      })),
+    );
+    for (let from = 0; from < events.length; from += 4_000) {
+      await storeEvents(clickhouse, events.slice(from, from + 4_000));
+    }
+    const input = {
+      customerIds: [customer],
+      metrics: [{ id: tokens, groupBy: { key: 'model', values: null } }],
+      windowSize: 'DAY' as const,
+      range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
+      rowsPerPage: 5_000,
+    };
+    const deps = { db: pool.db, clickhouse };
+    const first = await usageBatch(deps, { ...input, cursor: null });
+    const second = await usageBatch(deps, { ...input, cursor: first.next });
+    expect([first, second].map(({ rows }) => rows.map(({ groups }) => groups?.size))).toEqual([
+      [26_000],
+      [26_000],
+    ]);
+    expect(second.next).toBeNull();
+  });
+});
+
+describe('requests that are refused', () => {
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ['no start', { starting_on: undefined }, /^starting_on: is required/],
+    ['no end', { ending_before: null }, /^ending_before: /],
+    ['an end at the start', { ending_before: DAYS.starting_on }, /^ending_before: must be after/],
+    ['a day off midnight', { starting_on: '2026-11-03T01:00:00Z' }, /^starting_on: .*midnight/],
+    ['an hour off the hour', { window_size: 'HOUR', starting_on: '2026-11-03T00:30:00Z' }, /^starting_on: /],
+    ['no window size', { window_size: undefined }, /^window_size: /],
+    ['an odd window size', { window_size: 'WEEK' }, /^window_size: /],
+    ['a customer that is no id', { customer_ids: ['one'] }, /^customer_ids\[0\]: must be a UUID/],
+  ])('%s answers 400 and names the field', async (_, change, message) => {
+    const answer = await api.send('POST', USAGE, { ...DAYS, ...change });
+    expect(answer.status).toBe(400);
+    expect(answer.text('message')).toMatch(message);
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    [
+      'an undeclared key',
+      [{ group_by: { key: 'region' } }],
+      /^billable_metrics\[0\]\.group_by\.key: .*has model$/,
+    ],
+    ['no values', [{ group_by: { key: 'model', values: [] } }], /^billable_metrics\[0\]\.group_by\.values: /],
+    [
+      'more than 200 values',
+      [{ group_by: { key: 'model', values: Array.from({ length: 201 }, String) } }],
+      /^billable_metrics\[0\]\.group_by\.values: /,
+    ],
+    ['a metric named twice', [{}, {}], /^billable_metrics\[1\]\.id: repeats/],
+  ])('%s answers 400 and names the field', async (_, metrics, message) => {
+    const named = (metrics as object[]).map((metric) => ({ id: tokens, ...metric }));
+    const answer = await api.send('POST', USAGE, { ...DAYS, billable_metrics: named });
+    expect(answer.status).toBe(400);
+    expect(answer.text('message')).toMatch(message);
+  });
+
+  it('an unknown customer or metric answers 404', async () => {
+    const customer = await api.send('POST', USAGE, { ...DAYS, customer_ids: [UNKNOWN] });
+    const metric = await api.send('POST', USAGE, { ...DAYS, billable_metrics: [{ id: UNKNOWN }] });
+    expect([customer.status, metric.status]).toEqual([404, 404]);
+  });
+
+  it('a cursor of another request answers 400', async () => {
+    const cursor = (fields: object) => Buffer.from(JSON.stringify(fields)).toString('base64url');
+    const good = {
+      customerId: UNKNOWN,
+      metricId: UNKNOWN,
+      windowStart: Date.UTC(2026, 10, 3),
+      ingestedUpTo: '1',
+    };
+    const status = async (fields: object) =>
+      (await api.send('POST', USAGE, DAYS, { query: { next_page: cursor(fields) } })).status;
+    expect(await status(good)).toBe(200);
+    expect(await status({ ...good, windowStart: Date.UTC(2026, 10, 5) })).toBe(400);
+    expect(await status({ ...good, windowStart: Date.UTC(2026, 10, 3) + 1 })).toBe(400);
+    expect(await status({ ...good, customerId: 'x' })).toBe(400);
+  });
+});

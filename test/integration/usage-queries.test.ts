@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Refusal } from '../../src/core/errors.ts';
+import type { StreamingMetric } from '../../src/core/metric.ts';
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { cumulativeAt } from '../../src/core/usage-series.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { readUsageGroups, type UsageGroupsRequest } from '../../src/metering/query/usage-groups.ts';
+import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
+import type { NaiveEvent } from '../support/naive-usage.ts';
+import { createTestClickHouse } from '../support/stores.ts';
+import { storeEvents } from '../support/usage-events.ts';
+
+let clickhouse: ClickHouse;
+beforeAll(async () => {
+  clickhouse = await createTestClickHouse();
+});
+afterAll(() => clickhouse.close());
+
+const START = Date.UTC(2026, 7, 1);
+const RANGE = { start: START, end: START + DAY_MS };
+
+let customers = 0;
+let events = 0;
+
+function newCustomer(): string {
+  customers += 1;
+  return `customer-${customers}`;
+}
+
+function event(
+  customerRef: string,
+  properties: Readonly<Record<string, string>>,
+  change: Partial<NaiveEvent> = {},
+): NaiveEvent {
+  events += 1;
+  const identity = {
+    transactionId: `event-${String(events).padStart(6, '0')}`,
+    customerRef,
+    eventType: 'call',
+  };
+  return {
+    ...identity,
+    timestamp: START + HOUR_MS,
+    properties,
+    ingestedAt: START * 1000 + events,
+    ...change,
+  };
+}
+
+function metric(change: Partial<StreamingMetric> = {}): StreamingMetric {
+  return {
+    kind: 'streaming',
+    id: 'metric',
+    name: 'Calls',
+    eventTypeFilter: null,
+    propertyFilters: [],
+    aggregation: 'COUNT',
+    aggregationKey: null,
+    groupKeys: [],
+    archivedAt: null,
+    ...change,
+  };
+}
+
+const latest = metric({ aggregation: 'LATEST', aggregationKey: 'seats' });
+
+/** V at the end of the period, per group values. */
+async function totals(asked: StreamingMetric, refs: readonly string[], groupBy: readonly string[] = []) {
+  const customer = { customerId: 'asked', refs };
+  const request = { metric: asked, customers: [customer], period: RANGE, boundaries: [], groupBy };
+  const series = (await readUsageSeries(clickhouse, request)).get('asked') ?? [];
+  return series.map((line) => [line.groupValues, cumulativeAt(line, RANGE.end).toString()]);
+}
+
+async function windows(change: Partial<UsageGroupsRequest>) {
+  const request: UsageGroupsRequest = {
+    metric: metric(),
+    refs: [],
+    range: RANGE,
+    windowSize: 'NONE',
+    groupKey: null,
+    groupFilters: {},
+    limit: 100,
+    cursor: null,
+    ...change,
+  };
+  const { rows } = await readUsageGroups(clickhouse, request);
+  return rows.map(({ group, value }) => [group, value?.toString() ?? null]);
+}
+
+describe('LATEST', () => {
+  it('takes the last ingested of several events at one time, whatever their ids', async () => {
+    const customer = newCustomer();
+    await storeEvents(clickhouse, [
+      event(customer, { seats: '1' }, { transactionId: 'z', ingestedAt: START * 1000 }),
+      event(customer, { seats: '2' }, { transactionId: 'a', ingestedAt: START * 1000 + 1 }),
+      event(customer, { seats: '9' }, { timestamp: START, ingestedAt: START * 1000 + 2 }),
+    ]);
+    expect(await totals(latest, [customer])).toEqual([[{}, '2']]);
+  });
+
+  it('takes the greatest transaction id where the time of ingestion is the same too', async () => {
+    const customer = newCustomer();
+    const ingestedAt = START * 1000;
+    await storeEvents(clickhouse, [
+      event(customer, { seats: '1' }, { transactionId: 'a', ingestedAt }),
+      event(customer, { seats: '2' }, { transactionId: 'z', ingestedAt }),
+      event(customer, { seats: '3' }, { transactionId: 'm', ingestedAt }),
+    ]);
+    expect(await totals(latest, [customer])).toEqual([[{}, '2']]);
+  });
+
+  it('runs across the aliases of a customer', async () => {
+    const [customer, alias] = [newCustomer(), newCustomer()];
+    await storeEvents(clickhouse, [
+      event(customer, { seats: '5' }),
+      event(alias, { seats: '6' }, { timestamp: START + 2 * HOUR_MS }),
+    ]);
+    expect(await totals(latest, [customer, alias])).toEqual([[{}, '6']]);
+  });
+});
+
+describe('exactness', () => {
+  it('sums the largest numbers without overflow and keeps the last digit', async () => {
+    const customer = newCustomer();
+    const largest = `${'9'.repeat(36)}.${'9'.repeat(30)}`;
+    await storeEvents(clickhouse, [
+      ...Array.from({ length: 1_000 }, () => event(customer, { amount: largest })),
+      event(customer, { amount: `0.${'0'.repeat(26)}1` }),
+    ]);
+    const sum = metric({ aggregation: 'SUM', aggregationKey: 'amount' });
+    // 1000 × (10^36 − 10^-30) + 10^-27 = 10^39.
+    expect(await totals(sum, [customer])).toEqual([[{}, `1${'0'.repeat(39)}`]]);
+  });
+
+  it('leaves out events whose value is no number instead of counting them as zero', async () => {
+    const customer = newCustomer();
+    await storeEvents(clickhouse, [
+      event(customer, { amount: '-3' }),
+      event(customer, { amount: 'many' }),
+      event(customer, { amount: '1e-40' }),
+      event(customer, {}),
+    ]);
+    const maximum = metric({ aggregation: 'MAX', aggregationKey: 'amount' });
+    expect(await totals(maximum, [customer])).toEqual([[{}, '-3']]);
+  });
+});
+
+describe('names and values', () => {
+  it('are compared as they are, quotes, backslashes and placeholders included', async () => {
+    const customer = newCustomer();
+    const names = [
+      "it's",
+      'back\\slash',
+      '{refs:Array(String)}',
+      "') OR 1=1 --",
+      'tab\tnew\nline',
+      'é𝄞',
+      '%_',
+    ];
+    await storeEvents(
+      clickhouse,
+      names.map((name) => event(customer, { [name]: name })),
+    );
+    for (const name of names) {
+      const filter = { name, exists: null, inValues: [name], notInValues: null };
+      expect(await totals(metric({ propertyFilters: [filter] }), [customer], [name])).toEqual([
+        [{ [name]: name }, '1'],
+      ]);
+      const absent = { ...filter, inValues: null, exists: false };
+      expect(await totals(metric({ propertyFilters: [absent] }), [customer])).toEqual([
+        [{}, String(names.length - 1)],
+      ]);
+    }
+  });
+});
+
+describe('events without a group property', () => {
+  it('belong to no line of an invoice, and to the group null in usage', async () => {
+    const customer = newCustomer();
+    await storeEvents(clickhouse, [
+      event(customer, { model: 'b' }),
+      event(customer, { model: '' }),
+      event(customer, { model: 'a' }),
+      event(customer, {}),
+    ]);
+    expect(await totals(metric(), [customer], ['model'])).toEqual([
+      [{ model: '' }, '1'],
+      [{ model: 'a' }, '1'],
+      [{ model: 'b' }, '1'],
+    ]);
+    expect(await windows({ refs: [customer], groupKey: ['model'] })).toEqual([
+      [{ model: '' }, '1'],
+      [{ model: 'a' }, '1'],
+      [{ model: 'b' }, '1'],
+      [{ model: null }, '1'],
+    ]);
+  });
+});
+
+describe('usage of nothing', () => {
+  it('is null in every window without groups, and no row with them', async () => {
+    const refs = [newCustomer()];
+    expect(await windows({ refs })).toEqual([[{}, null]]);
+    expect(await windows({ refs: [] })).toEqual([[{}, null]]);
+    expect(await windows({ refs, windowSize: 'HOUR' })).toEqual(Array.from({ length: 24 }, () => [{}, null]));
+    expect(await windows({ refs, groupKey: ['model'] })).toEqual([]);
+    expect(await windows({ refs: [], groupKey: ['model'] })).toEqual([]);
+    expect(await totals(metric(), refs)).toEqual([]);
+    expect(await totals(metric(), [])).toEqual([]);
+  });
+});
+
+describe('limits', () => {
+  it('refuses a result with too many values in plain words', async () => {
+    const customer = newCustomer();
+    await storeEvents(clickhouse, [event(customer, { model: 'a' }), event(customer, { model: 'b' })]);
+    const request = {
+      metric: metric(),
+      customers: [{ customerId: customer, refs: [customer] }],
+      period: RANGE,
+      boundaries: 'hour' as const,
+      groupBy: ['model'],
+    };
+    await expect(readUsageSeries(clickhouse, { ...request, rowsMax: 1 })).rejects.toMatchObject({
+      kind: 'too_large',
+      message: 'usage of metric "Calls" has more than 1 values; ask for a shorter time or fewer groups',
+    });
+    const series = await readUsageSeries(clickhouse, { ...request, rowsMax: 2 });
+    expect(series.get(customer)).toHaveLength(2);
+  });
+
+  it('refuses a cursor that belongs to another request', async () => {
+    const fitting = { windowStart: START, group: ['a'], ingestedUpTo: '1' };
+    const cursors = [
+      { ...fitting, group: [] },
+      { ...fitting, group: ['a', 'b'] },
+      { ...fitting, windowStart: START + 1 },
+      { ...fitting, windowStart: START - DAY_MS },
+      { ...fitting, windowStart: RANGE.end },
+    ];
+    for (const cursor of cursors) {
+      const page = windows({ refs: ['any'], windowSize: 'DAY', groupKey: ['model'], cursor });
+      await expect(page).rejects.toThrow(Refusal);
+      await expect(page).rejects.toThrow('next_page: does not belong to this request');
+    }
+    expect(await windows({ refs: ['any'], windowSize: 'DAY', groupKey: ['model'], cursor: fitting })).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,180 @@
+/**
+ * Runs the statements of the HTTP front on chDB. Every statement has a connection of its own, so that
+ * settings, parameters and what a failed query leaves behind never reach another one.
+ *
+ * As a cluster it plays two shards in one engine: `Distributed` is real and reads two local shards, and a
+ * filter gives each of them the rows that the sharding key sends there. Replication and Keeper are not
+ * played: `ON CLUSTER` and `Replicated` are taken out of the DDL.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { drainPending, Session } from 'chdb';
+import { stringLiteral } from '../../src/metering/clickhouse-parameters.ts';
+
+/** A statement with what a server is told beside it. */
+export interface FrontStatement {
+  readonly sql: string;
+  /** The rows of an INSERT that come apart from it. */
+  readonly data: Buffer | null;
+  readonly database: string;
+  readonly defaultFormat: string;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly params: ReadonlyMap<string, string>;
+}
+
+export interface FrontResult {
+  readonly bytes: Uint8Array;
+  readonly readRows: number;
+  readonly writtenRows: number;
+}
+
+export interface FrontEngine {
+  run(statement: FrontStatement): Promise<FrontResult>;
+  close(): Promise<void>;
+}
+
+const SHARDS = 2;
+const PORT_OF_NOBODY = 9000;
+
+export async function openFrontEngine(directory: string, cluster: string | undefined): Promise<FrontEngine> {
+  const data = join(directory, 'data');
+  await mkdir(data, { recursive: true });
+  const configuration = join(directory, 'engine.xml');
+  await writeFile(configuration, engineConfiguration(directory, cluster));
+  const anchor = new Session(data, { connectionArgs: [`--config-file=${configuration}`] });
+  let shardFilters: Promise<string> | undefined;
+  return {
+    async run(statement) {
+      const session = new Session(data);
+      try {
+        await prepare(session, statement);
+        if (cluster === undefined) return await runStatement(session, statement);
+        if (isDefinition(statement.sql)) {
+          shardFilters = undefined;
+          return await runStatement(session, { ...statement, sql: withoutReplication(statement.sql) });
+        }
+        shardFilters ??= readShardFilters(anchor);
+        const filters = await shardFilters;
+        if (filters !== '') await session.queryAsync(`SET additional_table_filters = {${filters}}`);
+        return await runStatement(session, statement);
+      } finally {
+        session.close();
+      }
+    },
+    async close() {
+      anchor.close();
+      await drainPending();
+    },
+  };
+}
+
+function engineConfiguration(directory: string, cluster: string | undefined): string {
+  const path = (name: string) => `${join(directory, name)}/`;
+  const shard = `<shard><replica><host>127.0.0.1</host><port>${PORT_OF_NOBODY}</port></replica></shard>`;
+  const servers = `<tcp_port>${PORT_OF_NOBODY}</tcp_port>
+  <remote_servers><${cluster}>${shard.repeat(SHARDS)}</${cluster}></remote_servers>`;
+  return `<clickhouse>
+  <tmp_path>${path('tmp')}</tmp_path>
+  <user_files_path>${path('user-files')}</user_files_path>
+  ${cluster === undefined ? '' : servers}
+</clickhouse>
+`;
+}
+
+/** Database, settings and parameters of the statement; a limit to reading comes last, as it forbids the rest. */
+async function prepare(session: Session, { database, settings, params }: FrontStatement): Promise<void> {
+  await session.queryAsync(`USE \`${database}\``);
+  const readonly = settings.get('readonly');
+  // A server does not take `1 + 1` for a query.
+  const assignments = ['implicit_select = 0'];
+  for (const [name, value] of settings) {
+    if (name !== 'readonly') assignments.push(`${identifier(name)} = ${stringLiteral(value)}`);
+  }
+  for (const [name, value] of params) assignments.push(`param_${identifier(name)} = ${stringLiteral(value)}`);
+  // The size of this very text is not what a server would limit.
+  const limit = settings.get('max_query_size') ?? DEFAULT_QUERY_SIZE_MAX;
+  await session.queryAsync('SET max_query_size = 1000000000');
+  await session.queryAsync(`SET ${assignments.join(', ')}`);
+  await session.queryAsync(`SET max_query_size = ${Number(limit)}`);
+  if (readonly !== undefined && readonly !== '0')
+    await session.queryAsync(`SET readonly = ${Number(readonly)}`);
+}
+
+const DEFAULT_QUERY_SIZE_MAX = '262144';
+
+function identifier(name: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+    throw new Error(
+      `Code: 115. DB::Exception: Setting ${name} is neither a builtin setting nor started with the prefix 'SQL_'. (UNKNOWN_SETTING)`,
+    );
+  }
+  return name;
+}
+
+const RAW_INSERT =
+  /^\s*INSERT\s+INTO\s+(?:TABLE\s+)?(?<table>[\w.`]+)\s*(?:\((?<columns>[^()]*)\))?\s*FORMAT\s+(?<format>JSONEachRow|JSONCompactEachRow|CSV|TabSeparated)\s*$/i;
+
+async function runStatement(session: Session, statement: FrontStatement): Promise<FrontResult> {
+  const { sql, data, database } = statement;
+  if (data === null) await requireSingleStatement(session, sql);
+  const { table, columns, format } = RAW_INSERT.exec(sql)?.groups ?? {};
+  if (data !== null && table !== undefined && isRawFormat(format)) {
+    if (data.length === 0) return { bytes: new Uint8Array(), readRows: 0, writtenRows: 0 };
+    const summary = await session.insert({
+      table: table.includes('.') ? table : `${database}.${table}`,
+      ...(columns === undefined ? {} : { columns: columns.split(',').map((name) => name.trim()) }),
+      values: data,
+      format,
+    });
+    return { bytes: new Uint8Array(), readRows: summary.rowsWritten, writtenRows: summary.rowsWritten };
+  }
+  const text = data === null || data.length === 0 ? sql : `${sql}\n${data.toString('utf8')}`;
+  const result = await session.queryAsync(text, { format: statement.defaultFormat });
+  return { bytes: result.bytes(), readRows: result.rowsRead, writtenRows: 0 };
+}
+
+function isRawFormat(
+  format: string | undefined,
+): format is 'JSONEachRow' | 'JSONCompactEachRow' | 'CSV' | 'TabSeparated' {
+  return ['JSONEachRow', 'JSONCompactEachRow', 'CSV', 'TabSeparated'].includes(format ?? '');
+}
+
+/** chDB runs every statement of a text; a server refuses a second one. ClickHouse's own parser judges. */
+async function requireSingleStatement(session: Session, sql: string): Promise<void> {
+  if (!sql.includes(';')) return;
+  await session.queryAsync(`SELECT formatQuerySingleLine(${stringLiteral(sql)})`);
+}
+
+const COMMENTS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*/;
+
+function isDefinition(sql: string): boolean {
+  return /^(?:CREATE|ALTER|DROP|TRUNCATE|OPTIMIZE|SYSTEM|RENAME)\b/i.test(sql.replace(COMMENTS, ''));
+}
+
+/** What only Keeper could do, taken out; a table whose replicas could not find each other is refused. */
+function withoutReplication(sql: string): string {
+  return sql
+    .replace(/\sON\s+CLUSTER\s+(?:'[^']+'|\w+)/i, ' ')
+    .replace(/\bReplicated(\w*MergeTree)\s*(\([^()]*\))?/, (_, engine: string, parameters = '') => {
+      const own = /^\('\/[^']*\{shard\}[^']*', '\{replica\}'(?:, )?([^()]*)\)$/.exec(parameters)?.[1];
+      if (own === undefined)
+        throw new Error(`Code: 36. DB::Exception: no replica path in ${engine}. (BAD_ARGUMENTS)`);
+      return `${engine}(${own})`;
+    });
+}
+
+/** For each local table behind a Distributed one, the rows that this shard has. Outside of it: all. */
+async function readShardFilters(session: Session): Promise<string> {
+  const result = await session.queryAsync(
+    "SELECT engine_full FROM system.tables WHERE engine = 'Distributed' FORMAT TSVRaw",
+  );
+  const engines = result.text().split('\n').filter(Boolean);
+  return engines
+    .map((engine) => {
+      const [, database, table, key] = /^Distributed\('\w+', '(\w+)', '(\w+)', (.*)\)$/.exec(engine) ?? [];
+      if (database === undefined || table === undefined || key === undefined)
+        throw new Error(`cannot read the sharding key of ${engine}`);
+      return `${stringLiteral(`${database}.${table}`)}: ${stringLiteral(`shardNum() IN (0, 1 + ${key} % ${SHARDS})`)}`;
+    })
+    .join(', ');
+}
