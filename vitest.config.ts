@@ -10,7 +10,7 @@ const ON_ANY_CLICKHOUSE = [
   'test/integration/invoice-road.test.ts',
 ];
 const ON_ONE_NODE = [...ON_ANY_CLICKHOUSE, 'test/integration/clickhouse-statements.test.ts'];
-const ON_SHARDS = [...ON_ANY_CLICKHOUSE, 'test/property/{usage,event,sql}*.test.ts'];
+const ON_SHARDS = [...ON_ANY_CLICKHOUSE, 'test/property/{usage,sql}*.test.ts'];
 
 const overHttp = (name: string, include: string[]) => ({
   extends: true as const,

@@ -5,7 +5,10 @@
  * else: load from elsewhere is in every figure.
  */
 import { benchColdStart } from './cold-start.ts';
+import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchIngest } from './ingest.ts';
+import { benchRestart } from './restart.ts';
+import { benchUsage } from './usage.ts';
 
 /** Seconds of each load. */
 const SECONDS = 15;
@@ -13,6 +16,9 @@ const SECONDS = 15;
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
   ingest: () => benchIngest(SECONDS),
+  usage: benchUsage,
+  restart: benchRestart,
+  'rate-schedule': benchContractRateSchedule,
 };
 
 const wanted = process.argv.slice(2);

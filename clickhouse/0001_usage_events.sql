@@ -11,6 +11,8 @@
 -- `by_id` finds an event by its id: the hashes in order, each with the place of its row. It is built by
 -- merges alone, so an insert does nothing for it; the few parts that no merge has touched yet are small,
 -- and a search reads their hashes instead. A merge that drops copies builds it anew ('rebuild').
+--
+-- `by_acceptance` lets a process that asks for what was stored in the last seconds skip all older parts.
 CREATE TABLE IF NOT EXISTS usage_events${LOCAL} ${ON_CLUSTER}
 (
   transaction_id String                              COMMENT 'Identity of the event',
@@ -23,7 +25,8 @@ CREATE TABLE IF NOT EXISTS usage_events${LOCAL} ${ON_CLUSTER}
   id_hash_a      UInt32                              COMMENT 'First 32 bits of the 96-bit hash of transaction_id' CODEC(NONE),
   id_hash_b      UInt32                              COMMENT 'Second 32 bits' CODEC(NONE),
   id_hash_c      UInt32                              COMMENT 'Third 32 bits' CODEC(NONE),
-  PROJECTION by_id (SELECT id_hash_a, _part_offset ORDER BY id_hash_a)
+  PROJECTION by_id (SELECT id_hash_a, _part_offset ORDER BY id_hash_a),
+  INDEX by_acceptance ingested_at TYPE minmax GRANULARITY 16
 )
 ENGINE = ${REPLICATED}ReplacingMergeTree(version)
 PARTITION BY toYYYYMM(timestamp)

@@ -35,7 +35,8 @@ import type { Database, Transaction } from './store/database.ts';
 import { VERSION } from './version.ts';
 
 export interface ApplicationParts {
-  readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'>;
+  readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
+    Partial<Pick<Config, 'clickhouseUrl' | 'clickhouseCluster'>>;
   readonly log: Logger;
   readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
@@ -51,6 +52,9 @@ export interface Application {
   close(): Promise<void>;
 }
 
+/** How often to learn which events other processes have stored: the time in which a repeat can slip through. */
+const TAIL_INTERVAL_MS = 1_000;
+
 /** Resolves when requests can be answered: the index of known events is built, jobs are running. */
 export async function createApplication(parts: ApplicationParts): Promise<Application> {
   const { config, log, stores } = parts;
@@ -64,6 +68,9 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     clock,
     windowDays,
     log,
+    // An embedded ClickHouse belongs to this process; a server may be shared with others.
+    tailIntervalMs: config.clickhouseUrl === undefined ? undefined : TAIL_INTERVAL_MS,
+    cluster: config.clickhouseCluster,
     onRepeat: (event, now) => repeats.note(event, now),
   });
   const newToken = await ensureFirstToken({
@@ -163,6 +170,24 @@ function ingestMeasures(ingest: Ingest): Measure[] {
       help: 'Batches that could not be written.',
       type: 'counter',
       value: stats.failedBatches,
+    },
+    {
+      name: 'tallyhouse_conflicting_copies_removed_total',
+      help: 'Stored events that were removed because another process had accepted their id before.',
+      type: 'counter',
+      value: stats.conflictsRemoved,
+    },
+    {
+      name: 'tallyhouse_tail_rows_total',
+      help: 'Ids read to learn what other processes have stored.',
+      type: 'counter',
+      value: stats.tailedRows,
+    },
+    {
+      name: 'tallyhouse_tail_failed_total',
+      help: 'Times that could not be learned; it is tried again.',
+      type: 'counter',
+      value: stats.failedTails,
     },
     {
       name: 'tallyhouse_ingest_waiting_bytes',

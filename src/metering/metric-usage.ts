@@ -11,10 +11,13 @@ import { readSqlSeries } from './sql-metric/read-series.ts';
 import { readSqlUsage } from './sql-metric/read-usage.ts';
 import { readSqlMetric } from './sql-metric/sql-metric.ts';
 
-export interface MetricSeriesRequest extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'rowsMax'> {
+export interface MetricSeriesRequest
+  extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'rowsMax' | 'usageFilter'> {
   readonly metric: BillableMetric;
   /** How often a SQL metric is evaluated; a streaming metric always is at every hour. */
   readonly sqlGranularity: 'hour' | 'service_period';
+  /** Only events with one of these values of a property; null for all events. */
+  readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
 }
 
 /** V(t) of every customer and line key; see `readUsageSeries` and `readSqlSeries`. */

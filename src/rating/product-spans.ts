@@ -4,6 +4,7 @@
  */
 import type { Product, ProductVersion } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
+import type { UsageFilter } from '../core/terms/contract.ts';
 import { type Instant, type Interval, intersect } from '../core/time.ts';
 import { sortedKeys } from './group-values.ts';
 import { sameQuantitySettings } from './quantity.ts';
@@ -33,21 +34,25 @@ export function versionAt(product: Product, at: Instant): ProductVersion {
 }
 
 /** What metering must answer before this product can be rated over the period; without repeats. */
-export function usageNeeds(product: Product, period: Interval): UsageNeed[] {
+export function usageNeeds(product: Product, period: Interval, filters: readonly UsageFilter[]): UsageNeed[] {
   const needs = new Map<string, UsageNeed>();
-  for (const { need } of settingsSpans(product, period)) needs.set(needKey(need), need);
+  for (const { need } of settingsSpans(product, period, filters)) needs.set(needKey(need), need);
   return [...needs.values()];
 }
 
 /** One text per need. */
-export function needKey({ billableMetricId, sqlGranularity, groupKeys }: UsageNeed): string {
-  return JSON.stringify([billableMetricId, sqlGranularity, ...groupKeys]);
+export function needKey({ billableMetricId, sqlGranularity, usageFilter, groupKeys }: UsageNeed): string {
+  return JSON.stringify([billableMetricId, sqlGranularity, filterKey(usageFilter), ...groupKeys]);
 }
 
 /** The runs of the period, ascending and without gaps. */
-export function counterRuns(product: Product, period: Interval): CounterRun[] {
+export function counterRuns(
+  product: Product,
+  period: Interval,
+  filters: readonly UsageFilter[],
+): CounterRun[] {
   const runs: CounterRun[] = [];
-  for (const span of settingsSpans(product, period)) {
+  for (const span of settingsSpans(product, period, filters)) {
     const run = runs.at(-1);
     const last = run?.spans.at(-1);
     if (run === undefined || last === undefined || !sameGrouping(last.version, span.version)) {
@@ -72,42 +77,65 @@ function newRun(span: SettingsSpan): CounterRun {
   };
 }
 
-function settingsSpans(product: Product, period: Interval): SettingsSpan[] {
+function settingsSpans(product: Product, period: Interval, filters: readonly UsageFilter[]): SettingsSpan[] {
   const spans: SettingsSpan[] = [];
   for (const [index, version] of product.versions.entries()) {
     const start = version.startingAt ?? Number.NEGATIVE_INFINITY;
     const end = product.versions[index + 1]?.startingAt ?? null;
     const interval = intersect(period, { start, end });
     if (interval === null) continue;
-    const previous = spans.at(-1);
-    if (previous !== undefined && sameSettings(previous.version, version)) {
-      spans[spans.length - 1] = {
-        ...previous,
-        interval: { start: previous.interval.start, end: interval.end },
-      };
-    } else {
-      spans.push({ interval, version, need: needOf(product, version) });
+    for (const filtered of filterSpans(interval, filters)) {
+      const previous = spans.at(-1);
+      const need = needOf(product, version, filtered.filter);
+      if (previous !== undefined && sameSettings(previous, { version, need })) {
+        spans[spans.length - 1] = {
+          ...previous,
+          interval: { start: previous.interval.start, end: filtered.interval.end },
+        };
+      } else {
+        spans.push({ interval: filtered.interval, version, need });
+      }
     }
   }
   return spans;
 }
 
-function needOf(product: Product, version: ProductVersion): UsageNeed {
+/** The interval cut where another filter comes into force; before the first one there is none. */
+function filterSpans(
+  interval: Interval,
+  filters: readonly UsageFilter[],
+): { readonly interval: Interval; readonly filter: UsageFilter | null }[] {
+  return [null, ...filters].flatMap((filter, index) => {
+    const start = filter?.startingAt ?? Number.NEGATIVE_INFINITY;
+    const part = intersect(interval, { start, end: filters[index]?.startingAt ?? null });
+    return part === null ? [] : [{ interval: part, filter }];
+  });
+}
+
+/** The order of the values means nothing. */
+function filterKey(filter: UsageNeed['usageFilter']): string {
+  return filter === null ? '' : JSON.stringify([filter.property, ...sortedKeys(filter.values)]);
+}
+
+function needOf(product: Product, version: ProductVersion, filter: UsageFilter | null): UsageNeed {
   const { billableMetricId } = version;
   assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
   return {
     billableMetricId,
     sqlGranularity: version.sqlBreakdownGranularity === 'HOUR' ? 'hour' : 'service_period',
+    usageFilter: filter === null ? null : { property: filter.groupKey, values: filter.groupValues },
     groupKeys: sortedKeys(version.pricingGroupKey, version.presentationGroupKey),
   };
 }
 
-function sameSettings(a: ProductVersion, b: ProductVersion): boolean {
+function sameSettings(
+  a: Pick<SettingsSpan, 'version' | 'need'>,
+  b: Pick<SettingsSpan, 'version' | 'need'>,
+): boolean {
   return (
-    a.billableMetricId === b.billableMetricId &&
-    a.sqlBreakdownGranularity === b.sqlBreakdownGranularity &&
-    sameQuantitySettings(a, b) &&
-    sameGrouping(a, b)
+    needKey(a.need) === needKey(b.need) &&
+    sameQuantitySettings(a.version, b.version) &&
+    sameGrouping(a.version, b.version)
   );
 }
 

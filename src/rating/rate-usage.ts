@@ -8,6 +8,7 @@
 import type { Product } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
 import type { InvoiceLine } from '../core/invoice.ts';
+import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import { groupValuesKey } from './group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from './line-key.ts';
@@ -33,6 +34,7 @@ interface Context {
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
   readonly overrides: ContractOverrides;
+  readonly usageFilters: readonly UsageFilter[];
 }
 
 /** A segment that is priced and entitled. */
@@ -48,8 +50,14 @@ interface BilledSegment {
  */
 export function rateUsage(input: UsageRatingInput): UsageRating {
   assertBoundaries(input);
-  const { period, boundaries, overrides } = input;
-  const context: Context = { period, boundaries, overrides, usage: indexUsage(input.usage, period) };
+  const { period, boundaries, overrides, usageFilters } = input;
+  const context: Context = {
+    period,
+    boundaries,
+    overrides,
+    usageFilters,
+    usage: indexUsage(input.usage, period),
+  };
   const products = input.products.map((onCard) => ({
     id: onCard.product.id,
     name: versionAt(onCard.product, period.end - 1).name,
@@ -76,7 +84,7 @@ export function lineIdParts(line: InvoiceLine): string[] {
 function rateProduct({ product, rates }: ProductOnCard, context: Context): UsageRating {
   assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
   const ownContext = { ...context, overrides: overridesOf(product, context.overrides) };
-  const rated = counterRuns(product, context.period).flatMap((run) =>
+  const rated = counterRuns(product, context.period, context.usageFilters).flatMap((run) =>
     lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, ownContext)),
   );
   const { lines, warnings } = joined(rated);

@@ -6,6 +6,7 @@
 import type { Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
 import type { InvoiceLine } from '../core/invoice.ts';
+import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
 import type { ContractOverrides } from './overrides.ts';
@@ -17,6 +18,8 @@ export interface UsageNeed {
   readonly groupKeys: readonly string[];
   /** How often a SQL metric is evaluated; streaming metrics are always read by the hour. */
   readonly sqlGranularity: 'hour' | 'service_period';
+  /** Only events with one of these values; null for all events. */
+  readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
 }
 
 /** The answer: V(t) of every group, cumulative from the start of the billing period, one step per hour at most. */
@@ -43,6 +46,8 @@ export interface UsageRatingInput {
   readonly products: readonly ProductOnCard[];
   /** Everything that `usageNeeds` asks for; a missing answer is a bug of the caller and throws. */
   readonly usage: readonly MeteredUsage[];
+  /** Which usage belongs to the contract, by start; the one in force is the last that has started. */
+  readonly usageFilters: readonly UsageFilter[];
   /** What the contract deviates from the card in; `NO_OVERRIDES` where in nothing. */
   readonly overrides: ContractOverrides;
   /** Product ids in the order of the rate card; the others follow by name. */

@@ -126,7 +126,7 @@ export interface ContractsOfPackageFilter {
   readonly includeArchived: boolean;
 }
 
-/** The contracts that were made of a package, by start. */
+/** The contracts that were made of a package, by start: that is what takes the place of their creation in paging. */
 export async function listContractsOfPackage(
   db: Database | Transaction,
   filter: ContractsOfPackageFilter,

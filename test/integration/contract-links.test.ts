@@ -1,5 +1,6 @@
 /** Contracts that belong together: renewals, hierarchies; billing configurations; keys that work once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../src/core/ids.ts';
 import { insertCommits } from '../../src/store/commits.ts';
 import { withTerms } from '../../src/store/contract-terms.ts';
 import { loadContracts } from '../../src/store/contracts.ts';
@@ -217,5 +218,37 @@ describe('the uniqueness keys of commits and credits', () => {
       kind: 'conflict',
       message: 'This uniqueness key has already been used.',
     });
+  });
+});
+
+describe('the commits that overrides name by id', () => {
+  test('may be the customer’s own, but no other contract’s', async () => {
+    const other = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
+    const [contract] = await withTerms(pool.db, await loadContracts(pool.db, { ids: [other] }));
+    const [theirs] = contract?.terms.commits ?? [];
+    if (theirs === undefined) throw new Error('the contract has a commit');
+    const own = {
+      ...theirs,
+      id: newId(),
+      contractId: null,
+      accessSchedule: { creditTypeId: catalogue.unit, segments: [] },
+      invoiceSchedule: null,
+    };
+    await pool.db.transaction((tx) => insertCommits(tx, [own]));
+    const naming = (id: string) => ({
+      rate_card_id: catalogue.card,
+      overrides: [
+        {
+          starting_at: START,
+          type: 'MULTIPLIER',
+          multiplier: 0.5,
+          is_commit_specific: true,
+          override_specifiers: [{ product_id: catalogue.tokens, any_commit_or_credit_ids: [id] }],
+        },
+      ],
+    });
+    const path = 'data.overrides[0].override_specifiers[0].any_commit_or_credit_ids';
+    expect((await read(await create(naming(own.id)))).at(path)).toEqual([own.id]);
+    expect((await attempt(naming(theirs.id))).status).toBe(400);
   });
 });

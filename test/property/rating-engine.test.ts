@@ -24,7 +24,14 @@ function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
     product,
     rates: rateBook(rateEntries),
   }));
-  return rateUsage({ ...given, products, boundaries, overrides: NO_OVERRIDES, productOrder: ['product-2'] });
+  return rateUsage({
+    ...given,
+    products,
+    boundaries,
+    overrides: NO_OVERRIDES,
+    usageFilters: [],
+    productOrder: ['product-2'],
+  });
 }
 
 /** Everything of a line but its windows, as text. */

@@ -9,6 +9,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drainPending, Session } from 'chdb';
+import { isSingleStatement } from '../../src/embedded/single-statement.ts';
 import { stringLiteral } from '../../src/metering/clickhouse-parameters.ts';
 
 /** A statement with what a server is told beside it. */
@@ -82,7 +83,7 @@ function engineConfiguration(directory: string, cluster: string | undefined): st
 }
 
 /** Database, settings and parameters of the statement; a limit to reading comes last, as it forbids the rest. */
-async function prepare(session: Session, { database, settings, params }: FrontStatement): Promise<void> {
+async function prepare(session: Session, { sql, database, settings, params }: FrontStatement): Promise<void> {
   await session.queryAsync(`USE \`${database}\``);
   const readonly = settings.get('readonly');
   // A server does not take `1 + 1` for a query.
@@ -91,8 +92,8 @@ async function prepare(session: Session, { database, settings, params }: FrontSt
     if (name !== 'readonly') assignments.push(`${identifier(name)} = ${stringLiteral(value)}`);
   }
   for (const [name, value] of params) assignments.push(`param_${identifier(name)} = ${stringLiteral(value)}`);
-  // The size of this very text is not what a server would limit.
-  const limit = settings.get('max_query_size') ?? DEFAULT_QUERY_SIZE_MAX;
+  // The size of this very text is not what a server would limit, and neither is the data of an INSERT.
+  const limit = isInsert(sql) ? '0' : (settings.get('max_query_size') ?? DEFAULT_QUERY_SIZE_MAX);
   await session.queryAsync('SET max_query_size = 1000000000');
   await session.queryAsync(`SET ${assignments.join(', ')}`);
   await session.queryAsync(`SET max_query_size = ${Number(limit)}`);
@@ -142,10 +143,19 @@ function isRawFormat(
 /** chDB runs every statement of a text; a server refuses a second one. ClickHouse's own parser judges. */
 async function requireSingleStatement(session: Session, sql: string): Promise<void> {
   if (!sql.includes(';')) return;
+  if (isInsert(sql)) {
+    // The parser takes all that follows VALUES for data.
+    if (isSingleStatement(sql)) return;
+    throw new Error('Code: 62. DB::Exception: Cannot read data after semicolon. (SYNTAX_ERROR)');
+  }
   await session.queryAsync(`SELECT formatQuerySingleLine(${stringLiteral(sql)})`);
 }
 
 const COMMENTS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/)*/;
+
+function isInsert(sql: string): boolean {
+  return /^INSERT\b/i.test(sql.replace(COMMENTS, ''));
+}
 
 function isDefinition(sql: string): boolean {
   return /^(?:CREATE|ALTER|DROP|TRUNCATE|OPTIMIZE|SYSTEM|RENAME)\b/i.test(sql.replace(COMMENTS, ''));

@@ -166,6 +166,7 @@ function meteredUsage(numbers: Numbers): fc.Arbitrary<MeteredUsage[]> {
         (found): MeteredUsage => ({
           billableMetricId,
           sqlGranularity: 'service_period',
+          usageFilter: null,
           groupKeys,
           series: found.filter((one) => one !== null),
         }),

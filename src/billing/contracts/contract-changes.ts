@@ -89,14 +89,20 @@ export interface ArchiveContractInput extends ContractReference {
  * more. Cannot be undone. Refuses (`invalid`) a contract that is archived already.
  */
 export async function archiveContract(deps: Deps, input: ArchiveContractInput): Promise<void> {
-  const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
-    await changeContract(tx, input, now, (full) => {
-      requireNotArchived(full);
-      return archived(full, now);
-    });
-    if (input.voidInvoices) await voidInvoicesOfContract(tx, input.contractId);
+  await deps.db.transaction((tx) => archiveContractIn(tx, input, deps.clock.now()));
+}
+
+/** `archiveContract` as a part of a larger transaction. */
+export async function archiveContractIn(
+  tx: Transaction,
+  input: ArchiveContractInput,
+  now: Instant,
+): Promise<void> {
+  await changeContract(tx, input, now, (full) => {
+    requireNotArchived(full);
+    return archived(full, now);
   });
+  if (input.voidInvoices) await voidInvoicesOfContract(tx, input.contractId);
 }
 
 function archived({ contract, terms }: FullContract, now: Instant): FullContract {

@@ -15,7 +15,7 @@ import { needKey, usageNeeds, versionAt } from '../../rating/product-spans.ts';
 import { rateUsage } from '../../rating/rate-usage.ts';
 import type { MeteredUsage, RatingWarning, UsageLine, UsageNeed } from '../../rating/types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { cardOf, type InvoiceContext, loadInvoiceContext } from './invoice-context.ts';
+import { cardOf, filtersOf, type InvoiceContext, loadInvoiceContext } from './invoice-context.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
@@ -56,6 +56,7 @@ function computeOne(
   windowSize: WindowSize | null,
 ): ComputedInvoice {
   const card = cardOf(context.cards, contract.rateCardId);
+  const usageFilters = filtersOf(context, contract.id);
   const products = new Map(card.products.map(({ product }) => [product.id, product]));
   // Unlike its name, the tags of a line are the product's present ones, whatever the line's time.
   const tagsNow = (productId: string) => {
@@ -66,13 +67,14 @@ function computeOne(
     period,
     boundaries: boundariesOf(period, windowSize),
     products: card.products,
+    usageFilters,
     productOrder: card.productOrder,
     overrides: {
       overrides: context.overrides.get(contract.id) ?? [],
       prioritization: contract.multiplierPrioritization,
     },
     usage: meteredUsage(
-      card.products.flatMap(({ product }) => usageNeeds(product, period)),
+      card.products.flatMap(({ product }) => usageNeeds(product, period, usageFilters)),
       (need) => usage.seriesOf({ need, period, customerId: contract.customerId }),
     ),
   });

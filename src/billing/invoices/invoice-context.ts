@@ -6,11 +6,13 @@ import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { BillableMetric } from '../../core/metric.ts';
+import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import { usageNeeds } from '../../rating/product-spans.ts';
 import { rateBook } from '../../rating/rate-schedule.ts';
 import type { ProductOnCard } from '../../rating/types.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
+import { loadUsageFilters } from '../../store/contract-settings.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadOverrides } from '../../store/overrides.ts';
@@ -31,6 +33,8 @@ export interface InvoiceContext {
   readonly metrics: ReadonlyMap<string, BillableMetric>;
   /** Contract id → its overrides; contracts without any are absent. */
   readonly overrides: ReadonlyMap<string, readonly Override[]>;
+  /** Contract id → its usage filters; contracts without any are absent. */
+  readonly usageFilters: ReadonlyMap<string, readonly UsageFilter[]>;
   /** Customer id → the names under which its events come. */
   readonly refs: ReadonlyMap<string, readonly string[]>;
 }
@@ -40,19 +44,23 @@ export async function loadInvoiceContext(
   targets: readonly InvoiceTarget[],
 ): Promise<InvoiceContext> {
   const cards = await loadPricedCards(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
+  const contractIds = unique(targets.map(({ contract }) => contract.id));
+  const usageFilters = await loadUsageFilters(db, contractIds);
   const metricIds = new Set<string>();
   for (const { contract, period } of targets) {
     for (const { product } of cardOf(cards, contract.rateCardId).products) {
-      for (const need of usageNeeds(product, period)) metricIds.add(need.billableMetricId);
+      for (const need of usageNeeds(product, period, [])) metricIds.add(need.billableMetricId);
     }
   }
   const metrics = await loadMetrics(db, [...metricIds]);
   const refs = await customerRefs(db, unique(targets.map(({ contract }) => contract.customerId)));
-  const overrides = groupBy(
-    await loadOverrides(db, unique(targets.map(({ contract }) => contract.id))),
-    (override) => override.contractId,
-  );
-  return { cards, metrics, refs, overrides };
+  const overrides = groupBy(await loadOverrides(db, contractIds), (override) => override.contractId);
+  return { cards, metrics, refs, overrides, usageFilters };
+}
+
+/** The contract's usage filters by start. */
+export function filtersOf({ usageFilters }: InvoiceContext, contractId: string): readonly UsageFilter[] {
+  return usageFilters.get(contractId) ?? [];
 }
 
 /** The priced card of a contract that bills usage. */

@@ -12,7 +12,7 @@ import { readMetricSeries } from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/usage-series.ts';
 import { needKey, usageNeeds } from '../../rating/product-spans.ts';
 import type { UsageNeed } from '../../rating/types.ts';
-import { cardOf, type InvoiceContext } from './invoice-context.ts';
+import { cardOf, filtersOf, type InvoiceContext } from './invoice-context.ts';
 import type { InvoiceTarget } from './usage-periods.ts';
 
 interface Question {
@@ -35,7 +35,11 @@ export async function readUsageAnswers(
 ): Promise<UsageAnswers> {
   const questions = targets.flatMap(({ contract, period }) =>
     cardOf(context.cards, contract.rateCardId).products.flatMap(({ product }) =>
-      usageNeeds(product, period).map((need) => ({ need, period, customerId: contract.customerId })),
+      usageNeeds(product, period, filtersOf(context, contract.id)).map((need) => ({
+        need,
+        period,
+        customerId: contract.customerId,
+      })),
     ),
   );
   const answers = [...groupBy(questions, questionKey)].map(async ([key, group]) => {
@@ -75,8 +79,8 @@ async function readSeries(
 ): Promise<SeriesByCustomer> {
   const { need, period } = question;
   try {
-    const { sqlGranularity, groupKeys } = need;
-    const request = { metric, customers, period, sqlGranularity, groupBy: groupKeys };
+    const { sqlGranularity, usageFilter, groupKeys } = need;
+    const request = { metric, customers, period, sqlGranularity, usageFilter, groupBy: groupKeys };
     return await readMetricSeries(clickhouse, request);
   } catch (error) {
     const isTooLarge = error instanceof Refusal && error.kind === 'too_large';

@@ -48,8 +48,16 @@ export interface DeduplicationIndex {
   release(words: Uint32Array, at: number): void;
   /** Grows once for this many ids to come, instead of step by step while they are loaded. */
   makeRoom(ids: number, nowSeconds: number): void;
-  /** Adds stored ids: slots of three hash words and the second of acceptance. The earliest one counts. */
-  load(slots: Uint32Array, nowSeconds: number): void;
+  /**
+   * Adds the stored id with the hash at `words[at…]`; of several times of acceptance the earliest counts.
+   * Returns the time with which the id was held already, or null where it was not, or is past the window.
+   */
+  add(words: Uint32Array, at: number, acceptedSeconds: number, nowSeconds: number): number | null;
+  /**
+   * Adds stored ids: slots of three hash words and the second of acceptance. Calls `onKnown` with the
+   * offset of every one that was held already.
+   */
+  load(slots: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
@@ -100,15 +108,21 @@ class ShardedIndex implements DeduplicationIndex {
     for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(ids / SHARDS), nowSeconds);
   }
 
-  load(slots: Uint32Array, nowSeconds: number): void {
+  add(words: Uint32Array, at: number, acceptedSeconds: number, nowSeconds: number): number | null {
+    if (nowSeconds - acceptedSeconds >= this.#windowSeconds) return null;
+    const live = this.#put(words, at, acceptedSeconds, nowSeconds);
+    if (live === null) return null;
+    const shard = this.#shardOf(words, at);
+    const heldSeconds = shard.words[live + TIME] ?? NEVER;
+    if (heldSeconds > acceptedSeconds) shard.words[live + TIME] = acceptedSeconds;
+    return heldSeconds;
+  }
+
+  load(slots: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void {
     assert(slots.length % WORDS_PER_SLOT === 0, 'loaded ids are whole slots');
     for (let at = 0; at < slots.length; at += WORDS_PER_SLOT) {
-      const acceptedSeconds = slots[at + TIME] ?? NEVER;
-      if (nowSeconds - acceptedSeconds >= this.#windowSeconds) continue;
-      const live = this.#put(slots, at, acceptedSeconds, nowSeconds);
-      if (live === null) continue;
-      const shard = this.#shardOf(slots, at);
-      if ((shard.words[live + TIME] ?? NEVER) > acceptedSeconds) shard.words[live + TIME] = acceptedSeconds;
+      const heldSeconds = this.add(slots, at, slots[at + TIME] ?? NEVER, nowSeconds);
+      if (heldSeconds !== null) onKnown?.(at);
     }
   }
 

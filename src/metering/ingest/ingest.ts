@@ -12,11 +12,13 @@ import { createBatchWriter } from './batch-writer.ts';
 import { createDeduplicationIndex } from './deduplication-index.ts';
 import { createRowEncoder, rowBytesMax, USAGE_EVENTS_COLUMNS, USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { rebuildIndex } from './rebuild-index.ts';
+import { createSharing } from './sharing.ts';
 import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 import { type ValidEvent, validateEvents } from './validate-events.ts';
 
 export interface IngestLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
 export interface IngestOptions {
@@ -25,6 +27,13 @@ export interface IngestOptions {
   /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
   readonly windowDays: number;
   readonly log: IngestLog;
+  /**
+   * How often to look for what other processes have stored, in milliseconds; absent where this is the only
+   * one, as on an embedded ClickHouse.
+   */
+  readonly tailIntervalMs?: number | undefined;
+  /** Name of the cluster that holds the events, absent for a single node. */
+  readonly cluster?: string | undefined;
   /** Told of every event that is dropped as a repeat. In the way of the request, so it must not wait. */
   readonly onRepeat?: (event: ValidEvent, now: Instant) => void;
 }
@@ -45,6 +54,11 @@ export interface IngestStats {
   readonly waitingBytes: number;
   readonly batches: number;
   readonly failedBatches: number;
+  /** Rows read in looking for what other processes have stored. */
+  readonly tailedRows: number;
+  readonly failedTails: number;
+  /** Copies of events that were removed because another process had accepted the same id before. */
+  readonly conflictsRemoved: number;
 }
 
 export interface Ingest {
@@ -54,8 +68,13 @@ export interface Ingest {
    * stored, try later) or `unavailable` (not acknowledged, send it again).
    */
   ingest(body: Buffer): Promise<IngestOutcome>;
-  /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. */
+  /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. Starts the tail. */
   rebuild(): Promise<{ ids: number }>;
+  /**
+   * Learns what other processes have stored up to now, and removes the later ones of conflicting copies.
+   * Happens by itself at every `tailIntervalMs`. Rejects when ClickHouse does not answer.
+   */
+  tail(): Promise<{ rows: number }>;
   stats(): IngestStats;
   /** Refuses new events, writes those accepted and resolves when they are on disk. */
   close(): Promise<void>;
@@ -82,6 +101,7 @@ export function createIngest(options: IngestOptions): Ingest {
       clickhouse.insertRows({ table: USAGE_EVENTS_TABLE, columns: USAGE_EVENTS_COLUMNS, rows }),
     onFailure: (error, rows) => log.error({ err: error, rows }, 'a batch of events could not be written'),
   });
+  const sharing = createSharing({ ...options, index, settled: () => writer.settled() });
   let isReady = false;
   let acceptedTotal = 0;
   let duplicatesTotal = 0;
@@ -162,18 +182,26 @@ export function createIngest(options: IngestOptions): Ingest {
   return {
     ingest,
     async rebuild() {
-      const { lastTick } = await rebuildIndex(clickhouse, index, clock.now(), windowDays);
+      await sharing.begin();
+      const { lastTick, suspects } = await rebuildIndex(clickhouse, index, clock.now(), windowDays);
+      await sharing.reconcile(suspects);
       encoder.startAfter(lastTick);
       isReady = true;
+      sharing.start();
       return { ids: index.size };
     },
+    tail: () => sharing.tail(),
     stats: () => ({
       acceptedTotal,
       duplicatesTotal,
       ids: index.size,
       indexBytes: index.bytes,
       ...writer.stats(),
+      ...sharing.stats(),
     }),
-    close: () => writer.close(),
+    async close() {
+      await writer.close();
+      await sharing.close();
+    },
   };
 }

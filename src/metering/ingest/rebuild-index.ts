@@ -8,6 +8,7 @@ import { DAY_MS, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../clickhouse.ts';
 import { type DeduplicationIndex, WORDS_PER_SLOT } from './deduplication-index.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { wordsOf } from './row-words.ts';
 
 /** One slice is 32 MB of bytes, and a few hundred milliseconds of work. */
 const ROWS_PER_SLICE = 2_000_000;
@@ -17,11 +18,9 @@ const SLICE_SECONDS_MAX = 600;
 
 const SUMMARY_ROW = z.object({ events: z.coerce.number(), last_tick: z.coerce.number() });
 
-// An event is accepted only when its timestamp is at most a window old, so one accepted within the
-// window is at most two old: older partitions need not be opened.
-const WITHIN_WINDOW = `
-  timestamp >= fromUnixTimestamp64Milli({oldest_timestamp:Int64})
-  AND ingested_at > fromUnixTimestamp64Milli({accepted_after:Int64})`;
+// By acceptance alone: a backfill stores events of any age, and their ids are remembered like all others.
+// The table has the bounds of `ingested_at` for every few granules, so that older ones are not read.
+const WITHIN_WINDOW = 'ingested_at > fromUnixTimestamp64Milli({accepted_after:Int64})';
 
 const SUMMARY_SQL = `
   SELECT count() AS events, max(toUnixTimestamp64Micro(ingested_at)) AS last_tick
@@ -35,17 +34,22 @@ const SLICE_SQL = `
   WHERE ${WITHIN_WINDOW} AND id_hash_a % {slices:UInt32} = {slice:UInt32}
   FORMAT RowBinary`;
 
-/** Loads all stored ids of the window. Returns the last tick of ingestion, in microseconds (0 when empty). */
+/** What was found besides the ids. */
+export interface Rebuilt {
+  /** Of ingestion, in microseconds; 0 when nothing is stored. */
+  readonly lastTick: number;
+  /** First hash words of the ids that are stored more than once: retries not merged yet, or conflicts. */
+  readonly suspects: ReadonlySet<number>;
+}
+
+/** Loads all stored ids of the window. */
 export async function rebuildIndex(
   clickhouse: ClickHouse,
   index: DeduplicationIndex,
   now: Instant,
   windowDays: number,
-): Promise<{ lastTick: number }> {
-  const params = {
-    oldest_timestamp: now - 2 * windowDays * DAY_MS,
-    accepted_after: now - windowDays * DAY_MS,
-  };
+): Promise<Rebuilt> {
+  const params = { accepted_after: now - windowDays * DAY_MS };
   const [summary] = await clickhouse.query({
     sql: SUMMARY_SQL,
     params,
@@ -64,19 +68,14 @@ export async function rebuildIndex(
           settings: { max_execution_time: SLICE_SECONDS_MAX },
         })
       : undefined;
+  const suspects = new Set<number>();
   // ClickHouse reads the next slice while this thread loads the one before.
   let next = read(0);
   for (let slice = 0; next !== undefined; slice += 1) {
     const bytes: Buffer = await next;
     next = read(slice + 1);
-    index.load(asWords(bytes), nowSeconds);
+    const slots = wordsOf(bytes, WORDS_PER_SLOT);
+    index.load(slots, nowSeconds, (at) => suspects.add(slots[at] ?? 0));
   }
-  return { lastTick: summary.last_tick };
-}
-
-/** RowBinary is little-endian, as is every machine that Node is built for except s390x. */
-function asWords(bytes: Buffer): Uint32Array {
-  assert(bytes.length % (WORDS_PER_SLOT * 4) === 0, 'ClickHouse returned whole slots');
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
-  return new Uint32Array(aligned.buffer, aligned.byteOffset, aligned.length / 4);
+  return { lastTick: summary.last_tick, suspects };
 }

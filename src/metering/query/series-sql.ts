@@ -6,7 +6,7 @@
 import { assert } from '../../core/errors.ts';
 import { HOUR_MS, type Instant, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
-import { guaranteesProperty, matchSql } from './match-sql.ts';
+import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import { renderStatement, scopeConditions } from './usage-relation.ts';
@@ -59,7 +59,7 @@ interface LineEvents {
 
 /** The matching events that belong to a line: those with every property that lines are made of. */
 function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEvents {
-  const { metric, customers, period, groupBy } = request;
+  const { metric, customers, period, groupBy, usageFilter = null } = request;
   const refs = customers.flatMap((customer) => customer.refs);
   const scope = scopeConditions(parameters, refs, period);
   const owner = customers.length > 1 ? [`${ownerSql(parameters, customers)} AS owner`] : [];
@@ -68,9 +68,11 @@ function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEv
   const presence = groupBy
     .filter((name) => !guaranteesProperty(metric, name))
     .map((name) => propertySql(parameters, name).isPresent);
+  const filter =
+    usageFilter === null ? [] : [inCondition(parameters, usageFilter.property, usageFilter.values)];
   return {
     definitions: [...owner, ...groups, ...match.definitions],
-    conditions: [...scope, ...match.conditions, ...presence],
+    conditions: [...scope, ...match.conditions, ...presence, ...filter],
   };
 }
 

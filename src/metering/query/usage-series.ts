@@ -28,6 +28,8 @@ export interface UsageSeriesRequest {
   readonly boundaries: 'hour' | readonly Instant[];
   /** Properties that make a line; events that lack one of them belong to no line. */
   readonly groupBy: readonly string[];
+  /** Only events with one of these values of a property; null for all events. */
+  readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
   /** Default `USAGE_ROWS_MAX`. */
   readonly rowsMax?: number;
 }

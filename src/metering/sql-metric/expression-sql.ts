@@ -95,7 +95,12 @@ function writeOperator(
     case 'comparison':
       return writeComparison(scope, expression, written(expression.left), written(expression.right));
     case 'in':
-      return writeIn(scope, expression, written(expression.operand), expression.values.map(written));
+      return writeIn(
+        scope,
+        expression,
+        written(expression.operand),
+        expression.values.map((value) => listValue(scope, value)),
+      );
     case 'is_null':
       return { sql: `isNull(${written(expression.operand).sql})`, type: 'boolean' };
     case 'not':
@@ -106,6 +111,13 @@ function writeOperator(
         type: 'boolean',
       };
   }
+}
+
+/** A text in a list is sent with the list, not on its own. */
+function listValue(scope: Scope, value: Expression): Value {
+  return value.kind === 'text'
+    ? { sql: "''", type: 'text', literal: value.value }
+    : writeExpression(scope, value);
 }
 
 function operandOf(scope: Scope, expression: Expression): Value {

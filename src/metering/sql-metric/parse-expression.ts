@@ -32,10 +32,17 @@ export function parseExpression(reader: TokenReader): Expression {
   );
 }
 
-/** An expression node, counted. */
+/** An expression node, weighed. */
 export function build(reader: TokenReader, position: number, form: ExpressionForm): Expression {
-  reader.countPart(position);
+  reader.addWeight(position, weightOf(form));
   return { ...form, position };
+}
+
+/** How much SQL it becomes. */
+function weightOf(form: ExpressionForm): number {
+  if (form.kind === 'property') return 2;
+  if (form.kind !== 'arithmetic') return 1;
+  return form.operator === '/' ? 6 : form.operator === '*' ? 2 : 1;
 }
 
 function parseChain(

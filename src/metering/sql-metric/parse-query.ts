@@ -32,9 +32,10 @@ export function parseQuery(sql: string): SelectQuery {
     throw reader.unexpected('SELECT or WITH: a SQL metric is one SELECT statement');
   }
   const query = parseWith({ reader, named: new Map(), depth: 0 });
-  reader.takeSymbol(';');
-  if (reader.next.kind !== 'end') throw unavailable(reader);
-  return query;
+  const { position } = reader.next;
+  const isEnded = reader.takeSymbol(';');
+  if (reader.next.kind === 'end') return query;
+  throw isEnded ? new QueryProblem(position, 'one statement only') : unavailable(reader);
 }
 
 /** `[WITH name AS (…), …] SELECT …` */
@@ -222,8 +223,5 @@ function unavailable(reader: TokenReader): QueryProblem {
   const word = kind === 'word' ? text.toUpperCase() : '';
   const known = UNAVAILABLE.find(([words]) => words.includes(word));
   if (known !== undefined) return new QueryProblem(position, known[1]);
-  if (reader.afterNext.kind !== 'end' && reader.isSymbol(';')) {
-    return new QueryProblem(position, 'one statement only');
-  }
   return reader.unexpected('an operator, WHERE, GROUP BY, HAVING or the end of the query');
 }

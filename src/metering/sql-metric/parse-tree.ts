@@ -116,6 +116,7 @@ function verifyNode(node: ParseNode): void {
   switch (kind) {
     case 'Function':
       assert(FUNCTIONS.has(name), `the function ${name} is not among those that statements use`);
+      if (name === 'in') verifyList(children);
       return;
     case 'TableIdentifier':
       assert(detail === EVENTS_TABLE || detail === NO_TABLE, `the table ${detail} is not for SQL metrics`);
@@ -132,6 +133,15 @@ function verifyNode(node: ParseNode): void {
     default:
       assert(PLAIN_KINDS.has(kind), `${kind} is not among the parts of statements`);
   }
+}
+
+/** A name after IN could be that of a table. */
+function verifyList([operands]: readonly ParseNode[]): void {
+  const list = operands?.children[1];
+  assert(
+    list?.kind === 'Literal' || list?.kind === 'Function',
+    `IN takes a list of values, not ${list?.kind}`,
+  );
 }
 
 function verifyOnlyChild({ kind, children }: ParseNode, kinds: readonly string[]): void {

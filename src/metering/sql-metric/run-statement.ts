@@ -23,7 +23,7 @@ const GIBIBYTE = 1024 ** 3;
 /** The creation of a metric, over no events: only the planning takes time. */
 export const DEFINITION_LIMITS: QueryLimits = {
   lane: 'analysis',
-  executionSeconds: 5,
+  executionSeconds: 10,
   memoryBytes: GIBIBYTE,
   rowsRead: 1_000,
   resultRows: 1_000,

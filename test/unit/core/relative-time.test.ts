@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { addRelative, type RelativeUnit } from '../../../src/core/relative-time.ts';
 import { formatInstant, parseRfc3339 } from '../../../src/core/time.ts';
 
-function after(from: string, value: number, unit: RelativeUnit): string {
+function added(from: string, value: number, unit: RelativeUnit): string {
   const at = parseRfc3339(from);
   if (at === null) throw new Error(`not a timestamp: ${from}`);
   return formatInstant(addRelative(at, { unit, value }));
@@ -25,11 +25,11 @@ describe('a relative date', () => {
     ['2024-02-29T05:00:00Z', 4, 'YEARS', '2028-02-29T05:00:00.000Z'],
     ['2096-02-29T00:00:00Z', 4, 'YEARS', '2100-02-28T00:00:00.000Z'],
   ])('%s + %i %s = %s', (from, value, unit, expected) => {
-    expect(after(from, value, unit)).toBe(expected);
+    expect(added(from, value, unit)).toBe(expected);
   });
 
   test('keeps the hour over the changes of daylight saving anywhere', () => {
-    expect(after('2026-03-01T01:30:00Z', 1, 'MONTHS')).toBe('2026-04-01T01:30:00.000Z');
-    expect(after('2026-10-20T01:30:00Z', 1, 'WEEKS')).toBe('2026-10-27T01:30:00.000Z');
+    expect(added('2026-03-01T01:30:00Z', 1, 'MONTHS')).toBe('2026-04-01T01:30:00.000Z');
+    expect(added('2026-10-20T01:30:00Z', 1, 'WEEKS')).toBe('2026-10-27T01:30:00.000Z');
   });
 });

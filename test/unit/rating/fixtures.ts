@@ -120,12 +120,13 @@ export function rateCase({
     products: [{ product: one, rates: rateBook(rates) }],
     usage: meteredFor(one, period, usage),
     overrides,
+    usageFilters: [],
     productOrder: [],
   });
 }
 
 function meteredFor(one: Product, period: Interval, usage: NonNullable<Case['usage']>): MeteredUsage[] {
-  return usageNeeds(one, period).map((need) => ({
+  return usageNeeds(one, period, []).map((need) => ({
     ...need,
     series: (usage[need.billableMetricId] ?? []).filter(
       ({ groupValues }) => Object.keys(groupValues).sort().join() === need.groupKeys.join(),

@@ -62,11 +62,13 @@ describe('several products on one metric', () => {
         {
           billableMetricId: METRIC,
           sqlGranularity: 'service_period',
+          usageFilter: null,
           groupKeys: [],
           series: [grouped({}, [3, '4'])],
         },
       ],
       overrides: NO_OVERRIDES,
+      usageFilters: [],
       productOrder: ['product-2'],
     });
     expect(lines.map(({ productId, creditTypeId }) => [productId, creditTypeId])).toEqual([

@@ -1,7 +1,7 @@
 /** Creating contracts. */
 import { z } from 'zod';
 import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
-import { contractViews } from '../../../billing/contracts/contract-views.ts';
+import { viewsOf } from '../../../billing/contracts/contract-views.ts';
 import { createContract } from '../../../billing/contracts/create-contract.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
@@ -38,10 +38,10 @@ function createRoute(deps: Deps): RouteDefinition {
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const hooks = { onCreated: deps.onContractCreated, onEndChanged: deps.onContractEndChanged };
-      const { contract } = await createContract({ ...deps, ...hooks }, contractFromWire(body, actor.name));
-      const [view] = await contractViews(deps.db, [contract], deps.clock.now());
+      const full = await createContract({ ...deps, ...hooks }, contractFromWire(body, actor.name));
+      const [view] = await viewsOf(deps.db, [full], deps.clock.now());
       assert(view !== undefined, 'a contract that was just created has a view');
-      return { data: { id: contract.id, contract: createdContractToWire(view) } };
+      return { data: { id: full.contract.id, contract: createdContractToWire(view) } };
     },
   });
 }

@@ -184,7 +184,8 @@ function contextOf(given: GivenTerms, { contract, loaded, existing }: BuildTerms
     ]);
   const known = (terms: readonly { readonly id: string }[]) =>
     terms.map(({ id }): [string, string] => [id, id]);
-  const commits = [...known(existing.commits), ...named(given.commits)];
+  const loadedCommits = [...loaded.knownBalanceIds].map((id): [string, string] => [id, id]);
+  const commits = [...loadedCommits, ...known(existing.commits), ...named(given.commits)];
   const recurring = [...known(existing.recurringCommits), ...named(given.recurring)];
   return {
     ...loaded,

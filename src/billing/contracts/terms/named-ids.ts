@@ -1,4 +1,4 @@
-/** Which products and pricing units the terms of a request name, so that they are looked up in one go. Pure. */
+/** Which products, pricing units and balances the terms of a request name, so that they are looked up in one go. Pure. */
 
 import type { Applicability } from '../../../core/terms/applicability.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';
@@ -8,6 +8,8 @@ import type { TermsInput } from './build-terms.ts';
 export interface NamedIds {
   readonly productIds: readonly string[];
   readonly creditTypeIds: readonly string[];
+  /** Ids and temporary ids of commits and credits. */
+  readonly balanceIds: readonly string[];
 }
 
 export function namedIds(input: TermsInput): NamedIds {
@@ -34,7 +36,10 @@ export function namedIds(input: TermsInput): NamedIds {
     ...input.spendTrackers.map((tracker) => tracker.creditTypeId),
     prepaidBalanceThreshold?.customCreditTypeId,
   ];
-  return { productIds: present(productIds), creditTypeIds: present(creditTypeIds) };
+  const balanceIds = input.overrides.flatMap(({ specifiers }) =>
+    specifiers.flatMap((one) => [...one.commitIds, ...one.anyCommitOrCreditIds]),
+  );
+  return { productIds: present(productIds), creditTypeIds: present(creditTypeIds), balanceIds };
 }
 
 function productsOfBalance(from: {

@@ -6,13 +6,16 @@ import type { BillingFrequency, Product } from '../../../core/catalogue.ts';
 import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
 import type { Decimal } from '../../../core/decimal.ts';
 import { invalid } from '../../../core/errors.ts';
+import { isUuid } from '../../../core/ids.ts';
 import type { MultiplierPrioritization } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
+import { commitIdsForContract } from '../../../store/commits.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards.ts';
 import { loadRateEntries } from '../../../store/rates.ts';
+import type { NamedIds } from './named-ids.ts';
 
 /** A subscription that recurring terms may be tied to. */
 export interface SubscriptionFacts {
@@ -23,7 +26,7 @@ export interface SubscriptionFacts {
 export interface TermsContext {
   readonly contract: { readonly startingAt: Instant; readonly endingBefore: Instant | null };
   readonly multiplierPrioritization: MultiplierPrioritization;
-  /** The products that the terms name, and all that have a rate on the card. */
+  /** The products that the terms name. */
   readonly products: ReadonlyMap<string, Product>;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
   /** Null: the contract has no rate card. */
@@ -42,39 +45,55 @@ export interface CardFacts {
   readonly fiatCreditTypeId: string;
   /** The currency's amount for one custom unit, by unit. */
   readonly conversions: ReadonlyMap<string, Decimal>;
+  /** Of the products that the terms name those that have a rate. */
   readonly productIds: ReadonlySet<string>;
-  /** `<product id>:<billing frequency>` of every subscription rate. */
+  /** `<product id>:<billing frequency>` of their subscription rates. */
   readonly subscriptionRates: ReadonlySet<string>;
 }
 
-/** Everything but what the request itself adds to the maps of ids. */
-export type LoadedContext = Pick<TermsContext, 'products' | 'creditTypes' | 'card'>;
+/** What is looked up, as opposed to what the request itself defines. */
+export interface LoadedContext extends Pick<TermsContext, 'products' | 'creditTypes' | 'card'> {
+  /** Commits and credits of the customer that the terms name. */
+  readonly knownBalanceIds: ReadonlySet<string>;
+}
 
-/** Looks up the named products and units, and what the card has rates for. Unknown ids are absent. */
+/**
+ * Looks up what the terms name, and what the card has rates for. Unknown ids are absent. Terms without a
+ * contract, those of a package, can name no balances that exist.
+ */
 export async function loadTermsContext(
   db: Database | Transaction,
   card: RateCard | null,
-  named: { readonly productIds: Iterable<string>; readonly creditTypeIds: Iterable<string> },
+  named: NamedIds,
+  contract: { readonly id: string; readonly customerId: string } | null = null,
 ): Promise<LoadedContext> {
-  const onCard = card === null ? [] : ((await rateCardProductOrder(db, [card.id])).get(card.id) ?? []);
-  const products = await loadProducts(db, [...new Set([...named.productIds, ...onCard])]);
-  const creditTypes = await loadCreditTypes(db, [...new Set([...named.creditTypeIds, USD_CENTS.id])]);
-  return { products, creditTypes, card: card === null ? null : await cardFacts(db, card, onCard, products) };
+  const products = await loadProducts(db, [...new Set(named.productIds)]);
+  return {
+    products,
+    creditTypes: await loadCreditTypes(db, [...new Set([...named.creditTypeIds, USD_CENTS.id])]),
+    card: card === null ? null : await cardFacts(db, card, products),
+    knownBalanceIds:
+      contract === null
+        ? new Set()
+        : await commitIdsForContract(db, contract, named.balanceIds.filter(isUuid)),
+  };
 }
 
 async function cardFacts(
   db: Database | Transaction,
   card: RateCard,
-  productIds: readonly string[],
   products: ReadonlyMap<string, Product>,
 ): Promise<CardFacts> {
-  const subscriptionProducts = productIds.filter((id) => products.get(id)?.type === 'SUBSCRIPTION');
+  const priced = [...products.values()].filter((product) => product.type !== 'FIXED');
+  const onCard = priced.length === 0 ? [] : ((await rateCardProductOrder(db, [card.id])).get(card.id) ?? []);
+  const productIds = new Set(onCard.filter((id) => products.has(id)));
+  const subscriptionProducts = [...productIds].filter((id) => products.get(id)?.type === 'SUBSCRIPTION');
   const entries = (await loadRateEntries(db, [card.id], subscriptionProducts)).get(card.id) ?? [];
   return {
     id: card.id,
     fiatCreditTypeId: card.fiatCreditTypeId,
     conversions: new Map(card.conversions.map((one) => [one.customCreditTypeId, one.fiatPerCustomCredit])),
-    productIds: new Set(productIds),
+    productIds,
     subscriptionRates: new Set(
       entries.flatMap(({ productId, billingFrequency }) =>
         billingFrequency === null ? [] : [subscriptionRateKey(productId, billingFrequency)],

@@ -1,0 +1,84 @@
+/**
+ * Amendments, as older clients know edits: additions that begin at a date of their own
+ * (docs/contracts.md, "Edits").
+ */
+import { invalid } from '../../core/errors.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import { type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
+import { contains, formatInstant, type Instant } from '../../core/time.ts';
+import type { ContractReference } from '../contracts/change-contract.ts';
+import { NO_TERMS_INPUT, type TermsInput } from '../contracts/terms/build-terms.ts';
+import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { applyEdit } from './apply-edit.ts';
+import { changeAndRecord, type EditDeps } from './edit-contract.ts';
+
+export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
+
+export interface AmendContractInput extends ContractReference {
+  readonly startingAt: Instant;
+  readonly terms: AmendmentTerms;
+  readonly customFields: Readonly<Record<string, string>>;
+  readonly createdBy: string;
+}
+
+/**
+ * Adds the terms or none of them, and returns the record of the edit. Refuses what `editContract` refuses,
+ * a date outside the contract, and terms that begin before it (`invalid`).
+ */
+export async function amendContract(deps: EditDeps, input: AmendContractInput): Promise<ContractEdit> {
+  const { customerId, contractId, startingAt, terms, createdBy } = input;
+  requireDeclaredCustomFields('contract', input.customFields);
+  requireFromStart(terms, startingAt);
+  const change = {
+    customerId,
+    contractId,
+    uniquenessKey: null,
+    amendmentStartingAt: startingAt,
+    editedBy: createdBy,
+  };
+  return changeAndRecord(deps, change, (tx, full, now) => {
+    requireWithin(full.contract, startingAt);
+    const edit = {
+      header: {},
+      allowEndingBeforeFinalizedInvoice: true,
+      billingConfiguration: null,
+      removals: NO_REMOVALS,
+      updates: NO_UPDATES,
+      additions: { ...NO_TERMS_INPUT, ...terms },
+    };
+    return applyEdit(tx, full, edit, { prefix: '', editedBy: createdBy, now });
+  });
+}
+
+function requireWithin({ startingAt: start, endingBefore: end }: Contract, at: Instant): void {
+  if (!contains({ start, end }, at)) throw invalid('starting_at', 'must lie within the contract');
+}
+
+/** When commits are invoiced is free: they may be paid before they can be used. */
+function requireFromStart(terms: AmendmentTerms, startingAt: Instant): void {
+  const check = (at: Instant | undefined, field: string) => {
+    if (at === undefined || at >= startingAt) return;
+    throw invalid(field, `must not be before the amendment starts, ${formatInstant(startingAt)}`);
+  };
+  for (const [index, { startingAt: at }] of terms.overrides.entries()) {
+    check(at, `overrides[${index}].starting_at`);
+  }
+  for (const [list, commits] of [
+    ['commits', terms.commits],
+    ['credits', terms.credits],
+  ] as const) {
+    for (const [index, { accessSchedule }] of commits.entries()) {
+      for (const [item, segment] of (accessSchedule?.segments ?? []).entries()) {
+        const field = `${list}[${index}].access_schedule.schedule_items[${item}].starting_at`;
+        check(segment.startingAt, field);
+      }
+    }
+  }
+  for (const [index, { schedule }] of terms.scheduledCharges.entries()) {
+    const path = `scheduled_charges[${index}].schedule`;
+    check(schedule.recurring?.startingAt, `${path}.recurring_schedule.starting_at`);
+    for (const [item, { timestamp }] of (schedule.items ?? []).entries()) {
+      check(timestamp, `${path}.schedule_items[${item}].timestamp`);
+    }
+  }
+}

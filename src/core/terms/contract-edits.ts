@@ -1,0 +1,126 @@
+/** Changes of contracts as they are kept in the edit history. */
+import { z } from 'zod';
+import type { Instant } from '../time.ts';
+import { commit } from './commits.ts';
+import { usageFilter } from './contract.ts';
+import { override } from './overrides.ts';
+import {
+  commitPatch,
+  prepaidBalanceThresholdPatch,
+  recurringCommitPatch,
+  scheduledChargePatch,
+  spendThresholdPatch,
+  subscriptionPatch,
+} from './patches.ts';
+import { recurringCommit } from './recurring-commits.ts';
+import { scheduledCharge } from './scheduled-charges.ts';
+import { subscription } from './subscriptions.ts';
+import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
+import { instantValue, listOf, objectOf } from './values.ts';
+
+const ids = listOf(z.string());
+
+/** Absent: not changed. Null: the contract has none any more. */
+const headerShape = {
+  name: z.string().nullable().optional(),
+  netPaymentTermsDays: z.int().nullable().optional(),
+  endingBefore: instantValue.nullable().optional(),
+};
+
+const removalsShape = {
+  archiveCommits: ids,
+  archiveCredits: ids,
+  archiveScheduledCharges: ids,
+  /** Aliases. */
+  archiveSpendTrackers: ids,
+  removeOverrides: ids,
+};
+
+const updatesShape = {
+  updateCommits: listOf(commitPatch),
+  updateCredits: listOf(commitPatch),
+  updateRecurringCommits: listOf(recurringCommitPatch),
+  updateRecurringCredits: listOf(recurringCommitPatch),
+  updateScheduledCharges: listOf(scheduledChargePatch),
+  updateSubscriptions: listOf(subscriptionPatch),
+  updateSpendThreshold: spendThresholdPatch.nullable(),
+  updatePrepaidBalanceThreshold: prepaidBalanceThresholdPatch.nullable(),
+};
+
+const additionsShape = {
+  /** Credits too. */
+  addCommits: listOf(commit),
+  /** Of both kinds. */
+  addRecurringCommits: listOf(recurringCommit),
+  addOverrides: listOf(override),
+  addScheduledCharges: listOf(scheduledCharge),
+  addSubscriptions: listOf(subscription),
+  addSpendTrackers: listOf(spendTracker),
+  addUsageFilters: listOf(usageFilter),
+  addSpendThreshold: spendThreshold.nullable(),
+  addPrepaidBalanceThreshold: prepaidBalanceThreshold.nullable(),
+  /** The billing configuration that a contract without one was given. */
+  addBillingConfigurationId: z.string().nullable(),
+};
+
+export type HeaderChanges = Readonly<z.output<z.ZodObject<typeof headerShape>>>;
+export type Removals = Readonly<z.output<z.ZodObject<typeof removalsShape>>>;
+export type Updates = Readonly<z.output<z.ZodObject<typeof updatesShape>>>;
+
+/** Added terms as they were added; everything else as it was asked for. */
+export const contractChanges = objectOf({
+  ...headerShape,
+  ...removalsShape,
+  ...updatesShape,
+  ...additionsShape,
+  /** Set where the contract was archived. */
+  archivedAt: instantValue.nullable(),
+});
+export type ContractChanges = z.output<typeof contractChanges>;
+
+export const NO_REMOVALS: Removals = {
+  archiveCommits: [],
+  archiveCredits: [],
+  archiveScheduledCharges: [],
+  archiveSpendTrackers: [],
+  removeOverrides: [],
+};
+
+export const NO_UPDATES: Updates = {
+  updateCommits: [],
+  updateCredits: [],
+  updateRecurringCommits: [],
+  updateRecurringCredits: [],
+  updateScheduledCharges: [],
+  updateSubscriptions: [],
+  updateSpendThreshold: null,
+  updatePrepaidBalanceThreshold: null,
+};
+
+export const NO_CHANGES: ContractChanges = {
+  ...NO_REMOVALS,
+  ...NO_UPDATES,
+  addCommits: [],
+  addRecurringCommits: [],
+  addOverrides: [],
+  addScheduledCharges: [],
+  addSubscriptions: [],
+  addSpendTrackers: [],
+  addUsageFilters: [],
+  addSpendThreshold: null,
+  addPrepaidBalanceThreshold: null,
+  addBillingConfigurationId: null,
+  archivedAt: null,
+};
+
+export interface ContractEdit {
+  readonly id: string;
+  readonly contractId: string;
+  readonly timestamp: Instant;
+  readonly uniquenessKey: string | null;
+  /** Set for amendments: when their terms begin at the earliest. */
+  readonly amendmentStartingAt: Instant | null;
+  /** Null: a change that another operation brought with it. */
+  readonly createdBy: string | null;
+  readonly changes: ContractChanges;
+}

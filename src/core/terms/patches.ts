@@ -1,0 +1,153 @@
+/**
+ * What an edit changes about terms that exist. A member that is absent leaves things as they are; null,
+ * where it is possible, takes the value away.
+ */
+import { z } from 'zod';
+import { hierarchyAccess, usageSpecifier } from './applicability.ts';
+import { paymentGate } from './payment-gate.ts';
+import { prorationRounding } from './recurring-commits.ts';
+import { quantityChange } from './subscriptions.ts';
+import { prepaidBalanceThreshold, thresholdDiscount } from './thresholds.ts';
+import { exactText, instantValue, listOf, objectOf } from './values.ts';
+
+const rateType = z.enum(['LIST_RATE', 'COMMIT_RATE']);
+
+/** Removals come first, then changes, then additions. */
+export const accessSchedulePatch = objectOf({
+  add: listOf(objectOf({ amount: exactText, startingAt: instantValue, endingBefore: instantValue })),
+  update: listOf(
+    objectOf({
+      id: z.string(),
+      amount: exactText.optional(),
+      startingAt: instantValue.optional(),
+      endingBefore: instantValue.optional(),
+    }),
+  ),
+  remove: listOf(z.string()),
+});
+export type AccessSchedulePatch = z.output<typeof accessSchedulePatch>;
+
+/** Amounts as they were sent: an amount, or a unit price with a quantity. */
+const amounts = {
+  amount: exactText.optional(),
+  unitPrice: exactText.optional(),
+  quantity: exactText.optional(),
+};
+
+/** Removals come first, then changes, then additions. */
+export const invoiceSchedulePatch = objectOf({
+  add: listOf(objectOf({ timestamp: instantValue, ...amounts })),
+  update: listOf(objectOf({ id: z.string(), timestamp: instantValue.optional(), ...amounts })),
+  remove: listOf(z.string()),
+});
+export type InvoiceSchedulePatch = z.output<typeof invoiceSchedulePatch>;
+
+/** Null is the same as an empty list. */
+const applicabilityPatch = {
+  productIds: listOf(z.string()).nullable().optional(),
+  productTags: listOf(z.string()).nullable().optional(),
+  specifiers: listOf(usageSpecifier).nullable().optional(),
+};
+export type ApplicabilityPatch = Readonly<z.output<z.ZodObject<typeof applicabilityPatch>>>;
+
+/** Of a commit or a credit. */
+export const commitPatch = objectOf({
+  id: z.string(),
+  name: z.string().nullable().optional(),
+  description: z.string().nullable().optional(),
+  productId: z.string().optional(),
+  /** Null: the default. */
+  priority: exactText.nullable().optional(),
+  rateType: rateType.optional(),
+  rolloverFraction: exactText.nullable().optional(),
+  accessSchedule: accessSchedulePatch.optional(),
+  invoiceSchedule: invoiceSchedulePatch.optional(),
+  ...applicabilityPatch,
+  hierarchyAccess: hierarchyAccess.nullable().optional(),
+});
+export type CommitPatch = z.output<typeof commitPatch>;
+
+const recurringAmountPatch = objectOf({
+  unitPrice: exactText.optional(),
+  quantity: exactText.optional(),
+});
+
+export const recurringCommitPatch = objectOf({
+  id: z.string(),
+  accessAmount: recurringAmountPatch.optional(),
+  invoiceAmount: recurringAmountPatch.optional(),
+  endingBefore: instantValue.nullable().optional(),
+  rateType: rateType.optional(),
+  prorationRounding: objectOf({
+    access: prorationRounding.nullable().optional(),
+    invoice: prorationRounding.nullable().optional(),
+  })
+    .nullable()
+    .optional(),
+});
+export type RecurringCommitPatch = z.output<typeof recurringCommitPatch>;
+
+export const scheduledChargePatch = objectOf({
+  id: z.string(),
+  name: z.string().nullable().optional(),
+  invoiceSchedule: invoiceSchedulePatch.optional(),
+});
+export type ScheduledChargePatch = z.output<typeof scheduledChargePatch>;
+
+const seatsAt = objectOf({ seatIds: listOf(z.string()), startingAt: instantValue });
+const seatCountAt = objectOf({ quantity: z.int(), startingAt: instantValue });
+
+export const seatUpdates = objectOf({
+  add: listOf(seatsAt),
+  remove: listOf(seatsAt),
+  addUnassigned: listOf(seatCountAt),
+  removeUnassigned: listOf(seatCountAt),
+});
+export type SeatUpdates = z.output<typeof seatUpdates>;
+
+export const subscriptionPatch = objectOf({
+  id: z.string(),
+  endingBefore: instantValue.nullable().optional(),
+  /** Makes a QUANTITY_ONLY subscription SEAT_BASED. */
+  seatGroupKey: z.string().optional(),
+  quantityUpdates: listOf(quantityChange),
+  seatUpdates: seatUpdates.optional(),
+  prorationRounding: prorationRounding.nullable().optional(),
+});
+export type SubscriptionPatch = z.output<typeof subscriptionPatch>;
+
+const thresholdCommitPatch = {
+  productId: z.string().optional(),
+  name: z.string().nullable().optional(),
+  description: z.string().nullable().optional(),
+  priority: exactText.nullable().optional(),
+};
+
+const thresholdPatch = {
+  isEnabled: z.boolean().optional(),
+  thresholdAmount: exactText.optional(),
+  paymentGate: paymentGate.optional(),
+  /** Without a payment fraction there is no discount. */
+  discount: objectOf({
+    paymentFraction: exactText.nullable().optional(),
+    cap: thresholdDiscount.unwrap().shape.cap.optional(),
+  })
+    .nullable()
+    .optional(),
+};
+
+export const spendThresholdPatch = objectOf({
+  ...thresholdPatch,
+  commit: objectOf(thresholdCommitPatch).optional(),
+});
+export type SpendThresholdPatch = z.output<typeof spendThresholdPatch>;
+
+export const prepaidBalanceThresholdPatch = objectOf({
+  ...thresholdPatch,
+  rechargeToAmount: exactText.optional(),
+  customCreditTypeId: z.string().nullable().optional(),
+  commit: objectOf({ ...thresholdCommitPatch, ...applicabilityPatch }).optional(),
+  /** Null: no exceptions. */
+  balanceSpecifiers: prepaidBalanceThreshold.unwrap().shape.balanceSpecifiers.nullable().optional(),
+});
+export type PrepaidBalanceThresholdPatch = z.output<typeof prepaidBalanceThresholdPatch>;

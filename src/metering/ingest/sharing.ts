@@ -1,0 +1,123 @@
+/**
+ * What a process does because others may store events in the same ClickHouse: it follows their inserts and
+ * removes copies that lost a race. Owns the pace and the figures of that; `tail.ts` and
+ * `reconcile-copies.ts` do it.
+ */
+import type { Clock } from '../../core/clock.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import type { DeduplicationIndex } from './deduplication-index.ts';
+import { reconcileCopies } from './reconcile-copies.ts';
+import { createTail } from './tail.ts';
+
+export interface SharingOptions {
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly windowDays: number;
+  readonly index: DeduplicationIndex;
+  readonly cluster?: string | undefined;
+  /** Pause between two looks; absent: none by itself. */
+  readonly tailIntervalMs?: number | undefined;
+  /** Resolves when what this process accepted up to now is on disk; rejects when part of it failed. */
+  readonly settled: () => Promise<void>;
+  readonly log: {
+    error(fields: Readonly<Record<string, unknown>>, message: string): void;
+    warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
+  };
+}
+
+export interface Sharing {
+  /** To be called before the index is built. */
+  begin(): Promise<void>;
+  start(): void;
+  /** One look as far back as rows may come late. */
+  tail(): Promise<{ rows: number }>;
+  /** Removes conflicting copies of the ids whose hashes begin with these words. */
+  reconcile(hashes: ReadonlySet<number>): Promise<void>;
+  stats(): { tailedRows: number; failedTails: number; conflictsRemoved: number };
+  /** Ends the looking and waits for the look under way. */
+  close(): Promise<void>;
+}
+
+/** Ids named in one line of the log; all of them are counted. */
+const IDS_LOGGED_MAX = 20;
+
+export function createSharing(options: SharingOptions): Sharing {
+  return new FollowedInserts(options);
+}
+
+class FollowedInserts implements Sharing {
+  readonly #options: SharingOptions;
+  readonly #tail;
+  #timer: NodeJS.Timeout | null = null;
+  #looking: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  #tailedRows = 0;
+  #failedTails = 0;
+  #conflictsRemoved = 0;
+
+  constructor(options: SharingOptions) {
+    this.#options = options;
+    this.#tail = createTail({ ...options, onSuspects: (hashes) => this.reconcile(hashes) });
+  }
+
+  begin(): Promise<void> {
+    return this.#tail.begin(this.#options.clock.now());
+  }
+
+  start(): void {
+    const { tailIntervalMs } = this.#options;
+    if (tailIntervalMs === undefined || this.#isClosed || this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      void this.#look(false)
+        .catch((error: unknown) => {
+          this.#failedTails += 1;
+          this.#options.log.error({ err: error }, 'what other processes stored could not be read');
+        })
+        .then(() => {
+          this.#timer = null;
+          this.start();
+        });
+    }, tailIntervalMs);
+  }
+
+  async tail(): Promise<{ rows: number }> {
+    return { rows: await this.#look(true) };
+  }
+
+  async reconcile(hashes: ReadonlySet<number>): Promise<void> {
+    if (hashes.size === 0) return;
+    const { clickhouse, clock, cluster, windowDays, settled, log } = this.#options;
+    // A copy of our own may still be on its way; what failed is no copy.
+    await settled().catch(() => {});
+    const removed = await reconcileCopies({ clickhouse, cluster, windowDays, now: clock.now() }, hashes);
+    if (removed.length === 0) return;
+    this.#conflictsRemoved += removed.length;
+    const transactionIds = removed.slice(0, IDS_LOGGED_MAX).map((copy) => copy.transaction_id);
+    log.warn?.({ copies: removed.length, transactionIds }, 'later copies of events were removed');
+  }
+
+  stats(): { tailedRows: number; failedTails: number; conflictsRemoved: number } {
+    return {
+      tailedRows: this.#tailedRows,
+      failedTails: this.#failedTails,
+      conflictsRemoved: this.#conflictsRemoved,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  /** One look after the other: two at once would read the same rows. */
+  #look(isWide: boolean): Promise<number> {
+    const look = this.#looking.then(async () => {
+      const rows = await this.#tail.look(this.#options.clock.now(), isWide);
+      this.#tailedRows += rows;
+      return rows;
+    });
+    this.#looking = look.catch(() => {});
+    return look;
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Learns the ids that other processes store: asks ClickHouse which of the last seconds hold something that
+ * was not read yet, reads the hashes of those seconds into the index, and names the ids that are stored
+ * twice. docs/deduplication.md says what that guarantees and when.
+ *
+ * Rows become visible out of order (clocks differ, inserts take their time), so there is no mark up to which
+ * everything was read. Instead each second of acceptance has a count and a checksum; while these stay the
+ * same, nothing of it is read again. Does not remove anything (`reconcile-copies.ts`), does not keep time.
+ */
+import { z } from 'zod';
+import type { Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../clickhouse.ts';
+import type { DeduplicationIndex } from './deduplication-index.ts';
+import { USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { wordsOf } from './row-words.ts';
+import { HASH_WORDS } from './transaction-hash.ts';
+
+/** What every look covers: clocks that differ by a little, inserts of usual length. */
+const NEAR_MS = 10_000;
+/** What every wide look covers: longer than the longest insert, which is given up after 11 minutes. */
+const FAR_MS = 15 * 60_000;
+/** Of how many looks one is wide. At one look a second a late row is known within a minute. */
+const LOOKS_PER_WIDE_LOOK = 60;
+/** Rows taken into the index without a pause: some 20 ms in which no request is answered. */
+const ROWS_PER_SLICE = 100_000;
+/** A wide look after a pause may have to read a lot; it must not fail because of a limit meant for requests. */
+const SECONDS_MAX = 120;
+
+const secondRow = z.object({ second: z.number(), rows: z.string(), mark: z.number() });
+
+type SecondRow = z.infer<typeof secondRow>;
+
+const SECONDS_SQL = `
+  SELECT toUInt32(toUnixTimestamp(ingested_at)) AS second, count() AS rows, groupBitXor(id_hash_b) AS mark
+  FROM ${USAGE_EVENTS_TABLE}
+  WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+  GROUP BY second`;
+
+/** The columns of a row: three words of hash, the second, and how many rows of that second have the hash. */
+const ROW_WORDS = HASH_WORDS + 2;
+const SECOND = HASH_WORDS;
+const COPIES = HASH_WORDS + 1;
+
+const ROWS_SQL = `
+  SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at)) AS second, toUInt32(count())
+  FROM ${USAGE_EVENTS_TABLE}
+  WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND toUInt32(toUnixTimestamp(ingested_at)) IN {seconds:Array(UInt32)}
+    AND id_hash_a % {slices:UInt32} = {slice:UInt32}
+  GROUP BY id_hash_a, id_hash_b, id_hash_c, second
+  FORMAT RowBinary`;
+
+export interface TailOptions {
+  readonly clickhouse: ClickHouse;
+  readonly index: DeduplicationIndex;
+  /**
+   * Called with the first hash words of ids that seem to be stored twice, at every look that meets them.
+   * When it throws, the same ids are met again at the next look.
+   */
+  readonly onSuspects: (hashes: ReadonlySet<number>) => Promise<void>;
+}
+
+export interface Tail {
+  /** Takes what is stored now as read. To be called before the index is built from it, not after. */
+  begin(now: Instant): Promise<void>;
+  /** Looks once, further back every sixtieth time and where `isWide` is set. Returns how many rows were read. */
+  look(now: Instant, isWide?: boolean): Promise<number>;
+}
+
+export function createTail(options: TailOptions): Tail {
+  return new SecondsTail(options);
+}
+
+class SecondsTail implements Tail {
+  readonly #options: TailOptions;
+  /** What was read of each second, as `rows` and `mark` of that time. */
+  readonly #read = new Map<number, string>();
+  #looks = 0;
+  /** Where the clock stood at the last look and the last wide one: a sandbox clock may jump between two. */
+  #nearAt: Instant = 0;
+  #farAt: Instant = 0;
+
+  constructor(options: TailOptions) {
+    this.#options = options;
+  }
+
+  async begin(now: Instant): Promise<void> {
+    this.#nearAt = now;
+    this.#farAt = now;
+    for (const row of await this.#seconds(now - FAR_MS)) this.#read.set(row.second, contentOf(row));
+  }
+
+  async look(now: Instant, isWide = false): Promise<number> {
+    this.#looks += 1;
+    const isFar = isWide || this.#looks % LOOKS_PER_WIDE_LOOK === 0;
+    const from = isFar ? Math.min(this.#farAt, now) - FAR_MS : Math.min(this.#nearAt, now) - NEAR_MS;
+    const changed = (await this.#seconds(from)).filter(
+      (row) => this.#read.get(row.second) !== contentOf(row),
+    );
+    const rows = changed.length === 0 ? 0 : await this.#takeIn(changed, now);
+    for (const row of changed) this.#read.set(row.second, contentOf(row));
+    this.#nearAt = now;
+    if (isFar) {
+      this.#farAt = now;
+      for (const second of this.#read.keys()) if (second * 1000 < now - 2 * FAR_MS) this.#read.delete(second);
+    }
+    return rows;
+  }
+
+  async #seconds(from: Instant): Promise<SecondRow[]> {
+    return await this.#options.clickhouse.query({
+      sql: SECONDS_SQL,
+      params: { from: Math.max(0, from) },
+      settings: { max_execution_time: SECONDS_MAX },
+      schema: secondRow,
+    });
+  }
+
+  async #takeIn(changed: readonly SecondRow[], now: Instant): Promise<number> {
+    const seconds = changed.map(({ second }) => second);
+    const total = changed.reduce((sum, { rows }) => sum + Number(rows), 0);
+    const slices = Math.ceil(total / ROWS_PER_SLICE);
+    const nowSeconds = Math.floor(now / 1000);
+    let read = 0;
+    for (let slice = 0; slice < slices; slice += 1) {
+      const bytes = await this.#options.clickhouse.queryBytes({
+        sql: ROWS_SQL,
+        params: { from: Math.min(...seconds) * 1000, seconds, slices, slice },
+        settings: { max_execution_time: SECONDS_MAX },
+      });
+      const rows = wordsOf(bytes, ROW_WORDS);
+      read += rows.length / ROW_WORDS;
+      const suspects = addRows(this.#options.index, rows, nowSeconds);
+      if (suspects.size > 0) await this.#options.onSuspects(suspects);
+    }
+    return read;
+  }
+}
+
+function contentOf({ rows, mark }: SecondRow): string {
+  return `${rows} ${mark}`;
+}
+
+/** Adds rows to the index. Returns the first hash words of ids that another row, or this process, accepted as well. */
+function addRows(index: DeduplicationIndex, rows: Uint32Array, nowSeconds: number): Set<number> {
+  const suspects = new Set<number>();
+  for (let at = 0; at < rows.length; at += ROW_WORDS) {
+    const second = rows[at + SECOND] ?? 0;
+    const heldSecond = index.add(rows, at, second, nowSeconds);
+    const isElsewhere = heldSecond !== null && heldSecond !== second;
+    if (isElsewhere || (rows[at + COPIES] ?? 0) > 1) suspects.add(rows[at] ?? 0);
+  }
+  return suspects;
+}

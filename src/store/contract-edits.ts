@@ -1,0 +1,60 @@
+/** The edit history of contracts. */
+import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm';
+import { type ContractEdit, contractChanges } from '../core/terms/contract-edits.ts';
+import type { Database, Transaction } from './database.ts';
+import { contractEdits } from './schema/contract-edits.ts';
+
+/**
+ * Adds to the history. Returns false, and stores nothing, where the uniqueness key has been used before;
+ * of two transactions with one key the second waits for the first and then gets false.
+ */
+export async function insertContractEdit(tx: Transaction, edit: ContractEdit): Promise<boolean> {
+  const rows = await tx
+    .insert(contractEdits)
+    .values(edit)
+    .onConflictDoNothing({ target: contractEdits.uniquenessKey })
+    .returning({ id: contractEdits.id });
+  return rows.length > 0;
+}
+
+export async function isEditKeyUsed(db: Database | Transaction, uniquenessKey: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: contractEdits.id })
+    .from(contractEdits)
+    .where(eq(contractEdits.uniquenessKey, uniquenessKey));
+  return rows.length > 0;
+}
+
+/** The changes of a contract, first to last. */
+export async function loadContractEdits(
+  db: Database | Transaction,
+  contractId: string,
+): Promise<ContractEdit[]> {
+  const rows = await db
+    .select()
+    .from(contractEdits)
+    .where(eq(contractEdits.contractId, contractId))
+    .orderBy(asc(contractEdits.sequence));
+  return rows.map(fromRow);
+}
+
+/** The amendments of the contracts, first to last; other changes are left out. */
+export async function loadAmendments(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<ContractEdit[]> {
+  if (contractIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(contractEdits)
+    .where(
+      and(inArray(contractEdits.contractId, [...contractIds]), isNotNull(contractEdits.amendmentStartingAt)),
+    )
+    .orderBy(asc(contractEdits.sequence));
+  return rows.map(fromRow);
+}
+
+function fromRow(row: typeof contractEdits.$inferSelect): ContractEdit {
+  const { sequence: _, ...rest } = row;
+  return { ...rest, changes: contractChanges.parse(row.changes) };
+}

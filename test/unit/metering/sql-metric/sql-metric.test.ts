@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../../../src/core/errors.ts';
+import { outputColumns, readSqlMetric } from '../../../../src/metering/sql-metric/sql-metric.ts';
+
+function problem(sql: string): string {
+  try {
+    readSqlMetric(sql);
+  } catch (error) {
+    if (error instanceof Refusal && error.kind === 'invalid') return error.message;
+    throw error;
+  }
+  throw new Error(`${sql} was not refused`);
+}
+
+describe('a refusal', () => {
+  it.each([
+    [
+      'SELECT COUNT(*)\n  FROM users',
+      'line 2, column 8: the table users is not available; the only table is events',
+    ],
+    [
+      "SELECT COUNT(*) FROM file('x')",
+      'line 1, column 22: the table function file is not available; the only table is events',
+    ],
+    [
+      'SELECT COUNT(*)\nFROM events\nJOIN events AS b ON 1 = 1',
+      'line 3, column 1: joins are not available; a query reads events or one subquery',
+    ],
+    [
+      'SELECT MEDIAN(properties.a) FROM events',
+      'line 1, column 8: the function MEDIAN is not available; available are COUNT, SUM, MIN, MAX, AVG, EARLIEST, LATEST, COUNT(DISTINCT …), LEAST, GREATEST, ROUND, CEIL, FLOOR, COALESCE, NULLIF, IF, DATE_TRUNC, CAST',
+    ],
+    [
+      'SELECT COUNT(*) FROM events WHERE customer_id = 1',
+      "line 1, column 35: the column customer_id is not available; available are event_type, timestamp, properties.<name>. Text stands in 'single quotes'",
+    ],
+    [
+      'SELECT COUNT(*), properties.a FROM events',
+      'line 1, column 18: properties.a must stand in GROUP BY or inside an aggregate function',
+    ],
+    [
+      'SELECT properties.a, COUNT(*) FROM events GROUP BY a',
+      'line 1, column 8: the first column is the quantity, and here it is what is grouped by: name the quantity with AS value',
+    ],
+    [
+      "SELECT 'x' AS value FROM events",
+      'line 1, column 8: the column value is the quantity and must be a number, not text: name the quantity with AS value',
+    ],
+    ['SELECT COUNT(*) FROM events; SELECT 1', 'line 1, column 28: one statement only'],
+    ['SELECT COUNT(*) FROM events LIMIT 5', 'line 1, column 29: LIMIT is not available: every row counts'],
+    [
+      'DELETE FROM events',
+      'line 1, column 1: expected SELECT or WITH: a SQL metric is one SELECT statement, found "DELETE"',
+    ],
+    ["SELECT COUNT(*) FROM events WHERE event_type = 'x", "line 1, column 48: the quote ' is never closed"],
+    ['SELECT COUNT(*) FROM еvents', 'line 1, column 22: unexpected character U+0435'],
+  ])('names the place and what is allowed: %s', (sql, message) => {
+    expect(problem(sql)).toBe(`sql: ${message}`);
+  });
+});
+
+describe('the quantity', () => {
+  it('is the column named value in any letter case, or else the first', () => {
+    expect(readSqlMetric('SELECT MAX(properties.a), COUNT(*) AS VALUE FROM events').valueColumn).toBe(1);
+    expect(readSqlMetric('SELECT MAX(properties.a), COUNT(*) AS n FROM events').valueColumn).toBe(0);
+  });
+
+  it('is not a group; every other column with a name is', () => {
+    const sql = `SELECT properties."a.b", event_type kind, COUNT(*) AS value, COUNT(*) + 1, 1 AS "One" FROM events GROUP BY 1, 2`;
+    const metric = readSqlMetric(sql);
+    expect(metric.groupColumns).toEqual(['a.b', 'kind', 'One']);
+    expect(outputColumns(metric, ['ONE', 'a.b'])).toEqual({ value: 2, groups: [4, 0] });
+    expect(() => outputColumns(metric, ['value'])).toThrow(
+      'group_key: value is not one of the group columns',
+    );
+  });
+});
