@@ -9,14 +9,17 @@ const ON_ANY_CLICKHOUSE = [
   'test/integration/{usage,event,repeat,ingest,backfill,dedup,sql}*.test.ts',
   'test/integration/invoice-road.test.ts',
 ];
+/** Starts a node of its own where it is not told to start a cluster, so the embedded run has done this one. */
+const ONE_NODE_ANYWAY = 'test/integration/dedup-two-services.test.ts';
 const ON_ONE_NODE = [...ON_ANY_CLICKHOUSE, 'test/integration/clickhouse-statements.test.ts'];
 const ON_SHARDS = [...ON_ANY_CLICKHOUSE, 'test/property/{usage,sql}*.test.ts'];
 
-const overHttp = (name: string, include: string[]) => ({
+const overHttp = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
   test: {
     name,
     include,
+    exclude,
     globalSetup: ['test/support/global-setup.ts', 'test/support/remote-setup.ts'],
   },
 });
@@ -37,7 +40,7 @@ export default defineConfig({
           globalSetup: ['test/support/global-setup.ts'],
         },
       },
-      overHttp('remote', ON_ONE_NODE),
+      overHttp('remote', ON_ONE_NODE, [ONE_NODE_ANYWAY]),
       overHttp('cluster', ON_SHARDS),
     ],
   },

@@ -118,6 +118,19 @@ CREATE TABLE "recurring_commits" (
 	CONSTRAINT "recurring_commits_quantity_or_subscription" CHECK (("recurring_commits"."access_quantity" is null) = ("recurring_commits"."subscription_id" is not null))
 );
 --> statement-breakpoint
+CREATE TABLE "contract_edits" (
+	"sequence" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "contract_edits_sequence_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"id" uuid NOT NULL,
+	"contract_id" uuid NOT NULL,
+	"timestamp" timestamp(3) with time zone NOT NULL,
+	"uniqueness_key" text,
+	"amendment_starting_at" timestamp(3) with time zone,
+	"created_by" text,
+	"changes" jsonb NOT NULL,
+	CONSTRAINT "contract_edits_id_unique" UNIQUE("id"),
+	CONSTRAINT "contract_edits_uniqueness_key_unique" UNIQUE("uniqueness_key")
+);
+--> statement-breakpoint
 CREATE TABLE "prepaid_balance_thresholds" (
 	"contract_id" uuid PRIMARY KEY NOT NULL,
 	"is_enabled" boolean NOT NULL,
@@ -535,6 +548,7 @@ ALTER TABLE "invoice_schedule_items" ADD CONSTRAINT "invoice_schedule_items_sche
 ALTER TABLE "recurring_commits" ADD CONSTRAINT "recurring_commits_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "recurring_commits" ADD CONSTRAINT "recurring_commits_product_id_products_id_fk" FOREIGN KEY ("product_id") REFERENCES "public"."products"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "recurring_commits" ADD CONSTRAINT "recurring_commits_subscription_id_subscriptions_id_fk" FOREIGN KEY ("subscription_id") REFERENCES "public"."subscriptions"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "contract_edits" ADD CONSTRAINT "contract_edits_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "prepaid_balance_thresholds" ADD CONSTRAINT "prepaid_balance_thresholds_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "prepaid_balance_thresholds" ADD CONSTRAINT "prepaid_balance_thresholds_commit_product_id_products_id_fk" FOREIGN KEY ("commit_product_id") REFERENCES "public"."products"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "spend_thresholds" ADD CONSTRAINT "spend_thresholds_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -545,6 +559,7 @@ ALTER TABLE "contract_transitions" ADD CONSTRAINT "contract_transitions_to_contr
 ALTER TABLE "contract_usage_filters" ADD CONSTRAINT "contract_usage_filters_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contract_versions" ADD CONSTRAINT "contract_versions_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "contracts" ADD CONSTRAINT "contracts_package_id_packages_id_fk" FOREIGN KEY ("package_id") REFERENCES "public"."packages"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_rate_card_id_rate_cards_id_fk" FOREIGN KEY ("rate_card_id") REFERENCES "public"."rate_cards"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_billing_configuration_id_customer_billing_configurations_id_fk" FOREIGN KEY ("billing_configuration_id") REFERENCES "public"."customer_billing_configurations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_parent_contract_id_contracts_id_fk" FOREIGN KEY ("parent_contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -585,6 +600,7 @@ CREATE INDEX "invoice_schedule_items_commit" ON "invoice_schedule_items" USING b
 CREATE INDEX "invoice_schedule_items_charge" ON "invoice_schedule_items" USING btree ("scheduled_charge_id","timestamp");--> statement-breakpoint
 CREATE INDEX "recurring_commits_contract" ON "recurring_commits" USING btree ("contract_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "recurring_commits_daily_once" ON "recurring_commits" USING btree ("contract_id") WHERE "recurring_commits"."recurrence_frequency" = 'DAILY';--> statement-breakpoint
+CREATE INDEX "contract_edits_contract" ON "contract_edits" USING btree ("contract_id","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "spend_trackers_alias_unique" ON "spend_trackers" USING btree ("contract_id","alias") WHERE "spend_trackers"."archived_at" is null;--> statement-breakpoint
 CREATE INDEX "contract_usage_filters_contract" ON "contract_usage_filters" USING btree ("contract_id","starting_at");--> statement-breakpoint
 CREATE INDEX "contract_versions_contract" ON "contract_versions" USING btree ("contract_id","sequence");--> statement-breakpoint

@@ -8,6 +8,7 @@ import type { RouteDefinition } from './api/route.ts';
 import { billableMetricPreviewRoutes } from './api/routes/billable-metric-preview.ts';
 import { billableMetricRoutes } from './api/routes/billable-metrics.ts';
 import { billingProviderRoutes } from './api/routes/billing-providers.ts';
+import { contractEditRoutes } from './api/routes/contract-edits.ts';
 import { contractRateScheduleRoutes } from './api/routes/contract-rate-schedule.ts';
 import { contractRoutes } from './api/routes/contracts.ts';
 import { creditTypeRoutes } from './api/routes/credit-types.ts';
@@ -135,6 +136,7 @@ function allRoutes(deps: RouteDeps): RouteDefinition[] {
       onContractCreated: queueFinalization,
       onContractEndChanged: queueFinalization,
     }),
+    ...contractEditRoutes({ ...deps, onContractEndChanged: queueFinalization }),
     ...contractRateScheduleRoutes(deps),
     ...invoiceRoutes(deps),
     ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),

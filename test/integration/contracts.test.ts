@@ -153,7 +153,7 @@ describe('creating a contract', () => {
       { usage_statement_schedule: { frequency: 'MONTHLY', billing_anchor_date: '2026-01-01T00:00:00Z' } },
       /^usage_statement_schedule\.billing_anchor_date: /,
     ],
-    ['a package', { package_alias: 'pro' }, /^package_alias: is not supported yet/],
+    ['a package', { package_alias: 'pro' }, /^rate_card_id: cannot be combined with package_alias/],
     ['an undeclared custom field', { custom_fields: { deal: '7' } }, /^custom_fields\.deal: /],
   ])('%s answers 400, names the field and stores nothing', async (_, change, message) => {
     const answer = await api.send('POST', CONTRACTS, { ...terms(), ...change });

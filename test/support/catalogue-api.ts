@@ -5,6 +5,8 @@
 import { pino } from 'pino';
 import { billableMetricRoutes } from '../../src/api/routes/billable-metrics.ts';
 import { billingProviderRoutes } from '../../src/api/routes/billing-providers.ts';
+import { contractEditRoutes } from '../../src/api/routes/contract-edits.ts';
+import { contractRateScheduleRoutes } from '../../src/api/routes/contract-rate-schedule.ts';
 import { contractRoutes } from '../../src/api/routes/contracts.ts';
 import { creditTypeRoutes } from '../../src/api/routes/credit-types.ts';
 import { customerRoutes } from '../../src/api/routes/customers.ts';
@@ -66,6 +68,8 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       ...rateRoutes(deps),
       ...packageRoutes(deps),
       ...contractRoutes(deps),
+      ...contractEditRoutes(deps),
+      ...contractRateScheduleRoutes(deps),
       ...(options.clickhouse === undefined ? [] : usageRoutes(deps)),
     ],
     ingest: async () => {

@@ -16,6 +16,7 @@ import {
 import { MULTIPLIER_PRIORITIZATIONS } from '../../core/terms/overrides.ts';
 import { instant } from '../columns.ts';
 import { customerBillingConfigurations, customers } from './customers.ts';
+import { packages } from './packages.ts';
 import { rateCards } from './rate-cards.ts';
 
 /**
@@ -30,7 +31,7 @@ export const contracts = pgTable(
       .notNull()
       .references(() => customers.id),
     /** The package that the contract was made from; its terms were copied. */
-    packageId: uuid('package_id'),
+    packageId: uuid('package_id').references(() => packages.id),
     name: text('name'),
     /** Resolved when the contract was made, for life. Without one there are no usage lines. */
     rateCardId: uuid('rate_card_id').references(() => rateCards.id),

@@ -224,7 +224,10 @@ export function recurringCommitPatchFromWire(
     prorationRounding:
       rounding == null
         ? rounding
-        : { access: roundingPatchFromWire(rounding.access), invoice: roundingPatchFromWire(rounding.invoice) },
+        : {
+            access: roundingPatchFromWire(rounding.access),
+            invoice: roundingPatchFromWire(rounding.invoice),
+          },
   };
 }
 
@@ -235,8 +238,7 @@ export function recurringCreditPatchFromWire(
   return {
     ...recurringPatchFromWire(wire),
     id: wire.recurring_credit_id,
-    prorationRounding:
-      rounding == null ? rounding : { access: roundingPatchFromWire(rounding.access) },
+    prorationRounding: rounding == null ? rounding : { access: roundingPatchFromWire(rounding.access) },
   };
 }
 

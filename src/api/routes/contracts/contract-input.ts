@@ -114,8 +114,15 @@ export const createContractBody = z
       .min(1)
       .nullish()
       .meta({ description: 'The card that the alias means at starting_at; the contract keeps that card.' }),
-    package_id: uuid.nullish(),
-    package_alias: z.string().min(1).nullish(),
+    package_id: uuid.nullish().meta({
+      description:
+        'Beside it, or package_alias, stand customer_id, starting_at, uniqueness_key, transition and custom_fields only.',
+    }),
+    package_alias: z
+      .string()
+      .min(1)
+      .nullish()
+      .meta({ description: 'The package that the alias means at starting_at.' }),
     starting_at: hourAlignedTimestamp,
     ending_before: hourAlignedTimestamp.nullish(),
     usage_statement_schedule: usageStatementScheduleInput
@@ -212,8 +219,6 @@ function refuseUnsupported(body: CreateContractBody): void {
       throw invalid(name, 'is not supported');
     }
   }
-  if (body.package_id != null) throw invalid('package_id', 'is not supported yet');
-  if (body.package_alias != null) throw invalid('package_alias', 'is not supported yet');
 }
 
 function lookupFromWire(wire: z.output<typeof billingConfigurationLookup> | null | undefined) {

@@ -1,0 +1,25 @@
+/** How a backfill ends. docs/backfill.md explains the codes to the operator. */
+export const EXIT = {
+  complete: 0,
+  failed: 1,
+  usage: 2,
+  invalidLine: 3,
+  completeWithSkipped: 4,
+  interrupted: 130,
+} as const;
+
+/** A backfill that cannot start or go on. The message is for the operator, without a stack. */
+export class BackfillFailure extends Error {
+  override readonly name = 'BackfillFailure';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number = EXIT.failed) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What is known of an unexpected error, in one line. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,63 @@
+/** The file of lines that are no valid events, each with its number and what is wrong with it. */
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { InvalidLine } from './check-lines.ts';
+import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
+import type { SavedProgress } from './progress-file.ts';
+
+/** Which report, and how long it is. */
+export type ReportPosition = NonNullable<SavedProgress['report']>;
+
+export interface InvalidReport {
+  /** Resolves when the lines are on disk. */
+  write(lines: readonly InvalidLine[]): Promise<ReportPosition>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the report: behind what an earlier run wrote to the same one, or a new one. Throws
+ * `BackfillFailure` rather than overwrite what something else wrote.
+ */
+export async function openInvalidReport(
+  file: string,
+  earlier: ReportPosition | null,
+): Promise<InvalidReport> {
+  const path = resolve(file);
+  const keepBytes = earlier?.path === path ? earlier.bytes : 0;
+  const handle = await open(path, constants.O_RDWR | constants.O_CREAT).catch((error: unknown) => {
+    throw refusal(path, reasonOf(error));
+  });
+  const { size } = await handle.stat();
+  if (keepBytes === 0 && size > 0) {
+    await handle.close();
+    throw refusal(path, 'there is such a file already, which is not of this run');
+  }
+  return await reportBehind(handle, path, Math.min(keepBytes, size));
+}
+
+async function reportBehind(handle: FileHandle, path: string, bytes: number): Promise<InvalidReport> {
+  await handle.truncate(bytes);
+  let length = bytes;
+  return {
+    async write(lines) {
+      if (lines.length > 0) {
+        const text = Buffer.from(lines.map(reportLine).join(''));
+        await handle.write(text, 0, text.length, length);
+        await handle.sync();
+        length += text.length;
+      }
+      return { path, bytes: length };
+    },
+    close: () => handle.close(),
+  };
+}
+
+function refusal(path: string, problem: string): BackfillFailure {
+  return new BackfillFailure(`cannot write the report ${path}: ${problem}`, EXIT.usage);
+}
+
+function reportLine({ line, reason }: InvalidLine): string {
+  const text = line.bytes === null ? null : line.bytes.toString('utf8');
+  return `${JSON.stringify({ line: line.number, reason, text })}\n`;
+}

@@ -1,0 +1,34 @@
+/**
+ * Which of many ids are stored already, whenever that was: the deduplication of a backfill, which loads
+ * events from beyond the window that the index in memory covers.
+ *
+ * Compares the first word of the hash, which is 4 bytes an event, and then the ids themselves, so that the
+ * answer is exact. One lookup reads that column of all events, so it should ask for thousands of ids.
+ */
+import { z } from 'zod';
+import type { ClickHouse } from '../clickhouse.ts';
+import { USAGE_EVENTS_TABLE } from './encode-events.ts';
+
+/** A thousand million events take a few seconds on a slow disk; a backfill can wait. */
+const LOOKUP_SECONDS_MAX = 600;
+
+const STORED_SQL = `
+  SELECT transaction_id FROM ${USAGE_EVENTS_TABLE}
+  WHERE id_hash_a IN {hashes:Array(UInt32)}`;
+
+const idRow = z.object({ transaction_id: z.string() });
+
+/** Ids of stored events whose hash begins with one of these words: all that are asked for, and maybe others. */
+export async function findStoredIds(
+  clickhouse: ClickHouse,
+  firstHashWords: readonly number[],
+): Promise<Set<string>> {
+  if (firstHashWords.length === 0) return new Set();
+  const rows = await clickhouse.query({
+    sql: STORED_SQL,
+    params: { hashes: firstHashWords },
+    settings: { max_execution_time: LOOKUP_SECONDS_MAX },
+    schema: idRow,
+  });
+  return new Set(rows.map((row) => row.transaction_id));
+}
