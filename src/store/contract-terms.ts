@@ -112,16 +112,17 @@ async function saveSettings(
   after: ContractTerms,
   at: number,
 ): Promise<void> {
-  const kept = (trackers: ContractTerms['spendTrackers']) => new Set(trackers.map((one) => one.alias));
-  const [old, next] = [kept(before.spendTrackers), kept(after.spendTrackers)];
-  const gone = [...old].filter((alias) => !next.has(alias));
-  await archiveSpendTrackers(tx, contractId, gone, at);
+  const texts = (values: readonly object[]) => new Set(values.map((value) => JSON.stringify(value)));
+  const [old, next] = [texts(before.spendTrackers), texts(after.spendTrackers)];
+  const gone = before.spendTrackers.filter((tracker) => !next.has(JSON.stringify(tracker)));
+  const aliases = gone.map((tracker) => tracker.alias);
+  await archiveSpendTrackers(tx, contractId, aliases, at);
   await insertSpendTrackers(
     tx,
     contractId,
-    after.spendTrackers.filter((tracker) => !old.has(tracker.alias)),
+    after.spendTrackers.filter((tracker) => !old.has(JSON.stringify(tracker))),
   );
-  const filters = new Set(before.usageFilters.map((filter) => JSON.stringify(filter)));
+  const filters = texts(before.usageFilters);
   await insertUsageFilters(
     tx,
     contractId,

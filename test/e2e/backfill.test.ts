@@ -84,17 +84,16 @@ async function startService(env: Record<string, string>): Promise<Running> {
     return JSON.parse(text);
   };
   const created = async (path: string, body: unknown) => createdBody.parse(await call(path, body)).data.id;
+  let counting: Promise<readonly [customerId: string, metricId: string]> | undefined;
   return {
     program,
     call,
     async counted() {
-      const alias = `counted-${crypto.randomUUID()}`;
-      const customerId = await created('/v1/customers', { name: alias });
-      const metricId = await created('/v1/billable-metrics/create', {
-        name: alias,
-        aggregation_type: 'COUNT',
-      });
-      await call(`/v1/customers/${customerId}/setIngestAliases`, { ingest_aliases: ['acme'] });
+      counting ??= Promise.all([
+        created('/v1/customers', { name: 'Acme', ingest_aliases: ['acme'] }),
+        created('/v1/billable-metrics/create', { name: 'all', aggregation_type: 'COUNT' }),
+      ]);
+      const [customerId, metricId] = await counting;
       const usage = await call('/v1/usage/groups', {
         customer_id: customerId,
         billable_metric_id: metricId,
@@ -102,7 +101,6 @@ async function startService(env: Record<string, string>): Promise<Running> {
         starting_on: '2000-01-01T00:00:00Z',
         ending_before: `${new Date().getUTCFullYear() + 1}-01-01T00:00:00Z`,
       });
-      await call(`/v1/customers/${customerId}/setIngestAliases`, { ingest_aliases: [] });
       return usageBody.parse(usage).data[0]?.value ?? 0;
     },
     async stop() {
@@ -304,10 +302,10 @@ describe('beside a running service on a ClickHouse server', () => {
     await expect.poll(() => service.counted(), { timeout: 30_000, interval: 200 }).toBe(ids.length);
     await appendFile(file, ndjson([event('one-more', 900)]));
     expect((await backfill(env, file)).out).toContain('1 events stored, 2,000 were there already');
-    await expect
-      .poll(() => service.call('/v1/ingest', [event('one-more', 1)]), { timeout: 30_000, interval: 1_000 })
-      .toEqual({ accepted: 0, duplicates: 1 });
-    expect(await service.counted()).toBe(ids.length + 1);
+    // Either the service knows it by now, or it takes the repeat and removes it again.
+    await service.call('/v1/ingest', [event('one-more', 1)]);
+    await expect.poll(() => service.counted(), { timeout: 30_000, interval: 200 }).toBe(ids.length + 1);
+    expect(await service.call('/v1/ingest', [event('one-more', 1)])).toEqual({ accepted: 0, duplicates: 1 });
   }, 120_000);
 });
 

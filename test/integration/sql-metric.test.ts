@@ -265,4 +265,27 @@ describe('a SQL metric on an invoice', () => {
       ['720h 3'],
     ]);
   });
+
+  it.each([
+    'SELECT COUNT(*) AS value, LATEST(event_type) AS t, EARLIEST(timestamp) AS e, MAX(timestamp) AS l FROM events',
+    'SELECT COUNT(*) AS value, COALESCE(properties.region, event_type) AS r FROM events GROUP BY r',
+    "SELECT COUNT(*) AS value, event_type = 'call' AS is_call FROM events GROUP BY is_call",
+    'SELECT COUNT(NULL) + COUNT(DISTINCT NULL) + COALESCE(SUM(NULL), 1) AS value FROM events',
+    'SELECT COUNT(*) AS value, LATEST(TRUE) AS d, LATEST(CAST(NULL AS VARCHAR)) IS NULL AS n FROM events',
+    'SELECT DISTINCT properties.region, properties.tokens AS value FROM events',
+    'SELECT COUNT(b) AS value, b FROM (SELECT COUNT(*) > 1 AS b FROM events GROUP BY event_type) GROUP BY b',
+    'SELECT SUM(x) AS value FROM (SELECT DISTINCT m AS x FROM (SELECT MAX(properties.tokens) AS m FROM events GROUP BY event_type))',
+    'SELECT AVG(CASE WHEN n > 1 THEN NULL ELSE n END) AS value, n FROM (SELECT event_type, COUNT(*) AS n FROM events GROUP BY 1) GROUP BY n',
+  ])('ends at the value of the whole period, whatever its columns are: %s', async (sql) => {
+    const groupBy = readSqlMetric(sql).groupColumns;
+    const lastValues = async (granularity: SqlSeriesRequest['granularity']) =>
+      ((await seriesOf(sql, { granularity, groupBy })).acme ?? [])
+        .filter((line) => line.length > groupBy.length)
+        .map((line) => [...line.slice(0, groupBy.length), line.at(-1)?.replace(/^\d+h /, '')].join(', '))
+        .filter((line) => !line.endsWith(' 0'))
+        .sort();
+    const whole = await lastValues('service_period');
+    expect(await lastValues('hour')).toEqual(whole);
+    expect(whole).not.toEqual([]);
+  });
 });

@@ -216,7 +216,7 @@ describe('requests that are refused', () => {
     [
       'an undeclared key',
       [{ group_by: { key: 'region' } }],
-      /^billable_metrics\[0\]\.group_by\.key: .*has model$/,
+      /^billable_metrics\[0\]\.group_by\.key: must be a group key .*\[model\]/,
     ],
     ['no values', [{ group_by: { key: 'model', values: [] } }], /^billable_metrics\[0\]\.group_by\.values: /],
     [

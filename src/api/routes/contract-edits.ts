@@ -92,10 +92,7 @@ function amendRoute(deps: Deps): RouteDefinition {
     response: createdId,
     errors: [400, 404],
     async handler({ body, actor }) {
-      const edit = await amendContract(
-        { ...deps, onEndChanged: deps.onContractEndChanged },
-        amendmentFromWire(body, actor.name),
-      );
+      const edit = await amendContract(deps, amendmentFromWire(body, actor.name));
       return { data: { id: edit.id } };
     },
   });

@@ -6,11 +6,12 @@ import { invalid } from '../../core/errors.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import { type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
 import { contains, formatInstant, type Instant } from '../../core/time.ts';
-import type { ContractReference } from '../contracts/change-contract.ts';
+import { type ContractReference, changeContract } from '../contracts/change-contract.ts';
+import { requireNotArchived } from '../contracts/contract-changes.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../contracts/terms/build-terms.ts';
 import { requireDeclaredCustomFields } from '../custom-fields.ts';
-import { applyEdit } from './apply-edit.ts';
-import { changeAndRecord, type EditDeps } from './edit-contract.ts';
+import { applyEdit, type ContractEditInput } from './apply-edit.ts';
+import type { EditDeps } from './edit-contract.ts';
 
 export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
 
@@ -25,30 +26,31 @@ export interface AmendContractInput extends ContractReference {
  * Adds the terms or none of them, and returns the record of the edit. Refuses what `editContract` refuses,
  * a date outside the contract, and terms that begin before it (`invalid`).
  */
-export async function amendContract(deps: EditDeps, input: AmendContractInput): Promise<ContractEdit> {
+export async function amendContract(
+  deps: Omit<EditDeps, 'onEndChanged'>, input: AmendContractInput): Promise<ContractEdit> {
   const { customerId, contractId, startingAt, terms, createdBy } = input;
   requireDeclaredCustomFields('contract', input.customFields);
   requireFromStart(terms, startingAt);
-  const change = {
-    customerId,
-    contractId,
-    uniquenessKey: null,
-    amendmentStartingAt: startingAt,
-    editedBy: createdBy,
-  };
-  return changeAndRecord(deps, change, (tx, full, now) => {
-    requireWithin(full.contract, startingAt);
-    const edit = {
-      header: {},
-      allowEndingBeforeFinalizedInvoice: true,
-      billingConfiguration: null,
-      removals: NO_REMOVALS,
-      updates: NO_UPDATES,
-      additions: { ...NO_TERMS_INPUT, ...terms },
-    };
-    return applyEdit(tx, full, edit, { prefix: '', editedBy: createdBy, now });
+  const now = deps.clock.now();
+  return deps.db.transaction(async (tx) => {
+    const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
+    const { edit } = await changeContract(tx, { customerId, contractId }, origin, (full) => {
+      requireNotArchived(full);
+      requireWithin(full.contract, startingAt);
+      const additions = { ...NO_EDIT, additions: { ...NO_TERMS_INPUT, ...terms } };
+      return applyEdit(tx, full, additions, { prefix: '', editedBy: createdBy, now });
+    });
+    return edit;
   });
 }
+
+const NO_EDIT: Omit<ContractEditInput, 'additions'> = {
+  header: {},
+  allowEndingBeforeFinalizedInvoice: true,
+  billingConfiguration: null,
+  removals: NO_REMOVALS,
+  updates: NO_UPDATES,
+};
 
 function requireWithin({ startingAt: start, endingBefore: end }: Contract, at: Instant): void {
   if (!contains({ start, end }, at)) throw invalid('starting_at', 'must lie within the contract');

@@ -12,6 +12,7 @@ import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../billing-providers/match-configuration.ts';
+import type { ContractChange } from '../contracts/change-contract.ts';
 import { checkEndDate } from '../contracts/contract-changes.ts';
 import { type BuiltTerms, buildTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
 import { type NamedIds, namedIds } from '../contracts/terms/named-ids.ts';
@@ -38,19 +39,13 @@ export interface EditOrigin {
   readonly now: Instant;
 }
 
-export interface AppliedEdit {
-  readonly after: FullContract;
-  /** For the edit history. */
-  readonly changes: Partial<ContractChanges>;
-}
-
 /** Refuses (`invalid`) the first bad field. Reads what the edit names, and writes nothing. */
 export async function applyEdit(
   tx: Transaction,
   full: FullContract,
   input: ContractEditInput,
   origin: EditOrigin,
-): Promise<AppliedEdit> {
+): Promise<ContractChange> {
   const { header, removals, updates, additions } = input;
   const ended = await withHeader(tx, full, input, origin.now);
   const configurationId = await billingConfigurationOf(tx, full, input);

@@ -1,17 +1,13 @@
 /**
- * Editing a contract (docs/contracts.md, "Edits"): one transaction under the contract's lock, in which the
- * contract is loaded, changed as a plain value, and stored together with the record of the edit.
+ * Editing a contract (docs/contracts.md, "Edits"): one transaction under the contract's lock, in which
+ * whatever is refused undoes everything.
  */
 import type { Clock } from '../../core/clock.ts';
-import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractEdit } from '../../core/terms/contract-edits.ts';
-import type { Instant } from '../../core/time.ts';
-import { isEditKeyUsed } from '../../store/contract-edits.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Database } from '../../store/database.ts';
 import { type ContractHook, type ContractReference, changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
-import { type AppliedEdit, applyEdit, type ContractEditInput } from './apply-edit.ts';
-import { recordEdit, usedKey } from './record-edit.ts';
+import { applyEdit, type ContractEditInput } from './apply-edit.ts';
 
 export interface EditDeps {
   readonly db: Database;
@@ -32,43 +28,15 @@ export interface EditContractInput extends ContractReference {
  * edit has used before (`conflict`).
  */
 export async function editContract(deps: EditDeps, input: EditContractInput): Promise<ContractEdit> {
-  return changeAndRecord(deps, input, (tx, full, now) =>
-    applyEdit(tx, full, input.edit, { prefix: 'add_', editedBy: input.editedBy, now }),
-  );
-}
-
-export interface RecordedChange extends ContractReference {
-  readonly uniquenessKey: string | null;
-  readonly amendmentStartingAt?: Instant;
-  readonly editedBy: string;
-}
-
-/** The transaction behind edits and amendments: whatever `apply` throws, nothing is stored. */
-export async function changeAndRecord(
-  deps: EditDeps,
-  input: RecordedChange,
-  apply: (tx: Transaction, full: FullContract, now: Instant) => Promise<AppliedEdit>,
-): Promise<ContractEdit> {
   const now = deps.clock.now();
-  const { uniquenessKey, amendmentStartingAt, editedBy } = input;
+  const { edit: changes, uniquenessKey, editedBy } = input;
   return deps.db.transaction(async (tx) => {
-    let changes: AppliedEdit['changes'] = {};
-    const { contract } = await changeContract(tx, input, now, async (full) => {
+    const origin = { now, changedBy: editedBy, uniquenessKey };
+    const { changed, edit } = await changeContract(tx, input, origin, (full) => {
       requireNotArchived(full);
-      if (uniquenessKey !== null && (await isEditKeyUsed(tx, uniquenessKey))) throw usedKey();
-      const applied = await apply(tx, full, now);
-      changes = applied.changes;
-      return applied.after;
+      return applyEdit(tx, full, changes, { prefix: 'add_', editedBy, now });
     });
-    const edit = await recordEdit(tx, {
-      contractId: contract.id,
-      timestamp: now,
-      uniquenessKey,
-      ...(amendmentStartingAt === undefined ? {} : { amendmentStartingAt }),
-      createdBy: editedBy,
-      changes,
-    });
-    if (changes.endingBefore !== undefined) await deps.onEndChanged(tx, contract);
+    if (changes.header.endingBefore !== undefined) await deps.onEndChanged(tx, changed.contract);
     return edit;
   });
 }

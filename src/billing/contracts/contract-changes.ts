@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
+import type { ContractChanges } from '../../core/terms/contract-edits.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
@@ -16,6 +17,7 @@ interface Deps {
 }
 
 export interface UpdateEndDateInput extends ContractReference {
+  readonly changedBy: string;
   /** Null: the contract has no end any more. */
   readonly endingBefore: Instant | null;
   /** Whether the end may lie before the end of invoices that are finalized; they stay as they are. */
@@ -32,10 +34,11 @@ export async function updateEndDate(
 ): Promise<void> {
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
-    const changed = await changeContract(tx, input, now, async (full) => {
+    const { changed } = await changeContract(tx, input, { ...input, now }, async (full) => {
       requireNotArchived(full);
       await checkEndDate(tx, full, input, 'ending_before');
-      return withEndDate(full, input.endingBefore, now);
+      const { endingBefore } = input;
+      return { after: withEndDate(full, endingBefore, now), changes: { endingBefore } };
     });
     await deps.onEndChanged(tx, changed.contract);
   });
@@ -45,7 +48,7 @@ export async function updateEndDate(
 export async function checkEndDate(
   tx: Transaction,
   { contract }: FullContract,
-  { endingBefore, allowEndingBeforeFinalizedInvoice }: Omit<UpdateEndDateInput, keyof ContractReference>,
+  { endingBefore, allowEndingBeforeFinalizedInvoice }: Pick<UpdateEndDateInput, 'endingBefore' | 'allowEndingBeforeFinalizedInvoice'>,
   field: string,
 ): Promise<void> {
   if (endingBefore === null) return;
@@ -57,17 +60,22 @@ export async function checkEndDate(
   }
 }
 
+export interface SetUsageFilterInput extends ContractReference {
+  readonly changedBy: string;
+  readonly filter: UsageFilter;
+}
+
 /** Sets the filter from its start on. Refuses (`invalid`) a start outside the contract and an unknown key. */
 export async function setUsageFilter(
   deps: Deps,
-  reference: ContractReference,
-  filter: UsageFilter,
+  input: SetUsageFilterInput,
 ): Promise<void> {
+  const { filter, changedBy } = input;
   await deps.db.transaction(async (tx) => {
-    await changeContract(tx, reference, deps.clock.now(), async (full) => {
+    await changeContract(tx, input, { now: deps.clock.now(), changedBy }, async (full) => {
       requireNotArchived(full);
       await checkUsageFilter(tx, full.contract, filter, '');
-      return withUsageFilter(full, filter);
+      return { after: withUsageFilter(full, filter), changes: { addUsageFilters: [filter] } };
     });
   });
 }
@@ -80,6 +88,7 @@ export function withUsageFilter(full: FullContract, filter: UsageFilter): FullCo
 }
 
 export interface ArchiveContractInput extends ContractReference {
+  readonly changedBy: string;
   /** Whether finalized invoices are voided too. */
   readonly voidInvoices: boolean;
 }
@@ -98,9 +107,9 @@ export async function archiveContractIn(
   input: ArchiveContractInput,
   now: Instant,
 ): Promise<void> {
-  await changeContract(tx, input, now, (full) => {
+  await changeContract(tx, input, { now, changedBy: input.changedBy }, (full) => {
     requireNotArchived(full);
-    return archived(full, now);
+    return { after: archived(full, now), changes: archivals(full, now) };
   });
   if (input.voidInvoices) await voidInvoicesOfContract(tx, input.contractId);
 }
@@ -117,6 +126,19 @@ function archived({ contract, terms }: FullContract, now: Instant): FullContract
       commits: terms.commits.map(archive),
       scheduledCharges: terms.scheduledCharges.map(archive),
     },
+  };
+}
+
+/** What the history tells of it: the contract, and what of its terms was not archived before. */
+function archivals({ terms }: FullContract, now: Instant): Partial<ContractChanges> {
+  const active = terms.commits.filter((commit) => commit.archivedAt === null);
+  return {
+    archivedAt: now,
+    archiveCommits: active.filter(({ type }) => type !== 'CREDIT').map(({ id }) => id),
+    archiveCredits: active.filter(({ type }) => type === 'CREDIT').map(({ id }) => id),
+    archiveScheduledCharges: terms.scheduledCharges
+      .filter((charge) => charge.archivedAt === null)
+      .map(({ id }) => id),
   };
 }
 

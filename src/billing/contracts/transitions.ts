@@ -34,6 +34,9 @@ export async function renewContract(
   const { startingAt } = contract;
   if (from.endingBefore !== null && from.endingBefore <= startingAt) return from;
   const reference = { customerId: from.customerId, contractId: from.id };
-  const ended = await changeContract(tx, reference, now, (full) => withEndDate(full, startingAt, now));
-  return ended.contract;
+  const origin = { now, changedBy: contract.createdBy };
+  const { changed } = await changeContract(tx, reference, origin, (full) => {
+    return { after: withEndDate(full, startingAt, now), changes: { endingBefore: startingAt } };
+  });
+  return changed.contract;
 }

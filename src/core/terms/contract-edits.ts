@@ -120,7 +120,6 @@ export interface ContractEdit {
   readonly uniquenessKey: string | null;
   /** Set for amendments: when their terms begin at the earliest. */
   readonly amendmentStartingAt: Instant | null;
-  /** Null: a change that another operation brought with it. */
-  readonly createdBy: string | null;
+  readonly createdBy: string;
   readonly changes: ContractChanges;
 }

@@ -30,7 +30,10 @@ export function writeAggregate(
   const number = () => toNumber(input, operand, expression.operand?.position ?? position);
   switch (name) {
     case 'COUNT':
-      return countValue(compute(distinct ? 'uniqExact' : 'count', operand.sql));
+      // A bare NULL has no type, and so no state that could be merged.
+      return countValue(
+        compute(distinct ? 'uniqExact' : 'count', operand.type === 'null' ? number() : operand.sql),
+      );
     case 'SUM':
       return { sql: compute('sum', summand(names, operand, number())), type: 'number' };
     case 'AVG': {

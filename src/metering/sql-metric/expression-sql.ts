@@ -8,7 +8,7 @@ import { writeArithmetic, writeRounding } from './arithmetic-sql.ts';
 import { writeComparison, writeIn } from './comparison-sql.ts';
 import { NUMBER_TYPE, numberLiteral } from './exact-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
-import { type Expression, partsOf } from './query-syntax.ts';
+import type { Expression } from './query-syntax.ts';
 import {
   commonType,
   convert,
@@ -236,14 +236,4 @@ function writeRoundingCall(scope: Scope, expression: Form<'function'>): Value {
 /** The grammar has counted the operands. */
 function misuse({ name, position }: Form<'function'>): QueryProblem {
   return new QueryProblem(position, `${name} has the wrong number of arguments`);
-}
-
-/** The first part of an expression, itself included, for which `matches` holds. */
-export function findPart(expression: Expression, matches: (part: Expression) => boolean): Expression | null {
-  if (matches(expression)) return expression;
-  for (const part of partsOf(expression)) {
-    const found = findPart(part, matches);
-    if (found !== null) return found;
-  }
-  return null;
 }

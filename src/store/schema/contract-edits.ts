@@ -16,7 +16,7 @@ export const contractEdits = pgTable(
     /** A key space of its own, apart from those of contracts and commits. */
     uniquenessKey: text('uniqueness_key'),
     amendmentStartingAt: instant('amendment_starting_at'),
-    createdBy: text('created_by'),
+    createdBy: text('created_by').notNull(),
     /** `ContractChanges` in JSON; decimals are text, instants milliseconds. */
     changes: jsonb('changes').notNull(),
   },

@@ -227,6 +227,6 @@ export function amendmentToWire(edit: ContractEdit, names: TermNames): z.input<t
     overrides: changes.addOverrides.map((one) => overrideToWire(one, names)),
     scheduled_charges: changes.addScheduledCharges.map((one) => scheduledChargeToWire(one, names)),
     created_at: formatInstant(at),
-    created_by: edit.createdBy ?? '',
+    created_by: edit.createdBy,
   };
 }

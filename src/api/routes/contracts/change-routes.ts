@@ -43,12 +43,13 @@ function updateEndDateRoute(deps: Deps): RouteDefinition {
       allow_ending_before_finalized_invoice: z.boolean().nullish().meta({ description: 'Default: true.' }),
     }),
     response: createdId,
-    async handler({ body }) {
+    async handler({ body, actor }) {
       await updateEndDate(
         { ...deps, onEndChanged: deps.onContractEndChanged },
         {
           customerId: body.customer_id,
           contractId: body.contract_id,
+          changedBy: actor.name,
           endingBefore: body.ending_before ?? null,
           allowEndingBeforeFinalizedInvoice: body.allow_ending_before_finalized_invoice ?? true,
         },
@@ -66,12 +67,13 @@ function setUsageFilterRoute(deps: Deps): RouteDefinition {
     summary: 'Set which usage belongs to a contract from a date on',
     body: z.object({ ...reference, ...usageFilterFields, starting_at: hourAlignedTimestamp }),
     response: 'empty',
-    async handler({ body }) {
-      await setUsageFilter(
-        deps,
-        { customerId: body.customer_id, contractId: body.contract_id },
-        { groupKey: body.group_key, groupValues: body.group_values, startingAt: body.starting_at },
-      );
+    async handler({ body, actor }) {
+      await setUsageFilter(deps, {
+        customerId: body.customer_id,
+        contractId: body.contract_id,
+        changedBy: actor.name,
+        filter: { groupKey: body.group_key, groupValues: body.group_values, startingAt: body.starting_at },
+      });
     },
   });
 }
@@ -88,10 +90,11 @@ function archiveRoute(deps: Deps): RouteDefinition {
       void_invoices: z.boolean().meta({ description: 'Whether finalized invoices are voided too.' }),
     }),
     response: createdId,
-    async handler({ body }) {
+    async handler({ body, actor }) {
       await archiveContract(deps, {
         customerId: body.customer_id,
         contractId: body.contract_id,
+        changedBy: actor.name,
         voidInvoices: body.void_invoices,
       });
       return { data: { id: body.contract_id } };

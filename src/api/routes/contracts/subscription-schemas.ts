@@ -49,7 +49,7 @@ export const subscriptionTermInput = {
   description: z.string().nullish(),
   collection_schedule: enumIn(COLLECTION_SCHEDULES),
   proration: z.object({
-    is_prorated: z.boolean().nullish().meta({ description: 'Default: true.' }),
+    is_prorated: z.boolean().nullish().meta({ description: 'Default: false.' }),
     invoice_behavior: enumIn(INVOICE_BEHAVIORS)
       .nullish()
       .meta({ description: 'Default: BILL_IMMEDIATELY with ADVANCE, else BILL_ON_NEXT_COLLECTION_DATE.' }),
