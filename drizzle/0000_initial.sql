@@ -125,7 +125,7 @@ CREATE TABLE "contract_edits" (
 	"timestamp" timestamp(3) with time zone NOT NULL,
 	"uniqueness_key" text,
 	"amendment_starting_at" timestamp(3) with time zone,
-	"created_by" text,
+	"created_by" text NOT NULL,
 	"changes" jsonb NOT NULL,
 	CONSTRAINT "contract_edits_id_unique" UNIQUE("id"),
 	CONSTRAINT "contract_edits_uniqueness_key_unique" UNIQUE("uniqueness_key")

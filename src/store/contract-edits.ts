@@ -1,5 +1,6 @@
 /** The edit history of contracts. */
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm';
+import { groupBy } from '../core/group-by.ts';
 import { type ContractEdit, contractChanges } from '../core/terms/contract-edits.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractEdits } from './schema/contract-edits.ts';
@@ -38,12 +39,12 @@ export async function loadContractEdits(
   return rows.map(fromRow);
 }
 
-/** The amendments of the contracts, first to last; other changes are left out. */
+/** The amendments of each contract, first to last. Contracts without one are absent. */
 export async function loadAmendments(
   db: Database | Transaction,
   contractIds: readonly string[],
-): Promise<ContractEdit[]> {
-  if (contractIds.length === 0) return [];
+): Promise<Map<string, ContractEdit[]>> {
+  if (contractIds.length === 0) return new Map();
   const rows = await db
     .select()
     .from(contractEdits)
@@ -51,7 +52,7 @@ export async function loadAmendments(
       and(inArray(contractEdits.contractId, [...contractIds]), isNotNull(contractEdits.amendmentStartingAt)),
     )
     .orderBy(asc(contractEdits.sequence));
-  return rows.map(fromRow);
+  return groupBy(rows.map(fromRow), (edit) => edit.contractId);
 }
 
 function fromRow(row: typeof contractEdits.$inferSelect): ContractEdit {

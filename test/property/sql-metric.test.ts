@@ -18,6 +18,9 @@ beforeAll(async () => {
 });
 afterAll(() => clickhouse.close());
 
+/** Every run asks hundreds of questions; on two shards over HTTP that takes its time. */
+const TIMEOUT_MS = 120_000;
+
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]) => `(${values.map(text).join(', ')})`;
 const property = (name: string) => `properties[${text(name)}]`;
@@ -71,86 +74,94 @@ const lineText = (group: readonly (string | null)[], value: string) => JSON.stri
 const isNotZero = ({ value }: { value: string }) => value !== '0';
 
 describe('a query that says what a streaming metric says', () => {
-  it('has the cumulative values of the naive computation at every hour and at the end', async () => {
-    await fc.assert(
-      fc.asyncProperty(usageScenario, streamingMetric, groupBy, async (scenario, metric, groups) => {
-        await storeEvents(clickhouse, scenario.events);
-        const columns = groups.map((_, index) => `g${index}`);
-        for (const granularity of ['hour', 'service_period'] as const) {
-          const series = await readSqlSeries(clickhouse, {
-            metric: readSqlMetric(queryFor(metric, groups)),
-            customers: scenario.customers,
-            period: PERIOD,
-            granularity,
-            groupBy: columns,
-          });
-          for (const { customerId, refs } of scenario.customers) {
-            for (const t of granularity === 'hour' ? hoursOf(PERIOD) : [PERIOD.end]) {
-              const actual = (series.get(customerId) ?? []).map((line) => ({
-                group: columns.map((name) => line.groupValues[name] ?? null),
-                value: cumulativeAt(line, t).toString(),
-              }));
-              const expected = naiveCumulative(metric, scenario.events, refs, PERIOD, t, groups);
-              const lines = (rows: typeof actual) =>
-                rows
-                  .filter(isNotZero)
-                  .map(({ group, value }) => lineText(group, value))
-                  .sort();
-              expect(lines(actual)).toEqual(
-                lines(expected.map((line) => ({ ...line, group: [...line.group] }))),
-              );
-            }
-          }
-        }
-      }),
-      { numRuns: 10 },
-    );
-  });
-
-  it('has the windows of the naive computation, each on its own', async () => {
-    const size = fc.constantFrom('HOUR', 'DAY', 'NONE');
-    await fc.assert(
-      fc.asyncProperty(
-        usageScenario,
-        streamingMetric,
-        groupBy,
-        range,
-        size,
-        async (scenario, metric, groups, asked, windowSize) => {
+  it(
+    'has the cumulative values of the naive computation at every hour and at the end',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(usageScenario, streamingMetric, groupBy, async (scenario, metric, groups) => {
           await storeEvents(clickhouse, scenario.events);
           const columns = groups.map((_, index) => `g${index}`);
-          for (const { refs } of scenario.customers) {
-            const { rows } = await readSqlUsage(clickhouse, {
+          for (const granularity of ['hour', 'service_period'] as const) {
+            const series = await readSqlSeries(clickhouse, {
               metric: readSqlMetric(queryFor(metric, groups)),
-              refs,
-              range: asked,
-              windowSize,
-              groupKey: groups.length === 0 ? null : columns,
-              groupFilters: {},
-              limit: 10_000,
-              cursor: null,
+              customers: scenario.customers,
+              period: PERIOD,
+              granularity,
+              groupBy: columns,
             });
-            const actual = rows
-              .filter(({ value }) => value !== null)
-              .map((row) =>
-                JSON.stringify([
-                  row.startingOn,
-                  columns.map((name) => row.group[name] ?? null),
-                  row.value?.toString(),
-                ]),
-              );
-            const expected = windowsOf(asked, windowSize).flatMap((window) =>
-              naiveUsage(metric, scenario.events, refs, window, groups).map(({ group, value }) =>
-                JSON.stringify([window.start, group, value]),
-              ),
-            );
-            expect(actual.sort()).toEqual(expected.sort());
+            for (const { customerId, refs } of scenario.customers) {
+              for (const t of granularity === 'hour' ? hoursOf(PERIOD) : [PERIOD.end]) {
+                const actual = (series.get(customerId) ?? []).map((line) => ({
+                  group: columns.map((name) => line.groupValues[name] ?? null),
+                  value: cumulativeAt(line, t).toString(),
+                }));
+                const expected = naiveCumulative(metric, scenario.events, refs, PERIOD, t, groups);
+                const lines = (rows: typeof actual) =>
+                  rows
+                    .filter(isNotZero)
+                    .map(({ group, value }) => lineText(group, value))
+                    .sort();
+                expect(lines(actual)).toEqual(
+                  lines(expected.map((line) => ({ ...line, group: [...line.group] }))),
+                );
+              }
+            }
           }
-        },
-      ),
-      { numRuns: 10 },
-    );
-  });
+        }),
+        { numRuns: 10 },
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'has the windows of the naive computation, each on its own',
+    async () => {
+      const size = fc.constantFrom('HOUR', 'DAY', 'NONE');
+      await fc.assert(
+        fc.asyncProperty(
+          usageScenario,
+          streamingMetric,
+          groupBy,
+          range,
+          size,
+          async (scenario, metric, groups, asked, windowSize) => {
+            await storeEvents(clickhouse, scenario.events);
+            const columns = groups.map((_, index) => `g${index}`);
+            for (const { refs } of scenario.customers) {
+              const { rows } = await readSqlUsage(clickhouse, {
+                metric: readSqlMetric(queryFor(metric, groups)),
+                refs,
+                range: asked,
+                windowSize,
+                groupKey: groups.length === 0 ? null : columns,
+                groupFilters: {},
+                limit: 10_000,
+                cursor: null,
+              });
+              const actual = rows
+                .filter(({ value }) => value !== null)
+                .map((row) =>
+                  JSON.stringify([
+                    row.startingOn,
+                    columns.map((name) => row.group[name] ?? null),
+                    row.value?.toString(),
+                  ]),
+                );
+              const expected = windowsOf(asked, windowSize).flatMap((window) =>
+                naiveUsage(metric, scenario.events, refs, window, groups).map(({ group, value }) =>
+                  JSON.stringify([window.start, group, value]),
+                ),
+              );
+              expect(actual.sort()).toEqual(expected.sort());
+            }
+          },
+        ),
+        { numRuns: 10 },
+      );
+    },
+    TIMEOUT_MS,
+  );
 });
 
 function windowsOf({ start, end }: Interval, size: 'HOUR' | 'DAY' | 'NONE'): Interval[] {
@@ -214,42 +225,50 @@ const QUERIES: ReadonlyArray<readonly [sql: string, groups: readonly string[]]> 
 ];
 
 describe('values at the hours', () => {
-  it('are those of the whole query over the events up to there, whatever the query', async () => {
-    const hours = fc.uniqueArray(fc.integer({ min: 1, max: 48 }), { minLength: 2, maxLength: 3 });
-    await fc.assert(
-      fc.asyncProperty(
-        usageScenario,
-        fc.constantFrom(...QUERIES),
-        hours,
-        async (scenario, [sql, groups], asked) => {
-          await storeEvents(clickhouse, scenario.events);
-          const base = {
-            metric: readSqlMetric(sql),
-            groupBy: groups,
-            customers: scenario.customers.slice(0, 2),
-          };
-          const byHour = await readSqlSeries(clickhouse, { ...base, period: PERIOD, granularity: 'hour' });
-          for (const hour of asked) {
-            const period = { start: PERIOD.start, end: PERIOD.start + hour * HOUR_MS };
-            const whole = await readSqlSeries(clickhouse, { ...base, period, granularity: 'service_period' });
-            for (const { customerId } of base.customers) {
-              const valuesAt = (series: typeof whole) =>
-                (series.get(customerId) ?? [])
-                  .map((line) => ({
-                    group: groups.map((name) => line.groupValues[name] ?? null),
-                    value: cumulativeAt(line, period.end).toString(),
-                  }))
-                  .filter(isNotZero)
-                  .map(({ group, value }) => lineText(group, value))
-                  .sort();
-              expect(valuesAt(byHour)).toEqual(valuesAt(whole));
+  it(
+    'are those of the whole query over the events up to there, whatever the query',
+    async () => {
+      const hours = fc.uniqueArray(fc.integer({ min: 1, max: 48 }), { minLength: 2, maxLength: 3 });
+      await fc.assert(
+        fc.asyncProperty(
+          usageScenario,
+          fc.constantFrom(...QUERIES),
+          hours,
+          async (scenario, [sql, groups], asked) => {
+            await storeEvents(clickhouse, scenario.events);
+            const base = {
+              metric: readSqlMetric(sql),
+              groupBy: groups,
+              customers: scenario.customers.slice(0, 2),
+            };
+            const byHour = await readSqlSeries(clickhouse, { ...base, period: PERIOD, granularity: 'hour' });
+            for (const hour of asked) {
+              const period = { start: PERIOD.start, end: PERIOD.start + hour * HOUR_MS };
+              const whole = await readSqlSeries(clickhouse, {
+                ...base,
+                period,
+                granularity: 'service_period',
+              });
+              for (const { customerId } of base.customers) {
+                const valuesAt = (series: typeof whole) =>
+                  (series.get(customerId) ?? [])
+                    .map((line) => ({
+                      group: groups.map((name) => line.groupValues[name] ?? null),
+                      value: cumulativeAt(line, period.end).toString(),
+                    }))
+                    .filter(isNotZero)
+                    .map(({ group, value }) => lineText(group, value))
+                    .sort();
+                expect(valuesAt(byHour)).toEqual(valuesAt(whole));
+              }
             }
-          }
-        },
-      ),
-      { numRuns: 24 },
-    );
-  });
+          },
+        ),
+        { numRuns: 24 },
+      );
+    },
+    TIMEOUT_MS,
+  );
 });
 
 const SCALE = 10n ** 30n;
@@ -277,20 +296,23 @@ const scaledNumber: fc.Arbitrary<bigint> = fc.oneof(
 );
 
 describe('arithmetic', () => {
-  it('is exact: sums and differences always, products and quotients to 30 places, half away from zero', async () => {
-    let runs = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(scaledNumber, scaledNumber), { minLength: 30, maxLength: 30 }),
-        scaledNumber,
-        async (pairs, literal) => {
-          runs += 1;
-          const refs = [`arithmetic-${runs}`];
-          const events = pairs.map(([a, b], index) => numberEvent(`arithmetic-${runs}`, index, a, b));
-          await storeEvents(clickhouse, events);
-          const x = decimalText(literal);
-          const cases: ReadonlyArray<readonly [sql: string, value: (a: bigint, b: bigint) => bigint | null]> =
-            [
+  it(
+    'is exact: sums and differences always, products and quotients to 30 places, half away from zero',
+    async () => {
+      let runs = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(scaledNumber, scaledNumber), { minLength: 30, maxLength: 30 }),
+          scaledNumber,
+          async (pairs, literal) => {
+            runs += 1;
+            const refs = [`arithmetic-${runs}`];
+            const events = pairs.map(([a, b], index) => numberEvent(`arithmetic-${runs}`, index, a, b));
+            await storeEvents(clickhouse, events);
+            const x = decimalText(literal);
+            const cases: ReadonlyArray<
+              readonly [sql: string, value: (a: bigint, b: bigint) => bigint | null]
+            > = [
               ['properties.a + properties.b', (a, b) => a + b],
               ['properties.a - properties.b * 1', (a, b) => a - b],
               ['properties.a * properties.b', (a, b) => dividedExactly(a * b, SCALE)],
@@ -300,37 +322,39 @@ describe('arithmetic', () => {
               [`${x} / properties.b`, (_, b) => (b === 0n ? null : dividedExactly(literal * SCALE, b))],
               ['ROUND(properties.a, 3)', (a) => dividedExactly(a, 10n ** 27n) * 10n ** 27n],
             ];
-          // Every result is a group column, so that one query shows them all.
-          const columns = cases.map(([sql], index) => `${sql} AS c${index}`);
-          const names = cases.map((_, index) => `c${index}`);
-          const { rows } = await readSqlUsage(clickhouse, {
-            metric: readSqlMetric(`SELECT 1 AS value, properties.id, ${columns.join(', ')} FROM events`),
-            refs,
-            range: PERIOD,
-            windowSize: 'NONE',
-            groupKey: ['id', ...names],
-            groupFilters: {},
-            limit: 100,
-            cursor: null,
-          });
-          const groups = new Map(rows.map(({ group: { id, ...results } }) => [id, results]));
-          for (const [index, [a, b]] of pairs.entries()) {
-            const expected = cases.map(([, value], column) => {
-              const result = value(a, b);
-              return [`c${column}`, result === null ? null : decimalText(result)];
+            // Every result is a group column, so that one query shows them all.
+            const columns = cases.map(([sql], index) => `${sql} AS c${index}`);
+            const names = cases.map((_, index) => `c${index}`);
+            const { rows } = await readSqlUsage(clickhouse, {
+              metric: readSqlMetric(`SELECT 1 AS value, properties.id, ${columns.join(', ')} FROM events`),
+              refs,
+              range: PERIOD,
+              windowSize: 'NONE',
+              groupKey: ['id', ...names],
+              groupFilters: {},
+              limit: 100,
+              cursor: null,
             });
-            expect({ a, b, x, ...groups.get(String(index)) }).toEqual({
-              a,
-              b,
-              x,
-              ...Object.fromEntries(expected),
-            });
-          }
-        },
-      ),
-      { numRuns: 10 },
-    );
-  });
+            const groups = new Map(rows.map(({ group: { id, ...results } }) => [id, results]));
+            for (const [index, [a, b]] of pairs.entries()) {
+              const expected = cases.map(([, value], column) => {
+                const result = value(a, b);
+                return [`c${column}`, result === null ? null : decimalText(result)];
+              });
+              expect({ a, b, x, ...groups.get(String(index)) }).toEqual({
+                a,
+                b,
+                x,
+                ...Object.fromEntries(expected),
+              });
+            }
+          },
+        ),
+        { numRuns: 10 },
+      );
+    },
+    TIMEOUT_MS,
+  );
 });
 
 function numberEvent(customerRef: string, index: number, a: bigint, b: bigint): NaiveEvent {

@@ -27,7 +27,9 @@ export interface AmendContractInput extends ContractReference {
  * a date outside the contract, and terms that begin before it (`invalid`).
  */
 export async function amendContract(
-  deps: Omit<EditDeps, 'onEndChanged'>, input: AmendContractInput): Promise<ContractEdit> {
+  deps: Omit<EditDeps, 'onEndChanged'>,
+  input: AmendContractInput,
+): Promise<ContractEdit> {
   const { customerId, contractId, startingAt, terms, createdBy } = input;
   requireDeclaredCustomFields('contract', input.customFields);
   requireFromStart(terms, startingAt);

@@ -1,7 +1,7 @@
 /** Reading the edit history of a contract. */
 import type { Clock } from '../../core/clock.ts';
-import type { Contract, FullContract } from '../../core/terms/contract.ts';
-import type { ContractEdit } from '../../core/terms/contract-edits.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
 import type { Instant } from '../../core/time.ts';
 import { loadContractEdits } from '../../store/contract-edits.ts';
 import type { Database } from '../../store/database.ts';
@@ -52,28 +52,10 @@ async function historyOf(
     contract,
     names: await loadNames(
       db,
-      edits.map((edit) => additionsOf(contract, edit)),
+      edits.map(({ changes }) => ({ contract, terms: addedTerms(changes) })),
       now,
     ),
     fiatCreditTypeId: card?.fiatCreditTypeId ?? null,
     now,
-  };
-}
-
-/** The added terms by themselves, as a state of the contract: what names are needed for is found in states. */
-function additionsOf(contract: Contract, { changes }: ContractEdit): FullContract {
-  return {
-    contract,
-    terms: {
-      commits: changes.addCommits,
-      recurringCommits: changes.addRecurringCommits,
-      overrides: changes.addOverrides,
-      scheduledCharges: changes.addScheduledCharges,
-      subscriptions: changes.addSubscriptions,
-      spendTrackers: changes.addSpendTrackers,
-      spendThreshold: changes.addSpendThreshold,
-      prepaidBalanceThreshold: changes.addPrepaidBalanceThreshold,
-      usageFilters: changes.addUsageFilters,
-    },
   };
 }

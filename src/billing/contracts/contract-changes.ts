@@ -48,7 +48,10 @@ export async function updateEndDate(
 export async function checkEndDate(
   tx: Transaction,
   { contract }: FullContract,
-  { endingBefore, allowEndingBeforeFinalizedInvoice }: Pick<UpdateEndDateInput, 'endingBefore' | 'allowEndingBeforeFinalizedInvoice'>,
+  {
+    endingBefore,
+    allowEndingBeforeFinalizedInvoice,
+  }: Pick<UpdateEndDateInput, 'endingBefore' | 'allowEndingBeforeFinalizedInvoice'>,
   field: string,
 ): Promise<void> {
   if (endingBefore === null) return;
@@ -66,10 +69,7 @@ export interface SetUsageFilterInput extends ContractReference {
 }
 
 /** Sets the filter from its start on. Refuses (`invalid`) a start outside the contract and an unknown key. */
-export async function setUsageFilter(
-  deps: Deps,
-  input: SetUsageFilterInput,
-): Promise<void> {
+export async function setUsageFilter(deps: Deps, input: SetUsageFilterInput): Promise<void> {
   const { filter, changedBy } = input;
   await deps.db.transaction(async (tx) => {
     await changeContract(tx, input, { now: deps.clock.now(), changedBy }, async (full) => {

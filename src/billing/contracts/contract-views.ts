@@ -7,9 +7,11 @@ import type { Decimal } from '../../core/decimal.ts';
 import { type Balance, costBasis, grantEntries, openAmount } from '../../core/terms/balance.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
+import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/product-spans.ts';
 import { loadBillingConfigurations } from '../../store/billing-configurations.ts';
+import { loadAmendments } from '../../store/contract-edits.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadInitialVersions } from '../../store/contract-versions.ts';
@@ -34,6 +36,8 @@ export interface ContractView {
   /** As it was created. */
   readonly initial: FullContract;
   readonly transitions: readonly Transition[];
+  /** First to last. */
+  readonly amendments: readonly ContractEdit[];
   /** Children that are not archived. */
   readonly children: readonly Contract[];
   readonly billingConfiguration: BillingConfigurationView | null;
@@ -66,7 +70,11 @@ export async function viewsOf(
   const contracts = states.map((full) => full.contract);
   const ids = contracts.map((contract) => contract.id);
   const initials = await loadInitialVersions(db, ids);
-  const names = await loadNames(db, [...states, ...initials.values()], now);
+  const amendments = await loadAmendments(db, ids);
+  const amended = states.flatMap(({ contract }) =>
+    (amendments.get(contract.id) ?? []).map(({ changes }) => ({ contract, terms: addedTerms(changes) })),
+  );
+  const names = await loadNames(db, [...states, ...initials.values(), ...amended], now);
   const transitions = await loadTransitions(db, ids);
   const children = await loadContracts(db, { parentIds: ids });
   const cards = await loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]);
@@ -80,6 +88,7 @@ export async function viewsOf(
       current,
       initial,
       transitions: transitions.get(contract.id) ?? [],
+      amendments: amendments.get(contract.id) ?? [],
       children: children.filter((child) => child.parent?.contractId === contract.id),
       billingConfiguration: configurations.get(contract.billingConfigurationId ?? '') ?? null,
       names,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Instant } from '../time.ts';
 import { commit } from './commits.ts';
-import { usageFilter } from './contract.ts';
+import { type ContractTerms, usageFilter } from './contract.ts';
 import { override } from './overrides.ts';
 import {
   commitPatch,
@@ -122,4 +122,19 @@ export interface ContractEdit {
   readonly amendmentStartingAt: Instant | null;
   readonly createdBy: string;
   readonly changes: ContractChanges;
+}
+
+/** What a change has added, in the shape of a contract's terms. */
+export function addedTerms(changes: ContractChanges): ContractTerms {
+  return {
+    commits: changes.addCommits,
+    recurringCommits: changes.addRecurringCommits,
+    overrides: changes.addOverrides,
+    scheduledCharges: changes.addScheduledCharges,
+    subscriptions: changes.addSubscriptions,
+    spendTrackers: changes.addSpendTrackers,
+    spendThreshold: changes.addSpendThreshold,
+    prepaidBalanceThreshold: changes.addPrepaidBalanceThreshold,
+    usageFilters: changes.addUsageFilters,
+  };
 }

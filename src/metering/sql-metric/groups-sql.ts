@@ -15,7 +15,7 @@ import { FOREVER, type StatementContext } from './relation.ts';
 import type { Input, InputScope } from './select-sql.ts';
 import type { Value } from './value.ts';
 
-export interface EngineCall {
+interface EngineCall {
   readonly name: EngineFunction;
   /** Name of the argument's column. */
   readonly argument: string;

@@ -27,12 +27,9 @@ const ARGUMENT_COUNTS: Readonly<Record<ScalarFunction, readonly [least: number, 
   DATE_TRUNC: [2, 2],
 };
 
-export const AVAILABLE_FUNCTIONS = [
-  ...AGGREGATE_FUNCTIONS,
-  'COUNT(DISTINCT …)',
-  ...SCALAR_FUNCTIONS,
-  'CAST',
-].join(', ');
+const AVAILABLE_FUNCTIONS = [...AGGREGATE_FUNCTIONS, 'COUNT(DISTINCT …)', ...SCALAR_FUNCTIONS, 'CAST'].join(
+  ', ',
+);
 
 /** A function call, or null where no word with a bracket follows. */
 export function parseCall(reader: TokenReader): Expression | null {

@@ -93,7 +93,7 @@ export interface SelectQuery {
 }
 
 /** Direct parts of an expression. */
-export function partsOf(expression: Expression): readonly Expression[] {
+function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case 'negate':
     case 'not':

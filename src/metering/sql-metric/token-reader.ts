@@ -6,7 +6,7 @@ import type { Token } from './tokens.ts';
  * What all expressions may weigh together, in parts that take ClickHouse about a millisecond to plan. Far
  * beyond a metric that a person wrote.
  */
-export const QUERY_WEIGHT_MAX = 300;
+const QUERY_WEIGHT_MAX = 300;
 /** Brackets inside brackets. */
 const NESTING_MAX = 50;
 

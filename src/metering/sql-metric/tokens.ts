@@ -16,7 +16,7 @@ export interface Token {
 }
 
 /** Longer than any metric a person can follow; a limit on everything that is built from it. */
-export const QUERY_CHARACTERS_MAX = 10_000;
+const QUERY_CHARACTERS_MAX = 10_000;
 
 const SPACE = /[ \t\r\n]+/y;
 const LINE_COMMENT = /--[^\n]*/y;

@@ -4,25 +4,16 @@ import type { EditHistory } from '../../../billing/contract-edits/edit-history.t
 import type { ContractChanges, ContractEdit } from '../../../core/terms/contract-edits.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { timestamp, uuid } from '../../fields.ts';
+import { addedCommitContext } from '../contracts/amendment-output.ts';
 import {
-  type CommitContext,
-  commitOutput,
   commitOutputV2,
-  commitToWire,
   commitToWireV2,
-  creditOutput,
   creditOutputV2,
-  creditToWire,
   creditToWireV2,
 } from '../contracts/commit-output.ts';
 import { isCommit } from '../contracts/commit-schemas.ts';
 import { usageFilterOutputV2, usageFiltersToWireV2 } from '../contracts/contract-output.ts';
-import {
-  overrideOutput,
-  overrideOutputV2,
-  overrideToWire,
-  overrideToWireV2,
-} from '../contracts/override-schemas.ts';
+import { overrideOutputV2, overrideToWireV2 } from '../contracts/override-schemas.ts';
 import {
   recurringCommitOutput,
   recurringCommitToWire,
@@ -30,7 +21,6 @@ import {
 } from '../contracts/recurring-commit-schemas.ts';
 import { scheduledChargeOutput, scheduledChargeToWire } from '../contracts/scheduled-charge-schemas.ts';
 import { subscriptionOutput, subscriptionToWire } from '../contracts/subscription-schemas.ts';
-import type { TermNames } from '../contracts/term-fields.ts';
 import {
   prepaidBalanceThresholdOutput,
   prepaidBalanceThresholdToWire,
@@ -124,7 +114,7 @@ export function editToWire(edit: ContractEdit, history: EditHistory): z.input<ty
 }
 
 function additionsToWire(changes: ContractChanges, { contract, names, now, fiatCreditTypeId }: EditHistory) {
-  const context = commitContext(names, changes);
+  const context = addedCommitContext(names, changes);
   const recurring = (kind: 'COMMIT' | 'CREDIT') =>
     ifAny(
       changes.addRecurringCommits
@@ -186,47 +176,5 @@ function removalsToWire(changes: ContractChanges) {
     archive_scheduled_charges: ids(changes.archiveScheduledCharges),
     archive_spend_trackers: ifAny([...changes.archiveSpendTrackers]),
     remove_overrides: ids(changes.removeOverrides),
-  };
-}
-
-/** Terms as they were added have no balances yet. */
-function commitContext(names: TermNames, { addRecurringCommits }: ContractChanges): CommitContext {
-  return {
-    names,
-    recurringCommits: new Map(addRecurringCommits.map((one) => [one.id, one])),
-    balances: null,
-    includeBalance: false,
-    includeLedgers: false,
-    costBases: new Map(),
-  };
-}
-
-/** How older clients see an edit that was made through `amend`. */
-export const amendmentOutput = z
-  .object({
-    id: uuid,
-    starting_at: timestamp,
-    commits: z.array(commitOutput),
-    credits: z.array(creditOutput),
-    overrides: z.array(overrideOutput),
-    scheduled_charges: z.array(scheduledChargeOutput),
-    created_at: timestamp,
-    created_by: z.string(),
-  })
-  .meta({ id: 'ContractAmendment' });
-
-/** `edit` must be an amendment. */
-export function amendmentToWire(edit: ContractEdit, names: TermNames): z.input<typeof amendmentOutput> {
-  const { changes, timestamp: at, amendmentStartingAt } = edit;
-  const context = commitContext(names, changes);
-  return {
-    id: edit.id,
-    starting_at: formatInstant(amendmentStartingAt ?? at),
-    commits: changes.addCommits.filter(isCommit).map((one) => commitToWire(one, context)),
-    credits: changes.addCommits.filter((one) => !isCommit(one)).map((one) => creditToWire(one, context)),
-    overrides: changes.addOverrides.map((one) => overrideToWire(one, names)),
-    scheduled_charges: changes.addScheduledCharges.map((one) => scheduledChargeToWire(one, names)),
-    created_at: formatInstant(at),
-    created_by: edit.createdBy,
   };
 }

@@ -7,6 +7,7 @@ import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import { customFields, timestamp, uuid } from '../../fields.ts';
 import { billingConfiguration, billingConfigurationToWire } from '../billing-configuration.ts';
+import { amendmentOutput, amendmentToWire } from './amendment-output.ts';
 import {
   type CommitContext,
   commitOutput,
@@ -128,7 +129,7 @@ export const contractOutput = z
     archived_at: timestamp.optional(),
     initial: contractState,
     current: contractState,
-    amendments: z.array(z.unknown()).max(0),
+    amendments: z.array(amendmentOutput),
     custom_fields: customFields,
     customer_billing_provider_configuration: billingConfiguration.optional(),
     scheduled_charges_on_usage_invoices: scheduledChargesOnUsageInvoices,
@@ -179,7 +180,7 @@ export function contractToWire(view: ContractView, options: OutputOptions): z.in
     ...identityToWire(contract),
     initial: stateToWire(view.initial, view, options),
     current: stateToWire(view.current, view, options),
-    amendments: [],
+    amendments: view.amendments.map((edit) => amendmentToWire(edit, view.names)),
     custom_fields: { ...contract.customFields },
     ...billingConfigurationOf(view),
     ...given('scheduled_charges_on_usage_invoices', onUsageInvoices(contract)),
