@@ -2,7 +2,7 @@
  * Rates as they were added, and what they are for. What is in force at an instant is derived by
  * rating/rate-schedule.ts.
  */
-import { and, asc, eq, gte, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, gte, inArray, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingFrequency, RateEntry, RateIdentity, UsageRate } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
@@ -87,6 +87,8 @@ export interface RateIdentityQuery {
   readonly rateCardId: string;
   /** Identities that pass one of these; null: all. */
   readonly anyOf: readonly RateSelection[] | null;
+  /** Identities of these products, and those with a rate that is entitled at some time; null: all. */
+  readonly entitledOrOf: readonly string[] | null;
   /** The first place to look at. */
   readonly fromSequence: number;
   readonly limit: number;
@@ -105,6 +107,7 @@ export async function loadRatesByIdentity(
         eq(rateIdentities.rateCardId, query.rateCardId),
         gte(rateIdentities.sequence, query.fromSequence),
         query.anyOf === null ? undefined : (or(...query.anyOf.map(selectionCondition)) ?? sql`false`),
+        query.entitledOrOf === null ? undefined : entitledCondition(query.entitledOrOf),
       ),
     )
     .orderBy(asc(rateIdentities.sequence))
@@ -125,6 +128,14 @@ export async function loadRatesByIdentity(
     one?.entries.push(fromRow(row, one.row));
   }
   return found;
+}
+
+function entitledCondition(productIds: readonly string[]): SQL | undefined {
+  const ofIdentity = and(eq(rates.identity, rateIdentities.sequence), rates.entitled);
+  return or(
+    exists(sql`(select 1 from ${rates} where ${ofIdentity})`),
+    productIds.length === 0 ? undefined : inArray(rateIdentities.productId, [...productIds]),
+  );
 }
 
 function selectionCondition(selection: RateSelection): SQL {

@@ -156,6 +156,7 @@ async function readPage(
     rateCardId: body.rate_card_id,
     range,
     selectors: selectorsFromWire(body.selectors),
+    entitledOrOf: null,
     after: query.next_page ?? null,
     limit: query.limit,
   });

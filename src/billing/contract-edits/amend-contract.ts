@@ -32,13 +32,13 @@ export async function amendContract(
 ): Promise<ContractEdit> {
   const { customerId, contractId, startingAt, terms, createdBy } = input;
   requireDeclaredCustomFields('contract', input.customFields);
-  requireFromStart(terms, startingAt);
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
     const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
     const { edit } = await changeContract(tx, { customerId, contractId }, origin, (full) => {
       requireNotArchived(full);
       requireWithin(full.contract, startingAt);
+      requireFromStart(terms, startingAt);
       const additions = { ...NO_EDIT, additions: { ...NO_TERMS_INPUT, ...terms } };
       return applyEdit(tx, full, additions, { prefix: '', editedBy: createdBy, now });
     });

@@ -6,6 +6,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import { assert } from '../../core/errors.ts';
+import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ContractOverrides } from '../../rating/overrides.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
@@ -46,8 +47,8 @@ export interface RateSchedulePage {
 
 const NOTHING: RateSchedulePage = { rows: [], next: null, creditTypes: new Map() };
 
-/** Rates are read in pages of this size where those of the page itself were not entitled. */
-const SCAN_BATCH = 1_000;
+/** So many rates are read at once at most, where many are not entitled and a page takes more than it holds. */
+const BATCH_MAX = 1_000;
 
 /** Refuses a contract that is not there (see `findContractOf`). A contract without a card has no rates. */
 export async function readContractRates(
@@ -56,10 +57,9 @@ export async function readContractRates(
 ): Promise<RateSchedulePage> {
   const contract = await findContractOf(db, input.customerId, input.contractId);
   if (contract.rateCardId === null) return NOTHING;
-  const priced = createPricer(db, {
-    overrides: await loadOverrides(db, [contract.id]),
-    prioritization: contract.multiplierPrioritization,
-  });
+  const overrides = await loadOverrides(db, [contract.id]);
+  const prioritization = contract.multiplierPrioritization;
+  const priced = createPricer(db, { overrides, prioritization });
   const at = input.at ?? clock.now();
   const rows: ContractRate[] = [];
   let { after } = input;
@@ -71,15 +71,27 @@ export async function readContractRates(
         rateCardId: contract.rateCardId,
         range: { start: at, end: at + 1 },
         selectors: input.selectors,
+        entitledOrOf: entitledProducts(overrides),
         after,
         limit,
       },
     );
     rows.push(...(await priced(page.rows, at)));
     after = page.next;
-    limit = SCAN_BATCH;
+    limit = Math.min(limit * 2, BATCH_MAX);
   } while (rows.length <= input.limit && after !== null);
   return pageOf(db, rows, input.limit);
+}
+
+/** The products that overrides may entitle at some time; null: products that are not named. */
+function entitledProducts(overrides: readonly Override[]): string[] | null {
+  const ids = overrides
+    .filter(({ entitled }) => entitled === true)
+    .flatMap(({ productId, specifiers }) =>
+      specifiers.length === 0 ? [productId] : specifiers.map((specifier) => specifier.productId),
+    );
+  const named = ids.filter((id) => id !== null);
+  return named.length === ids.length ? [...new Set(named)] : null;
 }
 
 /** Prices the entitled rates among those of the card. What is known about a product is found out once. */

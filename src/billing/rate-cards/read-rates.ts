@@ -37,6 +37,8 @@ export interface ReadRatesInput {
   readonly range: OpenInterval;
   /** Rates that one of them matches; none: all. */
   readonly selectors: readonly RateSelector[];
+  /** Leaves out what is never entitled on the card, except rates of these products; null: leaves out nothing. */
+  readonly entitledOrOf: readonly string[] | null;
   readonly after: RatePosition | null;
   readonly limit: number;
 }
@@ -79,8 +81,9 @@ async function collectSegments(deps: Deps, input: ReadRatesInput): Promise<RateS
   const rows: RateSegment[] = [];
   let fromSequence = input.after?.identity ?? 0;
   while (rows.length <= input.limit) {
-    const { rateCardId } = input;
-    const found = await loadRatesByIdentity(deps.db, { rateCardId, anyOf, fromSequence, limit: batch });
+    const { rateCardId, entitledOrOf } = input;
+    const query = { rateCardId, anyOf, entitledOrOf, fromSequence, limit: batch };
+    const found = await loadRatesByIdentity(deps.db, query);
     const products = await loadProducts(deps.db, [
       ...new Set(found.map(({ identity }) => identity.productId)),
     ]);

@@ -22,8 +22,10 @@ const BATCH_BYTES_MAX = 32 * 1024 * 1024;
 const BATCH_ROWS_EAGER = 10_000;
 /** A lone request waits this long for company, so that a burst becomes one insert. */
 const LINGER_MS_MIN = 2;
+/** After an insert of few rows: fewer and larger inserts leave fewer parts to merge, which is what p99 waits for. */
+const REST_MS_MIN = 20;
 /** Bounds the rest after a slow insert, and with it what the pacing can add to an answer. */
-const LINGER_MS_MAX = 10;
+const REST_MS_MAX = 40;
 const BUFFER_BYTES_MIN = 256 * 1024;
 
 /** A group of rows that become durable, or fail, together. */
@@ -164,8 +166,8 @@ class GroupCommit implements BatchWriter {
     this.#spare = batch.buffer;
     this.#writing = null;
     const ended = performance.now();
-    // Rest as long as the insert took: at most half of the time goes into inserts of few rows.
-    this.#restUntil = ended + Math.min(LINGER_MS_MAX, ended - started);
+    // Rest as long as the insert took, within bounds: at most half of the time goes into inserts of few rows.
+    this.#restUntil = ended + Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, ended - started));
     this.#schedule();
   }
 

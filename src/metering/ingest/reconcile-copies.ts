@@ -7,6 +7,7 @@
  * harmless. Copies that agree in all three are left alone: they have one sorting key, and FINAL counts one.
  */
 import { z } from 'zod';
+import { groupBy } from '../../core/group-by.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../clickhouse.ts';
 import { stringLiteral } from '../clickhouse-parameters.ts';
@@ -66,7 +67,7 @@ export async function reconcileCopies(
     });
     removed.push(...conflictingCopies(rows, windowDays));
   }
-  for (const [partition, copies] of Map.groupBy(removed, partitionOf)) {
+  for (const [partition, copies] of groupBy(removed, partitionOf)) {
     for (let from = 0; from < copies.length; from += COPIES_PER_STATEMENT) {
       await clickhouse.command(removal(copies.slice(from, from + COPIES_PER_STATEMENT), partition, cluster));
     }

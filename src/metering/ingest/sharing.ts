@@ -38,6 +38,8 @@ export interface Sharing {
   close(): Promise<void>;
 }
 
+/** Ids that may wait to be reconciled before the next look waits for them: bounds their memory, 4 MB. */
+const SUSPECTS_MAX = 100_000;
 /** Ids named in one line of the log; all of them are counted. */
 const IDS_LOGGED_MAX = 20;
 
@@ -50,6 +52,9 @@ class FollowedInserts implements Sharing {
   readonly #tail;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<unknown> = Promise.resolve();
+  /** First hash words of ids that are to be reconciled. A removal takes seconds, and looking goes on meanwhile. */
+  #suspects = new Set<number>();
+  #reconciling: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #tailedRows = 0;
   #failedTails = 0;
@@ -57,7 +62,7 @@ class FollowedInserts implements Sharing {
 
   constructor(options: SharingOptions) {
     this.#options = options;
-    this.#tail = createTail({ ...options, onSuspects: (hashes) => this.reconcile(hashes) });
+    this.#tail = createTail({ ...options, onSuspects: (hashes) => this.#suspect(hashes) });
   }
 
   begin(): Promise<void> {
@@ -68,20 +73,52 @@ class FollowedInserts implements Sharing {
     const { tailIntervalMs } = this.#options;
     if (tailIntervalMs === undefined || this.#isClosed || this.#timer !== null) return;
     this.#timer = setTimeout(() => {
-      void this.#look(false)
-        .catch((error: unknown) => {
-          this.#failedTails += 1;
-          this.#options.log.error({ err: error }, 'what other processes stored could not be read');
-        })
-        .then(() => {
-          this.#timer = null;
-          this.start();
-        });
+      void this.#lookAndGoOn().then(() => {
+        this.#timer = null;
+        this.start();
+      });
     }, tailIntervalMs);
   }
 
   async tail(): Promise<{ rows: number }> {
-    return { rows: await this.#look(true) };
+    const rows = await this.#look(true);
+    await this.#reconcileSuspects();
+    return { rows };
+  }
+
+  async #lookAndGoOn(): Promise<void> {
+    try {
+      await this.#look(false);
+      const reconciled = this.#reconcileSuspects().catch((error: unknown) => this.#noteFailure(error));
+      if (this.#suspects.size >= SUSPECTS_MAX) await reconciled;
+    } catch (error) {
+      this.#noteFailure(error);
+    }
+  }
+
+  #noteFailure(error: unknown): void {
+    this.#failedTails += 1;
+    this.#options.log.error({ err: error }, 'what other processes stored could not be read or reconciled');
+  }
+
+  #suspect(hashes: ReadonlySet<number>): void {
+    for (const hash of hashes) this.#suspects.add(hash);
+  }
+
+  /** Reconciles what is suspected, after what is being reconciled. What fails stays suspected. */
+  #reconcileSuspects(): Promise<void> {
+    const reconciled = this.#reconciling.then(async () => {
+      const hashes = this.#suspects;
+      this.#suspects = new Set();
+      try {
+        await this.reconcile(hashes);
+      } catch (error) {
+        this.#suspect(hashes);
+        throw error;
+      }
+    });
+    this.#reconciling = reconciled.catch(() => {});
+    return reconciled;
   }
 
   async reconcile(hashes: ReadonlySet<number>): Promise<void> {
@@ -108,6 +145,7 @@ class FollowedInserts implements Sharing {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#looking;
+    await this.#reconciling;
   }
 
   /** One look after the other: two at once would read the same rows. */

@@ -53,11 +53,8 @@ const ROWS_SQL = `
 export interface TailOptions {
   readonly clickhouse: ClickHouse;
   readonly index: DeduplicationIndex;
-  /**
-   * Called with the first hash words of ids that seem to be stored twice, at every look that meets them.
-   * When it throws, the same ids are met again at the next look.
-   */
-  readonly onSuspects: (hashes: ReadonlySet<number>) => Promise<void>;
+  /** Called with the first hash words of ids that seem to be stored twice. */
+  readonly onSuspects: (hashes: ReadonlySet<number>) => void;
 }
 
 export interface Tail {
@@ -131,7 +128,7 @@ class SecondsTail implements Tail {
       const rows = wordsOf(bytes, ROW_WORDS);
       read += rows.length / ROW_WORDS;
       const suspects = addRows(this.#options.index, rows, nowSeconds);
-      if (suspects.size > 0) await this.#options.onSuspects(suspects);
+      if (suspects.size > 0) this.#options.onSuspects(suspects);
     }
     return read;
   }

@@ -139,9 +139,12 @@ export function prepaidBalanceThresholdPatchToWire(
     recharge_to_amount: from.rechargeToAmount,
     custom_credit_type_id: from.customCreditTypeId,
     commit: commit && { ...thresholdCommitToWire(commit), ...applicabilityPatchToWire(commit) },
-    threshold_balance_specifiers: balanceSpecifiers?.map(({ exclude }) => ({
-      exclude: exclude.map((one) => ({ custom_field_filters: [...one.customFieldFilters] })),
-    })),
+    threshold_balance_specifiers:
+      balanceSpecifiers == null
+        ? balanceSpecifiers
+        : balanceSpecifiers.map(({ exclude }) => ({
+            exclude: exclude.map((one) => ({ custom_field_filters: [...one.customFieldFilters] })),
+          })),
   };
 }
 

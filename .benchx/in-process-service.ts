@@ -1,0 +1,58 @@
+/**
+ * The application in this process, on embedded stores of its own: for benchmarks that compare the API with
+ * a query written by hand on the same engine, or that fill tables faster than ingest could.
+ */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { createApplication } from '../src/application.ts';
+import { loadConfig } from '../src/config.ts';
+import type { ClickHouse } from '../src/metering/clickhouse.ts';
+import { startStores } from '../src/stores.ts';
+
+const TOKEN = 'bench-token-of-temporary-data';
+
+export interface InProcessService {
+  readonly clickhouse: ClickHouse;
+  /** Throws for everything but 200. */
+  call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>;
+  /** Creates and returns the id. */
+  create(path: string, body: unknown): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startInProcessService(): Promise<InProcessService> {
+  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
+  await chmod(directory, 0o755);
+  const config = loadConfig({ DATA_DIR: directory, UV_THREADPOOL_SIZE: '16', API_TOKEN: TOKEN });
+  const stores = await startStores(config);
+  const application = await createApplication({
+    config,
+    log: pino({ level: 'error' }),
+    stores,
+    firstToken: async () => ({ token: TOKEN }),
+  });
+  async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+    const response = await application.fetch(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    );
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${method} ${path} → ${response.status} ${text}`);
+    return JSON.parse(text);
+  }
+  return {
+    clickhouse: stores.clickhouse,
+    call,
+    create: async (path, body) => ((await call('POST', path, body)) as { data: { id: string } }).data.id,
+    async close() {
+      await application.close();
+      await stores.close();
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * How fast events become durable and deduplicated: the real service on temporary data, loaded over
+ * HTTP by a process of its own on the same machine.
+ *
+ * Two runs: every connection busy, for throughput; 20,000 events a second, for the latency of a
+ * service that is not at its limit. CPU time is given as well, because it does not depend on what
+ * else the machine is doing.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { LoadOptions, LoadResult } from './load-generator.ts';
+import { machine, table } from './report.ts';
+import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+interface Run {
+  readonly name: string;
+  readonly connections: number;
+  readonly eventsPerSecond: number;
+  readonly target: string;
+}
+
+const RUNS: readonly Run[] = [
+  {
+    name: 'every connection busy',
+    connections: 512,
+    eventsPerSecond: 0,
+    target: '150,000 events/s, aim 200,000',
+  },
+  { name: '20,000 events/s', connections: 128, eventsPerSecond: 20_000, target: 'p99 100 ms, aim 30 ms' },
+];
+
+interface Measurement {
+  readonly run: Run;
+  readonly load: LoadResult;
+  readonly serverCpuSeconds: number;
+  readonly serverMemoryMb: number;
+}
+
+/** Runs both loads against a service of its own and returns the report. `seconds` is the length of each. */
+export async function benchIngest(seconds: number): Promise<string> {
+  const service = await startTemporaryService();
+  try {
+    const measurements: Measurement[] = [];
+    for (const run of RUNS) measurements.push(await measure(service, run, seconds));
+    return report(measurements);
+  } finally {
+    await service.close();
+  }
+}
+
+async function measure(service: TemporaryService, run: Run, seconds: number): Promise<Measurement> {
+  const options: LoadOptions = {
+    host: service.host,
+    port: service.port,
+    token: service.token,
+    connections: run.connections,
+    eventsPerRequest: 100,
+    eventsPerSecond: run.eventsPerSecond,
+    warmUpMs: 3_000,
+    measureMs: seconds * 1000,
+    run: `${run.eventsPerSecond}-${Date.now().toString(36)}`,
+    spreadMinutes: 60,
+  };
+  const before = await service.cpuSeconds();
+  const load = await runGenerator(options);
+  const serverCpuSeconds = (await service.cpuSeconds()) - before;
+  return { run, load, serverCpuSeconds, serverMemoryMb: await service.memoryMb() };
+}
+
+function runGenerator(options: LoadOptions): Promise<LoadResult> {
+  const script = join(ROOT, 'bench/load-generator.ts');
+  const generator = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    let output = '';
+    generator.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    generator.once('close', (code) => {
+      if (code === 0) resolve(JSON.parse(output));
+      else reject(new Error(`the load generator ended with code ${code}`));
+    });
+  });
+}
+
+function report(measurements: readonly Measurement[]): string {
+  const bytes = measurements[0]?.load.bytesPerEvent ?? 0;
+  const header = [
+    'load',
+    'target',
+    'connections',
+    'events/s',
+    'p50 ms',
+    'p99 ms',
+    'failed requests',
+    'CPU µs/event: service',
+    'generator',
+    'service memory MB',
+  ];
+  const rows = measurements.map(({ run, load, serverCpuSeconds, serverMemoryMb }) => [
+    run.name,
+    run.target,
+    String(run.connections),
+    Math.round(load.accepted / load.seconds).toLocaleString('en-US'),
+    load.latencyMs.p50.toFixed(1),
+    load.latencyMs.p99.toFixed(1),
+    String(load.failures),
+    ((serverCpuSeconds * 1e6) / load.acceptedTotal).toFixed(2),
+    ((load.cpuSeconds * 1e6) / load.accepted).toFixed(2),
+    serverMemoryMb.toFixed(0),
+  ]);
+  return `${machine()}, load generator on the same cores. 100 events a request, ${bytes.toFixed(0)} bytes and six properties an event; an answer means on disk.\n\n${table(header, rows)}`;
+}

@@ -1,0 +1,210 @@
+/**
+ * A very cheap HTTP load generator for `POST /v1/ingest`, run as a process of its own.
+ *
+ * Raw sockets and prepared requests whose transaction ids are patched in place, so that it takes only
+ * a small part of the machine it shares with the service. Takes its options as JSON in the first
+ * argument, prints one line of JSON with what it measured.
+ *
+ * Two ways to load: `saturate` keeps every connection busy; `rate` sends at fixed times and counts
+ * latency from the time a request was due, so that a stalled server cannot hide its delay.
+ */
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { type PreparedRequest, prepareRequest } from './load-request.ts';
+
+export interface LoadOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly connections: number;
+  readonly eventsPerRequest: number;
+  /** 0 keeps every connection busy. */
+  readonly eventsPerSecond: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** Makes the ids of this run different from those of any other run. */
+  readonly run: string;
+  /** Events are dated up to this many minutes back. */
+  readonly spreadMinutes: number;
+}
+
+export interface LoadResult {
+  readonly seconds: number;
+  /** Events newly stored, as the answers within the measured time say. */
+  readonly accepted: number;
+  readonly acceptedTotal: number;
+  readonly requests: number;
+  readonly failures: number;
+  readonly bytesPerEvent: number;
+  readonly latencyMs: {
+    readonly p50: number;
+    readonly p90: number;
+    readonly p99: number;
+    readonly max: number;
+  };
+  readonly cpuSeconds: number;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  readonly request: PreparedRequest;
+  received: string;
+  dueAt: number;
+  isBusy: boolean;
+}
+
+const ACCEPTED = /"accepted":(\d+)/;
+const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+
+/** Runs the load and resolves when every request that was sent has been answered. */
+export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
+  const load = new Load(options);
+  return load.run();
+}
+
+class Load {
+  readonly #options: LoadOptions;
+  #idle: Connection[] = [];
+  readonly #latencies: number[] = [];
+  readonly #overdue: number[] = [];
+  #measuring = false;
+  #sending = true;
+  #inFlight = 0;
+  #accepted = 0;
+  #acceptedTotal = 0;
+  #failures = 0;
+  #onDrained: () => void = () => {};
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<LoadResult> {
+    const { warmUpMs, measureMs, connections } = this.#options;
+    this.#idle = await Promise.all(Array.from({ length: connections }, (_, index) => this.#open(index)));
+    const bytesPerEvent = this.#idle[0]?.request.bytesPerEvent ?? 0;
+    const sockets = this.#idle.map((connection) => connection.socket);
+    const pace = this.#start();
+    await elapse(warmUpMs);
+    const cpuBefore = process.cpuUsage();
+    const startedAt = performance.now();
+    this.#measuring = true;
+    await elapse(measureMs);
+    this.#measuring = false;
+    const seconds = (performance.now() - startedAt) / 1000;
+    const cpu = process.cpuUsage(cpuBefore);
+    this.#sending = false;
+    if (pace !== null) clearInterval(pace);
+    await new Promise<void>((resolve) => {
+      this.#onDrained = resolve;
+      if (this.#inFlight === 0) resolve();
+    });
+    for (const socket of sockets) socket.destroy();
+    return {
+      seconds,
+      accepted: this.#accepted,
+      acceptedTotal: this.#acceptedTotal,
+      requests: this.#latencies.length,
+      failures: this.#failures,
+      bytesPerEvent,
+      latencyMs: percentiles(this.#latencies),
+      cpuSeconds: (cpu.user + cpu.system) / 1e6,
+    };
+  }
+
+  #open(index: number): Promise<Connection> {
+    const { host, port } = this.#options;
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host, port, noDelay: true });
+      const request = prepareRequest(this.#options, index);
+      const connection: Connection = { socket, request, received: '', dueAt: 0, isBusy: false };
+      socket.setEncoding('latin1');
+      socket.once('connect', () => resolve(connection));
+      socket.on('error', reject);
+      socket.on('data', (chunk: string) => this.#receive(connection, chunk));
+      socket.on('close', () => this.#lost(connection));
+    });
+  }
+
+  #start(): NodeJS.Timeout | null {
+    const { eventsPerSecond, eventsPerRequest } = this.#options;
+    if (eventsPerSecond === 0) {
+      for (const connection of this.#idle.splice(0)) this.#send(connection, performance.now());
+      return null;
+    }
+    const intervalMs = (1000 * eventsPerRequest) / eventsPerSecond;
+    let dueAt = performance.now();
+    return setInterval(() => {
+      for (; dueAt <= performance.now(); dueAt += intervalMs) {
+        const connection = this.#idle.pop();
+        if (connection === undefined) this.#overdue.push(dueAt);
+        else this.#send(connection, dueAt);
+      }
+    }, 1);
+  }
+
+  #send(connection: Connection, dueAt: number): void {
+    connection.dueAt = dueAt;
+    connection.isBusy = true;
+    this.#inFlight += 1;
+    connection.socket.write(connection.request.next());
+  }
+
+  #receive(connection: Connection, chunk: string): void {
+    connection.received += chunk;
+    const head = connection.received.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const length = Number(CONTENT_LENGTH.exec(connection.received)?.[1] ?? Number.NaN);
+    if (!(connection.received.length >= head + 4 + length)) {
+      if (Number.isNaN(length)) throw new Error('the answer has no content-length');
+      return;
+    }
+    this.#answered(connection);
+  }
+
+  #answered(connection: Connection): void {
+    const accepted = Number(ACCEPTED.exec(connection.received)?.[1] ?? 0);
+    const isFailure = !connection.received.startsWith('HTTP/1.1 200');
+    connection.received = '';
+    connection.isBusy = false;
+    this.#inFlight -= 1;
+    this.#acceptedTotal += accepted;
+    if (isFailure) this.#failures += 1;
+    if (this.#measuring) {
+      this.#latencies.push(performance.now() - connection.dueAt);
+      this.#accepted += accepted;
+    }
+    if (!this.#sending) {
+      if (this.#inFlight === 0) this.#onDrained();
+    } else if (this.#options.eventsPerSecond === 0) {
+      this.#send(connection, performance.now());
+    } else {
+      const overdue = this.#overdue.shift();
+      if (overdue === undefined) this.#idle.push(connection);
+      else this.#send(connection, overdue);
+    }
+  }
+
+  #lost(connection: Connection): void {
+    if (connection.isBusy) throw new Error('the service closed a connection before it answered');
+    // A service may end a connection that has been idle for some seconds; the others do its work.
+    this.#idle = this.#idle.filter((other) => other !== connection);
+  }
+}
+
+function elapse(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+}
+
+function percentiles(latencies: readonly number[]): LoadResult['latencyMs'] {
+  const sorted = Float64Array.from(latencies).sort();
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const result = await generateLoad(JSON.parse(process.argv[2] ?? '{}'));
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+}

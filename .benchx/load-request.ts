@@ -1,0 +1,65 @@
+/** One prepared ingest request of a connection: its ids are patched in place for every sending. */
+import type { LoadOptions } from './load-generator.ts';
+
+const MODELS = ['aurora-large', 'aurora-small', 'borealis-70b', 'embedding-3'];
+const REGIONS = ['us-east-1', 'eu-west-1', 'ap-south-1'];
+const CUSTOMERS = 1000;
+const SEQUENCE_DIGITS = 8;
+
+export interface PreparedRequest {
+  /** The bytes to send, with ids never sent before. Valid until the next call. */
+  next(): Buffer;
+  readonly bytesPerEvent: number;
+}
+
+export function prepareRequest(options: LoadOptions, connection: number): PreparedRequest {
+  const events = Array.from({ length: options.eventsPerRequest }, (_, index) =>
+    JSON.stringify(sampleEvent(options, connection, index)),
+  );
+  const body = `[${events.join(',')}]`;
+  const head =
+    `POST /v1/ingest HTTP/1.1\r\nhost: ${options.host}:${options.port}\r\n` +
+    `authorization: Bearer ${options.token}\r\ncontent-type: application/json\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  const bytes = Buffer.from(head + body);
+  const offsets = sequenceOffsets(bytes);
+  let sequence = 0;
+  return {
+    bytesPerEvent: Buffer.byteLength(body) / options.eventsPerRequest,
+    next() {
+      sequence += 1;
+      const digits = Buffer.from(String(sequence).padStart(SEQUENCE_DIGITS, '0'), 'latin1');
+      for (const offset of offsets) bytes.set(digits, offset);
+      return bytes;
+    },
+  };
+}
+
+const SEQUENCE_MARK = '#'.repeat(SEQUENCE_DIGITS);
+
+/** About 300 bytes and six properties, two of them numbers: what a request to a language model leaves behind. */
+function sampleEvent(options: LoadOptions, connection: number, index: number) {
+  const number = connection * options.eventsPerRequest + index;
+  const age = ((number * 7919) % (options.spreadMinutes * 60_000 + 1)) + 1;
+  return {
+    transaction_id: `${options.run}-${connection}-${index}-${SEQUENCE_MARK}`,
+    customer_id: `customer-${(number * 31) % CUSTOMERS}`,
+    event_type: 'llm_request',
+    timestamp: new Date(Date.now() - age).toISOString(),
+    properties: {
+      model: MODELS[number % MODELS.length],
+      region: REGIONS[number % REGIONS.length],
+      input_tokens: (number * 37) % 8000,
+      output_tokens: (number * 11) % 900,
+      cached: number % 5 === 0 ? 'true' : 'false',
+      request_id: `req_${(number * 2_654_435_761).toString(16)}`,
+    },
+  };
+}
+
+function sequenceOffsets(bytes: Buffer): number[] {
+  const offsets: number[] = [];
+  for (let at = bytes.indexOf(SEQUENCE_MARK); at >= 0; at = bytes.indexOf(SEQUENCE_MARK, at + 1))
+    offsets.push(at);
+  return offsets;
+}

@@ -1,0 +1,32 @@
+/**
+ * `npm run bench [-- PART…]`: the figures of the README, each beside its target. Without a part, all of them.
+ *
+ * Every part starts what it needs on temporary data and removes it. Run it on a machine that does nothing
+ * else: load from elsewhere is in every figure.
+ */
+import { benchColdStart } from './cold-start.ts';
+import { benchContractRateSchedule } from './contract-rate-schedule.ts';
+import { benchIngest } from './ingest.ts';
+import { benchRestart } from './restart.ts';
+import { benchUsage } from './usage.ts';
+
+/** Seconds of each load. */
+const SECONDS = 15;
+
+const PARTS: Readonly<Record<string, () => Promise<string>>> = {
+  start: benchColdStart,
+  ingest: () => benchIngest(SECONDS),
+  usage: benchUsage,
+  restart: benchRestart,
+  'rate-schedule': benchContractRateSchedule,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(PARTS, name));
+if (unknown.length > 0) {
+  process.stderr.write(`unknown part ${unknown.join(', ')}: there are ${Object.keys(PARTS).join(', ')}\n`);
+  process.exit(2);
+}
+for (const [name, run] of Object.entries(PARTS)) {
+  if (wanted.length === 0 || wanted.includes(name)) process.stdout.write(`\n## ${name}\n\n${await run()}\n`);
+}

@@ -1,0 +1,130 @@
+/** The built service as a process of its own on temporary data, and a client that counts milliseconds. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const HOST = '127.0.0.1';
+const TOKEN = 'bench-token-of-temporary-data';
+const START_SECONDS_MAX = 120;
+/** Clock ticks per second of /proc, a constant of Linux on every platform that Node supports. */
+const TICKS_PER_SECOND = 100;
+
+export interface TimedAnswer {
+  readonly body: unknown;
+  readonly milliseconds: number;
+}
+
+export interface TemporaryService {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  /** From the start of the process to the first answer that it is ready. */
+  readonly startMs: number;
+  /** Throws for everything but 200. */
+  post(path: string, body: unknown): Promise<TimedAnswer>;
+  /** CPU time of all threads up to now, or NaN where there is no /proc. */
+  cpuSeconds(): Promise<number>;
+  memoryMb(): Promise<number>;
+  /** Drains, and removes the data unless they were given. */
+  close(): Promise<void>;
+}
+
+/** Resolves when the service is ready. `dataDir`: data to start on, which are left where they are. */
+export async function startTemporaryService(dataDir?: string): Promise<TemporaryService> {
+  const directory = dataDir ?? (await mkdtemp(join(tmpdir(), 'tallyhouse-bench-')));
+  const port = await freePort();
+  const begin = performance.now();
+  const server = spawn(process.execPath, [join(ROOT, 'dist/start.cjs')], {
+    env: {
+      ...process.env,
+      DATA_DIR: directory,
+      HOST,
+      PORT: String(port),
+      API_TOKEN: TOKEN,
+      LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const close = async () => {
+    await stop(server);
+    if (dataDir === undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const base = `http://${HOST}:${port}`;
+  await ready(server, base).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  return {
+    host: HOST,
+    port,
+    token: TOKEN,
+    startMs: performance.now() - begin,
+    post: (path, body) => post(base + path, body),
+    cpuSeconds: () => cpuSeconds(server),
+    memoryMb: () => memoryMb(server),
+    close,
+  };
+}
+
+async function post(url: string, body: unknown): Promise<TimedAnswer> {
+  const start = performance.now();
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  const milliseconds = performance.now() - start;
+  if (response.status !== 200) throw new Error(`${url} → ${response.status} ${text}`);
+  return { body: JSON.parse(text), milliseconds };
+}
+
+async function ready(server: ChildProcess, base: string): Promise<void> {
+  const deadline = Date.now() + START_SECONDS_MAX * 1000;
+  while (Date.now() < deadline && server.exitCode === null) {
+    const isReady = await fetch(`${base}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (isReady) return;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+  }
+  throw new Error(`the service did not become ready within ${START_SECONDS_MAX} seconds`);
+}
+
+function stop(server: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (server.exitCode !== null) return resolve();
+    server.once('exit', () => resolve());
+    server.kill('SIGTERM');
+  });
+}
+
+async function cpuSeconds(server: ChildProcess): Promise<number> {
+  const stat = await readFile(`/proc/${server.pid}/stat`, 'utf8').catch(() => '');
+  // The name of the process, in parentheses, may hold spaces: fields are counted from behind it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) / TICKS_PER_SECOND;
+}
+
+async function memoryMb(server: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, HOST, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
