@@ -51,8 +51,11 @@ export async function openFrontEngine(directory: string, cluster: string | undef
         await prepare(session, statement);
         if (cluster === undefined) return await runStatement(session, statement);
         if (isDefinition(statement.sql)) {
+          const definition = { ...statement, sql: withoutReplication(statement.sql) };
+          const result = await runStatement(session, definition);
+          // Forgotten afterwards: what another statement reads while this one runs may lack the new table.
           shardFilters = undefined;
-          return await runStatement(session, { ...statement, sql: withoutReplication(statement.sql) });
+          return result;
         }
         shardFilters ??= readShardFilters(anchor);
         const filters = await shardFilters;

@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiClient } from '../support/api-client.ts';
+import {
+  ADD_RATES,
+  CONTRACTS,
+  createCatalogueApi,
+  createdId,
+  METRICS,
+  PRODUCTS,
+  RATE_CARDS,
+  TOKENS_METRIC,
+} from '../support/catalogue-api.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+
+let pool: TestDatabase;
+let api: ApiClient;
+let customer: string;
+let card: string;
+let tokens: string;
+let plain: string;
+let seats: string;
+let unit: string;
+
+const PATH = '/v1/contracts/getContractRateSchedule';
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const day = (month: number, date = 1) => new Date(Date.UTC(2026, month - 1, date)).toISOString();
+
+beforeAll(async () => {
+  pool = await createTestDatabase();
+  // The clock stands at 2026-11-20.
+  api = createCatalogueApi(pool.db);
+  customer = await createdId(api, '/v1/customers', { name: 'Customer' });
+  const billable_metric_id = await createdId(api, METRICS, TOKENS_METRIC);
+  const usage = { type: 'USAGE', billable_metric_id };
+  tokens = await createdId(api, PRODUCTS, {
+    ...usage,
+    name: 'Tokens',
+    tags: ['llm'],
+    pricing_group_key: ['model', 'region'],
+  });
+  plain = await createdId(api, PRODUCTS, { ...usage, name: 'Plain', tags: ['old', 'cheap'] });
+  seats = await createdId(api, PRODUCTS, { name: 'Seats', type: 'SUBSCRIPTION' });
+  unit = await createdId(api, '/v1/credit-types/create', { name: 'Coins' });
+  card = await createdId(api, RATE_CARDS, {
+    name: 'Card',
+    credit_type_conversions: [{ custom_credit_type_id: unit, fiat_per_custom_credit: 2 }],
+  });
+  const rate = (price: number, from = 1) => ({
+    starting_at: day(from),
+    entitled: true,
+    rate_type: 'FLAT',
+    price,
+  });
+  const group = (model: string, region: string) => ({
+    product_id: tokens,
+    pricing_group_values: { model, region },
+  });
+  await api.post(ADD_RATES, {
+    rate_card_id: card,
+    rates: [
+      { ...rate(1), ...group('large', 'eu') },
+      { ...rate(2), ...group('large', 'us') },
+      { ...rate(3), ...group('small', 'eu'), entitled: false },
+      { ...rate(5), product_id: plain, commit_rate: { rate_type: 'FLAT', price: 4 } },
+      { ...rate(6, 12), product_id: plain },
+      { ...rate(7), product_id: seats, billing_frequency: 'MONTHLY' },
+      { ...rate(8), product_id: seats, billing_frequency: 'ANNUAL' },
+    ],
+  });
+});
+afterAll(() => pool.close());
+
+async function contract(...overrides: object[]): Promise<string> {
+  return createdId(api, CONTRACTS, {
+    customer_id: customer,
+    rate_card_id: card,
+    starting_at: day(10),
+    overrides,
+  });
+}
+
+type Row = Record<string, unknown>;
+
+async function rates(contract_id: string, body: object = {}, limit?: number): Promise<Row[]> {
+  const rows: Row[] = [];
+  let next_page: string | undefined;
+  do {
+    const query = { ...(limit === undefined ? {} : { limit }), next_page };
+    const page = await api.post(PATH, { customer_id: customer, contract_id, ...body }, { query });
+    for (const row of page.list('data')) rows.push({ ...(row as object) });
+    next_page = page.at('next_page') === null ? undefined : page.text('next_page');
+  } while (next_page !== undefined);
+  return rows;
+}
+
+function priceIn(row: Row | undefined, member: 'list_rate' | 'override_rate'): unknown {
+  const rate = row?.[member];
+  return typeof rate === 'object' && rate !== null && 'price' in rate ? rate.price : undefined;
+}
+
+const listPrices = (rows: readonly Row[]) => rows.map((row) => priceIn(row, 'list_rate'));
+const overridePrices = (rows: readonly Row[]) => rows.map((row) => priceIn(row, 'override_rate'));
+
+describe('the rate schedule of a contract', () => {
+  test('without overrides is that of its card, entitled rates only, as of now', async () => {
+    const rows = await rates(await contract());
+    expect(listPrices(rows)).toEqual([1, 2, 5, 7, 8]);
+    expect(rows[0]).toEqual({
+      rate_card_id: card,
+      product_id: tokens,
+      product_name: 'Tokens',
+      product_tags: ['llm'],
+      product_custom_fields: {},
+      starting_at: day(1),
+      entitled: true,
+      pricing_group_values: { model: 'large', region: 'eu' },
+      list_rate: {
+        rate_type: 'FLAT',
+        price: 1,
+        pricing_group_values: { model: 'large', region: 'eu' },
+        credit_type: expect.objectContaining({ name: 'USD (cents)' }),
+      },
+    });
+    expect(rows[2]).toMatchObject({
+      product_id: plain,
+      starting_at: day(1),
+      ending_before: day(12),
+      commit_rate: { rate_type: 'FLAT', price: 4 },
+    });
+    expect(rows[3]).toMatchObject({ product_id: seats, billing_frequency: 'MONTHLY' });
+  });
+
+  test('shows what an override makes of a rate, and the time in which both stay as they are', async () => {
+    const id = await contract(
+      { starting_at: day(10), type: 'MULTIPLIER', multiplier: 0.5, applicable_product_tags: ['llm'] },
+      {
+        starting_at: day(11, 15),
+        ending_before: day(11, 25),
+        type: 'OVERWRITE',
+        overwrite_rate: { rate_type: 'FLAT', price: 9, credit_type_id: unit },
+        override_specifiers: [{ product_id: tokens, pricing_group_values: { model: 'large', region: 'us' } }],
+      },
+    );
+    const rows = await rates(id);
+    expect(overridePrices(rows)).toEqual([0.5, 9, undefined, undefined, undefined]);
+    expect(rows[0]).toMatchObject({ starting_at: day(10) });
+    expect(rows[0]).not.toHaveProperty('ending_before');
+    expect(rows[1]).toMatchObject({
+      starting_at: day(11, 15),
+      ending_before: day(11, 25),
+      list_rate: { price: 2 },
+      override_rate: { price: 9, credit_type: { id: unit, name: 'Coins' } },
+    });
+    expect(rows[2]).not.toHaveProperty('override_rate');
+    expect(overridePrices(await rates(id, { at: day(11, 25) }))[1]).toBe(1);
+    expect(overridePrices(await rates(id, { at: day(9) }))).toEqual(Array(5).fill(undefined));
+  });
+
+  test('neighbouring overrides of one effect are one stretch of time', async () => {
+    const half = { type: 'MULTIPLIER', multiplier: 0.5, product_id: plain };
+    const id = await contract(
+      { ...half, starting_at: day(11, 1), ending_before: day(11, 18) },
+      { ...half, starting_at: day(11, 18), ending_before: day(11, 22) },
+      { ...half, multiplier: 1, starting_at: day(11, 22), ending_before: day(11, 26) },
+    );
+    const selectors = [{ product_id: plain }];
+    expect(await rates(id, { selectors })).toMatchObject([
+      { starting_at: day(11, 1), ending_before: day(11, 22) },
+    ]);
+    expect(await rates(id, { selectors, at: day(11, 23) })).toMatchObject([
+      { starting_at: day(11, 22), ending_before: day(11, 26), override_rate: { price: 5 } },
+    ]);
+    const [free] = await rates(id, { selectors, at: day(11, 27) });
+    expect(free).toMatchObject({ starting_at: day(11, 26), ending_before: day(12) });
+    expect(free).not.toHaveProperty('override_rate');
+  });
+
+  test('overrides entitle rates and take the entitlement away', async () => {
+    const id = await contract(
+      { starting_at: day(10), entitled: false, product_id: plain },
+      {
+        starting_at: day(11),
+        entitled: true,
+        override_specifiers: [{ product_id: tokens, pricing_group_values: { model: 'small' } }],
+      },
+    );
+    const rows = await rates(id);
+    expect(listPrices(rows)).toEqual([1, 2, 3, 7, 8]);
+    expect(rows[2]).toMatchObject({ entitled: true, starting_at: day(11) });
+    expect(listPrices(await rates(id, { at: day(10, 15) }))).toEqual([1, 2, 7, 8]);
+    const everything = await contract({ starting_at: day(10), entitled: true });
+    expect(listPrices(await rates(everything))).toEqual([1, 2, 3, 5, 7, 8]);
+    const tagged = await contract({
+      starting_at: day(10),
+      entitled: true,
+      override_specifiers: [{ product_tags: ['llm'] }],
+    });
+    expect(listPrices(await rates(tagged))).toEqual([1, 2, 3, 5, 7, 8]);
+  });
+
+  test('an override of one billing frequency leaves the others alone', async () => {
+    const id = await contract({
+      starting_at: day(10),
+      type: 'MULTIPLIER',
+      multiplier: 0,
+      override_specifiers: [{ product_id: seats, billing_frequency: 'ANNUAL' }],
+    });
+    expect(overridePrices(await rates(id, { selectors: [{ product_id: seats }] }))).toEqual([undefined, 0]);
+  });
+
+  test('commit-specific overrides are not in it', async () => {
+    const id = await contract({
+      starting_at: day(10),
+      type: 'MULTIPLIER',
+      multiplier: 0.1,
+      is_commit_specific: true,
+      product_id: plain,
+    });
+    expect(overridePrices(await rates(id))).toEqual(Array(5).fill(undefined));
+  });
+
+  test('an edit shows at once', async () => {
+    const id = await contract();
+    const [override] = [{ starting_at: day(10), type: 'MULTIPLIER', multiplier: 2, product_id: plain }];
+    const reference = { customer_id: customer, contract_id: id };
+    const added = await api.post('/v2/contracts/edit', { ...reference, add_overrides: [override] });
+    expect(overridePrices(await rates(id))[2]).toBe(10);
+    const remove_overrides = [{ id: added.text('data.edit.add_overrides[0].id') }];
+    await api.post('/v2/contracts/edit', { ...reference, remove_overrides });
+    expect(overridePrices(await rates(id))[2]).toBeUndefined();
+  });
+});
+
+describe('selectors', () => {
+  test.each<[string, () => object[], number[]]>([
+    ['none: everything', () => [], [1, 2, 5, 7, 8]],
+    ['a product', () => [{ product_id: plain }], [5]],
+    ['tags: any of them', () => [{ product_tags: ['cheap', 'llm'] }], [1, 2, 5]],
+    ['equal group values', () => [{ pricing_group_values: { region: 'us', model: 'large' } }], [2]],
+    ['group values: some are not all', () => [{ pricing_group_values: { model: 'large' } }], []],
+    ['contained group values', () => [{ partial_pricing_group_values: { model: 'large' } }], [1, 2]],
+    ['a billing frequency', () => [{ billing_frequency: 'ANNUAL' }], [8]],
+    [
+      'conditions of one are ANDed',
+      () => [{ product_id: tokens, partial_pricing_group_values: { region: 'eu' } }],
+      [1],
+    ],
+    ['several are ORed', () => [{ product_id: plain }, { billing_frequency: 'MONTHLY' }], [5, 7]],
+  ])('%s', async (_, selectors, expected) => {
+    expect(listPrices(await rates(await contract(), { selectors: selectors() }))).toEqual(expected);
+  });
+});
+
+describe('pages', () => {
+  test('of any size hold every rate once, the last has no cursor', async () => {
+    const id = await contract({ starting_at: day(10), entitled: false, product_id: plain });
+    const whole = await rates(id);
+    expect(whole).toHaveLength(4);
+    for (const limit of [1, 2, 3, 4, 100]) expect(await rates(id, {}, limit)).toEqual(whole);
+    const body = { customer_id: customer, contract_id: id };
+    expect((await api.post(PATH, body, { query: { limit: 4 } })).at('next_page')).toBeNull();
+  });
+
+  test('a limit outside 1 to 100 and a broken cursor are refused', async () => {
+    const body = { customer_id: customer, contract_id: await contract() };
+    for (const query of [{ limit: 0 }, { limit: 101 }, { next_page: 'broken' }]) {
+      expect((await api.send('POST', PATH, body, { query })).status).toBe(400);
+    }
+  });
+});
+
+describe('which contract', () => {
+  test('one without a rate card has no rates', async () => {
+    const bare = { customer_id: customer, starting_at: day(10) };
+    expect(await rates(await createdId(api, CONTRACTS, bare))).toEqual([]);
+  });
+
+  test('an unknown one, and one of another customer, are not found', async () => {
+    const other = await createdId(api, '/v1/customers', { name: 'Other' });
+    for (const body of [
+      { customer_id: customer, contract_id: UNKNOWN },
+      { customer_id: other, contract_id: await contract() },
+    ]) {
+      const answer = await api.send('POST', PATH, body);
+      expect(answer.status).toBe(404);
+      expect(answer.at('code')).toBe('ContractNotFound');
+    }
+  });
+});
