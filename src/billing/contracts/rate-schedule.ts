@@ -1,5 +1,5 @@
 /**
- * The rate schedule of a contract (docs/contracts.md, "What is resolved when"): the card's rates at an
+ * The rate schedule of a contract (docs/contracts.md, "The rate schedule"): the card's rates at an
  * instant as the contract's overrides leave them, entitled ones only, page by page. The resolution itself
  * is that of rating (rating/line-terms.ts).
  */
