@@ -8,6 +8,7 @@ import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchIngest } from './ingest.ts';
 import { benchRestart } from './restart.ts';
+import { benchSearch } from './search.ts';
 import { benchUsage } from './usage.ts';
 
 /** Seconds of each load. */
@@ -18,6 +19,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   ingest: () => benchIngest(SECONDS),
   usage: benchUsage,
   restart: benchRestart,
+  search: benchSearch,
   'rate-schedule': benchContractRateSchedule,
 };
 

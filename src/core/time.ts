@@ -55,8 +55,9 @@ export function formatInstant(at: Instant): string {
   return new Date(at).toISOString();
 }
 
-/** `Date.UTC` without its special case for years below 100. */
+/** `Date.UTC` without its special case for years below 100, which it takes for those of the 20th century. */
 function utc(y: number, monthIndex: number, d: number, h = 0, mi = 0, s = 0, ms = 0): Instant {
+  if (y >= 100) return Date.UTC(y, monthIndex, d, h, mi, s, ms);
   const date = new Date(0);
   date.setUTCFullYear(y, monthIndex, d);
   date.setUTCHours(h, mi, s, ms);

@@ -1,5 +1,5 @@
 /** Overrides with their specifiers. */
-import { asc, eq, inArray } from 'drizzle-orm';
+import { asc, eq, getTableColumns, inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import { groupBy } from '../core/group-by.ts';
 import {
@@ -44,15 +44,12 @@ export async function loadOverrides(
     .orderBy(asc(overrides.sequence));
   if (rows.length === 0) return [];
   const specifierRows = await db
-    .select()
+    .select(getTableColumns(overrideSpecifiers))
     .from(overrideSpecifiers)
     .innerJoin(overrides, eq(overrides.id, overrideSpecifiers.overrideId))
     .where(inArray(overrides.contractId, [...contractIds]))
     .orderBy(asc(overrideSpecifiers.position));
-  const byOverride = groupBy(
-    specifierRows.map((joined) => joined.override_specifiers),
-    (row) => row.overrideId,
-  );
+  const byOverride = groupBy(specifierRows, (row) => row.overrideId);
   return rows.map((row) => fromRow(row, (byOverride.get(row.id) ?? []).map(specifierFromRow)));
 }
 

@@ -27,6 +27,12 @@ export interface StoredRateIdentity extends RateIdentity {
   readonly sequence: number;
 }
 
+/** An identity and all rates that were ever added for it, in order of addition. */
+export interface RatesOfIdentity {
+  readonly identity: StoredRateIdentity;
+  readonly entries: readonly StoredRateEntry[];
+}
+
 /** What to look for; everything that is given must hold. */
 export interface RateSelection {
   readonly productIds?: readonly string[];
@@ -49,7 +55,7 @@ export async function insertRates(tx: Transaction, entries: readonly NewRateEntr
     'rates are added to one card at a time',
   );
   const identities = await claimIdentities(tx, first.rateCardId, entries);
-  const rows = entries.map((entry) => toRow(entry, identities.get(identityKey(entry)) ?? 0));
+  const rows = entries.map((entry) => toRow(entry, identities.get(rateIdentityKey(entry)) ?? 0));
   for (const part of inserts(rows)) await tx.insert(rates).values(part);
 }
 
@@ -98,7 +104,7 @@ export interface RateIdentityQuery {
 export async function loadRatesByIdentity(
   db: Database | Transaction,
   query: RateIdentityQuery,
-): Promise<{ readonly identity: StoredRateIdentity; readonly entries: readonly StoredRateEntry[] }[]> {
+): Promise<RatesOfIdentity[]> {
   const identities = await db
     .select()
     .from(rateIdentities)
@@ -112,6 +118,33 @@ export async function loadRatesByIdentity(
     )
     .orderBy(asc(rateIdentities.sequence))
     .limit(query.limit);
+  return await withEntries(db, identities);
+}
+
+/**
+ * Of the identities those that the card has, each with all its rates in order of addition, by
+ * `rateIdentityKey`.
+ */
+export async function loadRatesOfIdentities(
+  db: Database | Transaction,
+  rateCardId: string,
+  wanted: readonly RateIdentity[],
+): Promise<Map<string, readonly StoredRateEntry[]>> {
+  if (wanted.length === 0) return new Map();
+  const keys = [...new Set(wanted.map(rateIdentityKey))];
+  const identities = await db
+    .select()
+    .from(rateIdentities)
+    .where(and(eq(rateIdentities.rateCardId, rateCardId), inArray(rateIdentities.key, keys)));
+  const found = await withEntries(db, identities);
+  return new Map(found.map(({ identity, entries }) => [rateIdentityKey(identity), entries]));
+}
+
+/** In the order of `identities`. */
+async function withEntries(
+  db: Database | Transaction,
+  identities: readonly (typeof rateIdentities.$inferSelect)[],
+): Promise<RatesOfIdentity[]> {
   if (identities.length === 0) return [];
   const found = identities.map((row) => {
     const entries: StoredRateEntry[] = [];
@@ -159,7 +192,7 @@ function selectionCondition(selection: RateSelection): SQL {
 }
 
 /** The same product, group values (in whatever order) and frequency always give the same key. */
-function identityKey({ productId, pricingGroupValues, billingFrequency }: RateIdentity): string {
+export function rateIdentityKey({ productId, pricingGroupValues, billingFrequency }: RateIdentity): string {
   const pairs = Object.entries(pricingGroupValues).sort(([a], [b]) => (a < b ? -1 : 1));
   return derivedId('rate-identity', productId, billingFrequency ?? '', ...pairs.flat());
 }
@@ -170,7 +203,7 @@ async function claimIdentities(
   rateCardId: string,
   entries: readonly NewRateEntry[],
 ): Promise<ReadonlyMap<string, number>> {
-  const wanted = new Map(entries.map((entry) => [identityKey(entry), entry]));
+  const wanted = new Map(entries.map((entry) => [rateIdentityKey(entry), entry]));
   const known = new Map<string, number>();
   const remember = (rows: readonly { key: string; sequence: number }[]): void => {
     for (const { key, sequence } of rows) known.set(key, sequence);

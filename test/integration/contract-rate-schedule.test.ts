@@ -251,6 +251,87 @@ describe('selectors', () => {
   });
 });
 
+describe('group values that only an override names', () => {
+  const NAMED = { starting_at: day(11), ending_before: day(12) };
+  let contractId: string;
+
+  beforeAll(async () => {
+    const withDefault = await createdId(api, RATE_CARDS, { name: 'With a rate for all others' });
+    const rate = { product_id: tokens, entitled: true, rate_type: 'FLAT' };
+    await api.post(ADD_RATES, {
+      rate_card_id: withDefault,
+      rates: [
+        { ...rate, starting_at: day(1), price: 10 },
+        {
+          ...rate,
+          starting_at: day(11, 25),
+          price: 20,
+          pricing_group_values: { model: 'new', region: 'eu' },
+        },
+        { ...rate, starting_at: day(1), price: 30, pricing_group_values: { model: 'own', region: 'eu' } },
+      ],
+    });
+    const specifiers = (...values: object[]) =>
+      values.map((pricing_group_values) => ({ product_id: tokens, pricing_group_values }));
+    contractId = await createdId(api, CONTRACTS, {
+      customer_id: customer,
+      rate_card_id: withDefault,
+      starting_at: day(10),
+      overrides: [
+        {
+          ...NAMED,
+          type: 'MULTIPLIER',
+          multiplier: 0.5,
+          override_specifiers: specifiers(
+            { model: 'new', region: 'eu' },
+            { model: 'own', region: 'eu' },
+            { region: 'us' },
+          ),
+        },
+        {
+          starting_at: day(12),
+          type: 'MULTIPLIER',
+          multiplier: 0.1,
+          override_specifiers: specifiers({ model: 'late' }),
+        },
+      ],
+    });
+  });
+
+  const shown = (rows: readonly Row[]) =>
+    rows.map((row) => [row.pricing_group_values, priceIn(row, 'list_rate'), priceIn(row, 'override_rate')]);
+  const others = [undefined, 10, undefined];
+  const fresh = [{ model: 'new', region: 'eu' }, 10, 5];
+  const us = [{ region: 'us' }, 10, 5];
+  const own = [{ model: 'own', region: 'eu' }, 30, 15];
+
+  test('are rows behind the rate for all others, which end where the card has a rate for them', async () => {
+    const rows = await rates(contractId);
+    expect(shown(rows)).toEqual([others, fresh, us, own]);
+    expect(rows[1]).toMatchObject({ starting_at: day(11), ending_before: day(11, 25) });
+    expect(rows[2]).toMatchObject({ starting_at: day(11), ending_before: day(12) });
+  });
+
+  test('are the card’s own row once that has a rate for them', async () => {
+    const rows = await rates(contractId, { at: day(11, 26) });
+    expect(shown(rows)).toEqual([others, us, [{ model: 'new', region: 'eu' }, 20, 10], own]);
+  });
+
+  test('come in pages of any size', async () => {
+    for (const limit of [1, 2, 3])
+      expect(shown(await rates(contractId, {}, limit))).toEqual([others, fresh, us, own]);
+  });
+
+  test.each<[string, object, unknown[]]>([
+    ['exact values', { pricing_group_values: { model: 'new', region: 'eu' } }, [fresh]],
+    ['some of the values', { partial_pricing_group_values: { region: 'eu' } }, [fresh, own]],
+    ['no values', { pricing_group_values: {} }, [others]],
+    ['another model', { pricing_group_values: { model: 'other', region: 'eu' } }, []],
+  ])('are selected by %s', async (_, selector, expected) => {
+    expect(shown(await rates(contractId, { selectors: [selector] }))).toEqual(expected);
+  });
+});
+
 describe('pages', () => {
   test('of any size hold every rate once, the last has no cursor', async () => {
     const id = await contract({ starting_at: day(10), entitled: false, product_id: plain });

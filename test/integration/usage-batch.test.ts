@@ -134,6 +134,43 @@ describe('usage of many customers and metrics', () => {
   });
 });
 
+describe('all pages', () => {
+  it.each<[string, object]>([
+    ['a streaming metric', { ...TOKENS_METRIC, group_keys: [['model']] }],
+    [
+      'a SQL metric',
+      {
+        name: 'Sql',
+        sql: 'SELECT sum(properties.tokens) AS value, properties.model AS model FROM events GROUP BY properties.model',
+      },
+    ],
+  ])('of %s show the moment of the first one, with and without groups', async (name, definition) => {
+    const alias = `moment of ${name}`;
+    const customer = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+    const metric = await createdId(api, METRICS, definition);
+    const days = ['2026-11-03T10:00:00Z', '2026-11-04T10:00:00Z'];
+    for (const day of days) await send(alias, day, { tokens: '1', model: 'large', region: 'eu' });
+    const input = {
+      customerIds: [customer],
+      windowSize: 'DAY' as const,
+      range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
+      rowsPerPage: 1,
+    };
+    const deps = { db: pool.db, clickhouse };
+    for (const [round, groupBy] of [null, { key: 'model', values: null }].entries()) {
+      const asked = { ...input, metrics: [{ id: metric, groupBy }] };
+      const first = await usageBatch(deps, { ...asked, cursor: null });
+      await send(alias, days[1] ?? '', { tokens: '10', model: 'large', region: 'eu' });
+      const second = await usageBatch(deps, { ...asked, cursor: first.next });
+      const known = String(1 + 10 * round);
+      expect(second.rows.map(({ value }) => value?.toFixed())).toEqual([known]);
+      expect(second.rows.map(({ groups }) => groups?.get('large')?.toFixed())).toEqual([
+        groupBy === null ? undefined : known,
+      ]);
+    }
+  });
+});
+
 describe('groups', () => {
   const grouped = (groupBy: unknown) => ({
     ...DAYS,

@@ -55,7 +55,9 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
     scope: 'read',
     query: z.object({
       limit: limit(1, 100, 100),
-      next_page: cursor(z.object({ identity: z.int().min(0), start: z.int() })).optional(),
+      next_page: cursor(
+        z.object({ identity: z.int().min(0), start: z.int(), values: z.string() }),
+      ).optional(),
     }),
     body: z.object({
       customer_id: uuid,

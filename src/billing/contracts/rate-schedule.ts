@@ -8,20 +8,28 @@ import type { CreditType } from '../../core/credit-types.ts';
 import { assert } from '../../core/errors.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
+import { groupValuesKey } from '../../rating/group-values.ts';
 import type { ContractOverrides } from '../../rating/overrides.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database } from '../../store/database.ts';
 import { loadOverrides } from '../../store/overrides.ts';
 import { loadProducts } from '../../store/products.ts';
-import type { RateSelector } from '../rate-cards/rate-selectors.ts';
+import { isSelected, type RateSelector } from '../rate-cards/rate-selectors.ts';
 import { type RatePosition, type RateSegment, readRates } from '../rate-cards/read-rates.ts';
 import { findContractOf } from './contracts.ts';
+import { isForAllOthers, namedValueSegments, withRatesForAllOthers } from './rate-schedule-named-values.ts';
 import {
   type PricedSegment,
   type ProductOverrides,
   pricedSegment,
   productOverrides,
 } from './rate-schedule-segments.ts';
+
+/** The last row of the page before. */
+export interface ScheduleRowPosition extends RatePosition {
+  /** `groupValuesKey` of values that only overrides name; empty for a row of the card's. */
+  readonly values: string;
+}
 
 export interface RateScheduleInput {
   readonly customerId: string;
@@ -30,18 +38,19 @@ export interface RateScheduleInput {
   readonly at: Instant | null;
   /** Rates that one of them matches; none: all. */
   readonly selectors: readonly RateSelector[];
-  readonly after: RatePosition | null;
+  readonly after: ScheduleRowPosition | null;
   readonly limit: number;
 }
 
 /** A rate of the card, and what the contract makes of it. */
 export interface ContractRate extends PricedSegment {
+  readonly position: ScheduleRowPosition;
   readonly segment: RateSegment;
 }
 
 export interface RateSchedulePage {
   readonly rows: readonly ContractRate[];
-  readonly next: RatePosition | null;
+  readonly next: ScheduleRowPosition | null;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
 }
 
@@ -59,10 +68,10 @@ export async function readContractRates(
   if (contract.rateCardId === null) return NOTHING;
   const overrides = await loadOverrides(db, [contract.id]);
   const prioritization = contract.multiplierPrioritization;
-  const priced = createPricer(db, { overrides, prioritization });
   const at = input.at ?? clock.now();
+  const priced = createPricer(db, { overrides, prioritization }, input, at);
   const rows: ContractRate[] = [];
-  let { after } = input;
+  let after = beginningOf(input.after);
   let limit = input.limit + 1;
   do {
     const page = await readRates(
@@ -70,17 +79,22 @@ export async function readContractRates(
       {
         rateCardId: contract.rateCardId,
         range: { start: at, end: at + 1 },
-        selectors: input.selectors,
+        selectors: withRatesForAllOthers(input.selectors),
         entitledOrOf: entitledProducts(overrides),
         after,
         limit,
       },
     );
-    rows.push(...(await priced(page.rows, at)));
+    rows.push(...(await priced(page.rows)));
     after = page.next;
     limit = Math.min(limit * 2, BATCH_MAX);
   } while (rows.length <= input.limit && after !== null);
   return pageOf(db, rows, input.limit);
+}
+
+/** So that the segment of that row is read again: other rows may stand behind the same one. */
+function beginningOf(after: ScheduleRowPosition | null): RatePosition | null {
+  return after === null ? null : { identity: after.identity, start: after.start - 1 };
 }
 
 /** The products that overrides may entitle at some time; null: products that are not named. */
@@ -95,22 +109,64 @@ function entitledProducts(overrides: readonly Override[]): string[] | null {
 }
 
 /** Prices the entitled rates among those of the card. What is known about a product is found out once. */
-function createPricer(db: Database, contract: ContractOverrides) {
+function createPricer(
+  db: Database,
+  contract: ContractOverrides,
+  { selectors, after }: RateScheduleInput,
+  at: Instant,
+) {
   const known = new Map<string, ProductOverrides>();
-  return async (segments: readonly RateSegment[], at: Instant): Promise<ContractRate[]> => {
+  async function overridesOf(segments: readonly RateSegment[]): Promise<RateWithOverrides[]> {
     const ids = new Set(segments.map(({ entry }) => entry.productId));
     const products = await loadProducts(
       db,
       [...ids].filter((id) => !known.has(id)),
     );
     for (const [id, product] of products) known.set(id, productOverrides(product, contract));
-    return segments.flatMap((segment) => {
-      const product = known.get(segment.entry.productId);
-      assert(product !== undefined, `product ${segment.entry.productId} of a rate exists`);
-      const priced = pricedSegment(product, segment, at);
-      return priced === null ? [] : [{ segment, ...priced }];
+    return segments.map((segment) => {
+      const overrides = known.get(segment.entry.productId);
+      assert(overrides !== undefined, `product ${segment.entry.productId} of a rate exists`);
+      return { segment, overrides };
+    });
+  }
+  return async (segments: readonly RateSegment[]): Promise<ContractRate[]> => {
+    const rates = await withNamedValues(db, await overridesOf(segments), at);
+    return rates.flatMap(({ segment, overrides, values }) => {
+      const { entry, productTags } = segment;
+      const position = { ...segment.position, values };
+      if (!isBehind(position, after) || !isSelected(selectors, { ...entry, productTags })) return [];
+      const priced = pricedSegment(overrides, segment, at);
+      return priced === null ? [] : [{ position, segment, ...priced }];
     });
   };
+}
+
+interface RateWithOverrides {
+  readonly segment: RateSegment;
+  readonly overrides: ProductOverrides;
+}
+
+/** Every rate, and behind a rate for all others the group values that only overrides name. */
+async function withNamedValues(
+  db: Database,
+  rates: readonly RateWithOverrides[],
+  at: Instant,
+): Promise<(RateWithOverrides & { readonly values: string })[]> {
+  const forAllOthers = rates.filter(({ segment }) => isForAllOthers(segment));
+  const named = await namedValueSegments(db, forAllOthers, at);
+  const behind = new Map(forAllOthers.map((rate, index) => [rate, named[index] ?? []]));
+  return rates.flatMap((rate) => [
+    { ...rate, values: '' },
+    ...(behind.get(rate) ?? []).map((segment) => ({
+      segment,
+      overrides: rate.overrides,
+      values: groupValuesKey(segment.entry.pricingGroupValues),
+    })),
+  ]);
+}
+
+function isBehind(position: ScheduleRowPosition, after: ScheduleRowPosition | null): boolean {
+  return after === null || position.identity > after.identity || position.values > after.values;
 }
 
 async function pageOf(
@@ -122,7 +178,7 @@ async function pageOf(
   const units = rows.flatMap(({ segment, terms }) => [segment.entry.creditTypeId, terms.creditTypeId]);
   return {
     rows,
-    next: found.length > limit ? (rows.at(-1)?.segment.position ?? null) : null,
+    next: found.length > limit ? (rows.at(-1)?.position ?? null) : null,
     creditTypes: await loadCreditTypes(db, [...new Set(units)]),
   };
 }

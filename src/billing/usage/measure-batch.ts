@@ -125,7 +125,11 @@ async function measureMetric(
         rowsMax: VALUES_PER_QUERY_MAX,
       });
     case 'sql':
-      return await measureSqlMetric(clickhouse, { metric, groupBy, windowSize, range }, customers);
+      return await measureSqlMetric(
+        clickhouse,
+        { metric, groupBy, windowSize, range, ingestedUpTo },
+        customers,
+      );
     default:
       return unreachable(metric);
   }

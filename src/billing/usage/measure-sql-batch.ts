@@ -7,11 +7,12 @@ import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { SqlMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
-import { readMetricGroups } from '../../metering/metric-usage.ts';
 import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageOwner } from '../../metering/query/usage-series.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
+import { readSqlUsage } from '../../metering/sql-metric/read-usage.ts';
+import { readSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
 
 /** Rows of one answer; a range has as many answers as it takes. */
 const ROWS_PER_QUERY = 10_000;
@@ -21,6 +22,8 @@ interface SqlBatch {
   readonly groupBy: UsageBatchGrouping | null;
   readonly windowSize: UsageWindowSize;
   readonly range: Interval;
+  /** What all queries see, epoch microseconds; null: each what is there when it runs. */
+  readonly ingestedUpTo: string | null;
 }
 
 /** The windows in which the query has a row; by group where a group key is asked for. */
@@ -62,24 +65,25 @@ function groupsOf(rows: readonly UsageGroupRow[], groupBy: UsageBatchGrouping | 
 
 async function allRows(
   clickhouse: ClickHouse,
-  { metric, windowSize, range }: SqlBatch,
+  { metric, windowSize, range, ingestedUpTo }: SqlBatch,
   refs: readonly string[],
   groupBy: UsageBatchGrouping | null,
 ): Promise<UsageGroupRow[]> {
   const rows: UsageGroupRow[] = [];
   const request = {
-    metric,
+    metric: readSqlMetric(metric.sql),
     refs,
     range,
     windowSize,
+    ingestedUpTo,
     groupKey: groupBy === null ? null : [groupBy.key],
     groupFilters: groupBy === null || groupBy.values === null ? {} : { [groupBy.key]: groupBy.values },
     limit: ROWS_PER_QUERY,
   };
-  let page = await readMetricGroups(clickhouse, { ...request, cursor: null });
+  let page = await readSqlUsage(clickhouse, { ...request, cursor: null });
   rows.push(...page.rows);
   while (page.next !== null) {
-    page = await readMetricGroups(clickhouse, { ...request, cursor: page.next });
+    page = await readSqlUsage(clickhouse, { ...request, cursor: page.next });
     rows.push(...page.rows);
   }
   return rows;

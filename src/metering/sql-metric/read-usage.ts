@@ -25,6 +25,8 @@ import { compileWindows, type EventScope } from './statement-sql.ts';
 /** As for streaming metrics; the group key is any of the group columns. */
 export interface SqlUsageRequest extends Omit<UsageGroupsRequest, 'metric'> {
   readonly metric: CheckedSqlMetric;
+  /** Events ingested later are left out, epoch microseconds. Else it is as the cursor says, or as of now. */
+  readonly ingestedUpTo?: string | null;
 }
 
 /**
@@ -43,7 +45,7 @@ export async function readSqlUsage(
   const runner = createStatementRunner(clickhouse, limits);
   const names = [...(request.groupKey ?? [])].sort();
   const columns = outputColumns(request.metric, names);
-  const ingestedUpTo = cursor?.ingestedUpTo ?? (await readWatermark(runner, request));
+  const ingestedUpTo = request.ingestedUpTo ?? cursor?.ingestedUpTo ?? (await readWatermark(runner, request));
   const evaluate = (range: Interval, after: UsageGroupCursor | null, limit: number) => {
     const scope: EventScope = { refs: request.refs, interval: range, usageFilter: null, ingestedUpTo };
     const groupFilters = names.map((name) => request.groupFilters[name] ?? []);

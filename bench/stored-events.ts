@@ -1,0 +1,42 @@
+/**
+ * Fills the event table of a data directory on the server side, far faster than ingest could: events with
+ * ids of random hashes, as good as real ones for the index, and some that can be searched for.
+ */
+import { hashTransactionId } from '../src/metering/ingest/transaction-hash.ts';
+import { applySchema } from '../src/metering/schema.ts';
+import { createEmbeddedClickHouse } from '../src/stores.ts';
+
+const ROWS_PER_INSERT = 1_000_000;
+const CUSTOMERS = 1_000;
+/** The events lie in the weeks before now, well within the window of deduplication. */
+const SPREAD_SECONDS = 2_000_000;
+
+const COLUMNS = `transaction_id, customer_ref, event_type, timestamp, properties, ingested_at, version,
+  id_hash_a, id_hash_b, id_hash_c`;
+
+/** `events` of them, a million an insert, then one insert with the events of the `findable` ids. */
+export async function storeEvents(
+  directory: string,
+  events: number,
+  findable: readonly string[],
+): Promise<void> {
+  const clickhouse = await createEmbeddedClickHouse({ directory });
+  await applySchema(clickhouse, undefined);
+  for (let from = 0; from < events; from += ROWS_PER_INSERT) {
+    await clickhouse.command(`
+      INSERT INTO usage_events (${COLUMNS})
+      SELECT concat('id-', toString(number)), concat('customer-', toString(number % ${CUSTOMERS})), 'use',
+             now64(3) - toIntervalSecond(number % ${SPREAD_SECONDS}), map('n', toString(number)),
+             now64(6) - toIntervalSecond(number % ${SPREAD_SECONDS}), 9000000000000000 - number,
+             rand(1), rand(2), rand(3)
+      FROM numbers(${from}, ${Math.min(ROWS_PER_INSERT, events - from)})`);
+  }
+  await clickhouse.command(`INSERT INTO usage_events (${COLUMNS}) VALUES ${findable.map(row).join(', ')}`);
+  await clickhouse.close();
+}
+
+function row(id: string): string {
+  const words = new Uint32Array(3);
+  hashTransactionId(id, words, 0);
+  return `('${id}', 'customer-1', 'use', now64(3), map(), now64(6), 1, ${words.join(', ')})`;
+}

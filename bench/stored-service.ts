@@ -1,0 +1,40 @@
+/** The built service on a data directory that already holds many events, and searches for some of them. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { storeEvents } from './stored-events.ts';
+import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
+
+const SEARCHES = 50;
+const IDS = Array.from({ length: SEARCHES }, (_, index) => `findable-${index}`);
+
+/** Calls `measure` with the service once it is ready; the data are removed afterwards. */
+export async function withStoredEvents<Result>(
+  events: number,
+  measure: (service: TemporaryService) => Promise<Result>,
+): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
+  await chmod(directory, 0o755);
+  try {
+    await storeEvents(join(directory, 'clickhouse'), events, IDS);
+    const service = await startTemporaryService(directory);
+    try {
+      return await measure(service);
+    } finally {
+      await service.close();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The milliseconds of one search each, one after the other. */
+export async function timeSearches(service: TemporaryService): Promise<number[]> {
+  const times: number[] = [];
+  for (const id of IDS) {
+    const answer = await service.post('/v1/events/search', { transactionIds: [id] });
+    if (!Array.isArray(answer.body) || answer.body.length !== 1) throw new Error('the event was not found');
+    times.push(answer.milliseconds);
+  }
+  return times;
+}
