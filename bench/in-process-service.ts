@@ -22,10 +22,18 @@ export interface InProcessService {
   close(): Promise<void>;
 }
 
-export async function startInProcessService(): Promise<InProcessService> {
+/** `environment` is added to what the service is configured by. */
+export async function startInProcessService(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<InProcessService> {
   const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
   await chmod(directory, 0o755);
-  const config = loadConfig({ DATA_DIR: directory, UV_THREADPOOL_SIZE: '16', API_TOKEN: TOKEN });
+  const config = loadConfig({
+    DATA_DIR: directory,
+    UV_THREADPOOL_SIZE: '16',
+    API_TOKEN: TOKEN,
+    ...environment,
+  });
   const stores = await startStores(config);
   const application = await createApplication({
     config,

@@ -6,6 +6,7 @@
  */
 import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
+import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
 import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
@@ -18,6 +19,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
   ingest: () => benchIngest(SECONDS),
   usage: benchUsage,
+  finalize: benchFinalize,
   restart: benchRestart,
   search: benchSearch,
   'rate-schedule': benchContractRateSchedule,

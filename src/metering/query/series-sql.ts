@@ -1,7 +1,10 @@
 /**
- * The query behind `readUsageSeries`: one row for each window of a line in which there was usage.
+ * The query behind `readUsageSeries`: one row for each line, with the windows in which there was usage.
  * COUNT, SUM, MAX and LATEST aggregate each window; UNIQUE counts values in the window in which they
  * were first seen. `series-fold.ts` makes V(t) from either.
+ *
+ * Windows come as two arrays of the line, because a row of JSON for each costs several times what the
+ * aggregation itself does.
  */
 import { assert } from '../../core/errors.ts';
 import { HOUR_MS, type Instant, isHourAligned, SECOND_MS } from '../../core/time.ts';
@@ -15,41 +18,62 @@ import type { UsageOwner, UsageSeriesRequest } from './usage-series.ts';
 export interface CompiledSeries {
   readonly sql: string;
   readonly parameters: Parameters;
-  /** End of the window that starts at these unix seconds. */
-  readonly windowEnd: (startSeconds: number) => Instant;
+  /** End of the window that starts so many seconds after the period. */
+  readonly windowEnd: (offsetSeconds: number) => Instant;
 }
 
-export function compileUsageSeries(request: UsageSeriesRequest): CompiledSeries {
-  const { metric, customers } = request;
+/** Of all lines together at most `windowsMax + 1` windows are returned, which tells that there are too many. */
+export function compileUsageSeries(request: UsageSeriesRequest, windowsMax: number): CompiledSeries {
+  const { customers, groupBy } = request;
   const parameters = createParameters();
-  const events = lineEvents(parameters, request);
   const windows = seriesWindows(parameters, request);
-  const groups = request.groupBy.map((_, index) => `group_${index}`);
+  const groups = groupBy.map((_, index) => `group_${index}`);
   const keys = [...(customers.length > 1 ? ['owner'] : []), ...groups];
-  const lineColumns = [
-    customers.length > 1 ? 'owner' : '0 AS owner',
-    `CAST([${groups.join(', ')}], 'Array(String)') AS group_values`,
-  ];
-  const rowKeys = [...keys, 'window_seconds'];
-  const rowColumns = [...lineColumns, 'toString(window_seconds) AS window_start'];
-  const sql =
-    metric.aggregation === 'UNIQUE'
-      ? renderStatement({
-          definitions: [],
-          columns: [...rowColumns, 'toString(count()) AS value'],
-          from: `(\n${firstSeenStatement(events, keys, windows.startSql)}\n)`,
-          conditions: [],
-          groupBy: rowKeys,
-          orderBy: rowKeys,
-        })
-      : renderStatement({
-          definitions: [...events.definitions, `${windows.startSql} AS window_seconds`],
-          columns: [...rowColumns, `${aggregateSql(metric.aggregation)} AS value`],
-          conditions: events.conditions,
-          groupBy: rowKeys,
-          orderBy: rowKeys,
-        });
+  const perWindow = windowsStatement(parameters, request, keys, windows.startSql);
+  const sql = renderStatement({
+    definitions: ['arraySort(groupArray((window_offset, value))) AS windows'],
+    columns: [
+      customers.length > 1 ? 'owner' : '0 AS owner',
+      `CAST([${groups.join(', ')}], 'Array(String)') AS group_values`,
+      'windows.1 AS window_offsets',
+      'windows.2 AS window_values',
+    ],
+    from: `(\n${perWindow}\nLIMIT ${windowsMax + 1}\n)`,
+    conditions: [],
+    groupBy: keys,
+    having: ['notEmpty(windows)'],
+    orderBy: keys,
+  });
   return { sql, parameters, windowEnd: windows.endOf };
+}
+
+/** A row for each line and window in which there was usage. */
+function windowsStatement(
+  parameters: Parameters,
+  request: UsageSeriesRequest,
+  keys: readonly string[],
+  startSql: string,
+): string {
+  const { metric, period } = request;
+  const events = lineEvents(parameters, request);
+  const rowKeys = [...keys, 'window_seconds'];
+  // Offsets fit 32 bits, which JSON shows as a number.
+  const offset = `toUInt32(window_seconds - ${parameters.bind('period_seconds', 'Int64', period.start / SECOND_MS)}) AS window_offset`;
+  if (metric.aggregation === 'UNIQUE') {
+    return renderStatement({
+      definitions: [],
+      columns: [...keys, offset, 'toString(count()) AS value'],
+      from: `(\n${firstSeenStatement(events, keys, startSql)}\n)`,
+      conditions: [],
+      groupBy: rowKeys,
+    });
+  }
+  return renderStatement({
+    definitions: [...events.definitions, `${startSql} AS window_seconds`],
+    columns: [...keys, offset, `${aggregateSql(metric.aggregation)} AS value`],
+    conditions: events.conditions,
+    groupBy: rowKeys,
+  });
 }
 
 interface LineEvents {
@@ -97,7 +121,7 @@ export function ownerSql(parameters: Parameters, customers: readonly UsageOwner[
 interface SeriesWindows {
   /** Start of an event's window in unix seconds, Int64. */
   readonly startSql: string;
-  readonly endOf: (startSeconds: number) => Instant;
+  readonly endOf: CompiledSeries['windowEnd'];
 }
 
 function seriesWindows(parameters: Parameters, { period, boundaries }: UsageSeriesRequest): SeriesWindows {
@@ -108,15 +132,15 @@ function seriesWindows(parameters: Parameters, { period, boundaries }: UsageSeri
   if (boundaries === 'hour') {
     return {
       startSql: 'intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600',
-      endOf: (startSeconds) => startSeconds * SECOND_MS + HOUR_MS,
+      endOf: (offsetSeconds) => period.start + offsetSeconds * SECOND_MS + HOUR_MS,
     };
   }
   assert(boundaries.every(isHourAligned), 'boundaries are on the hour');
   const inside = boundaries.filter((at) => period.start < at && at < period.end);
   const starts = [...new Set([period.start, ...inside])].sort((a, b) => a - b);
   const endByStart = new Map(starts.map((start, index) => [start, starts[index + 1] ?? period.end]));
-  const endOf = (startSeconds: number) => {
-    const end = endByStart.get(startSeconds * SECOND_MS);
+  const endOf = (offsetSeconds: number) => {
+    const end = endByStart.get(period.start + offsetSeconds * SECOND_MS);
     assert(end !== undefined, 'a row belongs to a requested window');
     return end;
   };

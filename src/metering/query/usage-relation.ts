@@ -87,11 +87,15 @@ export async function queryUsage<Row>(
     });
   } catch (error) {
     if (error instanceof ClickHouseError && error.code === TOO_MANY_ROWS_OR_BYTES) {
-      throw new Refusal(
-        'too_large',
-        `usage of metric "${metric.name}" has more than ${rowsMax} values; ask for a shorter time or fewer groups`,
-      );
+      throw tooManyValues(metric, rowsMax);
     }
     throw error;
   }
+}
+
+export function tooManyValues({ name }: StreamingMetric, max: number): Refusal {
+  return new Refusal(
+    'too_large',
+    `usage of metric "${name}" has more than ${max} values; ask for a shorter time or fewer groups`,
+  );
 }

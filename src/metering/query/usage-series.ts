@@ -10,7 +10,7 @@ import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../clickhouse.ts';
 import { cumulativeSteps } from './series-fold.ts';
 import { compileUsageSeries } from './series-sql.ts';
-import { queryUsage, USAGE_ROWS_MAX } from './usage-relation.ts';
+import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
 
 /** A customer and everything its events may carry as `customer_id`: its id and its ingest aliases. */
@@ -30,7 +30,7 @@ export interface UsageSeriesRequest {
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property; null for all events. */
   readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
-  /** Default `USAGE_ROWS_MAX`. */
+  /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
   readonly rowsMax?: number;
 }
 
@@ -47,47 +47,31 @@ export async function readUsageSeries(
   assert(result.size === customers.length, 'no customer is asked for twice');
   const owners = customers.filter(({ refs }) => refs.length > 0);
   if (owners.length === 0) return result;
-  const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners });
-  const rows = await queryUsage(clickhouse, metric, { sql, parameters, schema: seriesRow, rowsMax });
-  for (const line of linesOf(rows)) {
-    const [first] = line;
-    const customerId = owners[first?.owner ?? 0]?.customerId;
-    assert(first !== undefined && customerId !== undefined, 'every row belongs to a requested customer');
-    const windows = line.map((row) => ({ at: windowEnd(row.window_start), value: exactUsage(row.value) }));
+  const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
+  const lines = await queryUsage(clickhouse, metric, { sql, parameters, schema: lineRow });
+  if (lines.reduce((sum, line) => sum + line.window_values.length, 0) > rowsMax) {
+    throw tooManyValues(metric, rowsMax);
+  }
+  for (const { owner, group_values, window_offsets, window_values } of lines) {
+    const customerId = owners[owner]?.customerId;
+    assert(customerId !== undefined, 'every line belongs to a requested customer');
+    const windows = window_offsets.map((offset, index) => ({
+      at: windowEnd(offset),
+      value: exactUsage(window_values[index] ?? ''),
+    }));
     result.get(customerId)?.push({
-      groupValues: Object.fromEntries(groupBy.map((name, index) => [name, first.group_values[index] ?? ''])),
+      groupValues: Object.fromEntries(groupBy.map((name, index) => [name, group_values[index] ?? ''])),
       steps: cumulativeSteps(metric.aggregation, windows),
     });
   }
   return result;
 }
 
-const seriesRow = z.object({
+const lineRow = z.object({
   /** Index into the requested customers. */
   owner: z.number(),
   group_values: z.array(z.string()),
-  /** Unix seconds. */
-  window_start: z.string().transform(Number),
-  value: z.string(),
+  /** Starts of the windows, in seconds after the start of the period. Ascending. */
+  window_offsets: z.array(z.number()),
+  window_values: z.array(z.string()),
 });
-type SeriesRow = z.infer<typeof seriesRow>;
-
-/** Rows come line by line; a line ends where the customer or a group value changes. */
-function linesOf(rows: readonly SeriesRow[]): SeriesRow[][] {
-  const lines: SeriesRow[][] = [];
-  let line: SeriesRow[] = [];
-  for (const row of rows) {
-    const previous = line.at(-1);
-    if (previous !== undefined && isSameLine(previous, row)) {
-      line.push(row);
-    } else {
-      line = [row];
-      lines.push(line);
-    }
-  }
-  return lines;
-}
-
-function isSameLine(a: SeriesRow, b: SeriesRow): boolean {
-  return a.owner === b.owner && a.group_values.every((value, index) => value === b.group_values[index]);
-}

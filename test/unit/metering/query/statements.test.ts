@@ -32,15 +32,22 @@ function shown({ sql, parameters }: { sql: string; parameters: { values(): unkno
 
 describe('the SQL of usage series', () => {
   it('sums exact numbers by hour and group for one customer', () => {
-    const compiled = compileUsageSeries({
-      metric: metric({}),
-      customers: [acme],
-      period: AUGUST,
-      boundaries: 'hour',
-      groupBy: ['model'],
-    });
+    const compiled = compileUsageSeries(
+      {
+        metric: metric({}),
+        customers: [acme],
+        period: AUGUST,
+        boundaries: 'hour',
+        groupBy: ['model'],
+      },
+      1_000_000,
+    );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
+        arraySort(groupArray((window_offset, value))) AS windows
+      SELECT 0 AS owner, CAST([group_0], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
+      FROM (
+      WITH
         properties[{property:String}] AS group_0,
         properties[{property_2:String}] AS value_text,
         toInt64OrNull(value_text) AS value_whole,
@@ -62,7 +69,7 @@ describe('the SQL of usage series', () => {
           NULL
         ) AS value_number,
         intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 AS window_seconds
-      SELECT 0 AS owner, CAST([group_0], 'Array(String)') AS group_values, toString(window_seconds) AS window_start, toString(sum(value_number)) AS value
+      SELECT group_0, toUInt32(window_seconds - {period_seconds:Int64}) AS window_offset, toString(sum(value_number)) AS value
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
@@ -72,21 +79,32 @@ describe('the SQL of usage series', () => {
         AND mapContains(properties, {property_2:String})
         AND isNotNull(value_number)
       GROUP BY group_0, window_seconds
-      ORDER BY group_0, window_seconds
-      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"tokens","event_types":["completion"]}"
+      LIMIT 1000001
+      )
+      GROUP BY group_0
+      HAVING notEmpty(windows)
+      ORDER BY group_0
+      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"tokens","event_types":["completion"],"period_seconds":1785542400}"
     `);
   });
 
   it('counts distinct values where they were first seen, for many customers, between given instants', () => {
-    const compiled = compileUsageSeries({
-      metric: metric({ aggregation: 'UNIQUE', aggregationKey: 'user', propertyFilters: [] }),
-      customers: [acme, initech],
-      period: AUGUST,
-      boundaries: [Date.UTC(2026, 7, 11), AUGUST.end],
-      groupBy: ['region'],
-    });
+    const compiled = compileUsageSeries(
+      {
+        metric: metric({ aggregation: 'UNIQUE', aggregationKey: 'user', propertyFilters: [] }),
+        customers: [acme, initech],
+        period: AUGUST,
+        boundaries: [Date.UTC(2026, 7, 11), AUGUST.end],
+        groupBy: ['region'],
+      },
+      1_000_000,
+    );
     expect(shown(compiled)).toMatchInlineSnapshot(`
-      "SELECT owner, CAST([group_0], 'Array(String)') AS group_values, toString(window_seconds) AS window_start, toString(count()) AS value
+      "WITH
+        arraySort(groupArray((window_offset, value))) AS windows
+      SELECT owner, CAST([group_0], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
+      FROM (
+      SELECT owner, group_0, toUInt32(window_seconds - {period_seconds:Int64}) AS window_offset, toString(count()) AS value
       FROM (
       WITH
         transform(customer_ref, {refs:Array(String)}, {owners:Array(UInt32)}, toUInt32(0)) AS owner,
@@ -103,30 +121,41 @@ describe('the SQL of usage series', () => {
       GROUP BY owner, group_0, value_text
       )
       GROUP BY owner, group_0, window_seconds
-      ORDER BY owner, group_0, window_seconds
-      -- {"refs":["acme","acme-alias","initech"],"start":1785542400000,"end":1788220800000,"owners":[0,0,1],"property":"region","property_2":"user","event_types":["completion"],"window_starts":[1785542400,1786406400]}"
+      LIMIT 1000001
+      )
+      GROUP BY owner, group_0
+      HAVING notEmpty(windows)
+      ORDER BY owner, group_0
+      -- {"window_starts":[1785542400,1786406400],"refs":["acme","acme-alias","initech"],"start":1785542400000,"end":1788220800000,"owners":[0,0,1],"property":"region","property_2":"user","event_types":["completion"],"period_seconds":1785542400}"
     `);
   });
 
   it('takes the latest value of the period, with nested names and every kind of filter', () => {
-    const compiled = compileUsageSeries({
-      metric: metric({
-        aggregation: 'LATEST',
-        aggregationKey: 'disk.gigabytes',
-        eventTypeFilter: { inValues: null, notInValues: ['test'] },
-        propertyFilters: [
-          { name: 'region', exists: null, inValues: ['eu', ''], notInValues: null },
-          { name: 'zone', exists: null, inValues: null, notInValues: ['', "it's"] },
-          { name: 'internal', exists: false, inValues: null, notInValues: null },
-        ],
-      }),
-      customers: [initech],
-      period: AUGUST,
-      boundaries: [],
-      groupBy: [],
-    });
+    const compiled = compileUsageSeries(
+      {
+        metric: metric({
+          aggregation: 'LATEST',
+          aggregationKey: 'disk.gigabytes',
+          eventTypeFilter: { inValues: null, notInValues: ['test'] },
+          propertyFilters: [
+            { name: 'region', exists: null, inValues: ['eu', ''], notInValues: null },
+            { name: 'zone', exists: null, inValues: null, notInValues: ['', "it's"] },
+            { name: 'internal', exists: false, inValues: null, notInValues: null },
+          ],
+        }),
+        customers: [initech],
+        period: AUGUST,
+        boundaries: [],
+        groupBy: [],
+      },
+      1_000_000,
+    );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
+        arraySort(groupArray((window_offset, value))) AS windows
+      SELECT 0 AS owner, CAST([], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
+      FROM (
+      WITH
         if(mapContains(properties, {property:String}), properties[{property:String}], JSONExtractString(left(replaceRegexpAll(concat(properties[{property_2:String}], ' 0'), '((?:"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"0-9-])*)(-?[0-9][0-9.eE+-]*)', '\\\\1"\\\\2"'), -4), {property_3:String})) AS value_text,
         toInt64OrNull(value_text) AS value_whole,
         extractGroups(value_text, '^([+-]?)([0-9]+)(?:[.]([0-9]+))?[eE]([+-]?[0-9]{1,2})$') AS value_parts,
@@ -147,7 +176,7 @@ describe('the SQL of usage series', () => {
           NULL
         ) AS value_number,
         {window_start:Int64} AS window_seconds
-      SELECT 0 AS owner, CAST([], 'Array(String)') AS group_values, toString(window_seconds) AS window_start, argMax(value_text, concat(
+      SELECT toUInt32(window_seconds - {window_start:Int64}) AS window_offset, argMax(value_text, concat(
           reverse(reinterpretAsFixedString(
             bitShiftLeft(toUInt128(toUnixTimestamp64Milli(timestamp)), 64) + toUnixTimestamp64Micro(ingested_at)
           )),
@@ -163,8 +192,10 @@ describe('the SQL of usage series', () => {
         AND NOT mapContains(properties, {property_6:String})
         AND value_is_number
       GROUP BY window_seconds
-      ORDER BY window_seconds
-      -- {"refs":["initech"],"start":1785542400000,"end":1788220800000,"property":"disk.gigabytes","property_2":"disk","property_3":"gigabytes","event_types":["test"],"property_4":"region","values":["eu",""],"property_5":"zone","values_2":["","it's"],"property_6":"internal","window_start":1785542400}"
+      LIMIT 1000001
+      )
+      HAVING notEmpty(windows)
+      -- {"window_start":1785542400,"refs":["initech"],"start":1785542400000,"end":1788220800000,"property":"disk.gigabytes","property_2":"disk","property_3":"gigabytes","event_types":["test"],"property_4":"region","values":["eu",""],"property_5":"zone","values_2":["","it's"],"property_6":"internal"}"
     `);
   });
 });

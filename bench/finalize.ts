@@ -1,0 +1,95 @@
+/**
+ * How many usage invoices a second the end of a month takes: 10,000 customers, three products each, 20
+ * million events. The service's clock stands in the month and is moved past the grace time of its end.
+ */
+import { type InProcessService, startInProcessService } from './in-process-service.ts';
+import { table } from './report.ts';
+
+const CUSTOMERS = 10_000;
+const EVENTS_PER_CUSTOMER = 2_000;
+const CUSTOMERS_PER_INSERT = 500;
+const CALLS_AT_ONCE = 8;
+
+const NOW = '2026-11-10T00:00:00Z';
+const START = '2026-11-01T00:00:00Z';
+const START_SECONDS = Date.parse(START) / 1000;
+const MONTH_SECONDS = 30 * 86_400;
+/** After the month and the grace time of a day. */
+const CLOSING = '2026-12-02T00:00:00Z';
+
+export async function benchFinalize(): Promise<string> {
+  const service = await startInProcessService({ SANDBOX_NOW: NOW });
+  try {
+    const rateCardId = await createCard(service);
+    await inParallel(CUSTOMERS, (index) => createCustomer(service, rateCardId, index));
+    for (let from = 0; from < CUSTOMERS; from += CUSTOMERS_PER_INSERT) await storeEvents(service, from);
+    const begin = performance.now();
+    await service.call('POST', '/v1/sandbox/clock', { now: CLOSING });
+    const seconds = (performance.now() - begin) / 1000;
+    return table(
+      ['what', 'target', 'seconds', 'invoices a second'],
+      [
+        [
+          `finalize ${CUSTOMERS} customers, ${(CUSTOMERS * EVENTS_PER_CUSTOMER) / 1_000_000} million events, 3 products each`,
+          '200 invoices/s, aim 500/s',
+          seconds.toFixed(1),
+          (CUSTOMERS / seconds).toFixed(0),
+        ],
+      ],
+    );
+  } finally {
+    await service.close();
+  }
+}
+
+async function createCard(service: InProcessService): Promise<string> {
+  const rates: object[] = [];
+  for (const [aggregation_type, aggregation_key] of [['COUNT'], ['SUM', 'tokens'], ['MAX', 'tokens']]) {
+    const billable_metric_id = await service.create('/v1/billable-metrics/create', {
+      name: aggregation_type,
+      aggregation_type,
+      ...(aggregation_key === undefined ? {} : { aggregation_key }),
+      event_type_filter: { in_values: ['use'] },
+      property_filters: ['tokens', 'model'].map((name) => ({ name, exists: true })),
+      group_keys: [['model']],
+    });
+    const product_id = await service.create('/v1/contract-pricing/products/create', {
+      name: aggregation_type,
+      type: 'USAGE',
+      billable_metric_id,
+      pricing_group_key: ['model'],
+    });
+    rates.push({ product_id, starting_at: START, entitled: true, rate_type: 'FLAT', price: 0.25 });
+  }
+  const rate_card_id = await service.create('/v1/contract-pricing/rate-cards/create', { name: 'Card' });
+  await service.call('POST', '/v1/contract-pricing/rate-cards/addRates', { rate_card_id, rates });
+  return rate_card_id;
+}
+
+async function createCustomer(service: InProcessService, rate_card_id: string, index: number): Promise<void> {
+  const name = `customer-${index}`;
+  const customer_id = await service.create('/v1/customers', { name, ingest_aliases: [name] });
+  await service.create('/v1/contracts/create', { customer_id, rate_card_id, starting_at: START });
+}
+
+/** The events of the next customers, spread over the month; three models in turn. */
+async function storeEvents({ clickhouse }: InProcessService, from: number): Promise<void> {
+  await clickhouse.command(`
+    INSERT INTO usage_events (transaction_id, customer_ref, event_type, timestamp, properties, ingested_at,
+                              version, id_hash_a, id_hash_b, id_hash_c)
+    SELECT concat('${from}-', toString(number)),
+           concat('customer-', toString(${from} + number % ${CUSTOMERS_PER_INSERT})), 'use',
+           toDateTime64(${START_SECONDS} + (number * 7919) % ${MONTH_SECONDS}, 3, 'UTC'),
+           map('tokens', toString(cityHash64(number) % 4000), 'model', ['large', 'small', 'embed'][number % 3 + 1]),
+           now64(6), 1000000000 - number, rand(1), rand(2), rand(3)
+    FROM numbers(${CUSTOMERS_PER_INSERT * EVENTS_PER_CUSTOMER})`);
+}
+
+/** Calls with 0, 1, … below `count`, a few of them at once. */
+async function inParallel(count: number, call: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const workers = Array.from({ length: CALLS_AT_ONCE }, async () => {
+    for (let index = next++; index < count; index = next++) await call(index);
+  });
+  await Promise.all(workers);
+}
