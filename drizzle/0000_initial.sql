@@ -237,6 +237,29 @@ CREATE TABLE "credit_types" (
 	CONSTRAINT "credit_types_name_unique" UNIQUE("name")
 );
 --> statement-breakpoint
+CREATE TABLE "custom_field_keys" (
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "custom_field_keys_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"entity" text NOT NULL,
+	"key" text NOT NULL,
+	"enforce_uniqueness" boolean NOT NULL,
+	"created_at" timestamp(3) with time zone NOT NULL,
+	"removed_at" timestamp(3) with time zone,
+	CONSTRAINT "custom_field_keys_id_uniqueness" UNIQUE("id","enforce_uniqueness")
+);
+--> statement-breakpoint
+CREATE TABLE "custom_field_values" (
+	"key_id" bigint NOT NULL,
+	"entity_id" uuid NOT NULL,
+	"value" text NOT NULL,
+	"enforce_uniqueness" boolean NOT NULL,
+	CONSTRAINT "custom_field_values_pkey" PRIMARY KEY("key_id","entity_id")
+);
+--> statement-breakpoint
+CREATE TABLE "invoice_custom_fields" (
+	"invoice_id" uuid PRIMARY KEY NOT NULL,
+	"fields" jsonb NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "customer_billing_configurations" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"customer_id" uuid NOT NULL,
@@ -270,9 +293,10 @@ CREATE TABLE "invoice_line_items" (
 	"invoice_id" uuid NOT NULL,
 	"position" integer NOT NULL,
 	"type" text NOT NULL,
-	"product_id" uuid NOT NULL,
-	"product_type" text NOT NULL,
+	"product_id" uuid,
+	"product_type" text,
 	"product_tags" text[] NOT NULL,
+	"converted_credit_type_id" uuid,
 	"name" text NOT NULL,
 	"credit_type_id" uuid NOT NULL,
 	"starting_at" timestamp(3) with time zone NOT NULL,
@@ -283,7 +307,30 @@ CREATE TABLE "invoice_line_items" (
 	"pricing_group_values" jsonb NOT NULL,
 	"presentation_group_values" jsonb NOT NULL,
 	"tier" jsonb,
-	CONSTRAINT "invoice_line_items_invoice_id_position_pk" PRIMARY KEY("invoice_id","position")
+	CONSTRAINT "invoice_line_items_invoice_id_position_pk" PRIMARY KEY("invoice_id","position"),
+	CONSTRAINT "invoice_line_items_conversion_has_no_product" CHECK (("invoice_line_items"."type" = 'cpu_conversion') = ("invoice_line_items"."product_id" is null)
+        and ("invoice_line_items"."product_id" is null) = ("invoice_line_items"."product_type" is null)
+        and ("invoice_line_items"."type" = 'cpu_conversion') = ("invoice_line_items"."converted_credit_type_id" is not null))
+);
+--> statement-breakpoint
+CREATE TABLE "invoice_terms" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"terms" jsonb NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "invoice_warnings" (
+	"invoice_id" uuid NOT NULL,
+	"position" integer NOT NULL,
+	"kind" text NOT NULL,
+	"product_id" uuid NOT NULL,
+	"product_name" text NOT NULL,
+	"billable_metric_id" uuid NOT NULL,
+	"pricing_group_values" jsonb NOT NULL,
+	"presentation_group_values" jsonb NOT NULL,
+	"starting_at" timestamp(3) with time zone NOT NULL,
+	"ending_before" timestamp(3) with time zone NOT NULL,
+	"quantity" numeric NOT NULL,
+	CONSTRAINT "invoice_warnings_invoice_id_position_pk" PRIMARY KEY("invoice_id","position")
 );
 --> statement-breakpoint
 CREATE TABLE "invoices" (
@@ -298,7 +345,10 @@ CREATE TABLE "invoices" (
 	"credit_type_id" uuid NOT NULL,
 	"total" numeric NOT NULL,
 	"net_payment_terms_days" integer,
-	"breakdown_id" uuid NOT NULL
+	"breakdown_id" uuid NOT NULL,
+	"warning_count" integer NOT NULL,
+	"card_terms_id" uuid NOT NULL,
+	"contract_terms_id" uuid NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "jobs" (
@@ -564,12 +614,17 @@ ALTER TABLE "contracts" ADD CONSTRAINT "contracts_rate_card_id_rate_cards_id_fk"
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_billing_configuration_id_customer_billing_configurations_id_fk" FOREIGN KEY ("billing_configuration_id") REFERENCES "public"."customer_billing_configurations"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_parent_contract_id_contracts_id_fk" FOREIGN KEY ("parent_contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contracts" ADD CONSTRAINT "contracts_parent_customer_id_customers_id_fk" FOREIGN KEY ("parent_customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "custom_field_values" ADD CONSTRAINT "custom_field_values_key_fk" FOREIGN KEY ("key_id","enforce_uniqueness") REFERENCES "public"."custom_field_keys"("id","enforce_uniqueness") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invoice_custom_fields" ADD CONSTRAINT "invoice_custom_fields_invoice_id_invoices_id_fk" FOREIGN KEY ("invoice_id") REFERENCES "public"."invoices"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "customer_billing_configurations" ADD CONSTRAINT "customer_billing_configurations_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "customer_billing_configurations" ADD CONSTRAINT "customer_billing_configurations_connection_id_billing_connections_id_fk" FOREIGN KEY ("connection_id") REFERENCES "public"."billing_connections"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ingest_aliases" ADD CONSTRAINT "ingest_aliases_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invoice_line_items" ADD CONSTRAINT "invoice_line_items_invoice_id_invoices_id_fk" FOREIGN KEY ("invoice_id") REFERENCES "public"."invoices"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invoice_warnings" ADD CONSTRAINT "invoice_warnings_invoice_id_invoices_id_fk" FOREIGN KEY ("invoice_id") REFERENCES "public"."invoices"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invoices" ADD CONSTRAINT "invoices_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "invoices" ADD CONSTRAINT "invoices_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invoices" ADD CONSTRAINT "invoices_card_terms_id_invoice_terms_id_fk" FOREIGN KEY ("card_terms_id") REFERENCES "public"."invoice_terms"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "invoices" ADD CONSTRAINT "invoices_contract_terms_id_invoice_terms_id_fk" FOREIGN KEY ("contract_terms_id") REFERENCES "public"."invoice_terms"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "override_specifiers" ADD CONSTRAINT "override_specifiers_override_id_overrides_id_fk" FOREIGN KEY ("override_id") REFERENCES "public"."overrides"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "override_specifiers" ADD CONSTRAINT "override_specifiers_product_id_products_id_fk" FOREIGN KEY ("product_id") REFERENCES "public"."products"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "overrides" ADD CONSTRAINT "overrides_contract_id_contracts_id_fk" FOREIGN KEY ("contract_id") REFERENCES "public"."contracts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -608,6 +663,9 @@ CREATE INDEX "contracts_customer" ON "contracts" USING btree ("customer_id","sta
 CREATE INDEX "contracts_rate_card" ON "contracts" USING btree ("rate_card_id");--> statement-breakpoint
 CREATE INDEX "contracts_package" ON "contracts" USING btree ("package_id","starting_at","id");--> statement-breakpoint
 CREATE INDEX "contracts_parent" ON "contracts" USING btree ("parent_contract_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "custom_field_keys_declared_once" ON "custom_field_keys" USING btree ("entity","key") WHERE "custom_field_keys"."removed_at" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "custom_field_values_one_holder" ON "custom_field_values" USING btree ("key_id","value") WHERE "custom_field_values"."enforce_uniqueness";--> statement-breakpoint
+CREATE INDEX "custom_field_values_entity" ON "custom_field_values" USING btree ("entity_id");--> statement-breakpoint
 CREATE INDEX "customer_billing_configurations_customer" ON "customer_billing_configurations" USING btree ("customer_id","sequence");--> statement-breakpoint
 CREATE INDEX "customers_created" ON "customers" USING btree ("created_at","id");--> statement-breakpoint
 CREATE INDEX "customers_crm_account" ON "customers" USING btree ("crm_account_id");--> statement-breakpoint

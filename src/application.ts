@@ -12,6 +12,7 @@ import { contractEditRoutes } from './api/routes/contract-edits.ts';
 import { contractRateScheduleRoutes } from './api/routes/contract-rate-schedule.ts';
 import { contractRoutes } from './api/routes/contracts.ts';
 import { creditTypeRoutes } from './api/routes/credit-types.ts';
+import { customFieldRoutes } from './api/routes/custom-fields.ts';
 import { customerRoutes } from './api/routes/customers.ts';
 import { eventRoutes } from './api/routes/events.ts';
 import { invoiceRoutes } from './api/routes/invoices.ts';
@@ -139,6 +140,7 @@ function allRoutes(deps: RouteDeps): RouteDefinition[] {
     ...contractEditRoutes({ ...deps, onContractEndChanged: queueFinalization }),
     ...contractRateScheduleRoutes(deps),
     ...invoiceRoutes(deps),
+    ...customFieldRoutes(deps),
     ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
   ];
 }

@@ -5,6 +5,7 @@
  * in an answer its input side counts (a timestamp is text, an exact number a `Decimal`).
  */
 import { z } from 'zod';
+import { CUSTOM_FIELD_VALUE_LENGTH_MAX } from '../core/custom-fields.ts';
 import { Decimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../core/decimal.ts';
 import { isUuid } from '../core/ids.ts';
 import { isDayAligned, isHourAligned, parseRfc3339 } from '../core/time.ts';
@@ -155,11 +156,9 @@ export function commaList<Item extends z.ZodType>(item: Item) {
   }, z.array(item));
 }
 
-const CUSTOM_FIELD_LENGTH_MAX = 200;
-
 /** Custom fields: string to string, values of at most 200 characters. */
 export const customFields = z
-  .record(z.string().min(1), z.string().max(CUSTOM_FIELD_LENGTH_MAX))
+  .record(z.string().min(1), z.string().max(CUSTOM_FIELD_VALUE_LENGTH_MAX))
   .meta({ id: 'CustomFields', description: 'Metadata as key and value, both strings.' });
 
 export const creditType = z

@@ -13,11 +13,7 @@ export interface LineTier {
   readonly size: Decimal | null;
 }
 
-export interface InvoiceLine {
-  readonly type: 'usage';
-  readonly productId: string;
-  readonly productType: ProductType;
-  readonly productTags: readonly string[];
+interface LineAmounts {
   readonly name: string;
   readonly creditTypeId: string;
   readonly interval: Interval;
@@ -25,10 +21,41 @@ export interface InvoiceLine {
   readonly unitPrice: Decimal;
   /** Exact: never rounded. */
   readonly total: Decimal;
+}
+
+export interface UsageInvoiceLine extends LineAmounts {
+  readonly type: 'usage';
+  readonly productId: string;
+  readonly productType: ProductType;
+  readonly productTags: readonly string[];
   readonly pricingGroupValues: Readonly<Record<string, string>>;
   readonly presentationGroupValues: Readonly<Record<string, string>>;
   readonly tier: LineTier | null;
 }
+
+/** What the lines in one custom pricing unit come to in the currency of the invoice. */
+export interface ConversionLine extends LineAmounts {
+  readonly type: 'cpu_conversion';
+  /** The custom unit; `quantity` is counted in it, `unitPrice` and `total` in the currency. */
+  readonly convertedCreditTypeId: string;
+}
+
+export type InvoiceLine = UsageInvoiceLine | ConversionLine;
+
+/** Usage that no rate covers: it gives no line, and must not go unnoticed either. */
+export interface UnpricedUsage {
+  readonly kind: 'unpriced_usage';
+  readonly productId: string;
+  readonly productName: string;
+  readonly billableMetricId: string;
+  readonly pricingGroupValues: Readonly<Record<string, string>>;
+  readonly presentationGroupValues: Readonly<Record<string, string>>;
+  readonly interval: Interval;
+  readonly quantity: Decimal;
+}
+
+/** What was not billed although it was used, and was not meant to be free. */
+export type InvoiceWarning = UnpricedUsage;
 
 export interface Invoice {
   readonly id: string;

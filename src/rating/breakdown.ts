@@ -7,7 +7,7 @@ import { type Decimal, ZERO } from '../core/decimal.ts';
 import { assert } from '../core/errors.ts';
 import type { InvoiceLine, LineWindow } from '../core/invoice.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../core/time.ts';
-import type { UsageLine } from './types.ts';
+import type { RatedLine } from './types.ts';
 
 export type WindowSize = 'hour' | 'day';
 
@@ -39,7 +39,7 @@ export function windowBoundaries(period: Interval, size: WindowSize): Instant[] 
 }
 
 /** What to freeze with a finalized invoice: each line's windows under its position on the invoice. */
-export function lineWindows(lines: readonly UsageLine[]): LineWindow[] {
+export function lineWindows(lines: readonly RatedLine[]): LineWindow[] {
   return lines.flatMap((line, position) => line.windows.map((amount) => ({ position, ...amount })));
 }
 

@@ -2,7 +2,7 @@
  * The terms of a line key over time: the rate card's rate as the contract's overrides leave it, and
  * whether it may be billed. Cut wherever one of the two changes, and nowhere else.
  */
-import type { Product, Rate, RateEntry } from '../core/catalogue.ts';
+import type { BillingFrequency, Product, Rate, RateEntry } from '../core/catalogue.ts';
 import { type Instant, type Interval, intersect } from '../core/time.ts';
 import type { GroupValues } from './group-values.ts';
 import {
@@ -29,6 +29,8 @@ export interface TermsSpan {
   readonly interval: Interval;
   /** Null where no rate covers the usage. */
   readonly terms: LineTerms | null;
+  /** Of the terms; without a rate it is false where the contract takes the usage out. */
+  readonly entitled: boolean;
 }
 
 /** What has a price: the usage of a product with these values. */
@@ -48,19 +50,34 @@ export function termsSpans(
   const spans: TermsSpan[] = [];
   for (const span of rateSpans(book, key.pricingGroupValues, interval)) {
     for (const piece of cutAt(span.interval, changeInstants(contract, key))) {
-      const terms = span.entry === null ? null : termsAt(contract, key, piece.start, span.entry);
+      const current = spanAt(contract, key, piece, span.entry);
       const previous = spans.at(-1);
-      if (previous !== undefined && sameTerms(previous.terms, terms)) {
+      if (previous !== undefined && sameSpans(previous, current)) {
         spans[spans.length - 1] = {
           ...previous,
           interval: { start: previous.interval.start, end: piece.end },
         };
       } else {
-        spans.push({ interval: piece, terms });
+        spans.push(current);
       }
     }
   }
   return spans;
+}
+
+/** A stretch in which nothing changes. */
+function spanAt(
+  contract: ContractOverrides,
+  key: PricedKey,
+  interval: Interval,
+  entry: RateEntry | null,
+): TermsSpan {
+  if (entry !== null) {
+    const terms = termsAt(contract, key, interval.start, entry);
+    return { interval, terms, entitled: terms.entitled };
+  }
+  const subject = subjectAt(key, interval.start, null);
+  return { interval, terms: null, entitled: entitlementAt(contract, subject, interval.start, true) };
 }
 
 /** The terms at one instant, given the rate that the card has for the key then. */
@@ -74,7 +91,7 @@ export function termsAt(
     const { rate, creditTypeId, entitled } = listed;
     return { listed, rate, creditTypeId, entitled };
   }
-  const subject = subjectAt(key, at, listed);
+  const subject = subjectAt(key, at, listed.billingFrequency);
   const overridden = overriddenRate(contract, subject, at, listed.rate);
   return {
     listed,
@@ -87,7 +104,7 @@ export function termsAt(
 function subjectAt(
   { product, pricingGroupValues, presentationGroupValues }: PricedKey,
   at: Instant,
-  { billingFrequency }: RateEntry,
+  billingFrequency: BillingFrequency | null,
 ): PricedSubject {
   return {
     productId: product.id,
@@ -112,6 +129,10 @@ function cutAt(interval: Interval, instants: readonly Instant[]): Interval[] {
   return starts.flatMap(
     (start, index) => intersect({ start, end: starts[index + 1] ?? interval.end }, interval) ?? [],
   );
+}
+
+function sameSpans(a: TermsSpan, b: TermsSpan): boolean {
+  return a.entitled === b.entitled && sameTerms(a.terms, b.terms);
 }
 
 function sameTerms(a: LineTerms | null, b: LineTerms | null): boolean {

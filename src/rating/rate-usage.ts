@@ -7,7 +7,7 @@
  */
 import type { Product } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
-import type { InvoiceLine } from '../core/invoice.ts';
+import type { InvoiceWarning, UsageInvoiceLine } from '../core/invoice.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import { groupValuesKey } from './group-values.ts';
@@ -27,7 +27,7 @@ import {
   segmentsOf,
   zeroAmount,
 } from './segments.ts';
-import type { ProductOnCard, RatingWarning, UsageLine, UsageRating, UsageRatingInput } from './types.ts';
+import type { ProductOnCard, UsageLine, UsageRating, UsageRatingInput } from './types.ts';
 
 interface Context {
   readonly period: Interval;
@@ -70,7 +70,7 @@ export function rateUsage(input: UsageRatingInput): UsageRating {
  * Parts that name a line for ever: the same terms and usage give the same parts at every recomputation.
  * For `derivedId`, together with the invoice's id.
  */
-export function lineIdParts(line: InvoiceLine): string[] {
+export function lineIdParts(line: UsageInvoiceLine): string[] {
   return [
     'usage-line',
     line.productId,
@@ -88,13 +88,15 @@ function rateProduct({ product, rates }: ProductOnCard, context: Context): Usage
     lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, ownContext)),
   );
   const { lines, warnings } = joined(rated);
-  if (lines.length > 0) {
-    // Keys come in the order of their values: a stable sort by start leaves values and tiers in theirs.
-    return { lines: lines.toSorted((a, b) => a.interval.start - b.interval.start), warnings };
-  }
+  if (lines.length > 0) return { lines: byStart(lines), warnings: byStart(warnings) };
   // A product without group keys shows on every invoice, once, even when nothing was used.
   const zeroLine = rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null;
-  return { lines: zeroLine === null ? [] : [zeroLine], warnings };
+  return { lines: zeroLine === null ? [] : [zeroLine], warnings: byStart(warnings) };
+}
+
+/** Keys come in the order of their values: a stable sort by start leaves values and tiers in theirs. */
+function byStart<Dated extends { readonly interval: Interval }>(dated: readonly Dated[]): Dated[] {
+  return dated.toSorted((a, b) => a.interval.start - b.interval.start);
 }
 
 function joined(parts: readonly UsageRating[]): UsageRating {
@@ -108,25 +110,26 @@ function rateLineKey(
   rates: RateBook,
   { boundaries, overrides }: Context,
 ): UsageRating & { zeroLine: UsageLine | null } {
-  const warnings: RatingWarning[] = [];
+  const warnings: InvoiceWarning[] = [];
   const billed: BilledSegment[] = [];
   for (const segment of segmentsOf(product, key, rates, overrides)) {
     const movement = movementOf(segment);
-    const { terms } = segment;
-    if (terms?.entitled) billed.push({ segment, terms, movement });
-    if (terms === null && !movement.low.eq(movement.high)) {
+    const { terms, entitled } = segment;
+    if (!entitled) continue;
+    if (terms !== null) billed.push({ segment, terms, movement });
+    else if (!movement.low.eq(movement.high)) {
       warnings.push(unpriced(product, key, segment, movement));
     }
   }
   const lines = billed.flatMap(({ segment, terms, movement }) =>
     bandAmounts(segment, movement, terms.rate, boundaries).map((amount) =>
-      newLine(product, key, segment, terms, amount),
+      newLine(product, key, segment, terms, amount, true),
     ),
   );
   const zero = (one: BilledSegment | undefined) =>
     one === undefined
       ? null
-      : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.terms.rate));
+      : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.terms.rate), false);
   if (lines.length === 0) {
     // Usage that came to no quantity (all of it rounded away, or values of 0) is shown as one zero line.
     const usedZero = zero(billed.findLast(({ movement }) => hasUsage(movement)));
@@ -141,6 +144,7 @@ function newLine(
   { interval }: Segment,
   { rate, listed, creditTypeId }: LineTerms,
   { band, quantity, total, windows }: BandAmount,
+  hasMoved: boolean,
 ): UsageLine {
   const { name, tags } = versionAt(product, interval.end - 1);
   const { level, startingAt, size } = band;
@@ -159,6 +163,7 @@ function newLine(
     presentationGroupValues: key.presentationGroupValues,
     tier: rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
     listRate: listed.rate,
+    hasMoved,
     windows,
   };
 }
@@ -168,11 +173,14 @@ function unpriced(
   key: LineKey,
   { interval }: Segment,
   { from, to }: Movement,
-): RatingWarning {
+): InvoiceWarning {
+  const { name, billableMetricId } = versionAt(product, interval.end - 1);
+  assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
   return {
     kind: 'unpriced_usage',
     productId: product.id,
-    productName: versionAt(product, interval.end - 1).name,
+    productName: name,
+    billableMetricId,
     pricingGroupValues: key.pricingGroupValues,
     presentationGroupValues: key.presentationGroupValues,
     interval,

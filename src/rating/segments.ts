@@ -8,19 +8,16 @@
  */
 import type { Product, Rate } from '../core/catalogue.ts';
 import { type Decimal, ZERO } from '../core/decimal.ts';
-import type { Instant, Interval } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import { cumulativeAt } from '../core/usage-series.ts';
 import type { CounterPiece, LineKey } from './line-key.ts';
-import { type LineTerms, termsSpans } from './line-terms.ts';
+import { type TermsSpan, termsSpans } from './line-terms.ts';
 import type { ContractOverrides } from './overrides.ts';
 import type { RateBook } from './rate-schedule.ts';
 import { bandAt, bandsBetween, type PriceBand, type PriceBands, priceBands, walkBands } from './tiers.ts';
 import type { WindowAmount } from './types.ts';
 
-export interface Segment {
-  readonly interval: Interval;
-  /** Null where no rate covers the usage. */
-  readonly terms: LineTerms | null;
+export interface Segment extends TermsSpan {
   readonly piece: CounterPiece;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
-import type { InvoiceLine } from '../core/invoice.ts';
+import type { ConversionLine, InvoiceWarning, UsageInvoiceLine } from '../core/invoice.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
@@ -61,29 +61,26 @@ export interface WindowAmount {
   readonly total: Decimal;
 }
 
-/** A line with its distribution over time: the windows add up to its quantity and its total, exactly. */
-export interface UsageLine extends InvoiceLine {
-  /** The rate of the rate card in the line's segment. */
-  readonly listRate: Rate;
+/** How a line came about over time: the windows add up to its quantity and its total, exactly. */
+interface Distribution {
   /** Ascending; only windows in which the line moved. */
   readonly windows: readonly WindowAmount[];
 }
 
-/** Usage that no rate covers: it gives no line, and must not go unnoticed either. */
-export interface UnpricedUsage {
-  readonly kind: 'unpriced_usage';
-  readonly productId: string;
-  readonly productName: string;
-  readonly pricingGroupValues: Readonly<Record<string, string>>;
-  readonly presentationGroupValues: Readonly<Record<string, string>>;
-  readonly interval: Interval;
-  readonly quantity: Decimal;
+export interface UsageLine extends UsageInvoiceLine, Distribution {
+  /** The rate of the rate card in the line's segment. */
+  readonly listRate: Rate;
+  /** False for a line that only shows that nothing was used; true where usage rose and fell to 0 as well. */
+  readonly hasMoved: boolean;
 }
 
-export type RatingWarning = UnpricedUsage;
+export interface RatedConversionLine extends ConversionLine, Distribution {}
+
+/** A line with its distribution over time. */
+export type RatedLine = UsageLine | RatedConversionLine;
 
 export interface UsageRating {
   /** In the order in which an invoice shows them. */
   readonly lines: readonly UsageLine[];
-  readonly warnings: readonly RatingWarning[];
+  readonly warnings: readonly InvoiceWarning[];
 }

@@ -130,7 +130,7 @@ async function loadSegments(
 
 function toRow(commit: Commit): typeof commits.$inferInsert {
   const { accessSchedule, invoiceSchedule, applicability, hierarchyAccess, ...others } = commit;
-  const { rolledOverFrom, customFields: _, ...rest } = others;
+  const { rolledOverFrom, ...rest } = others;
   return {
     ...rest,
     ...applicabilityToColumns(applicability),
@@ -175,7 +175,6 @@ function fromRow(
     recurringCommitId: row.recurringCommitId,
     rolledOverFrom: commitId === null || contractId === null ? null : { commitId, contractId },
     uniquenessKey: row.uniquenessKey,
-    customFields: {},
     createdAt: row.createdAt,
     createdBy: row.createdBy,
     archivedAt: row.archivedAt,

@@ -72,6 +72,20 @@ export async function loadContracts(db: Database | Transaction, filter: Contract
   return rows.map(fromRow);
 }
 
+/** The contracts that are not archived by id, those behind `after`. */
+export async function listContracts(
+  db: Database | Transaction,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<Contract[]> {
+  const rows = await db
+    .select()
+    .from(contracts)
+    .where(and(isNull(contracts.archivedAt), after === null ? undefined : gt(contracts.id, after)))
+    .orderBy(asc(contracts.id))
+    .limit(limit);
+  return rows.map(fromRow);
+}
+
 function inForceAt(at: Instant) {
   return and(
     lte(contracts.startingAt, at),
@@ -80,7 +94,7 @@ function inForceAt(at: Instant) {
 }
 
 function toRow(contract: Contract): typeof contracts.$inferInsert {
-  const { statementSchedule, parent, customFields: _, ...rest } = contract;
+  const { statementSchedule, parent, ...rest } = contract;
   return {
     ...rest,
     statementFrequency: statementSchedule.frequency,
@@ -103,6 +117,5 @@ function fromRow(row: typeof contracts.$inferSelect): Contract {
       parentContractId === null || parentCustomerId === null
         ? null
         : { contractId: parentContractId, customerId: parentCustomerId, payer, usageStatementBehavior },
-    customFields: {},
   };
 }

@@ -1,34 +1,25 @@
 /** Issued invoices and their lines. Written once; afterwards only the status may change. */
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, type SQL } from 'drizzle-orm';
-import { z } from 'zod';
-import { PRODUCT_TYPES } from '../core/catalogue.ts';
-import { decimal } from '../core/decimal.ts';
-import { assert } from '../core/errors.ts';
-import { groupBy } from '../core/group-by.ts';
-import type { Invoice, InvoiceLine, InvoiceStatus, LineTier } from '../core/invoice.ts';
+import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { invoiceLineItems, invoices } from './schema/invoices.ts';
+import { insertInvoiceLines, loadInvoiceLines } from './invoice-lines.ts';
+import type { InvoiceTermsIds } from './invoice-terms.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { invoices } from './schema/invoices.ts';
 
-/** A frozen invoice also knows under which id its hourly lines are kept in ClickHouse. */
-export interface IssuedInvoice extends Invoice {
+/** A frozen invoice also knows where the rest of what was frozen with it is. */
+export interface IssuedInvoice extends Invoice, InvoiceTermsIds {
   readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
+  /** Of its hourly lines in ClickHouse. */
   readonly breakdownId: string;
+  readonly warningCount: number;
 }
-
-/** Rows of one multi-row insert, far below PostgreSQL's limit of 65,535 parameters. */
-const LINES_PER_INSERT = 1_000;
 
 /** Stores invoices with their lines. A second invoice of one contract and period violates `invoices_contract_period_once`. */
 export async function insertInvoices(tx: Transaction, issued: readonly IssuedInvoice[]): Promise<void> {
-  if (issued.length === 0) return;
-  await tx.insert(invoices).values(issued.map(toRow));
-  const lines = issued.flatMap((invoice) =>
-    invoice.lines.map((line, position) => lineToRow(invoice.id, position, line)),
-  );
-  for (let from = 0; from < lines.length; from += LINES_PER_INSERT) {
-    await tx.insert(invoiceLineItems).values(lines.slice(from, from + LINES_PER_INSERT));
-  }
+  for (const chunk of rowsPerInsert(issued.map(toRow))) await tx.insert(invoices).values(chunk);
+  await insertInvoiceLines(tx, issued);
 }
 
 /** Where a page of invoices, ordered by issue date and id, goes on. */
@@ -117,19 +108,11 @@ export async function withLines(
   db: Database | Transaction,
   heads: readonly Omit<IssuedInvoice, 'lines'>[],
 ): Promise<IssuedInvoice[]> {
-  if (heads.length === 0) return [];
-  const rows = await db
-    .select()
-    .from(invoiceLineItems)
-    .where(
-      inArray(
-        invoiceLineItems.invoiceId,
-        heads.map((head) => head.id),
-      ),
-    )
-    .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
-  const byInvoice = groupBy(rows, (row) => row.invoiceId);
-  return heads.map((head) => ({ ...head, lines: (byInvoice.get(head.id) ?? []).map(lineFromRow) }));
+  const lines = await loadInvoiceLines(
+    db,
+    heads.map((head) => head.id),
+  );
+  return heads.map((head) => ({ ...head, lines: lines.get(head.id) ?? [] }));
 }
 
 /** For each contract that has issued usage invoices: where the last issued period ends. */
@@ -193,73 +176,13 @@ function toRow(invoice: IssuedInvoice): typeof invoices.$inferInsert {
     total: invoice.total,
     netPaymentTermsDays: invoice.netPaymentTermsDays,
     breakdownId: invoice.breakdownId,
+    warningCount: invoice.warningCount,
+    cardTermsId: invoice.cardTermsId,
+    contractTermsId: invoice.contractTermsId,
   };
 }
 
 function fromRow(row: typeof invoices.$inferSelect): Omit<IssuedInvoice, 'lines'> {
   const { periodStart, periodEnd, ...rest } = row;
   return { ...rest, period: { start: periodStart, end: periodEnd } };
-}
-
-const groupValuesColumn = z.record(z.string(), z.string());
-
-/** Tiers are kept as text, so that no digit of a bound passes through a binary float. */
-const tierColumn = z.object({
-  level: z.int().min(1),
-  startingAt: z.string(),
-  size: z.string().nullable(),
-});
-
-function lineToRow(
-  invoiceId: string,
-  position: number,
-  line: InvoiceLine,
-): typeof invoiceLineItems.$inferInsert {
-  const { interval, tier, productTags, ...rest } = line;
-  return {
-    ...rest,
-    invoiceId,
-    position,
-    productTags: [...productTags],
-    startingAt: interval.start,
-    endingBefore: interval.end,
-    tier: tier === null ? null : tierToColumn(tier),
-  };
-}
-
-function tierToColumn(tier: LineTier): z.infer<typeof tierColumn> {
-  return {
-    level: tier.level,
-    startingAt: tier.startingAt.toFixed(),
-    size: tier.size === null ? null : tier.size.toFixed(),
-  };
-}
-
-function lineFromRow(row: typeof invoiceLineItems.$inferSelect): InvoiceLine {
-  const productType = PRODUCT_TYPES.find((type) => type === row.productType);
-  assert(productType !== undefined, `invoice line with product type ${row.productType}`);
-  return {
-    type: row.type,
-    productId: row.productId,
-    productType,
-    productTags: row.productTags,
-    name: row.name,
-    creditTypeId: row.creditTypeId,
-    interval: { start: row.startingAt, end: row.endingBefore },
-    quantity: row.quantity,
-    unitPrice: row.unitPrice,
-    total: row.total,
-    pricingGroupValues: groupValuesColumn.parse(row.pricingGroupValues),
-    presentationGroupValues: groupValuesColumn.parse(row.presentationGroupValues),
-    tier: row.tier === null ? null : tierFromColumn(row.tier),
-  };
-}
-
-function tierFromColumn(value: unknown): LineTier {
-  const tier = tierColumn.parse(value);
-  return {
-    level: tier.level,
-    startingAt: decimal(tier.startingAt),
-    size: tier.size === null ? null : decimal(tier.size),
-  };
 }

@@ -72,6 +72,15 @@ export async function takeDueJobs(tx: Transaction, filter: DueFilter, limit: num
     .for('update', { skipLocked: true });
 }
 
+/** Keeps a queued job from running until the transaction ends; waits for one that is running. */
+export async function holdJob(tx: Transaction, { kind, key }: Pick<NewJob, 'kind' | 'key'>): Promise<void> {
+  await tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.kind, kind), eq(jobs.key, key)))
+    .for('update');
+}
+
 export async function deleteJobs(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await tx.delete(jobs).where(inArray(jobs.id, [...ids]));
 }

@@ -43,11 +43,11 @@ export async function loadScheduledCharges(
 }
 
 function toRow(charge: ScheduledCharge): typeof scheduledCharges.$inferInsert {
-  const { schedule, customFields: _, ...rest } = charge;
+  const { schedule, ...rest } = charge;
   return { ...rest, creditTypeId: schedule.creditTypeId };
 }
 
 function fromRow(row: typeof scheduledCharges.$inferSelect, items: readonly InvoiceItem[]): ScheduledCharge {
   const { sequence: _, creditTypeId, ...rest } = row;
-  return { ...rest, schedule: { creditTypeId, doNotInvoice: false, items }, customFields: {} };
+  return { ...rest, schedule: { creditTypeId, doNotInvoice: false, items } };
 }

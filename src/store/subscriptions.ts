@@ -89,7 +89,7 @@ export async function loadSubscriptions(
 }
 
 function toRow(subscription: Subscription): typeof subscriptions.$inferInsert {
-  const { prorationRounding, quantityChanges: _, seatChanges: __, customFields: ___, ...rest } = subscription;
+  const { prorationRounding, quantityChanges: _, seatChanges: __, ...rest } = subscription;
   return {
     ...rest,
     roundingMethod: prorationRounding?.roundingMethod ?? null,
@@ -108,7 +108,6 @@ function fromRow(
     prorationRounding: roundingFromColumns(roundingMethod, roundingPlaces),
     quantityChanges,
     seatChanges,
-    customFields: {},
   };
 }
 

@@ -1,7 +1,8 @@
 /**
  * The whole service against two naive engines: random catalogues and events go through the public API,
  * and every hour of the breakdown, every day, every line and the total must be what a slow and obvious
- * calculation over the event list says. Covers all five aggregations, tiers, groups and duplicates.
+ * calculation over the event list says. Covers all five aggregations, tiers, groups, duplicates and custom
+ * pricing units.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,9 +12,9 @@ import { decimal } from '../../src/core/decimal.ts';
 import { AGGREGATIONS, type Aggregation, type StreamingMetric } from '../../src/core/metric.ts';
 import { formatInstant, HOUR_MS, type Interval } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
-import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId } from '../support/catalogue-api.ts';
-import { type NaiveAmount, naiveRating } from '../support/naive-rating.ts';
+import { addLines, breakdownAmounts, regroup } from '../support/invoice-amounts.ts';
+import { type NaiveUnit, naiveConversions, naiveRating } from '../support/naive-rating.ts';
 import { type NaiveEvent, naiveCumulative } from '../support/naive-usage.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -21,8 +22,14 @@ const PERIOD: Interval = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11,
 const PERIOD_START = '2026-11-01T00:00:00Z';
 
 let service: TestService;
+/** Custom pricing units. */
+let unitIds: string[];
 beforeAll(async () => {
   service = await startTestService({ sandboxNow: '2026-11-30T23:00:00Z' });
+  unitIds = [];
+  for (const name of ['AI credits', 'Compute units']) {
+    unitIds.push(await createdId(service.api, '/v1/credit-types/create', { name }));
+  }
 });
 afterAll(() => service.close());
 
@@ -67,10 +74,29 @@ function tiersOf({ sizes, prices }: RandomRate): Tier[] {
   }));
 }
 
+interface RandomUnits {
+  /** Which unit each product is priced in; null: the currency. */
+  readonly ofProducts: readonly (number | null)[];
+  /** What one of each unit is worth, in hundredths of a cent. */
+  readonly worths: readonly number[];
+}
+
+const randomUnits: fc.Arbitrary<RandomUnits> = fc.record({
+  ofProducts: fc.array(fc.constantFrom(null, 0, 1), { minLength: 5, maxLength: 5 }),
+  worths: fc.array(fc.integer({ min: 1, max: 999 }), { minLength: 2, maxLength: 2 }),
+});
+
 /** One metric and one product per aggregation, on one card: through the API and as plain values. */
-async function createCatalogue(rates: readonly RandomRate[]) {
+async function createCatalogue(rates: readonly RandomRate[], { ofProducts, worths }: RandomUnits) {
   const { api } = service;
-  const rateCardId = await createdId(api, '/v1/contract-pricing/rate-cards/create', { name: 'card' });
+  const rateCardId = await createdId(api, '/v1/contract-pricing/rate-cards/create', {
+    name: 'card',
+    credit_type_conversions: unitIds.map((id, index) => ({
+      custom_credit_type_id: id,
+      fiat_per_custom_credit: decimal(hundredths(worths[index] ?? 0)),
+    })),
+  });
+  const units = new Map<string, NaiveUnit>();
   const metrics: StreamingMetric[] = [];
   const products: { product: Product; rateEntries: RateEntry[] }[] = [];
   for (const [index, aggregation] of AGGREGATIONS.entries()) {
@@ -87,11 +113,15 @@ async function createCatalogue(rates: readonly RandomRate[]) {
     const tiers = tiersOf(rates[index] ?? { sizes: [], prices: [100] });
     const [first] = tiers;
     const isTiered = tiers.length > 1;
+    const unit = ofProducts[index] ?? null;
+    const creditTypeId = unit === null ? USD_CENTS.id : (unitIds[unit] ?? '');
+    if (unit !== null) units.set(productId, { id: creditTypeId, worth: worths[unit] ?? 0 });
     await api.post('/v1/contract-pricing/rate-cards/addRate', {
       rate_card_id: rateCardId,
       product_id: productId,
       starting_at: PERIOD_START,
       entitled: true,
+      credit_type_id: creditTypeId,
       ...(isTiered
         ? {
             rate_type: 'TIERED',
@@ -115,13 +145,13 @@ async function createCatalogue(rates: readonly RandomRate[]) {
           rate: isTiered
             ? { rateType: 'TIERED', tiers }
             : { rateType: 'FLAT', price: first?.price ?? decimal('0') },
-          creditTypeId: USD_CENTS.id,
+          creditTypeId,
           sequence: index,
         },
       ],
     });
   }
-  return { rateCardId, metrics, products };
+  return { rateCardId, metrics, products, units };
 }
 
 async function createMetric(aggregation: Aggregation): Promise<StreamingMetric> {
@@ -225,69 +255,6 @@ function naiveSeries(metric: StreamingMetric, alias: string, events: readonly Na
   return [...byModel].map(([model, steps]) => ({ groupValues: { model }, steps }));
 }
 
-/** Quantities and totals of the service by `product|pricing|presentation|window|tier`, zero ones left out. */
-async function breakdown(customerId: string, windowSize: 'HOUR' | 'DAY'): Promise<Map<string, NaiveAmount>> {
-  const amounts = new Map<string, NaiveAmount>();
-  let next: unknown;
-  do {
-    const page = await service.api.get(`/v1/customers/${customerId}/invoices/breakdowns`, {
-      query: {
-        starting_on: PERIOD_START,
-        ending_before: formatInstant(PERIOD.end),
-        window_size: windowSize,
-        ...(typeof next === 'string' ? { next_page: next } : {}),
-      },
-    });
-    for (const index of page.list('data').keys()) {
-      const window = Date.parse(page.text(`data[${index}].breakdown_start_timestamp`));
-      addLines(amounts, page, `data[${index}]`, window);
-    }
-    next = page.at('next_page');
-  } while (typeof next === 'string');
-  return amounts;
-}
-
-function addLines(amounts: Map<string, NaiveAmount>, answer: ApiAnswer, at: string, window: number): void {
-  for (const line of answer.list(`${at}.line_items`).keys()) {
-    const path = `${at}.line_items[${line}]`;
-    const values = (name: string) => JSON.stringify(answer.at(`${path}.${name}`) ?? {});
-    const level = answer.at(`${path}.tier.level`) ?? 0;
-    const key = [
-      answer.text(`${path}.product_id`),
-      values('pricing_group_values'),
-      values('presentation_group_values'),
-      window,
-      level,
-    ].join('|');
-    const amount = {
-      quantity: Number(
-        decimal(answer.digits(`${path}.quantity`))
-          .times('100')
-          .toFixed(),
-      ),
-      total: Number(
-        decimal(answer.digits(`${path}.total`))
-          .times('10000')
-          .toFixed(),
-      ),
-    };
-    if (amount.quantity !== 0) amounts.set(key, amount);
-  }
-}
-
-/** Sums hours into larger windows. */
-function regroup(hours: ReadonlyMap<string, NaiveAmount>, windowOf: (hour: number) => number) {
-  const sums = new Map<string, NaiveAmount>();
-  for (const [key, { quantity, total }] of hours) {
-    const [product, pricing, presentation, hour, level] = key.split('|');
-    const sumKey = [product, pricing, presentation, windowOf(Number(hour)), level].join('|');
-    const before = sums.get(sumKey) ?? { quantity: 0, total: 0 };
-    sums.set(sumKey, { quantity: before.quantity + quantity, total: before.total + total });
-  }
-  for (const [key, { quantity }] of sums) if (quantity === 0) sums.delete(key);
-  return sums;
-}
-
 let run = 0;
 
 it('invoices, hours and days equal the naive engines over random events, prices and duplicates', async () => {
@@ -295,14 +262,15 @@ it('invoices, hours and days equal the naive engines over random events, prices 
     fc.asyncProperty(
       fc.array(randomEvent, { minLength: 1, maxLength: 60 }),
       fc.array(randomRate, { minLength: 5, maxLength: 5 }),
-      async (events, rates) => {
+      randomUnits,
+      async (events, rates, randomlyPriced) => {
         run += 1;
         const alias = `customer-${run}`;
         const customerId = await createdId(service.api, '/v1/customers', {
           name: alias,
           ingest_aliases: [alias],
         });
-        const { rateCardId, metrics, products } = await createCatalogue(rates);
+        const { rateCardId, metrics, products, units } = await createCatalogue(rates, randomlyPriced);
         await createdId(service.api, '/v1/contracts/create', {
           customer_id: customerId,
           rate_card_id: rateCardId,
@@ -314,17 +282,28 @@ it('invoices, hours and days equal the naive engines over random events, prices 
           groupKeys: ['model'],
           series: naiveSeries(metric, alias, counted),
         }));
-        const expectedHours = naiveRating(PERIOD, products, usage);
-        expect(await breakdown(customerId, 'HOUR')).toEqual(expectedHours);
-        expect(await breakdown(customerId, 'DAY')).toEqual(
-          regroup(expectedHours, (hour) => Math.floor(hour / (24 * HOUR_MS)) * 24 * HOUR_MS),
+        const usageHours = naiveRating(PERIOD, products, usage);
+        const expectedHours = {
+          usage: usageHours,
+          conversions: naiveConversions(usageHours, (productId) => units.get(productId) ?? null),
+        };
+        const expectedIn = (windowOf: (hour: number) => number) => ({
+          usage: regroup(expectedHours.usage, windowOf),
+          conversions: regroup(expectedHours.conversions, windowOf),
+        });
+        expect(await breakdownAmounts(service.api, customerId, PERIOD, 'HOUR')).toEqual(expectedHours);
+        expect(await breakdownAmounts(service.api, customerId, PERIOD, 'DAY')).toEqual(
+          expectedIn((hour) => Math.floor(hour / (24 * HOUR_MS)) * 24 * HOUR_MS),
         );
         const invoices = await service.api.get(`/v1/customers/${customerId}/invoices`);
-        const lines = new Map<string, NaiveAmount>();
+        const lines = { usage: new Map(), conversions: new Map() };
         addLines(lines, invoices, 'data[0]', 0);
-        expect(lines).toEqual(regroup(expectedHours, () => 0));
-        const total = [...expectedHours.values()].reduce((all, amount) => all + amount.total, 0);
-        expect(decimal(invoices.digits('data[0].total')).times('10000').toFixed()).toBe(String(total));
+        expect(lines).toEqual(expectedIn(() => 0));
+        const inCents = [...usageHours].filter(([key]) => !units.has(key.split('|')[0] ?? ''));
+        const total =
+          inCents.reduce((all, [, amount]) => all + amount.total * 100, 0) +
+          [...expectedHours.conversions.values()].reduce((all, amount) => all + amount.total, 0);
+        expect(decimal(invoices.digits('data[0].total')).times('1000000').toFixed()).toBe(String(total));
       },
     ),
     { numRuns: 6 },

@@ -9,6 +9,7 @@ import { contractEditRoutes } from '../../src/api/routes/contract-edits.ts';
 import { contractRateScheduleRoutes } from '../../src/api/routes/contract-rate-schedule.ts';
 import { contractRoutes } from '../../src/api/routes/contracts.ts';
 import { creditTypeRoutes } from '../../src/api/routes/credit-types.ts';
+import { customFieldRoutes } from '../../src/api/routes/custom-fields.ts';
 import { customerRoutes } from '../../src/api/routes/customers.ts';
 import { packageRoutes } from '../../src/api/routes/packages.ts';
 import { productRoutes } from '../../src/api/routes/products.ts';
@@ -70,6 +71,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       ...contractRoutes(deps),
       ...contractEditRoutes(deps),
       ...contractRateScheduleRoutes(deps),
+      ...customFieldRoutes(deps),
       ...(options.clickhouse === undefined ? [] : usageRoutes(deps)),
     ],
     ingest: async () => {

@@ -68,6 +68,34 @@ export function naiveRating(
   return amounts;
 }
 
+/** A custom pricing unit, and what one of it is worth in hundredths of the currency's denomination. */
+export interface NaiveUnit {
+  readonly id: string;
+  readonly worth: number;
+}
+
+/**
+ * What the amounts of `naiveRating` in custom units come to, by `unit|hour`: quantity in ten-thousandths of
+ * the unit, total in millionths. Hours in which a unit comes to 0 are left out.
+ */
+export function naiveConversions(
+  amounts: ReadonlyMap<string, NaiveAmount>,
+  unitOf: (productId: string) => NaiveUnit | null,
+): Map<string, NaiveAmount> {
+  const converted = new Map<string, NaiveAmount>();
+  for (const [key, amount] of amounts) {
+    const [productId = '', , , hour] = key.split('|');
+    const unit = unitOf(productId);
+    if (unit === null) continue;
+    const sum = converted.get(`${unit.id}|${hour}`) ?? { quantity: 0, total: 0 };
+    sum.quantity += amount.total;
+    sum.total += amount.total * unit.worth;
+    converted.set(`${unit.id}|${hour}`, sum);
+  }
+  for (const [key, { quantity }] of converted) if (quantity === 0) converted.delete(key);
+  return converted;
+}
+
 /** One hundredth of a unit after the other, each at the price of the tier it lies in. */
 function addUnits(
   amounts: Map<string, NaiveAmount>,

@@ -58,7 +58,7 @@ function createRoute(deps: Deps): RouteDefinition {
     scope: 'write',
     body: createBody,
     response: createdId,
-    errors: [400],
+    errors: [400, 409],
     async handler({ body }) {
       const { id } = await createMetric(deps, fromWire(body));
       return { data: { id } };

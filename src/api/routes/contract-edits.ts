@@ -90,7 +90,7 @@ function amendRoute(deps: Deps): RouteDefinition {
     scope: 'write',
     body: amendContractBody,
     response: createdId,
-    errors: [400, 404],
+    errors: [400, 404, 409],
     async handler({ body, actor }) {
       const edit = await amendContract(deps, amendmentFromWire(body, actor.name));
       return { data: { id: edit.id } };

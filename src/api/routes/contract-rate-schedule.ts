@@ -1,9 +1,11 @@
 /** The rates of a contract at an instant: the card's, as its overrides leave them. */
 import { z } from 'zod';
 import { type ContractRate, readContractRates } from '../../billing/contracts/rate-schedule.ts';
+import { customFieldsOfObjects } from '../../billing/custom-fields/with-fields.ts';
 import { BILLING_FREQUENCIES } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { formatInstant } from '../../core/time.ts';
 import type { Database } from '../../store/database.ts';
 import { customFields, limit, timestamp, uuid } from '../fields.ts';
@@ -76,8 +78,10 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
         after: query.next_page ?? null,
         limit: query.limit,
       });
+      const productIds = rows.map(({ segment }) => segment.entry.productId);
+      const fields = await customFieldsOfObjects(deps, productIds);
       return {
-        data: rows.map((row) => rateToWireOf(row, creditTypes)),
+        data: rows.map((row) => rateToWireOf(row, creditTypes, fields)),
         next_page: next === null ? null : encodeCursor(next),
       };
     },
@@ -87,6 +91,7 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
 function rateToWireOf(
   { segment, terms, isOverridden, interval }: ContractRate,
   creditTypes: ReadonlyMap<string, CreditType>,
+  fields: CustomFieldsById,
 ): z.input<typeof contractRate> {
   const { entry, productName, productTags } = segment;
   const { pricingGroupValues, billingFrequency, commitRate: commit } = entry;
@@ -95,7 +100,7 @@ function rateToWireOf(
     product_id: entry.productId,
     product_name: productName,
     product_tags: [...productTags],
-    product_custom_fields: {},
+    product_custom_fields: customFieldsOf(fields, entry.productId),
     starting_at: formatInstant(interval.start),
     ...(interval.end === null ? {} : { ending_before: formatInstant(interval.end) }),
     entitled: terms.entitled,

@@ -1,5 +1,6 @@
 /** Customers: who is metered and billed, and under which names their usage events come. */
 import { z } from 'zod';
+import type { WithCustomFields } from '../../billing/custom-fields/with-fields.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../billing/customers/create-customer.ts';
 import { setIngestAliases } from '../../billing/customers/ingest-aliases.ts';
@@ -201,17 +202,17 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
-function toWire(from: Customer) {
+function toWire(from: WithCustomFields<Customer>) {
   return {
     id: from.id,
     external_id: from.ingestAliases[0] ?? from.id,
     ingest_aliases: [...from.ingestAliases],
     name: from.name,
-    custom_fields: {},
+    custom_fields: { ...from.customFields },
   };
 }
 
-function detailToWire(from: Customer) {
+function detailToWire(from: WithCustomFields<Customer>) {
   return {
     ...toWire(from),
     customer_config: { crm_account_id: from.crmAccountId, salesforce_account_id: from.crmAccountId },

@@ -1,15 +1,21 @@
 /** Invoices on the wire: the schema of an invoice and its lines, and the mapping from our values to it. */
 import { z } from 'zod';
 import type { BreakdownItem } from '../../billing/invoices/breakdowns.ts';
+import type { InvoiceWithUnbilledUsage, InvoiceWithWarnings } from '../../billing/invoices/unbilled-usage.ts';
 import type { ProductType } from '../../core/catalogue.ts';
 import type { CreditType } from '../../core/credit-types.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import type { Invoice, InvoiceLine, LineTier } from '../../core/invoice.ts';
+import type { Invoice, InvoiceLine, LineTier, UsageInvoiceLine } from '../../core/invoice.ts';
 import { formatInstant } from '../../core/time.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../fields.ts';
-
-const groupValues = z.record(z.string(), z.string());
+import {
+  groupValuesShape,
+  groupValuesToWire,
+  unbilledUsageShape,
+  unbilledUsageToWire,
+} from './unbilled-usage-schemas.ts';
 
 const tierSchema = z
   .object({
@@ -22,19 +28,23 @@ const tierSchema = z
 const lineItemSchema = z
   .object({
     name: z.string(),
-    type: z.string().meta({ description: '`usage`.' }),
+    type: z.string().meta({
+      description:
+        '`usage`, or `cpu_conversion`: what the lines in one custom pricing unit come to in the currency of ' +
+        'the invoice. It has no product; `quantity` is in the custom unit, and `total` is in the currency.',
+    }),
     quantity: exactValue,
     unit_price: exactValue,
     total: exactValue.meta({ type: 'number', description: 'Exact, never rounded.' }),
     credit_type: creditType,
-    product_id: uuid,
-    product_type: z.string(),
-    product_tags: z.array(z.string()),
-    product_custom_fields: customFields,
+    product_id: uuid.optional(),
+    product_type: z.string().optional(),
+    product_tags: z.array(z.string()).optional(),
+    product_custom_fields: customFields.optional(),
+    converted_credit_type: creditType.optional(),
     starting_at: timestamp,
     ending_before: timestamp,
-    pricing_group_values: groupValues.optional(),
-    presentation_group_values: groupValues.optional(),
+    ...groupValuesShape,
     tier: tierSchema.optional(),
     sub_line_items: z.array(z.never()),
   })
@@ -64,7 +74,7 @@ const invoiceShape = {
   line_items: z.array(lineItemSchema),
 };
 
-export const invoiceSchema = z.object(invoiceShape).meta({ id: 'Invoice' });
+export const invoiceSchema = z.object({ ...invoiceShape, ...unbilledUsageShape }).meta({ id: 'Invoice' });
 
 export const breakdownSchema = z
   .object({
@@ -75,16 +85,27 @@ export const breakdownSchema = z
   .meta({ id: 'BreakdownInvoice', description: 'An invoice cut to one window of time.' });
 
 type InvoiceWire = z.input<typeof invoiceSchema>;
+type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape>;
 type LineItemWire = z.input<typeof lineItemSchema>;
 
 /** What the wire shows besides the invoice itself. */
 export interface InvoiceView {
   readonly creditTypes: ReadonlyMap<string, CreditType>;
   readonly skipZeroQuantityLines: boolean;
+  /** By invoice, then by object; invoices that show none are absent. */
+  readonly customFields: ReadonlyMap<string, CustomFieldsById>;
 }
 
-export function invoiceToWire(invoice: Invoice, view: InvoiceView): InvoiceWire {
+export function invoiceToWire(
+  invoice: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
+  view: InvoiceView,
+): InvoiceWire {
+  return { ...fieldsToWire(invoice, view), ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)) };
+}
+
+function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
   const { skipZeroQuantityLines } = view;
+  const fields: CustomFieldsById = view.customFields.get(invoice.id) ?? new Map();
   const lines = skipZeroQuantityLines
     ? invoice.lines.filter(({ quantity }) => !quantity.eq(ZERO))
     : invoice.lines;
@@ -102,16 +123,16 @@ export function invoiceToWire(invoice: Invoice, view: InvoiceView): InvoiceWire 
     total: invoice.total,
     ...(invoice.netPaymentTermsDays === null ? {} : { net_payment_terms_days: invoice.netPaymentTermsDays }),
     external_invoice: null,
-    customer_custom_fields: {},
-    contract_custom_fields: {},
-    custom_fields: {},
-    line_items: lines.map((line) => lineToWire(line, view)),
+    customer_custom_fields: customFieldsOf(fields, invoice.customerId),
+    contract_custom_fields: customFieldsOf(fields, invoice.contractId),
+    custom_fields: customFieldsOf(fields, invoice.id),
+    line_items: lines.map((line) => lineToWire(line, fields, view)),
   };
 }
 
 export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input<typeof breakdownSchema> {
   return {
-    ...invoiceToWire(item, view),
+    ...fieldsToWire(item, view),
     breakdown_start_timestamp: formatInstant(item.window.start),
     breakdown_end_timestamp: formatInstant(item.window.end),
   };
@@ -125,31 +146,32 @@ const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
   PROFESSIONAL_SERVICE: 'ProServiceProductListItem',
 };
 
-function lineToWire(line: InvoiceLine, view: InvoiceView): LineItemWire {
-  return {
+function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceView): LineItemWire {
+  const common = {
     name: line.name,
     type: line.type,
     quantity: line.quantity,
     unit_price: line.unitPrice,
     total: line.total,
     credit_type: creditTypeOf(line.creditTypeId, view),
+    starting_at: formatInstant(line.interval.start),
+    ending_before: formatInstant(line.interval.end),
+    sub_line_items: [],
+  };
+  return line.type === 'cpu_conversion'
+    ? { ...common, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) }
+    : { ...common, ...usageLineToWire(line, fields) };
+}
+
+function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
+  return {
     product_id: line.productId,
     product_type: PRODUCT_TYPE_NAMES[line.productType],
     product_tags: [...line.productTags],
-    product_custom_fields: {},
-    starting_at: formatInstant(line.interval.start),
-    ending_before: formatInstant(line.interval.end),
-    ...(hasMembers(line.pricingGroupValues) ? { pricing_group_values: line.pricingGroupValues } : {}),
-    ...(hasMembers(line.presentationGroupValues)
-      ? { presentation_group_values: line.presentationGroupValues }
-      : {}),
+    product_custom_fields: customFieldsOf(fields, line.productId),
+    ...groupValuesToWire(line),
     ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
-    sub_line_items: [],
   };
-}
-
-function hasMembers(values: Readonly<Record<string, string>>): boolean {
-  return Object.keys(values).length > 0;
 }
 
 function tierToWire({ level, startingAt, size }: LineTier): z.input<typeof tierSchema> {

@@ -1,7 +1,8 @@
 /** Invoices of a customer: list, one, and breakdowns by hour or day. */
 import { z } from 'zod';
 import { type BreakdownItem, itemPosition, listBreakdowns } from '../../billing/invoices/breakdowns.ts';
-import { pricingUnitsOf } from '../../billing/invoices/pricing-units.ts';
+import { customFieldsOfInvoices } from '../../billing/invoices/invoice-fields.ts';
+import { type InvoiceUnits, pricingUnitsOf } from '../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps, listInvoices } from '../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
@@ -99,6 +100,7 @@ function getRoute(deps: InvoiceDeps): RouteDefinition {
     path: '/v1/customers/{customer_id}/invoices/{invoice_id}',
     operationId: 'getInvoice',
     summary: 'Read an invoice',
+    description: 'A finalized one with the usage of its period that arrived too late for it.',
     tags: ['Invoices'],
     scope: 'read',
     params: z.object({ customer_id: uuid, invoice_id: uuid }),
@@ -164,8 +166,12 @@ function positionOf(payload: { start: number; at: number; id: string } | undefin
 
 async function viewOf(
   deps: InvoiceDeps,
-  invoices: readonly Invoice[],
+  invoices: readonly (Invoice & InvoiceUnits)[],
   skipZeroQuantityLines = false,
 ): Promise<InvoiceView> {
-  return { creditTypes: await pricingUnitsOf(deps, invoices), skipZeroQuantityLines };
+  return {
+    creditTypes: await pricingUnitsOf(deps, invoices),
+    customFields: await customFieldsOfInvoices(deps, invoices),
+    skipZeroQuantityLines,
+  };
 }

@@ -1,5 +1,6 @@
 /** Billable metrics as answers show them: as they are defined, and with the fields of older clients besides. */
 import { z } from 'zod';
+import type { WithCustomFields } from '../../billing/custom-fields/with-fields.ts';
 import { unreachable } from '../../core/errors.ts';
 import {
   AGGREGATIONS,
@@ -71,17 +72,19 @@ export const matchedMetric = z
   })
   .meta({ id: 'MatchedBillableMetric' });
 
-export function metricToWire(from: StoredMetric): z.input<typeof metric> {
+export function metricToWire(from: WithCustomFields<StoredMetric>): z.input<typeof metric> {
   return {
     id: from.id,
     name: from.name,
     ...definitionToWire(from),
-    custom_fields: {},
+    custom_fields: { ...from.customFields },
     ...(from.archivedAt === null ? {} : { archived_at: formatInstant(from.archivedAt) }),
   };
 }
 
-export function metricWithLegacyToWire(from: StoredMetric): z.input<typeof metricWithLegacy> {
+export function metricWithLegacyToWire(
+  from: WithCustomFields<StoredMetric>,
+): z.input<typeof metricWithLegacy> {
   return { ...metricToWire(from), ...legacyToWire(from) };
 }
 

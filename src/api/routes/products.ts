@@ -1,5 +1,6 @@
 /** Products: what appears on invoices. Prices are on rate cards and contracts. */
 import { z } from 'zod';
+import type { WithCustomFields } from '../../billing/custom-fields/with-fields.ts';
 import {
   archiveProduct,
   createProduct,
@@ -50,7 +51,7 @@ function createRoute(deps: Deps): RouteDefinition {
     scope: 'write',
     body: createProductBody,
     response: createdId,
-    errors: [400],
+    errors: [400, 409],
     async handler({ body, actor }) {
       if (body.composite_scope != null && body.type !== 'COMPOSITE') {
         throw invalid('composite_scope', `is for COMPOSITE products, not for ${body.type}`);
@@ -144,7 +145,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function toWire(from: StoredProduct, now: Instant): z.input<typeof productSchema> {
+function toWire(from: WithCustomFields<StoredProduct>, now: Instant): z.input<typeof productSchema> {
   const [initial] = from.versions;
   assert(initial !== undefined, `product ${from.id} has an initial version`);
   const current = from.versions.findLast(({ startingAt }) => startingAt === null || startingAt <= now);
@@ -155,7 +156,7 @@ function toWire(from: StoredProduct, now: Instant): z.input<typeof productSchema
     initial: versionToWire(initial, from.type),
     current: versionToWire(current ?? initial, from.type),
     updates: from.updates.map(updateToWire),
-    custom_fields: {},
+    custom_fields: { ...from.customFields },
   };
 }
 

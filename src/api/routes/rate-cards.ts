@@ -108,7 +108,7 @@ function headerRoutes(deps: Deps): RouteDefinition[] {
       scope: 'write',
       body: createBody,
       response: createdId,
-      errors: [400],
+      errors: [400, 409],
       async handler({ body, actor }) {
         const { id } = await createRateCard(deps, fromWire(body, actor.name));
         return { data: { id } };
@@ -278,6 +278,6 @@ function toWire(from: RateCardView): z.input<typeof rateCard> {
     })),
     created_at: formatInstant(from.createdAt),
     created_by: from.createdBy,
-    custom_fields: {},
+    custom_fields: { ...from.customFields },
   };
 }

@@ -1,10 +1,12 @@
 /** Adding rates to a rate card, and reading them. */
 import { z } from 'zod';
+import { customFieldsOfObjects } from '../../billing/custom-fields/with-fields.ts';
 import { addRates } from '../../billing/rate-cards/add-rates.ts';
 import { type RateSegment, readRates } from '../../billing/rate-cards/read-rates.ts';
 import { BILLING_FREQUENCIES } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
 import { formatInstant, type OpenInterval } from '../../core/time.ts';
 import type { Database } from '../../store/database.ts';
@@ -160,8 +162,12 @@ async function readPage(
     after: query.next_page ?? null,
     limit: query.limit,
   });
+  const fields = await customFieldsOfObjects(
+    deps,
+    rows.map(({ entry }) => entry.productId),
+  );
   return {
-    data: rows.map((row) => segmentToWire(row, creditTypes)),
+    data: rows.map((row) => segmentToWire(row, creditTypes, fields)),
     next_page: next === null ? null : encodeCursor(next),
   };
 }
@@ -169,13 +175,14 @@ async function readPage(
 function segmentToWire(
   { interval, entry, productName, productTags }: RateSegment,
   creditTypes: ReadonlyMap<string, CreditType>,
+  fields: CustomFieldsById,
 ): z.input<typeof rateSegment> {
   const { pricingGroupValues, billingFrequency, commitRate: commit } = entry;
   return {
     product_id: entry.productId,
     product_name: productName,
     product_tags: [...productTags],
-    product_custom_fields: {},
+    product_custom_fields: customFieldsOf(fields, entry.productId),
     ...(Object.keys(pricingGroupValues).length === 0
       ? {}
       : { pricing_group_values: { ...pricingGroupValues } }),

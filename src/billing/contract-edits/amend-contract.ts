@@ -4,12 +4,13 @@
  */
 import { invalid } from '../../core/errors.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import { type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
+import { addedTerms, type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
 import { contains, formatInstant, type Instant } from '../../core/time.ts';
 import { type ContractReference, changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../contracts/terms/build-terms.ts';
-import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
+import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
 import type { EditDeps } from './edit-contract.ts';
 
@@ -18,6 +19,7 @@ export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides
 export interface AmendContractInput extends ContractReference {
   readonly startingAt: Instant;
   readonly terms: AmendmentTerms;
+  /** Set on the contract; its others stay. */
   readonly customFields: Readonly<Record<string, string>>;
   readonly createdBy: string;
 }
@@ -30,8 +32,8 @@ export async function amendContract(
   deps: Omit<EditDeps, 'onEndChanged'>,
   input: AmendContractInput,
 ): Promise<ContractEdit> {
-  const { customerId, contractId, startingAt, terms, createdBy } = input;
-  requireDeclaredCustomFields('contract', input.customFields);
+  const { customerId, contractId, startingAt, createdBy, customFields: fields } = input;
+  const terms: TermsInput = { ...NO_TERMS_INPUT, ...input.terms };
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
     const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
@@ -39,9 +41,11 @@ export async function amendContract(
       requireNotArchived(full);
       requireWithin(full.contract, startingAt);
       requireFromStart(terms, startingAt);
-      const additions = { ...NO_EDIT, additions: { ...NO_TERMS_INPUT, ...terms } };
+      const additions = { ...NO_EDIT, additions: terms };
       return applyEdit(tx, full, additions, { prefix: '', editedBy: createdBy, now });
     });
+    await storeCustomFields(tx, fieldsOfTerms(terms, addedTerms(edit.changes), ''));
+    await mergeCustomFields(tx, { entity: 'contract', entityId: contractId, fields, path: '' });
     return edit;
   });
 }

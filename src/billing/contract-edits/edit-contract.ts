@@ -3,10 +3,12 @@
  * whatever is refused undoes everything.
  */
 import type { Clock } from '../../core/clock.ts';
-import type { ContractEdit } from '../../core/terms/contract-edits.ts';
+import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
 import type { Database } from '../../store/database.ts';
 import { type ContractHook, type ContractReference, changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
+import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
 
 export interface EditDeps {
@@ -24,8 +26,8 @@ export interface EditContractInput extends ContractReference {
 
 /**
  * Makes all changes of the edit or none, and returns its record. Refuses an unknown contract
- * (`ContractNotFound`), an archived one and the first bad field (`invalid`), and a uniqueness key that an
- * edit has used before (`conflict`).
+ * (`ContractNotFound`), an archived one and the first bad field (`invalid`), a uniqueness key that an edit
+ * has used before and the value of a custom field that another object holds (`conflict`).
  */
 export async function editContract(deps: EditDeps, input: EditContractInput): Promise<ContractEdit> {
   const now = deps.clock.now();
@@ -36,6 +38,7 @@ export async function editContract(deps: EditDeps, input: EditContractInput): Pr
       requireNotArchived(full);
       return applyEdit(tx, full, changes, { prefix: 'add_', editedBy, now });
     });
+    await storeCustomFields(tx, fieldsOfTerms(changes.additions, addedTerms(edit.changes), 'add_'));
     if (changes.header.endingBefore !== undefined) await deps.onEndChanged(tx, changed.contract);
     return edit;
   });

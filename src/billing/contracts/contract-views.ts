@@ -3,6 +3,7 @@
  * queries for any number of contracts.
  */
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
+import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { type Balance, costBasis, grantEntries, openAmount } from '../../core/terms/balance.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -17,6 +18,7 @@ import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadInitialVersions } from '../../store/contract-versions.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';
 import { loadProducts } from '../../store/products.ts';
 import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
@@ -25,10 +27,12 @@ import {
   billingConfigurationViews,
 } from '../billing-providers/configurations.ts';
 
-/** Names of what terms refer to by id. */
+/** What answers show of terms besides themselves: names of what they refer to, and their custom fields. */
 export interface TermNames {
   readonly products: ReadonlyMap<string, string>;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
+  /** As they are now, also in earlier states: fields belong to the object. */
+  readonly customFields: CustomFieldsById;
 }
 
 export interface ContractView {
@@ -129,7 +133,7 @@ async function loadConfigurations(
   return new Map(views.map((view) => [view.id, view]));
 }
 
-/** The products' names as they are now, and the pricing units. */
+/** The products' names and the custom fields as they are now, and the pricing units. */
 export async function loadNames(
   db: Database,
   states: readonly FullContract[],
@@ -158,5 +162,11 @@ export async function loadNames(
   return {
     products: new Map([...products].map(([id, product]) => [id, versionAt(product, now).name])),
     creditTypes: await loadCreditTypes(db, [...creditTypeIds]),
+    customFields: await loadCustomFields(db, states.flatMap(idsWithFields)),
   };
+}
+
+function idsWithFields({ contract, terms }: FullContract): string[] {
+  const { commits, scheduledCharges, subscriptions } = terms;
+  return [contract, ...commits, ...scheduledCharges, ...subscriptions].map(({ id }) => id);
 }

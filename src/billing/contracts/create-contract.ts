@@ -22,7 +22,8 @@ import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../billing-providers/match-configuration.ts';
-import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import type { ContractHook } from './change-contract.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
@@ -66,7 +67,8 @@ export interface CreateContractInput extends RateCardReference {
 
 /**
  * Refuses an unknown customer or rate card (`not_found`), terms that are not sound (`invalid`, naming the
- * field) and a uniqueness key that was used before (`conflict`); nothing is stored then.
+ * field), a uniqueness key that was used before and the value of a custom field that another object holds
+ * (`conflict`); nothing is stored then.
  */
 export async function createContract(
   deps: CreateContractDeps,
@@ -81,7 +83,6 @@ export async function createContractIn(
   deps: Omit<CreateContractDeps, 'db'>,
   input: CreateContractInput,
 ): Promise<FullContract> {
-  requireDeclaredCustomFields('contract', input.customFields);
   checkDates(input);
   const now = deps.clock.now();
   await requireActiveCustomer(tx, input.customerId);
@@ -100,6 +101,10 @@ export async function createContractIn(
   if (input.transition !== null) {
     await deps.onEndChanged(tx, await renewContract(tx, contract, input.transition, now));
   }
+  await storeCustomFields(tx, [
+    { entity: 'contract', entityId: contract.id, fields: input.customFields, path: '' },
+    ...fieldsOfTerms(input.terms, terms, ''),
+  ]);
   await deps.onCreated(tx, contract);
   return { contract, terms };
 }
@@ -129,7 +134,6 @@ async function headerOf(
     billingConfigurationId: configuration?.id ?? null,
     ...(await resolveHierarchy(tx, input.hierarchy)),
     uniquenessKey: input.uniquenessKey,
-    customFields: input.customFields,
     createdAt: now,
     createdBy: input.createdBy,
     archivedAt: null,

@@ -4,6 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { type Customer, findCustomer, updateCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
+import { oneWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 import { customerName } from './customer-name.ts';
 
 interface Deps {
@@ -12,7 +13,11 @@ interface Deps {
 }
 
 /** Renames a customer; names longer than 160 characters are cut. Refuses an unknown customer. */
-export async function renameCustomer(deps: Deps, customerId: string, name: string): Promise<Customer> {
+export async function renameCustomer(
+  deps: Deps,
+  customerId: string,
+  name: string,
+): Promise<WithCustomFields<Customer>> {
   await change(deps, customerId, { name: customerName(name) });
   return getCustomer(deps, customerId);
 }
@@ -27,10 +32,13 @@ export async function setCrmAccount(
 }
 
 /** The customer, archived or not. Refuses an unknown one. */
-export async function getCustomer(deps: Pick<Deps, 'db'>, customerId: string): Promise<Customer> {
+export async function getCustomer(
+  deps: Pick<Deps, 'db'>,
+  customerId: string,
+): Promise<WithCustomFields<Customer>> {
   const customer = await findCustomer(deps.db, customerId);
   if (customer === null) throw notFound('customer', customerId);
-  return customer;
+  return oneWithCustomFields(deps.db, customer);
 }
 
 async function change(

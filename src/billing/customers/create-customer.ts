@@ -7,7 +7,8 @@ import {
   addBillingConfigurations,
   type BillingConfigurationInput,
 } from '../billing-providers/configurations.ts';
-import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
+import type { WithCustomFields } from '../custom-fields/with-fields.ts';
 import { customerName } from './customer-name.ts';
 import { replaceAliases, uniqueAliases } from './ingest-aliases.ts';
 
@@ -26,12 +27,15 @@ export interface CreateCustomerInput {
 }
 
 /**
- * Refuses undeclared custom fields and unsound configurations (`invalid`), and an alias that another
- * customer holds, archived ones included (`conflict`, naming the alias).
+ * Refuses undeclared custom fields and unsound configurations (`invalid`), and an alias or the value of a
+ * custom field that another customer holds, archived ones included (`conflict`, naming it).
  */
-export async function createCustomer(deps: Deps, input: CreateCustomerInput): Promise<Customer> {
-  requireDeclaredCustomFields('customer', input.customFields);
+export async function createCustomer(
+  deps: Deps,
+  input: CreateCustomerInput,
+): Promise<WithCustomFields<Customer>> {
   const now = deps.clock.now();
+  const { customFields } = input;
   const externalId = input.externalId === null ? [] : [input.externalId];
   const head = {
     id: newId(),
@@ -46,6 +50,7 @@ export async function createCustomer(deps: Deps, input: CreateCustomerInput): Pr
     await replaceAliases(tx, head.id, ingestAliases);
     const fieldOf = (index: number) => `customer_billing_provider_configurations[${index}].`;
     await addBillingConfigurations(tx, head.id, input.billingConfigurations, now, fieldOf);
+    await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: '' }]);
   });
-  return { ...head, ingestAliases, archivedAt: null };
+  return { ...head, ingestAliases, archivedAt: null, customFields };
 }

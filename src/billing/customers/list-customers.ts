@@ -6,12 +6,13 @@ import {
 } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
+import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
 /** A page of the customers that pass every given condition; an empty list of ids passes none. */
-export function listCustomers(
+export async function listCustomers(
   deps: { readonly db: Database },
   filter: CustomerFilter,
   page: PageRequest,
-): Promise<Page<Customer>> {
-  return listStoredCustomers(deps.db, filter, page);
+): Promise<Page<WithCustomFields<Customer>>> {
+  return pageWithCustomFields(deps.db, await listStoredCustomers(deps.db, filter, page));
 }

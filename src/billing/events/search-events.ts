@@ -17,6 +17,7 @@ import type { StoredEvent } from '../../metering/events/stored-event.ts';
 import { allMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
 import type { Database } from '../../store/database.ts';
 import { ownersOfRefs, type UsageOwnerName } from '../../store/usage-owners.ts';
+import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
 
 /** The search of events takes as many ids as one ingest request has events. */
 export const EVENT_SEARCH_IDS_MAX = 100;
@@ -34,6 +35,8 @@ interface Deps {
   readonly repeats: Pick<RepeatLog, 'flush'>;
 }
 
+type MatchedMetric = WithCustomFields<StoredMetric>;
+
 export interface UnmatchedMetric {
   readonly metric: StoredMetric;
   /** The first rule that the event fails, for people to read. */
@@ -47,7 +50,7 @@ export interface EventView {
   readonly isDuplicate: boolean;
   readonly customer: UsageOwnerName | null;
   /** The metrics whose usage counts this event, archived ones included. */
-  readonly matched: readonly StoredMetric[];
+  readonly matched: readonly MatchedMetric[];
   /** The metrics that are not archived and do not count it; empty for a duplicate, which nothing counts. */
   readonly unmatched: readonly UnmatchedMetric[];
 }
@@ -66,7 +69,7 @@ export async function searchEvents(deps: Deps, transactionIds: readonly string[]
     findEvents(clickhouse, ids, receivedFrom),
     findRepeats(clickhouse, ids, receivedFrom, REPEATS_SHOWN_MAX),
   ]);
-  const metrics = await allMetrics(db, { includeArchived: true });
+  const metrics = await withCustomFields(db, await allMetrics(db, { includeArchived: true }));
   if (events.length * metrics.length > DECISIONS_MAX) {
     throw new Refusal(
       'too_large',
@@ -93,10 +96,10 @@ function duplicateView(event: StoredEvent, customer: UsageOwnerName | null): Eve
 function acceptedView(
   event: StoredEvent,
   customer: UsageOwnerName | null,
-  metrics: readonly StoredMetric[],
+  metrics: readonly MatchedMetric[],
   propertyOf: PropertyReader,
 ): EventView {
-  const matched: StoredMetric[] = [];
+  const matched: MatchedMetric[] = [];
   const unmatched: UnmatchedMetric[] = [];
   for (const metric of metrics) {
     const reason =

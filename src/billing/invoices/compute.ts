@@ -6,23 +6,25 @@
  * depend on who asked.
  */
 import type { Clock } from '../../core/clock.ts';
-import type { Invoice } from '../../core/invoice.ts';
-import type { Instant, Interval } from '../../core/time.ts';
-import type { UsageSeries } from '../../core/usage-series.ts';
+import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
+import type { CardTerms, InvoiceTerms } from '../../core/invoice-terms.ts';
+import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
-import { invoiceTotal, type WindowSize, windowBoundaries } from '../../rating/breakdown.ts';
-import { needKey, usageNeeds, versionAt } from '../../rating/product-spans.ts';
-import { rateUsage } from '../../rating/rate-usage.ts';
-import type { MeteredUsage, RatingWarning, UsageLine, UsageNeed } from '../../rating/types.ts';
+import { invoiceTotal, type WindowSize } from '../../rating/breakdown.ts';
+import { versionAt } from '../../rating/product-spans.ts';
+import type { RatedLine } from '../../rating/types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { cardOf, filtersOf, type InvoiceContext, loadInvoiceContext } from './invoice-context.ts';
+import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
+import { rateTarget } from './rate-target.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
 /** A usage invoice as it comes out now, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {
-  readonly invoice: Invoice & { readonly lines: readonly UsageLine[] };
-  readonly warnings: readonly RatingWarning[];
+  readonly invoice: Invoice & { readonly lines: readonly RatedLine[] };
+  readonly warnings: readonly InvoiceWarning[];
+  /** What it was computed from besides the events. */
+  readonly terms: InvoiceTerms;
 }
 
 export interface ComputeDeps {
@@ -50,36 +52,17 @@ export async function computeUsageInvoices(
 
 function computeOne(
   deps: ComputeDeps,
-  { contract, period }: InvoiceTarget,
+  target: InvoiceTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
   windowSize: WindowSize | null,
 ): ComputedInvoice {
-  const card = cardOf(context.cards, contract.rateCardId);
-  const usageFilters = filtersOf(context, contract.id);
-  const products = new Map(card.products.map(({ product }) => [product.id, product]));
-  // Unlike its name, the tags of a line are the product's present ones, whatever the line's time.
-  const tagsNow = (productId: string) => {
-    const product = products.get(productId);
-    return product === undefined ? [] : versionAt(product, deps.clock.now()).tags;
-  };
-  const rating = rateUsage({
-    period,
-    boundaries: boundariesOf(period, windowSize),
-    products: card.products,
-    usageFilters,
-    productOrder: card.productOrder,
-    overrides: {
-      overrides: context.overrides.get(contract.id) ?? [],
-      prioritization: contract.multiplierPrioritization,
-    },
-    usage: meteredUsage(
-      card.products.flatMap(({ product }) => usageNeeds(product, period, usageFilters)),
-      (need) => usage.seriesOf({ need, period, customerId: contract.customerId }),
-    ),
-  });
+  const { contract, period } = target;
+  const { lines, warnings } = rateTarget(target, context, usage, windowSize);
+  const { terms: card } = cardOf(context, contract);
   return {
-    warnings: rating.warnings,
+    warnings,
+    terms: { card, contract: termsOf(context, contract) },
     invoice: {
       id: usageInvoiceId(contract.id, period.start),
       customerId: contract.customerId,
@@ -89,22 +72,19 @@ function computeOne(
       period,
       issuedAt: finalizationAt(period, deps.gracePeriodHours),
       creditTypeId: card.fiatCreditTypeId,
-      total: invoiceTotal(rating.lines, card.fiatCreditTypeId),
+      total: invoiceTotal(lines, card.fiatCreditTypeId),
       netPaymentTermsDays: contract.netPaymentTermsDays,
-      lines: rating.lines.map((line) => ({ ...line, productTags: tagsNow(line.productId) })),
+      lines: withPresentTags(lines, card, deps.clock.now()),
     },
   };
 }
 
-function boundariesOf(period: Interval, windowSize: WindowSize | null): readonly Instant[] {
-  return windowSize === null ? [period.start, period.end] : windowBoundaries(period, windowSize);
-}
-
-/** One answer per need; a customer that metering does not mention used nothing. */
-function meteredUsage(
-  needs: readonly UsageNeed[],
-  seriesOf: (need: UsageNeed) => readonly UsageSeries[] | undefined,
-): MeteredUsage[] {
-  const byKey = new Map(needs.map((need) => [needKey(need), need]));
-  return [...byKey.values()].map((need) => ({ ...need, series: seriesOf(need) ?? [] }));
+/** Unlike its name, the tags of a line are the product's present ones, whatever the line's time. */
+function withPresentTags(lines: readonly RatedLine[], card: CardTerms, now: Instant): RatedLine[] {
+  const products = new Map(card.products.map(({ product }) => [product.id, product]));
+  return lines.map((line) => {
+    if (line.type !== 'usage') return line;
+    const product = products.get(line.productId);
+    return product === undefined ? line : { ...line, productTags: versionAt(product, now).tags };
+  });
 }

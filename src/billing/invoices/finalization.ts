@@ -8,18 +8,16 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { groupBy } from '../../core/group-by.ts';
-import { newId } from '../../core/ids.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
-import { insertFrozenLines } from '../../metering/frozen-lines.ts';
 import { nextPeriod } from '../../rating/billing-periods.ts';
-import { lineWindows } from '../../rating/breakdown.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { existingInvoiceIds, insertInvoices, lastIssuedPeriodEnds } from '../../store/invoices.ts';
-import { enqueueJobs, type Job, type NewJob } from '../../store/jobs.ts';
+import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { enqueueJobs, holdJob, type Job, type NewJob } from '../../store/jobs.ts';
 import type { JobKind } from '../jobs/job-runner.ts';
-import { type ComputedInvoice, computeUsageInvoices } from './compute.ts';
+import { computeUsageInvoices } from './compute.ts';
+import { freezeInvoices } from './freeze.ts';
 import {
   billsUsage,
   finalizationAt,
@@ -59,6 +57,14 @@ export async function enqueueNextFinalization(
   if (period !== null) await enqueueJobs(tx, [finalizationJob({ contract, period }, gracePeriodHours)]);
 }
 
+/**
+ * Keeps an invoice from being finalized until the transaction ends; where that is being done, waits for it.
+ * An invoice whose turn has not come has no job, and is not finalized meanwhile.
+ */
+export async function holdFinalization(tx: Transaction, target: InvoiceTarget): Promise<void> {
+  await holdJob(tx, { kind: KIND, key: jobKey(target) });
+}
+
 export function finalizationJobKind(deps: Deps): JobKind {
   return { kind: KIND, batchMax: BATCH_MAX, run: (tx, batch) => finalize(deps, tx, batch) };
 }
@@ -66,10 +72,14 @@ export function finalizationJobKind(deps: Deps): JobKind {
 function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: number): NewJob {
   return {
     kind: KIND,
-    key: `${contract.id}:${formatInstant(period.start)}`,
+    key: jobKey({ contract, period }),
     runAt: finalizationAt(period, gracePeriodHours),
     payload: { contract_id: contract.id, period_start: period.start },
   };
+}
+
+function jobKey({ contract, period }: InvoiceTarget): string {
+  return `${contract.id}:${formatInstant(period.start)}`;
 }
 
 async function finalize(deps: Deps, tx: Transaction, batch: readonly Job[]): Promise<void> {
@@ -77,30 +87,13 @@ async function finalize(deps: Deps, tx: Transaction, batch: readonly Job[]): Pro
   const issuedIds = await existingInvoiceIds(tx, due.map(targetInvoiceId));
   const targets = due.filter((target) => !issuedIds.has(targetInvoiceId(target)));
   const computed = await computeUsageInvoices({ ...deps, db: tx }, targets, 'hour');
-  await freeze(deps.clickhouse, tx, computed);
+  await freezeInvoices(deps.clickhouse, tx, computed);
   await enqueueJobs(
     tx,
     [...later, ...due.flatMap(followingTarget)].map((target) =>
       finalizationJob(target, deps.gracePeriodHours),
     ),
   );
-}
-
-async function freeze(
-  clickhouse: ClickHouse,
-  tx: Transaction,
-  computed: readonly ComputedInvoice[],
-): Promise<void> {
-  const issued = computed.map(({ invoice }) => ({
-    ...invoice,
-    status: 'FINALIZED' as const,
-    breakdownId: newId(),
-  }));
-  await insertFrozenLines(
-    clickhouse,
-    issued.map(({ breakdownId, lines }) => ({ breakdownId, windows: lineWindows(lines) })),
-  );
-  await insertInvoices(tx, issued);
 }
 
 function targetInvoiceId({ contract, period }: InvoiceTarget): string {

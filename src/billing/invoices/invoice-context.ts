@@ -1,73 +1,110 @@
 /**
- * Everything that computing usage invoices needs from Postgres, read in bulk: one query per kind of
- * entity for any number of invoices.
+ * Everything that computing usage invoices needs besides the events. For drafts it is read from Postgres
+ * in bulk, one query per kind of entity for any number of invoices; for an issued invoice it is what was
+ * kept with it.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import type { UsageFilter } from '../../core/terms/contract.ts';
-import type { Override } from '../../core/terms/overrides.ts';
+import type { Interval } from '../../core/time.ts';
+import type { UnitConversion } from '../../rating/cpu-conversion.ts';
 import { usageNeeds } from '../../rating/product-spans.ts';
 import { rateBook } from '../../rating/rate-schedule.ts';
-import type { ProductOnCard } from '../../rating/types.ts';
+import type { ProductOnCard, UsageNeed } from '../../rating/types.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
 import { loadUsageFilters } from '../../store/contract-settings.ts';
+import type { Contract } from '../../store/contracts.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadOverrides } from '../../store/overrides.ts';
 import { loadProducts } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
-import type { InvoiceTarget } from './usage-periods.ts';
 
-/** A rate card as an invoice sees it. */
+/** What is computed: the usage of one contract in one period. */
+export interface UsageTarget {
+  readonly contract: Pick<Contract, 'id' | 'customerId' | 'rateCardId'>;
+  readonly period: Interval;
+}
+
+/** A rate card as an invoice sees it: its terms, and what makes looking them up fast. */
 export interface PricedCard {
-  readonly fiatCreditTypeId: string;
+  readonly terms: CardTerms;
   readonly products: readonly ProductOnCard[];
-  readonly productOrder: readonly string[];
+  /** By custom pricing unit. */
+  readonly conversions: ReadonlyMap<string, UnitConversion>;
 }
 
 export interface InvoiceContext {
+  /** By rate card. */
   readonly cards: ReadonlyMap<string, PricedCard>;
+  /** By contract. */
+  readonly contracts: ReadonlyMap<string, ContractUsageTerms>;
   readonly metrics: ReadonlyMap<string, BillableMetric>;
-  /** Contract id → its overrides; contracts without any are absent. */
-  readonly overrides: ReadonlyMap<string, readonly Override[]>;
-  /** Contract id → its usage filters; contracts without any are absent. */
-  readonly usageFilters: ReadonlyMap<string, readonly UsageFilter[]>;
-  /** Customer id → the names under which its events come. */
-  readonly refs: ReadonlyMap<string, readonly string[]>;
 }
 
 export async function loadInvoiceContext(
   db: Database | Transaction,
-  targets: readonly InvoiceTarget[],
+  targets: readonly { readonly contract: Contract; readonly period: Interval }[],
 ): Promise<InvoiceContext> {
   const cards = await loadPricedCards(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
-  const contractIds = unique(targets.map(({ contract }) => contract.id));
-  const usageFilters = await loadUsageFilters(db, contractIds);
-  const metricIds = new Set<string>();
-  for (const { contract, period } of targets) {
-    for (const { product } of cardOf(cards, contract.rateCardId).products) {
-      for (const need of usageNeeds(product, period, [])) metricIds.add(need.billableMetricId);
-    }
-  }
-  const metrics = await loadMetrics(db, [...metricIds]);
-  const refs = await customerRefs(db, unique(targets.map(({ contract }) => contract.customerId)));
-  const overrides = groupBy(await loadOverrides(db, contractIds), (override) => override.contractId);
-  return { cards, metrics, refs, overrides, usageFilters };
+  const contracts = await loadContractTerms(
+    db,
+    targets.map(({ contract }) => contract),
+  );
+  return { cards, contracts, metrics: await loadNeededMetrics(db, { cards, contracts }, targets) };
 }
 
-/** The contract's usage filters by start. */
-export function filtersOf({ usageFilters }: InvoiceContext, contractId: string): readonly UsageFilter[] {
-  return usageFilters.get(contractId) ?? [];
+/** The metrics that the usage of the targets is counted by. Definitions of metrics never change. */
+export function loadNeededMetrics(
+  db: Database | Transaction,
+  context: Omit<InvoiceContext, 'metrics'>,
+  targets: readonly UsageTarget[],
+): Promise<Map<string, BillableMetric>> {
+  const needs = targets.flatMap((target) => needsOf(context, target));
+  return loadMetrics(db, unique(needs.map(({ billableMetricId }) => billableMetricId)));
+}
+
+/** What metering must answer for a target; a product's needs may repeat those of another. */
+export function needsOf(
+  context: Pick<InvoiceContext, 'cards' | 'contracts'>,
+  { contract, period }: UsageTarget,
+): UsageNeed[] {
+  const { usageFilters } = termsOf(context, contract);
+  return cardOf(context, contract).products.flatMap(({ product }) =>
+    usageNeeds(product, period, usageFilters),
+  );
 }
 
 /** The priced card of a contract that bills usage. */
-export function cardOf(cards: InvoiceContext['cards'], rateCardId: string | null): PricedCard {
+export function cardOf(
+  { cards }: Pick<InvoiceContext, 'cards'>,
+  { rateCardId }: UsageTarget['contract'],
+): PricedCard {
   const card = cards.get(rateCardId ?? '');
   assert(card !== undefined, `rate card ${rateCardId} is loaded`);
   return card;
+}
+
+export function termsOf(
+  { contracts }: Pick<InvoiceContext, 'contracts'>,
+  { id }: UsageTarget['contract'],
+): ContractUsageTerms {
+  const terms = contracts.get(id);
+  assert(terms !== undefined, `the terms of contract ${id} are loaded`);
+  return terms;
+}
+
+/** Prepares the lookups of a card. Made once, it serves all contracts on it. */
+export function pricedCard(terms: CardTerms): PricedCard {
+  return {
+    terms,
+    products: terms.products.map(({ product, rateEntries }) => ({ product, rates: rateBook(rateEntries) })),
+    conversions: new Map(terms.conversions.map((one) => [one.customCreditTypeId, one])),
+  };
 }
 
 async function loadPricedCards(
@@ -77,24 +114,46 @@ async function loadPricedCards(
   const cards = await loadRateCards(db, rateCardIds);
   const entries = await loadRateEntries(db, rateCardIds);
   const order = await rateCardProductOrder(db, rateCardIds);
-  const productIds = unique([...order.values()].flat());
-  const products = await loadProducts(db, productIds);
+  const products = await loadProducts(db, unique([...order.values()].flat()));
+  const units = await loadCreditTypes(
+    db,
+    [...cards.values()].flatMap(({ conversions }) => conversions.map((one) => one.customCreditTypeId)),
+  );
+  const priced = [...cards].map(([id, { fiatCreditTypeId, conversions }]) => {
+    const byProduct = groupBy(entries.get(id) ?? [], (entry) => entry.productId);
+    const productOrder = order.get(id) ?? [];
+    const card = pricedCard({
+      fiatCreditTypeId,
+      conversions: conversions.map((one) => ({ ...one, name: nameOf(units, one.customCreditTypeId) })),
+      productOrder,
+      products: usageProducts(productOrder, products).map((product) => ({
+        product,
+        rateEntries: byProduct.get(product.id) ?? [],
+      })),
+    });
+    return [id, card] as const;
+  });
+  return new Map(priced);
+}
+
+async function loadContractTerms(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<Map<string, ContractUsageTerms>> {
+  const ids = unique(contracts.map(({ id }) => id));
+  const usageFilters = await loadUsageFilters(db, ids);
+  const overrides = groupBy(await loadOverrides(db, ids), (override) => override.contractId);
+  const refs = await customerRefs(db, unique(contracts.map(({ customerId }) => customerId)));
   return new Map(
-    [...cards].map(([id, card]) => {
-      const entriesByProduct = groupBy(entries.get(id) ?? [], (entry) => entry.productId);
-      const productOrder = order.get(id) ?? [];
-      return [
-        id,
-        {
-          fiatCreditTypeId: card.fiatCreditTypeId,
-          productOrder,
-          products: usageProducts(productOrder, products).map((product) => ({
-            product,
-            rates: rateBook(entriesByProduct.get(product.id) ?? []),
-          })),
-        },
-      ];
-    }),
+    contracts.map(({ id, customerId, multiplierPrioritization }) => [
+      id,
+      {
+        customerRefs: refs.get(customerId) ?? [customerId],
+        overrides: overrides.get(id) ?? [],
+        multiplierPrioritization,
+        usageFilters: usageFilters.get(id) ?? [],
+      },
+    ]),
   );
 }
 
@@ -103,6 +162,12 @@ function usageProducts(ids: readonly string[], products: ReadonlyMap<string, Pro
     const product = products.get(id);
     return product?.type === 'USAGE' ? [product] : [];
   });
+}
+
+function nameOf(units: ReadonlyMap<string, { readonly name: string }>, id: string): string {
+  const unit = units.get(id);
+  assert(unit !== undefined, `pricing unit ${id} of a conversion exists`);
+  return unit.name;
 }
 
 function unique(values: readonly string[]): string[] {

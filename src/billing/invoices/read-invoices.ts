@@ -3,8 +3,8 @@
  * period that has started and is not issued yet.
  */
 import type { Clock } from '../../core/clock.ts';
-import { notFound } from '../../core/errors.ts';
-import type { Invoice, InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import { assert, notFound } from '../../core/errors.ts';
+import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
 import { loadContracts } from '../../store/contracts.ts';
@@ -20,6 +20,14 @@ import {
 } from '../../store/invoices.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
 import { computeUsageInvoices } from './compute.ts';
+import { findLateUsage } from './late-usage.ts';
+import {
+  draftWithWarnings,
+  firstOf,
+  type InvoiceWithUnbilledUsage,
+  type InvoiceWithWarnings,
+  issuedWithWarnings,
+} from './unbilled-usage.ts';
 import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from './usage-periods.ts';
 
 export interface InvoiceDeps {
@@ -55,7 +63,7 @@ export async function listInvoices(
   deps: InvoiceDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
-): Promise<Invoice[]> {
+): Promise<InvoiceWithWarnings[]> {
   await requireCustomer(deps.db, filter.customerId);
   const limit = page.limit + 1;
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
@@ -75,22 +83,42 @@ export async function listInvoices(
     deps.db,
     heads.filter(({ id }) => ids.has(id)),
   );
+  const shown = await issuedWithWarnings(deps.db, issued);
   const targets = open.filter(({ id }) => ids.has(id)).map(({ target }) => target);
   const computed = await computeUsageInvoices(deps, targets, null);
-  return [...issued, ...computed.map(({ invoice }) => invoice)].sort(inOrder);
+  return [...shown, ...computed.map(draftWithWarnings)].sort(inOrder);
 }
 
-/** One invoice of a customer, draft or issued. Throws `Refusal` not_found. */
-export async function getInvoice(deps: InvoiceDeps, customerId: string, invoiceId: string): Promise<Invoice> {
+/**
+ * One invoice of a customer, draft or issued; a finalized one with the usage that came too late for it.
+ * Throws `Refusal` not_found.
+ */
+export async function getInvoice(
+  deps: InvoiceDeps,
+  customerId: string,
+  invoiceId: string,
+): Promise<InvoiceWithUnbilledUsage> {
   await requireCustomer(deps.db, customerId);
   const issued = await findInvoice(deps.db, customerId, invoiceId);
-  if (issued !== null) return issued;
+  if (issued !== null) return issuedWithUnbilledUsage(deps, issued);
   const target = (await openTargets(deps, { customerId })).find(
     ({ contract, period }) => usageInvoiceId(contract.id, period.start) === invoiceId,
   );
   const [draft] = target === undefined ? [] : await computeUsageInvoices(deps, [target], null);
   if (draft === undefined) throw notFound('invoice', invoiceId);
-  return draft.invoice;
+  return { ...draftWithWarnings(draft), lateUsage: undefined };
+}
+
+/** A voided invoice bills nothing, so nothing is missing on it. */
+async function issuedWithUnbilledUsage(
+  deps: InvoiceDeps,
+  issued: IssuedInvoice,
+): Promise<InvoiceWithUnbilledUsage> {
+  const [shown] = await issuedWithWarnings(deps.db, [issued]);
+  assert(shown !== undefined, 'an invoice is shown as one');
+  if (issued.status === 'VOID') return { ...shown, lateUsage: undefined };
+  const late = await findLateUsage(deps, issued);
+  return { ...shown, lateUsage: late === null ? null : firstOf(late) };
 }
 
 /** The contracts and periods whose invoice is a draft now. */

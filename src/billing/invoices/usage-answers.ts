@@ -10,38 +10,39 @@ import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
 import { readMetricSeries } from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/usage-series.ts';
-import { needKey, usageNeeds } from '../../rating/product-spans.ts';
+import { needKey } from '../../rating/product-spans.ts';
 import type { UsageNeed } from '../../rating/types.ts';
-import { cardOf, filtersOf, type InvoiceContext } from './invoice-context.ts';
-import type { InvoiceTarget } from './usage-periods.ts';
+import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 
-interface Question {
+interface UsageQuestion {
   readonly need: UsageNeed;
   readonly period: Interval;
   readonly customerId: string;
+}
+
+interface Question extends UsageQuestion {
+  /** The names under which the customer's events come. */
+  readonly refs: readonly string[];
 }
 
 type SeriesByCustomer = ReadonlyMap<string, readonly UsageSeries[]>;
 
 export interface UsageAnswers {
   /** Undefined where nobody asked. */
-  seriesOf(question: Question): readonly UsageSeries[] | undefined;
+  seriesOf(question: UsageQuestion): readonly UsageSeries[] | undefined;
 }
 
 export async function readUsageAnswers(
   clickhouse: ClickHouse,
-  targets: readonly InvoiceTarget[],
+  targets: readonly UsageTarget[],
   context: InvoiceContext,
 ): Promise<UsageAnswers> {
-  const questions = targets.flatMap(({ contract, period }) =>
-    cardOf(context.cards, contract.rateCardId).products.flatMap(({ product }) =>
-      usageNeeds(product, period, filtersOf(context, contract.id)).map((need) => ({
-        need,
-        period,
-        customerId: contract.customerId,
-      })),
-    ),
-  );
+  const questions = targets.flatMap((target) => {
+    const { contract, period } = target;
+    const { customerId } = contract;
+    const { customerRefs: refs } = termsOf(context, contract);
+    return needsOf(context, target).map((need) => ({ need, period, customerId, refs }));
+  });
   const answers = [...groupBy(questions, questionKey)].map(async ([key, group]) => {
     return [key, await askOnce(clickhouse, group, context)] as const;
   });
@@ -49,7 +50,7 @@ export async function readUsageAnswers(
   return { seriesOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId) };
 }
 
-function questionKey({ need, period }: Question): string {
+function questionKey({ need, period }: UsageQuestion): string {
   return `${needKey(need)}@${period.start}-${period.end}`;
 }
 
@@ -63,11 +64,8 @@ function askOnce(
   assert(first !== undefined, 'a group has a member');
   const metric = context.metrics.get(first.need.billableMetricId);
   assert(metric !== undefined, `metric ${first.need.billableMetricId} of a product exists`);
-  const owners = [...new Set(group.map(({ customerId }) => customerId))].map((customerId) => ({
-    customerId,
-    refs: context.refs.get(customerId) ?? [customerId],
-  }));
-  return readSeries(clickhouse, metric, first, owners);
+  const owners = new Map(group.map(({ customerId, refs }) => [customerId, { customerId, refs }]));
+  return readSeries(clickhouse, metric, first, [...owners.values()]);
 }
 
 /** Where all customers together have more values than one answer may hold, they are asked in halves. */

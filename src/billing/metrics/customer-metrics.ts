@@ -10,6 +10,7 @@ import type { Database } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
 import { loadProducts } from '../../store/products.ts';
 import { rateCardProductOrder } from '../../store/rate-cards.ts';
+import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
 interface Deps {
   readonly db: Database;
@@ -28,11 +29,11 @@ export async function listCustomerMetrics(
   { db, clock }: Deps,
   { customerId, onCurrentPlan, includeArchived }: CustomerMetricsFilter,
   page: PageRequest,
-): Promise<Page<StoredMetric>> {
+): Promise<Page<WithCustomFields<StoredMetric>>> {
   const customer = await findCustomer(db, customerId);
   if (customer === null) throw notFound('customer', customerId);
   const ids = onCurrentPlan ? await metricsOnPlan(db, customer.id, clock.now()) : null;
-  return await listMetrics(db, { includeArchived, ids }, page);
+  return pageWithCustomFields(db, await listMetrics(db, { includeArchived, ids }, page));
 }
 
 async function metricsOnPlan(db: Database, customerId: string, now: Instant): Promise<string[]> {

@@ -13,7 +13,12 @@ import {
 } from '../../store/billable-metrics.ts';
 import type { Database } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
-import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
+import {
+  oneWithCustomFields,
+  pageWithCustomFields,
+  type WithCustomFields,
+} from '../custom-fields/with-fields.ts';
 import { checkDefinition, type MetricDefinition } from './metric-definition.ts';
 
 interface Deps {
@@ -27,12 +32,14 @@ export interface CreateMetricInput {
   readonly customFields: Readonly<Record<string, string>>;
 }
 
-/** Refuses an unsound definition (`invalid`, naming the field; for a query also the place in it). */
+/**
+ * Refuses an unsound definition and undeclared custom fields (`invalid`, naming the field; for a query also
+ * the place in it), and the value of a custom field that another metric holds (`conflict`).
+ */
 export async function createMetric(
   deps: Deps & { readonly clickhouse: ClickHouse },
   { name, definition, customFields }: CreateMetricInput,
 ): Promise<StoredMetric> {
-  requireDeclaredCustomFields('billable_metric', customFields);
   await checkDefinition(deps.clickhouse, definition);
   const metric: StoredMetric = {
     ...definition,
@@ -41,23 +48,28 @@ export async function createMetric(
     createdAt: deps.clock.now(),
     archivedAt: null,
   };
-  await insertMetric(deps.db, metric);
+  await deps.db.transaction(async (tx) => {
+    await insertMetric(tx, metric);
+    await storeCustomFields(tx, [
+      { entity: 'billable_metric', entityId: metric.id, fields: customFields, path: '' },
+    ]);
+  });
   return metric;
 }
 
 /** The metric, archived or not. Refuses an unknown one. */
-export async function getMetric(deps: Pick<Deps, 'db'>, id: string): Promise<StoredMetric> {
+export async function getMetric(deps: Pick<Deps, 'db'>, id: string): Promise<WithCustomFields<StoredMetric>> {
   const metric = await findMetric(deps.db, id);
   if (metric === null) throw notFound('billable metric', id);
-  return metric;
+  return oneWithCustomFields(deps.db, metric);
 }
 
-export function listMetrics(
+export async function listMetrics(
   deps: Pick<Deps, 'db'>,
   filter: { readonly includeArchived: boolean },
   page: PageRequest,
-): Promise<Page<StoredMetric>> {
-  return listStoredMetrics(deps.db, filter, page);
+): Promise<Page<WithCustomFields<StoredMetric>>> {
+  return pageWithCustomFields(deps.db, await listStoredMetrics(deps.db, filter, page));
 }
 
 /** Changes the display name, the only thing about a metric that can change. Refuses an unknown metric. */

@@ -1,10 +1,12 @@
 /** Provisions a customer: creates a contract from a package (docs/packages.md, "Provisioning"). */
 import { assignmentAt, assignmentsInForce } from '../../core/alias-schedule.ts';
+import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { invalid, notFound, Refusal } from '../../core/errors.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { Package } from '../../core/terms/packages.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Transaction } from '../../store/database.ts';
 import { holdPackage, loadPackageAliases } from '../../store/packages.ts';
 import {
@@ -12,8 +14,9 @@ import {
   type CreateContractInput,
   createContractIn,
 } from '../contracts/create-contract.ts';
+import { declareCopiedKeys } from '../custom-fields/copied-keys.ts';
 import { resolveTerms } from './relative-terms.ts';
-import { relativeTermsOf } from './term-templates.ts';
+import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
 
 /** What may stand beside a package: it says everything else. */
 export interface ContractFromPackageInput
@@ -41,7 +44,9 @@ export async function createContractFromPackage(
   const field = input.packageAlias === null ? 'package_id' : 'package_alias';
   return deps.db.transaction(async (tx) => {
     const template = await packageOf(tx, input, field);
-    const contract = contractInput(template, input);
+    const fields = await loadCustomFields(tx, templateIdsWithFields(template.terms));
+    const contract = contractInput(template, input, fields);
+    await declareCopiedKeys(tx, contract.terms, deps.clock.now(), field);
     try {
       return await createContractIn(tx, deps, contract);
     } catch (error) {
@@ -80,7 +85,11 @@ async function packageBehind(tx: Transaction, alias: string, at: Instant): Promi
   );
 }
 
-function contractInput(from: Package, input: ContractFromPackageInput): CreateContractInput {
+function contractInput(
+  from: Package,
+  input: ContractFromPackageInput,
+  customFields: CustomFieldsById,
+): CreateContractInput {
   const { header, terms } = from;
   const { packageId: _, packageAlias: __, startingAt, ...rest } = input;
   const { invoiceGenerationStartingAtOffset, ...statement } = header.statementSchedule;
@@ -108,7 +117,7 @@ function contractInput(from: Package, input: ContractFromPackageInput): CreateCo
           },
     hierarchy: null,
     usageFilter: null,
-    terms: resolveTerms(relativeTermsOf(terms), startingAt, addWithinReach),
+    terms: resolveTerms(relativeTermsOf(terms, customFields), startingAt, addWithinReach),
   };
 }
 

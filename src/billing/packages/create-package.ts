@@ -16,9 +16,10 @@ import {
   type CardFacts,
   type LoadedContext,
   loadTermsContext,
-  requireDeclaredFields,
   subscriptionRateKey,
 } from '../contracts/terms/terms-context.ts';
+import { fieldsOfTemplates } from '../custom-fields/fields-of-terms.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { type RelativeTerms, resolveTerms } from './relative-terms.ts';
 import { termTemplatesOf } from './term-templates.ts';
 
@@ -39,8 +40,8 @@ const NOMINAL_START = Date.UTC(2024, 0, 1);
 
 /**
  * Refuses an unknown rate card (`not_found`), terms that no contract could have (`invalid`, naming the
- * field) and a uniqueness key that was used before (`conflict`); nothing is stored then. An alias that
- * another package holds is taken over.
+ * field), a uniqueness key that was used before and the value of a custom field that another object holds
+ * (`conflict`); nothing is stored then. An alias that another package holds is taken over.
  */
 export async function createPackage(
   deps: { readonly db: Database; readonly clock: Clock },
@@ -48,7 +49,6 @@ export async function createPackage(
 ): Promise<Package> {
   checkAliases(input.aliases);
   checkOffsets(input);
-  checkCustomFields(input.terms);
   return deps.db.transaction(async (tx) => {
     const built = await buildNominalTerms(tx, input);
     const created: Package = {
@@ -64,6 +64,7 @@ export async function createPackage(
     if (!(await insertPackage(tx, created, input.aliases))) {
       throw conflict('This uniqueness key has already been used.');
     }
+    await storeCustomFields(tx, fieldsOfTemplates(input.terms, created.terms));
     return created;
   });
 }
@@ -93,21 +94,6 @@ function checkOffsets({ header, terms }: CreatePackageInput): void {
         `${name}[${index}].starting_at_offset`,
         'must lie before the end of the duration of the package',
       );
-    }
-  }
-}
-
-/** They are copied to the terms of contracts, and declared for entities of their own. */
-function checkCustomFields(terms: RelativeTerms): void {
-  const lists = {
-    commits: ['package_commit', terms.commits],
-    credits: ['package_credit', terms.credits],
-    subscriptions: ['package_subscription', terms.subscriptions],
-    scheduled_charges: ['package_scheduled_charge', terms.scheduledCharges],
-  } as const;
-  for (const [name, [entity, list]] of Object.entries(lists)) {
-    for (const [index, { customFields }] of list.entries()) {
-      requireDeclaredFields(entity, customFields, `${name}[${index}]`);
     }
   }
 }

@@ -2,6 +2,7 @@
 import { assignmentsInForce } from '../../core/alias-schedule.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
+import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { addRelative } from '../../core/relative-time.ts';
@@ -9,6 +10,7 @@ import type { Package } from '../../core/terms/packages.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/product-spans.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';
 import type { Page, PageRequest } from '../../store/keyset.ts';
 import {
@@ -27,7 +29,7 @@ import { loadProducts } from '../../store/products.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
 import { resolveTerms } from './relative-terms.ts';
-import { relativeTermsOf } from './term-templates.ts';
+import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
 
 interface Deps {
   readonly db: Database;
@@ -42,6 +44,8 @@ export interface PackageView {
   /** The names, as they are now, of products that the terms name. */
   readonly products: ReadonlyMap<string, string>;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
+  /** Those of the templates. */
+  readonly customFields: CustomFieldsById;
   /** The currency of its rate card; null where that is known at a contract's start only. */
   readonly fiatCreditTypeId: string | null;
 }
@@ -94,6 +98,10 @@ async function viewsOf({ db, clock }: Deps, packages: readonly Package[]): Promi
   const named = packages.map(idsNamedBy);
   const products = await loadProducts(db, [...new Set(named.flatMap((ids) => ids.productIds))]);
   const creditTypes = await loadCreditTypes(db, [...new Set(named.flatMap((ids) => ids.creditTypeIds))]);
+  const customFields = await loadCustomFields(
+    db,
+    packages.flatMap(({ terms }) => templateIdsWithFields(terms)),
+  );
   const cardIds = packages.flatMap(({ header }) => (header.rateCardId === null ? [] : [header.rateCardId]));
   const cards = await loadRateCards(db, [...new Set(cardIds)]);
   const now = clock.now();
@@ -103,6 +111,7 @@ async function viewsOf({ db, clock }: Deps, packages: readonly Package[]): Promi
     aliases: aliases.get(one.id) ?? [],
     products: names,
     creditTypes,
+    customFields,
     fiatCreditTypeId: cards.get(one.header.rateCardId ?? '')?.fiatCreditTypeId ?? null,
   }));
 }
@@ -126,7 +135,7 @@ async function aliasesOf(
 /** By the same walk over the terms that a contract's are looked up by; their dates do not matter here. */
 function idsNamedBy({ terms }: Package): ReturnType<typeof namedIds> {
   const anyStart: Instant = 0;
-  return namedIds(resolveTerms(relativeTermsOf(terms), anyStart, addRelative));
+  return namedIds(resolveTerms(relativeTermsOf(terms, new Map()), anyStart, addRelative));
 }
 
 function holderOf({ packageId }: PackageAliasAssignment): string {

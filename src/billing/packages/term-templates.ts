@@ -3,6 +3,7 @@
  * contract. A template has the values that the same input gives a contract's term: what was left out is
  * decided when the package is made, and temporary ids have become the ids of templates. Pure.
  */
+import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -12,7 +13,6 @@ import {
   type OverrideTemplate,
   type RecurringCommitTemplate,
   type RelativeInvoiceSchedule,
-  type SubscriptionTemplate,
   type TermTemplates,
   termTemplates,
 } from '../../core/terms/packages.ts';
@@ -113,30 +113,43 @@ function relativeSubscription(given: RelativeSubscription) {
   return { initialQuantity, seatConfig, startingAtOffset, duration };
 }
 
-/** What describes the templates. Their ids are the temporary ids, by which they still name one another. */
-export function relativeTermsOf(templates: TermTemplates): RelativeTerms {
+/**
+ * What describes the templates. Their ids are the temporary ids, by which they still name one another.
+ * `customFields` are those of the templates.
+ */
+export function relativeTermsOf(templates: TermTemplates, customFields: CustomFieldsById): RelativeTerms {
+  const fieldsOf = ({ id }: { readonly id: string }) => customFieldsOf(customFields, id);
   const { spendTrackers, spendThreshold, prepaidBalanceThreshold } = templates;
   return {
-    commits: templates.commits.map(describeCommit),
-    credits: templates.credits.map(describeCommit),
+    commits: templates.commits.map((one) => describeCommit(one, fieldsOf(one))),
+    credits: templates.credits.map((one) => describeCommit(one, fieldsOf(one))),
     recurringCommits: templates.recurringCommits.map(describeRecurring),
     recurringCredits: templates.recurringCredits.map(describeRecurring),
     overrides: templates.overrides.map(describeOverride),
-    scheduledCharges: templates.scheduledCharges.map(({ id: _, schedule, ...rest }) => ({
+    scheduledCharges: templates.scheduledCharges.map(({ id, schedule, ...rest }) => ({
       ...rest,
       schedule: describeInvoiceSchedule(schedule),
+      customFields: fieldsOf({ id }),
     })),
-    subscriptions: templates.subscriptions.map(describeSubscription),
+    subscriptions: templates.subscriptions.map(({ id, ...rest }) => ({
+      ...rest,
+      temporaryId: id,
+      customFields: fieldsOf({ id }),
+    })),
     spendTrackers,
     spendThreshold,
     prepaidBalanceThreshold,
   };
 }
 
-function describeCommit({ id, invoiceSchedule, accessSchedule, ...rest }: CommitTemplate): RelativeCommit {
+function describeCommit(
+  { id, invoiceSchedule, accessSchedule, ...rest }: CommitTemplate,
+  customFields: CustomFields,
+): RelativeCommit {
   const { creditTypeId, segments } = accessSchedule;
   return {
     ...rest,
+    customFields,
     temporaryId: id,
     accessSchedule: { creditTypeId, segments: segments.map(({ id: _, ...segment }) => segment) },
     invoiceSchedule: invoiceSchedule === null ? null : describeInvoiceSchedule(invoiceSchedule),
@@ -176,6 +189,8 @@ function describeOverwriteRate({
   };
 }
 
-function describeSubscription({ id, ...rest }: SubscriptionTemplate): RelativeSubscription {
-  return { ...rest, temporaryId: id };
+/** The ids of the templates that can have custom fields. */
+export function templateIdsWithFields(templates: TermTemplates): string[] {
+  const { commits, credits, scheduledCharges, subscriptions } = templates;
+  return [...commits, ...credits, ...scheduledCharges, ...subscriptions].map(({ id }) => id);
 }

@@ -22,7 +22,12 @@ import {
   lockProduct,
   type StoredProduct,
 } from '../../store/products.ts';
-import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
+import {
+  oneWithCustomFields,
+  pageWithCustomFields,
+  type WithCustomFields,
+} from '../custom-fields/with-fields.ts';
 import { checkTermsOfType } from './product-definition.ts';
 import { checkCycles, checkKeysOfVersions, checkNamedEntities } from './product-references.ts';
 
@@ -38,9 +43,11 @@ export interface CreateProductInput {
   readonly createdBy: string;
 }
 
-/** Refuses unsound terms and references to what does not exist or is archived (`invalid`, naming the field). */
+/**
+ * Refuses unsound terms, references to what does not exist or is archived, undeclared custom fields
+ * (`invalid`, naming the field), and the value of a custom field that another product holds (`conflict`).
+ */
 export async function createProduct(deps: Deps, input: CreateProductInput): Promise<StoredProduct> {
-  requireDeclaredCustomFields('contract_product', input.customFields);
   checkTermsOfType(input.type, input.terms);
   const createdAt = deps.clock.now();
   const product: StoredProduct = {
@@ -56,6 +63,9 @@ export async function createProduct(deps: Deps, input: CreateProductInput): Prom
     await checkKeysOfVersions(tx, product.versions, input.terms);
     await checkCycles(tx, product, input.terms);
     await insertProduct(tx, product);
+    await storeCustomFields(tx, [
+      { entity: 'contract_product', entityId: product.id, fields: input.customFields, path: '' },
+    ]);
   });
   return product;
 }
@@ -102,18 +112,21 @@ export async function archiveProduct(deps: Deps, id: string): Promise<void> {
 }
 
 /** The product, archived or not. Refuses an unknown one. */
-export async function getProduct(deps: Pick<Deps, 'db'>, id: string): Promise<StoredProduct> {
+export async function getProduct(
+  deps: Pick<Deps, 'db'>,
+  id: string,
+): Promise<WithCustomFields<StoredProduct>> {
   const product = await findProduct(deps.db, id);
   if (product === null) throw notFound('product', id);
-  return product;
+  return oneWithCustomFields(deps.db, product);
 }
 
-export function listProducts(
+export async function listProducts(
   deps: Pick<Deps, 'db'>,
   filter: ArchiveFilter,
   page: PageRequest,
-): Promise<Page<StoredProduct>> {
-  return listStoredProducts(deps.db, filter, page);
+): Promise<Page<WithCustomFields<StoredProduct>>> {
+  return pageWithCustomFields(deps.db, await listStoredProducts(deps.db, filter, page));
 }
 
 /** Locks the product. */

@@ -23,7 +23,8 @@ import {
   replaceAliases,
   updateRateCard as updateStoredRateCard,
 } from '../../store/rate-cards.ts';
-import { requireDeclaredCustomFields } from '../custom-fields.ts';
+import { storeCustomFields } from '../custom-fields/store-fields.ts';
+import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
 import { effectiveAssignments } from './alias-schedule.ts';
 
 interface Deps {
@@ -43,7 +44,7 @@ export interface CreateRateCardInput {
 }
 
 /** A rate card with everything that a reader sees of it. */
-export interface RateCardView extends RateCard {
+export interface RateCardView extends WithCustomFields<RateCard> {
   readonly fiatCreditType: CreditType;
   /** The assignments of its aliases as they really hold. */
   readonly aliases: readonly AliasAssignment[];
@@ -51,9 +52,11 @@ export interface RateCardView extends RateCard {
   readonly customCreditTypes: ReadonlyMap<string, CreditType>;
 }
 
-/** Refuses unknown pricing units and impossible ranges (`invalid`). An alias held by another card is taken over. */
+/**
+ * Refuses unknown pricing units, impossible ranges and undeclared custom fields (`invalid`), and the value of
+ * a custom field that another card holds (`conflict`). An alias held by another card is taken over.
+ */
 export async function createRateCard(deps: Deps, input: CreateRateCardInput): Promise<RateCard> {
-  requireDeclaredCustomFields('rate_card', input.customFields);
   const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
   if (!FIAT_CREDIT_TYPES.some((fiat) => fiat.id === fiatCreditTypeId)) {
     throw invalid('fiat_credit_type_id', `${fiatCreditTypeId} is not a fiat currency`);
@@ -70,7 +73,12 @@ export async function createRateCard(deps: Deps, input: CreateRateCardInput): Pr
     createdBy: input.createdBy,
     archivedAt: null,
   };
-  await deps.db.transaction((tx) => insertRateCard(tx, card, input.aliases));
+  await deps.db.transaction(async (tx) => {
+    await insertRateCard(tx, card, input.aliases);
+    await storeCustomFields(tx, [
+      { entity: 'rate_card', entityId: card.id, fields: input.customFields, path: '' },
+    ]);
+  });
   return card;
 }
 
@@ -182,7 +190,8 @@ async function viewsOf(db: Database, cards: readonly RateCard[]): Promise<RateCa
       ...card.conversions.map((conversion) => conversion.customCreditTypeId),
     ]),
   );
-  return cards.map((card) => {
+  const shown = await withCustomFields(db, cards);
+  return shown.map((card) => {
     const fiatCreditType = creditTypes.get(card.fiatCreditTypeId);
     assert(fiatCreditType !== undefined, `rate card ${card.id} has a known currency`);
     const own = (aliases.get(card.id) ?? []).toSorted((a, b) => a.sequence - b.sequence);

@@ -12,7 +12,7 @@ import {
   type InvoiceScheduleInput,
   invoiceSchedule,
 } from './schedules.ts';
-import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
+import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
 export const COMMIT_TYPES = ['PREPAID', 'POSTPAID', 'CREDIT'] as const;
 export type CommitType = (typeof COMMIT_TYPES)[number];
@@ -51,7 +51,6 @@ export const commit = objectOf({
   recurringCommitId: z.string().nullable(),
   rolledOverFrom: objectOf({ commitId: z.string(), contractId: z.string() }).nullable(),
   uniquenessKey: z.string().nullable(),
-  customFields: textMap,
   createdAt: instantValue,
   /** Null: made by the service itself. */
   createdBy: z.string().nullable(),

@@ -6,7 +6,7 @@ import { recurringCommit } from './recurring-commits.ts';
 import { scheduledCharge } from './scheduled-charges.ts';
 import { subscription } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
-import { instantValue, listOf, objectOf, textMap } from './values.ts';
+import { instantValue, listOf, objectOf } from './values.ts';
 
 export const statementSchedule = objectOf({
   frequency: z.enum(['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL']),
@@ -49,7 +49,6 @@ export const contract = objectOf({
   /** What a parent does with its children's statements; null: not said. */
   invoiceConsolidationType: z.enum(['CONCATENATE', 'NONE']).nullable(),
   uniquenessKey: z.string().nullable(),
-  customFields: textMap,
   createdAt: instantValue,
   createdBy: z.string(),
   archivedAt: instantValue.nullable(),

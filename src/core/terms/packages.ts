@@ -11,7 +11,7 @@ import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
 import { recurringCommit } from './recurring-commits.ts';
 import { subscription } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
-import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
+import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
 export const relativeAccessSchedule = objectOf({
   creditTypeId: z.string(),
@@ -46,7 +46,6 @@ export const commitTemplate = commit
     rateType: true,
     rolloverFraction: true,
     applicability: true,
-    customFields: true,
   })
   .extend({
     accessSchedule: relativeAccessSchedule,
@@ -90,7 +89,6 @@ export const scheduledChargeTemplate = objectOf({
   productId: z.string(),
   name: z.string().nullable(),
   schedule: relativeInvoiceSchedule,
-  customFields: textMap,
 });
 export type ScheduledChargeTemplate = z.output<typeof scheduledChargeTemplate>;
 

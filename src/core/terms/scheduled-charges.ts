@@ -1,7 +1,7 @@
 /** Amounts that are invoiced on given dates, whatever the usage. */
 import { z } from 'zod';
 import { type InvoiceScheduleInput, invoiceSchedule } from './schedules.ts';
-import { instantValue, objectOf, textMap } from './values.ts';
+import { instantValue, objectOf } from './values.ts';
 
 export const scheduledCharge = objectOf({
   id: z.string(),
@@ -10,7 +10,6 @@ export const scheduledCharge = objectOf({
   productId: z.string(),
   name: z.string().nullable(),
   schedule: invoiceSchedule,
-  customFields: textMap,
   createdAt: instantValue,
   createdBy: z.string(),
   archivedAt: instantValue.nullable(),

@@ -4,7 +4,7 @@ import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import { type ProrationRounding, prorationRounding } from './recurring-commits.ts';
-import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
+import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
 export const COLLECTION_SCHEDULES = ['ADVANCE', 'ARREARS'] as const;
 export const INVOICE_BEHAVIORS = ['BILL_IMMEDIATELY', 'BILL_ON_NEXT_COLLECTION_DATE'] as const;
@@ -54,7 +54,6 @@ export const subscription = objectOf({
   /** As submitted; what holds when is folded from them (core/terms/subscription-quantities.ts). */
   quantityChanges: listOf(quantityChange),
   seatChanges: listOf(seatChange),
-  customFields: textMap,
   createdAt: instantValue,
   createdBy: z.string(),
 });

@@ -26,5 +26,5 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).readonly();
 }
 
-/** Names and values of an event's groups, or the custom fields of an entity. */
+/** Names and values, such as those of an event's groups. */
 export const textMap = z.record(z.string(), z.string()).readonly();

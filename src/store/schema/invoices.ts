@@ -1,8 +1,27 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import { exact, instant } from '../columns.ts';
 import { contracts } from './contracts.ts';
 import { customers } from './customers.ts';
+
+/**
+ * What issued invoices were computed from besides the events (core/invoice-terms.ts): of a rate card, or of
+ * a contract. The id is derived from the content, so what many invoices have in common is kept once.
+ */
+export const invoiceTerms = pgTable('invoice_terms', {
+  id: uuid('id').primaryKey(),
+  terms: jsonb('terms').notNull(),
+});
 
 /**
  * Issued invoices. Drafts are not here: they are computed when they are read. A row and its lines never
@@ -28,6 +47,14 @@ export const invoices = pgTable(
     netPaymentTermsDays: integer('net_payment_terms_days'),
     /** Names the frozen hourly lines in ClickHouse. */
     breakdownId: uuid('breakdown_id').notNull(),
+    /** How many rows it has in `invoice_warnings`. */
+    warningCount: integer('warning_count').notNull(),
+    cardTermsId: uuid('card_terms_id')
+      .notNull()
+      .references(() => invoiceTerms.id),
+    contractTermsId: uuid('contract_terms_id')
+      .notNull()
+      .references(() => invoiceTerms.id),
   },
   (table) => [
     uniqueIndex('invoices_contract_period_once')
@@ -45,10 +72,13 @@ export const invoiceLineItems = pgTable(
       .references(() => invoices.id),
     /** Order on the invoice, from 0; also the line's number in the frozen hourly lines. */
     position: integer('position').notNull(),
-    type: text('type', { enum: ['usage'] }).notNull(),
-    productId: uuid('product_id').notNull(),
-    productType: text('product_type').notNull(),
+    type: text('type', { enum: ['usage', 'cpu_conversion'] }).notNull(),
+    /** Set for all but conversions; so are the type and the tags of the product. */
+    productId: uuid('product_id'),
+    productType: text('product_type'),
     productTags: text('product_tags').array().notNull(),
+    /** Set for conversions. */
+    convertedCreditTypeId: uuid('converted_credit_type_id'),
     name: text('name').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
     startingAt: instant('starting_at').notNull(),
@@ -59,6 +89,36 @@ export const invoiceLineItems = pgTable(
     pricingGroupValues: jsonb('pricing_group_values').notNull(),
     presentationGroupValues: jsonb('presentation_group_values').notNull(),
     tier: jsonb('tier'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.invoiceId, table.position] }),
+    check(
+      'invoice_line_items_conversion_has_no_product',
+      sql`(${table.type} = 'cpu_conversion') = (${table.productId} is null)
+        and (${table.productId} is null) = (${table.productType} is null)
+        and (${table.type} = 'cpu_conversion') = (${table.convertedCreditTypeId} is not null)`,
+    ),
+  ],
+);
+
+/** Usage that an issued invoice does not bill because no rate covered it. Written once, with the invoice. */
+export const invoiceWarnings = pgTable(
+  'invoice_warnings',
+  {
+    invoiceId: uuid('invoice_id')
+      .notNull()
+      .references(() => invoices.id),
+    /** From 0. */
+    position: integer('position').notNull(),
+    kind: text('kind', { enum: ['unpriced_usage'] }).notNull(),
+    productId: uuid('product_id').notNull(),
+    productName: text('product_name').notNull(),
+    billableMetricId: uuid('billable_metric_id').notNull(),
+    pricingGroupValues: jsonb('pricing_group_values').notNull(),
+    presentationGroupValues: jsonb('presentation_group_values').notNull(),
+    startingAt: instant('starting_at').notNull(),
+    endingBefore: instant('ending_before').notNull(),
+    quantity: exact('quantity').notNull(),
   },
   (table) => [primaryKey({ columns: [table.invoiceId, table.position] })],
 );

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { decimal } from '../../../src/core/decimal.ts';
 import type { Override } from '../../../src/core/terms/overrides.ts';
+import { HOUR_MS } from '../../../src/core/time.ts';
 import { flat, hour, product, rate, rateCase, series, tiers, version } from './fixtures.ts';
 
 const USAGE = { 'metric-a': [series([1, '30'], [25, '60'])] };
@@ -95,6 +96,29 @@ it.each<[string, Override[], string[]]>([
   ],
 ])('%s', (_, overrides, expected) => {
   expect(lines(overrides)).toEqual(expected);
+});
+
+it.each<[string, Override[], string[]]>([
+  ['is reported without overrides', [], ['h0-48 60']],
+  ['is not reported where the contract takes it out', [override({ entitled: false })], []],
+  [
+    'is reported for the time in which it is not taken out',
+    [override({ entitled: false, startingAt: hour(24) })],
+    ['h0-24 30'],
+  ],
+  ['is reported where an override of the price has no price to change', [times('0.5')], ['h0-48 60']],
+])('usage without a rate %s', (_, overrides, expected) => {
+  const { lines: none, warnings } = rateCase({
+    rates: [],
+    usage: USAGE,
+    overrides: { overrides, prioritization: 'LOWEST_MULTIPLIER' },
+  });
+  expect(none).toEqual([]);
+  const hours = (at: number) => (at - hour(0)) / HOUR_MS;
+  const shown = warnings.map(
+    ({ interval, quantity }) => `h${hours(interval.start)}-${hours(interval.end)} ${quantity}`,
+  );
+  expect(shown).toEqual(expected);
 });
 
 it('multiplies ranges of the quantity, and the list price holds behind the last one', () => {

@@ -1,5 +1,6 @@
 /** How commits and credits look in answers: v1 and v2 differ in a few members. */
 import { z } from 'zod';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { Decimal } from '../../../core/decimal.ts';
 import { type Balance, type LedgerEntry, ledgerEntryType } from '../../../core/terms/balance.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
@@ -184,7 +185,7 @@ function commonToWire(commit: Commit, context: CommitContext) {
     ...(includeLedgers && balance !== undefined
       ? { ledger: balance.ledger.map((entry) => ledgerEntryToWire(commit, entry)) }
       : {}),
-    custom_fields: { ...commit.customFields },
+    custom_fields: customFieldsOf(names.customFields, commit.id),
     created_at: formatInstant(commit.createdAt),
     ...given('created_by', commit.createdBy),
     ...given('archived_at', commit.archivedAt === null ? null : formatInstant(commit.archivedAt)),

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ContractView } from '../../../billing/contracts/contract-views.ts';
 import { statementAnchor } from '../../../billing/contracts/statement-anchor.ts';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { Contract, FullContract, Transition, UsageFilter } from '../../../core/terms/contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
@@ -181,7 +182,7 @@ export function contractToWire(view: ContractView, options: OutputOptions): z.in
     initial: stateToWire(view.initial, view, options),
     current: stateToWire(view.current, view, options),
     amendments: view.amendments.map((edit) => amendmentToWire(edit, view.names)),
-    custom_fields: { ...contract.customFields },
+    custom_fields: customFieldsOf(view.names.customFields, contract.id),
     ...billingConfigurationOf(view),
     ...given('scheduled_charges_on_usage_invoices', onUsageInvoices(contract)),
     ...given('subscriptions', subscriptionsToWire(view)),
@@ -218,7 +219,7 @@ function flatToWire(view: ContractView): z.input<z.ZodObject<typeof contractV2Sh
     ...sharedTermsToWire(view.current, view),
     usage_filter: usageFiltersToWireV2(terms.usageFilters, contract.endingBefore),
     multiplier_override_prioritization: contract.multiplierPrioritization,
-    custom_fields: { ...contract.customFields },
+    custom_fields: customFieldsOf(view.names.customFields, contract.id),
     ...billingConfigurationOf(view),
     ...given('subscriptions', subscriptionsToWire(view)),
     ...given('hierarchy_configuration', hierarchyToWire(view)),

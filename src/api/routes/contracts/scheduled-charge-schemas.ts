@@ -1,5 +1,6 @@
 /** How scheduled charges look on the wire. */
 import { z } from 'zod';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { ScheduledCharge, ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { customFields, timestamp, uuid } from '../../fields.ts';
@@ -58,7 +59,7 @@ export function scheduledChargeToWire(
     product: productToWire(from.productId, names),
     ...given('name', from.name),
     schedule: invoiceScheduleToWire(from.schedule, names),
-    custom_fields: { ...from.customFields },
+    custom_fields: customFieldsOf(names.customFields, from.id),
     ...given('archived_at', from.archivedAt === null ? null : formatInstant(from.archivedAt)),
   };
 }

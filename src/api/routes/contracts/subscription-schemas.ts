@@ -5,6 +5,7 @@ import {
   subscriptionPeriods,
 } from '../../../billing/contracts/subscription-periods.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import { quantitySegments } from '../../../core/terms/subscription-quantities.ts';
 import {
@@ -198,7 +199,7 @@ export function subscriptionToWire(
       ...given('anchor_date', from.anchorDate === null ? null : formatInstant(from.anchorDate)),
       invoice_placement: from.invoicePlacement,
     },
-    custom_fields: { ...from.customFields },
+    custom_fields: customFieldsOf(context.names.customFields, from.id),
   };
 }
 

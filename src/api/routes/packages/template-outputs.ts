@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { PackageView } from '../../../billing/packages/packages.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type {
   CommitTemplate,
   OverrideTemplate,
@@ -156,7 +157,7 @@ export function creditTemplateToWire(
     rate_type: from.rateType,
     access_schedule: relativeAccessScheduleToWire(from.accessSchedule, names),
     ...applicabilityToWire(from.applicability),
-    custom_fields: { ...from.customFields },
+    custom_fields: customFieldsOf(names.customFields, from.id),
   };
 }
 
@@ -225,7 +226,7 @@ export function scheduledChargeTemplateToWire(
     product: productToWire(from.productId, names),
     ...given('name', from.name),
     schedule: relativeInvoiceScheduleToWire(from.schedule, names),
-    custom_fields: { ...from.customFields },
+    custom_fields: customFieldsOf(names.customFields, from.id),
   };
 }
 
@@ -263,6 +264,6 @@ export function subscriptionTemplateToWire(
     ...given('duration', duration === null ? null : relativeDateToWire(duration)),
     ...given('fiat_credit_type_id', view.fiatCreditTypeId),
     billing_cycle_config: { invoice_placement: from.invoicePlacement },
-    custom_fields: { ...from.customFields },
+    custom_fields: customFieldsOf(view.customFields, from.id),
   };
 }

@@ -10,7 +10,6 @@ import { refusePaymentGate } from './payment-gates.ts';
 import { type ExpandedSchedule, expandSchedule, totalOf } from './point-schedule.ts';
 import {
   requireCreditType,
-  requireDeclaredFields,
   requireEndAfterStart,
   requireFixedProduct,
   type TermsContext,
@@ -68,7 +67,6 @@ export function buildCommit(
     recurringCommitId: null,
     rolledOverFrom: null,
     uniquenessKey: null,
-    customFields: input.customFields,
     archivedAt: null,
   };
 }
@@ -96,7 +94,6 @@ function resolveSchedules(input: CommitInput, path: string, context: TermsContex
   validateApplicability(input.applicability, path, context);
   validateHierarchyAccess(input.hierarchyAccess, path);
   if (input.paymentGate !== null) refusePaymentGate(input.paymentGate, `${path}.payment_gate_config`);
-  requireDeclaredFields(input.type === 'CREDIT' ? 'contract_credit' : 'commit', input.customFields, path);
   return { access, accessCreditTypeId, invoice };
 }
 

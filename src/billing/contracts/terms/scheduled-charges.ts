@@ -4,7 +4,7 @@ import { newId } from '../../../core/ids.ts';
 import type { ScheduledCharge, ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
 import type { Instant } from '../../../core/time.ts';
 import { type ExpandedSchedule, expandSchedule } from './point-schedule.ts';
-import { requireDeclaredFields, requireFixedProduct, type TermsContext } from './terms-context.ts';
+import { requireFixedProduct, type TermsContext } from './terms-context.ts';
 
 /** Refuses (`invalid`) the first bad field; `path` is the charge's place in the request. */
 export function validateScheduledCharge(
@@ -33,7 +33,6 @@ export function buildScheduledCharge(
     productId: input.productId,
     name: input.name,
     schedule: { creditTypeId, doNotInvoice: false, items: items.map((item) => ({ id: newId(), ...item })) },
-    customFields: input.customFields,
     archivedAt: null,
   };
 }
@@ -43,6 +42,5 @@ function resolveCharge(input: ScheduledChargeInput, path: string, context: Terms
   if (input.schedule.doNotInvoice) {
     throw invalid(`${path}.schedule.do_not_invoice`, 'is for invoice schedules of commits only');
   }
-  requireDeclaredFields('scheduled_charge', input.customFields, path);
   return expandSchedule(input.schedule, `${path}.schedule`, context);
 }

@@ -4,7 +4,6 @@ import { invalid } from '../../../core/errors.ts';
 import type { SeatChange, Subscription, SubscriptionInput } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
 import {
-  requireDeclaredFields,
   requireEndAfterStart,
   requireProduct,
   subscriptionRateKey,
@@ -19,7 +18,6 @@ export function validateSubscription(input: SubscriptionInput, path: string, con
   if (input.invoiceBehavior === 'BILL_IMMEDIATELY' && input.collectionSchedule !== 'ADVANCE') {
     throw invalid(`${path}.proration.invoice_behavior`, 'BILL_IMMEDIATELY is for ADVANCE collection only');
   }
-  requireDeclaredFields('subscription', input.customFields, path);
 }
 
 function checkRate(input: SubscriptionInput, path: string, context: TermsContext): void {
@@ -114,7 +112,6 @@ export function buildSubscription(
         ? []
         : [{ startingAt, quantity: input.initialQuantity, quantityDelta: null }],
     seatChanges: initialSeats(input, startingAt),
-    customFields: input.customFields,
   };
 }
 

@@ -140,18 +140,3 @@ export function requireEndAfterStart(
     throw invalid(`${path}.ending_before`, 'must be after starting_at');
   }
 }
-
-/**
- * Refuses (`invalid`) custom fields: only declared keys may be set, and no operation declares keys of
- * terms yet (billing/custom-fields.ts).
- */
-export function requireDeclaredFields(
-  entity: string,
-  customFields: Readonly<Record<string, string>>,
-  path: string,
-): void {
-  const [key] = Object.keys(customFields);
-  if (key !== undefined) {
-    throw invalid(`${path}.custom_fields.${key}`, `is not a declared custom field of entity ${entity}`);
-  }
-}

@@ -1,0 +1,47 @@
+/** Draft invoices as objects of custom fields. Drafts are computed, not stored: an id is looked for. */
+import { invalid, notFound } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import { listContracts } from '../../store/contracts.ts';
+import type { Transaction } from '../../store/database.ts';
+import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { holdFinalization } from '../invoices/finalization.ts';
+import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoices/usage-periods.ts';
+
+/** Contracts read at once: an id does not say which contract it was derived from. */
+const CONTRACTS_PER_READ = 1_000;
+
+/**
+ * Keeps a draft from being finalized until the transaction ends, so that what is set now is frozen with
+ * it. Refuses an invoice that is issued already (`invalid`), and one that there is not (`not_found`).
+ */
+export async function holdDraftInvoice(tx: Transaction, invoiceId: string, now: Instant): Promise<void> {
+  await refuseIssued(tx, invoiceId);
+  const target = await findDraft(tx, invoiceId, now);
+  if (target === null) throw notFound('invoice', invoiceId);
+  await holdFinalization(tx, target);
+  // It may have been finalized while it was looked for.
+  await refuseIssued(tx, invoiceId);
+}
+
+async function refuseIssued(tx: Transaction, invoiceId: string): Promise<void> {
+  if (!(await existingInvoiceIds(tx, [invoiceId])).has(invoiceId)) return;
+  throw invalid('entity_id', `invoice ${invoiceId} is finalized, and its custom fields with it`);
+}
+
+async function findDraft(tx: Transaction, invoiceId: string, now: Instant): Promise<InvoiceTarget | null> {
+  let after: string | null = null;
+  do {
+    const contracts = await listContracts(tx, { after, limit: CONTRACTS_PER_READ });
+    const issuedUntil = await lastIssuedPeriodEnds(
+      tx,
+      contracts.map(({ id }) => id),
+    );
+    for (const contract of contracts) {
+      const periods = openPeriods(contract, issuedUntil.get(contract.id), now);
+      const period = periods.find(({ start }) => usageInvoiceId(contract.id, start) === invoiceId);
+      if (period !== undefined) return { contract, period };
+    }
+    after = contracts.length < CONTRACTS_PER_READ ? null : (contracts.at(-1)?.id ?? null);
+  } while (after !== null);
+  return null;
+}

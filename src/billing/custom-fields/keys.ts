@@ -1,0 +1,78 @@
+/** Use cases of the keys of custom fields: an allow-list for each kind of object. */
+import type { Clock } from '../../core/clock.ts';
+import { CUSTOM_FIELD_KEYS_PER_ENTITY_MAX, type CustomFieldEntity } from '../../core/custom-fields.ts';
+import { conflict, invalid } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import {
+  type CustomFieldKey,
+  countKeys,
+  insertKey,
+  listKeys as listStoredKeys,
+  lockDeclarations,
+  removeKey as removeStoredKey,
+} from '../../store/custom-fields.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface AddKeyInput {
+  readonly entity: CustomFieldEntity;
+  readonly key: string;
+  /** Whether a value may be held by one object only, archived ones included. */
+  readonly enforceUniqueness: boolean;
+}
+
+/**
+ * Declares a key, which starts without values also where it was declared before. Refuses one that is
+ * declared now (`conflict`): uniqueness cannot be turned on or off, and one key too many (`invalid`).
+ */
+export async function addKey(deps: Deps, input: AddKeyInput): Promise<void> {
+  const declared = await deps.db.transaction((tx) => declareKey(tx, input, deps.clock.now(), 'key'));
+  if (!declared) {
+    throw conflict(`key: ${JSON.stringify(input.key)} is a custom field of entity ${input.entity} already`);
+  }
+}
+
+/** Returns false where the key is declared already. Refuses one key too many (`invalid`, naming `field`). */
+export async function declareKey(
+  tx: Transaction,
+  input: AddKeyInput,
+  now: Instant,
+  field: string,
+): Promise<boolean> {
+  await lockDeclarations(tx);
+  if (!(await insertKey(tx, { ...input, createdAt: now }))) return false;
+  const keys = await countKeys(tx, input.entity);
+  if (keys > CUSTOM_FIELD_KEYS_PER_ENTITY_MAX) {
+    const most = `at most ${CUSTOM_FIELD_KEYS_PER_ENTITY_MAX} custom fields`;
+    throw invalid(field, `an entity has ${most}, and ${input.entity} has as many already`);
+  }
+  return true;
+}
+
+/** Withdraws a key: its values are out of reach for good. Refuses a key that is not declared (`invalid`). */
+export async function removeKey(
+  deps: Deps,
+  { entity, key }: Pick<AddKeyInput, 'entity' | 'key'>,
+): Promise<void> {
+  if (!(await removeStoredKey(deps.db, { entity, key }, deps.clock.now()))) {
+    throw invalid('key', `${JSON.stringify(key)} is not a declared custom field of entity ${entity}`);
+  }
+}
+
+export interface ListKeysInput {
+  /** Null: of all. */
+  readonly entities: readonly CustomFieldEntity[] | null;
+  /** The id of the last key of the page before. */
+  readonly after: number | null;
+  readonly limit: number;
+}
+
+/** Declared keys in the order of declaration; one more than `limit` where there are more. */
+export function listKeys(deps: Pick<Deps, 'db'>, input: ListKeysInput): Promise<CustomFieldKey[]> {
+  const { entities, after, limit } = input;
+  return listStoredKeys(deps.db, entities, { after, limit: limit + 1 });
+}

@@ -1,0 +1,93 @@
+/**
+ * Writes the fields of objects: of new ones in the transaction that makes them, of existing ones by
+ * replacing what the request names. Belongs at the end of a transaction: what it waits for is then held
+ * by others for a short time only.
+ */
+import type { CustomFieldEntity, ObjectFields } from '../../core/custom-fields.ts';
+import { conflict, invalid } from '../../core/errors.ts';
+import {
+  type CustomFieldKey,
+  type CustomFieldValue,
+  deleteValues,
+  insertValues,
+  loadKeys,
+  lockKeys,
+} from '../../store/custom-fields.ts';
+import type { Transaction } from '../../store/database.ts';
+
+/**
+ * Stores the fields of objects that were just made. Refuses a key that is not declared (`invalid`) and a
+ * value that another object holds (`conflict`), both naming the field.
+ */
+export async function storeCustomFields(tx: Transaction, objects: readonly ObjectFields[]): Promise<void> {
+  const placed = await placedValues(tx, objects);
+  const unique = placed.filter(({ enforceUniqueness }) => enforceUniqueness);
+  await lockKeys(tx, keyIdsOf(unique), 'shared');
+  await insertAll(tx, placed);
+}
+
+/** Sets fields of an object that exists; its others stay. Refuses what `storeCustomFields` refuses. */
+export async function mergeCustomFields(tx: Transaction, object: ObjectFields): Promise<void> {
+  const placed = await placedValues(tx, [object]);
+  const keyIds = keyIdsOf(placed);
+  await lockKeys(tx, keyIds, 'alone');
+  await deleteValues(tx, object.entityId, keyIds);
+  await insertAll(tx, placed);
+}
+
+/** A value, and where it stands in the request. */
+interface PlacedValue extends CustomFieldValue {
+  readonly entity: CustomFieldEntity;
+  readonly field: string;
+}
+
+/** In the order of the request. */
+async function placedValues(tx: Transaction, objects: readonly ObjectFields[]): Promise<PlacedValue[]> {
+  const given = objects.filter(({ fields }) => Object.keys(fields).length > 0);
+  const declared = await declaredKeys(tx, [...new Set(given.map(({ entity }) => entity))]);
+  return given.flatMap(({ entity, entityId, fields, path }) =>
+    Object.entries(fields).map(([key, value]): PlacedValue => {
+      const field = `${path}custom_fields.${key}`;
+      const { id: keyId, enforceUniqueness } = requireDeclaredKey(declared, entity, key, field);
+      return { keyId, enforceUniqueness, entityId, value, entity, field };
+    }),
+  );
+}
+
+type DeclaredKeys = ReadonlyMap<string, CustomFieldKey>;
+
+/** What is declared for the entities, for `requireDeclaredKey`. */
+export async function declaredKeys(
+  tx: Transaction,
+  entities: readonly CustomFieldEntity[],
+): Promise<DeclaredKeys> {
+  const keys = await loadKeys(tx, entities);
+  return new Map(keys.map((one) => [keyName(one.entity, one.key), one]));
+}
+
+/** Refuses (`invalid`, naming `field`) a key that is not declared for the entity. */
+export function requireDeclaredKey(
+  declared: DeclaredKeys,
+  entity: CustomFieldEntity,
+  key: string,
+  field: string,
+): CustomFieldKey {
+  const found = declared.get(keyName(entity, key));
+  if (found !== undefined) return found;
+  throw invalid(field, `is not a declared custom field of entity ${entity}`);
+}
+
+function keyName(entity: CustomFieldEntity, key: string): string {
+  return `${entity}:${key}`;
+}
+
+function keyIdsOf(values: readonly { readonly keyId: number }[]): number[] {
+  return [...new Set(values.map(({ keyId }) => keyId))];
+}
+
+async function insertAll(tx: Transaction, placed: readonly PlacedValue[]): Promise<void> {
+  const [taken] = await insertValues(tx, placed);
+  if (taken === undefined) return;
+  const { field, entity, value } = taken;
+  throw conflict(`${field}: another ${entity} has the value ${JSON.stringify(value)} already`);
+}

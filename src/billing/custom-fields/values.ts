@@ -1,0 +1,65 @@
+/** Use cases of the values of custom fields on objects that exist. */
+import type { Clock } from '../../core/clock.ts';
+import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';
+import { invalid, notFound } from '../../core/errors.ts';
+import {
+  isStoredEntity,
+  isTemplateEntity,
+  objectExists,
+  templateExists,
+} from '../../store/custom-field-objects.ts';
+import { deleteValues as deleteStoredValues, lockKeys } from '../../store/custom-fields.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { holdDraftInvoice } from './draft-invoices.ts';
+import { declaredKeys, mergeCustomFields, requireDeclaredKey } from './store-fields.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+interface ObjectReference {
+  readonly entity: CustomFieldEntity;
+  readonly entityId: string;
+}
+
+/**
+ * Sets values of an object; its others stay. All are set or none. Refuses an unknown object (`not_found`),
+ * one whose fields are frozen, a key that is not declared (`invalid`, naming the field), and a value that
+ * another object holds, archived ones included (`conflict`).
+ */
+export async function setValues(
+  deps: Deps,
+  { fields, ...object }: ObjectReference & { readonly fields: CustomFields },
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    await requireObject(deps, tx, object);
+    await mergeCustomFields(tx, { ...object, fields, path: '' });
+  });
+}
+
+/** Deletes values of an object; keys that it has no value for are fine. Refuses what `setValues` refuses. */
+export async function deleteValues(
+  deps: Deps,
+  { keys, ...object }: ObjectReference & { readonly keys: readonly string[] },
+): Promise<void> {
+  const { entity, entityId } = object;
+  await deps.db.transaction(async (tx) => {
+    await requireObject(deps, tx, object);
+    const declared = await declaredKeys(tx, [entity]);
+    const ids = keys.map((key, index) => requireDeclaredKey(declared, entity, key, `keys[${index}]`).id);
+    await lockKeys(tx, ids, 'alone');
+    await deleteStoredValues(tx, entityId, ids);
+  });
+}
+
+/** Refuses (`not_found`) an object that there is not, and (`invalid`) one whose fields never change. */
+async function requireObject(deps: Deps, tx: Transaction, object: ObjectReference): Promise<void> {
+  const { entity, entityId } = object;
+  if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, deps.clock.now());
+  if (isTemplateEntity(entity) && (await templateExists(tx, entity, entityId))) {
+    throw invalid('entity_id', `${entity} ${entityId} is part of a package, and packages never change`);
+  }
+  if (isStoredEntity(entity) && (await objectExists(tx, entity, entityId))) return;
+  throw notFound(entity, entityId);
+}

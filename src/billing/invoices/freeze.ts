@@ -1,0 +1,59 @@
+/**
+ * Making computed invoices final: everything that says what they are is stored, and nothing of it is ever
+ * computed again. Lines, warnings and terms go to Postgres, the hourly lines to ClickHouse.
+ */
+import { assert } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { type InvoiceTerms, keptCardTerms } from '../../core/invoice-terms.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { insertFrozenLines } from '../../metering/frozen-lines.ts';
+import { lineWindows } from '../../rating/breakdown.ts';
+import type { Transaction } from '../../store/database.ts';
+import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
+import { insertInvoiceWarnings } from '../../store/invoice-warnings.ts';
+import { insertInvoices } from '../../store/invoices.ts';
+import type { ComputedInvoice } from './compute.ts';
+import { freezeCustomFields } from './invoice-fields.ts';
+
+/** Issues invoices whose lines have hourly windows. They are final when the transaction commits. */
+export async function freezeInvoices(
+  clickhouse: ClickHouse,
+  tx: Transaction,
+  computed: readonly ComputedInvoice[],
+): Promise<void> {
+  const termsIdsOf = await freezeTerms(tx, computed);
+  const issued = computed.map(({ invoice, warnings, terms }) => ({
+    ...invoice,
+    ...termsIdsOf(terms),
+    status: 'FINALIZED' as const,
+    breakdownId: newId(),
+    warnings,
+    warningCount: warnings.length,
+  }));
+  await insertFrozenLines(
+    clickhouse,
+    issued.map(({ breakdownId, lines }) => ({ breakdownId, windows: lineWindows(lines) })),
+  );
+  await insertInvoices(tx, issued);
+  await insertInvoiceWarnings(tx, issued);
+  await freezeCustomFields(tx, issued);
+}
+
+/** Invoices of one card share the object that its terms are: it is written once for all of them. */
+async function freezeTerms(
+  tx: Transaction,
+  computed: readonly ComputedInvoice[],
+): Promise<(terms: InvoiceTerms) => InvoiceTermsIds> {
+  const cards = new Map(computed.map(({ terms }) => [terms.card, keptCardTerms(terms.card)]));
+  const ids = await storeInvoiceTerms(tx, [
+    ...cards.values(),
+    ...computed.map(({ terms }) => terms.contract),
+  ]);
+  return ({ card, contract }) => {
+    const kept = cards.get(card);
+    const cardTermsId = kept && ids.get(kept);
+    const contractTermsId = ids.get(contract);
+    assert(cardTermsId !== undefined && contractTermsId !== undefined, 'the terms of the invoice are stored');
+    return { cardTermsId, contractTermsId };
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * The custom fields that invoices pass on: those of the invoice itself, its customer, its contract and the
+ * products of its lines. Read live for drafts; frozen with the invoice when it is issued, whatever becomes
+ * of the keys and values afterwards. Rating knows nothing of them.
+ */
+import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
+import type { Invoice } from '../../core/invoice.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { insertInvoiceCustomFields, loadInvoiceCustomFields } from '../../store/invoice-custom-fields.ts';
+
+type InvoiceObjects = Pick<Invoice, 'id' | 'customerId' | 'contractId' | 'lines'>;
+
+/**
+ * By invoice, then by object; invoices that show none may be absent. Two queries for any number of
+ * invoices, of which windows of one may be several.
+ */
+export async function customFieldsOfInvoices(
+  { db }: { readonly db: Database },
+  invoices: readonly (InvoiceObjects & Pick<Invoice, 'status'>)[],
+): Promise<Map<string, CustomFieldsById>> {
+  const drafts = invoices.filter(({ status }) => status === 'DRAFT');
+  const live = await loadCustomFields(db, drafts.flatMap(objectIds));
+  const issued = invoices.filter(({ status }) => status !== 'DRAFT');
+  const frozen = await loadInvoiceCustomFields(db, [...new Set(issued.map(({ id }) => id))]);
+  return new Map([...drafts.map(({ id }) => [id, live] as const), ...frozen]);
+}
+
+/** Keeps what the invoices show now for good. Belongs into the transaction that issues them. */
+export async function freezeCustomFields(
+  tx: Transaction,
+  invoices: readonly InvoiceObjects[],
+): Promise<void> {
+  const fields = await loadCustomFields(tx, invoices.flatMap(objectIds));
+  const shown = invoices.map((invoice) => {
+    const ids = objectIds(invoice).filter((id) => fields.has(id));
+    return [invoice.id, new Map(ids.map((id) => [id, customFieldsOf(fields, id)]))] as const;
+  });
+  await insertInvoiceCustomFields(tx, new Map(shown.filter(([, own]) => own.size > 0)));
+}
+
+function objectIds({ id, customerId, contractId, lines }: InvoiceObjects): string[] {
+  const products = lines.flatMap((line) => (line.type === 'usage' ? [line.productId] : []));
+  return [id, customerId, contractId, ...new Set(products)];
+}

@@ -1,0 +1,64 @@
+/**
+ * Usage of a billing period that came after its invoice was issued (docs/invoices.md, "Late usage"): today's
+ * events are computed as the invoice was, under the terms kept with it, and compared with what it says.
+ */
+import { assert, Refusal } from '../../core/errors.ts';
+import type { InvoiceTerms } from '../../core/invoice-terms.ts';
+import type { ClickHouse } from '../../metering/clickhouse.ts';
+import { type LateUsage, lateUsage } from '../../rating/late-usage.ts';
+import { customerRefs } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
+import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
+import { type InvoiceContext, loadNeededMetrics, pricedCard, type UsageTarget } from './invoice-context.ts';
+import { rateTarget } from './rate-target.ts';
+import { readUsageAnswers } from './usage-answers.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+}
+
+/**
+ * What the invoice does not contain because it was late. Null where the usage cannot be computed any more,
+ * such as when it has grown beyond what one answer may hold: reading an issued invoice must not fail for it.
+ */
+export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise<LateUsage[] | null> {
+  const { customerId, contractId, period, cardTermsId } = invoice;
+  const terms = await loadInvoiceTerms(deps.db, invoice);
+  const target = { contract: { id: contractId, customerId, rateCardId: cardTermsId }, period };
+  const context = await keptContext(deps.db, target, terms);
+  const warnings = await loadInvoiceWarnings(deps.db, [invoice.id], null);
+  try {
+    const usage = await readUsageAnswers(deps.clickhouse, [target], context);
+    const now = rateTarget(target, context, usage, null);
+    return lateUsage(now, { lines: invoice.lines, warnings: warnings.get(invoice.id) ?? [] });
+  } catch (error) {
+    if (isBeyondComputing(error)) return null;
+    throw error;
+  }
+}
+
+/** What would have kept a draft from being computed as well, unlike a store that is busy at the moment. */
+function isBeyondComputing(error: unknown): boolean {
+  return error instanceof Refusal && (error.kind === 'too_large' || error.kind === 'invalid');
+}
+
+async function keptContext(
+  db: Database,
+  target: UsageTarget,
+  { card, contract }: InvoiceTerms,
+): Promise<InvoiceContext> {
+  const { id, customerId, rateCardId } = target.contract;
+  assert(rateCardId !== null, 'an issued usage invoice has the terms of a rate card');
+  // A name that was given to the customer later may bring events of the period along; one that was taken
+  // away does not take back what was billed.
+  const refs = (await customerRefs(db, [customerId])).get(customerId) ?? [];
+  const customerRefsThenAndNow = [...new Set([...contract.customerRefs, ...refs])];
+  const kept = {
+    cards: new Map([[rateCardId, pricedCard(card)]]),
+    contracts: new Map([[id, { ...contract, customerRefs: customerRefsThenAndNow }]]),
+  };
+  return { ...kept, metrics: await loadNeededMetrics(db, kept, [target]) };
+}

@@ -1,0 +1,125 @@
+/**
+ * Everything that a usage invoice is computed from besides the events, as it is kept with an issued one:
+ * rates, products and contract terms may change afterwards, and what the invoice was made of may not.
+ *
+ * In two parts. That of the rate card is the same for all contracts on it.
+ */
+import { z } from 'zod';
+import { BILLING_FREQUENCIES, PRODUCT_TYPES } from './catalogue.ts';
+import { usageFilter } from './terms/contract.ts';
+import { MULTIPLIER_PRIORITIZATIONS, override, overwriteRate } from './terms/overrides.ts';
+import { exactText, instantValue, listOf, objectOf, textMap } from './terms/values.ts';
+
+const productVersion = objectOf({
+  startingAt: instantValue.nullable(),
+  name: z.string(),
+  tags: listOf(z.string()),
+  billableMetricId: z.string().nullable(),
+  quantityConversion: objectOf({
+    name: z.string().nullable(),
+    operation: z.enum(['MULTIPLY', 'DIVIDE']),
+    conversionFactor: exactText,
+  }).nullable(),
+  quantityRounding: objectOf({
+    method: z.enum(['ROUND_UP', 'ROUND_DOWN', 'ROUND_HALF_UP']),
+    decimalPlaces: z.int(),
+  }).nullable(),
+  sqlBreakdownGranularity: z.enum(['HOUR', 'SERVICE_PERIOD']).nullable(),
+  pricingGroupKey: listOf(z.string()),
+  presentationGroupKey: listOf(z.string()),
+  createdAt: instantValue,
+  createdBy: z.string(),
+});
+
+const rateEntry = objectOf({
+  id: z.string(),
+  rateCardId: z.string(),
+  productId: z.string(),
+  pricingGroupValues: textMap,
+  billingFrequency: z.enum(BILLING_FREQUENCIES).nullable(),
+  startingAt: instantValue,
+  endingBefore: instantValue.nullable(),
+  entitled: z.boolean(),
+  rate: overwriteRate,
+  creditTypeId: z.string(),
+  sequence: z.int(),
+});
+
+/** A usage product with every rate that was ever added for it. */
+const pricedProduct = objectOf({
+  product: objectOf({
+    id: z.string(),
+    type: z.enum(PRODUCT_TYPES),
+    archivedAt: instantValue.nullable(),
+    versions: listOf(productVersion),
+  }),
+  rateEntries: listOf(rateEntry),
+});
+type PricedProduct = z.output<typeof pricedProduct>;
+
+export const cardTerms = objectOf({
+  fiatCreditTypeId: z.string(),
+  /** What the custom pricing units are called, and what one is worth in the currency. */
+  conversions: listOf(
+    objectOf({ customCreditTypeId: z.string(), name: z.string(), fiatPerCustomCredit: exactText }),
+  ),
+  products: listOf(pricedProduct),
+  productOrder: listOf(z.string()),
+});
+export type CardTerms = z.output<typeof cardTerms>;
+
+export const contractUsageTerms = objectOf({
+  /** The names under which the customer's events come. */
+  customerRefs: listOf(z.string()),
+  overrides: listOf(override),
+  multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
+  usageFilters: listOf(usageFilter),
+});
+export type ContractUsageTerms = z.output<typeof contractUsageTerms>;
+
+export interface InvoiceTerms {
+  readonly card: CardTerms;
+  readonly contract: ContractUsageTerms;
+}
+
+/** The terms of a card without what only the history and the pages of its products and rates are for. */
+export function keptCardTerms({ products, ...rest }: CardTerms): CardTerms {
+  return { ...rest, products: products.map(keptProduct) };
+}
+
+function keptProduct({ product, rateEntries }: PricedProduct): PricedProduct {
+  return {
+    product: {
+      id: product.id,
+      type: product.type,
+      // Archiving a product takes it off the shelf and changes nothing about what is on a card.
+      archivedAt: null,
+      versions: product.versions.map((version) => ({
+        startingAt: version.startingAt,
+        name: version.name,
+        tags: version.tags,
+        billableMetricId: version.billableMetricId,
+        quantityConversion: version.quantityConversion,
+        quantityRounding: version.quantityRounding,
+        sqlBreakdownGranularity: version.sqlBreakdownGranularity,
+        pricingGroupKey: version.pricingGroupKey,
+        presentationGroupKey: version.presentationGroupKey,
+        createdAt: version.createdAt,
+        createdBy: version.createdBy,
+      })),
+    },
+    rateEntries: rateEntries.map((entry) => ({
+      id: entry.id,
+      rateCardId: entry.rateCardId,
+      productId: entry.productId,
+      pricingGroupValues: entry.pricingGroupValues,
+      billingFrequency: entry.billingFrequency,
+      startingAt: entry.startingAt,
+      endingBefore: entry.endingBefore,
+      entitled: entry.entitled,
+      rate: entry.rate,
+      creditTypeId: entry.creditTypeId,
+      sequence: entry.sequence,
+    })),
+  };
+}

@@ -1,0 +1,78 @@
+/** Which objects there are to attach custom fields to. */
+import { and, eq, ne, sql } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { CustomFieldEntity } from '../core/custom-fields.ts';
+import type { Database, Transaction } from './database.ts';
+import { billableMetrics } from './schema/billable-metrics.ts';
+import { commits } from './schema/commits.ts';
+import { contracts } from './schema/contracts.ts';
+import { customers } from './schema/customers.ts';
+import { packages } from './schema/packages.ts';
+import { products } from './schema/products.ts';
+import { rateCards } from './schema/rate-cards.ts';
+import { scheduledCharges } from './schema/scheduled-charges.ts';
+import { subscriptions } from './schema/subscriptions.ts';
+
+const TABLES = {
+  billable_metric: billableMetrics,
+  contract: contracts,
+  contract_product: products,
+  customer: customers,
+  rate_card: rateCards,
+  scheduled_charge: scheduledCharges,
+  subscription: subscriptions,
+} as const;
+
+/** Where the templates of a package stand in its terms. */
+const TEMPLATE_LISTS = {
+  package_commit: 'commits',
+  package_credit: 'credits',
+  package_scheduled_charge: 'scheduledCharges',
+  package_subscription: 'subscriptions',
+} as const;
+
+/** The entities whose objects are rows of their own that never go away. */
+export type StoredEntity = keyof typeof TABLES | 'commit' | 'contract_credit';
+export type TemplateEntity = keyof typeof TEMPLATE_LISTS;
+
+export function isStoredEntity(entity: CustomFieldEntity): entity is StoredEntity {
+  return entity in TABLES || entity === 'commit' || entity === 'contract_credit';
+}
+
+export function isTemplateEntity(entity: CustomFieldEntity): entity is TemplateEntity {
+  return entity in TEMPLATE_LISTS;
+}
+
+/** Whether there is such an object, archived or not. */
+export async function objectExists(
+  db: Database | Transaction,
+  entity: StoredEntity,
+  id: string,
+): Promise<boolean> {
+  if (entity === 'commit' || entity === 'contract_credit') {
+    const ofType = (entity === 'commit' ? ne : eq)(commits.type, 'CREDIT');
+    const rows = await db
+      .select({ id: commits.id })
+      .from(commits)
+      .where(and(eq(commits.id, id), ofType));
+    return rows.length > 0;
+  }
+  const table: PgTable & { readonly id: PgColumn } = TABLES[entity];
+  const rows = await db.select({ id: table.id }).from(table).where(eq(table.id, id));
+  return rows.length > 0;
+}
+
+/** Whether some package has such a template. Reads the terms of all packages, which are few. */
+export async function templateExists(
+  db: Database | Transaction,
+  entity: TemplateEntity,
+  id: string,
+): Promise<boolean> {
+  const named = JSON.stringify({ [TEMPLATE_LISTS[entity]]: [{ id }] });
+  const rows = await db
+    .select({ id: packages.id })
+    .from(packages)
+    .where(sql`${packages.terms} @> ${named}::jsonb`)
+    .limit(1);
+  return rows.length > 0;
+}

@@ -1,0 +1,202 @@
+/**
+ * Declared keys of custom fields, and the values of objects. What kind of object an id belongs to is not
+ * known here: ids are unique over all kinds.
+ *
+ * Writers of values never wait for each other in a circle: each locks its keys first, in one order. Those
+ * that change values of an object hold a key alone; those that make objects share it, and insert in one
+ * order, because only the unique index can make them wait.
+ */
+import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import type { CustomFieldEntity, CustomFields } from '../core/custom-fields.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { customFieldKeys, customFieldValues } from './schema/custom-fields.ts';
+
+export interface CustomFieldKey {
+  /** Grows with every declaration. */
+  readonly id: number;
+  readonly entity: CustomFieldEntity;
+  readonly key: string;
+  readonly enforceUniqueness: boolean;
+}
+
+const columns = {
+  id: customFieldKeys.id,
+  entity: customFieldKeys.entity,
+  key: customFieldKeys.key,
+  enforceUniqueness: customFieldKeys.enforceUniqueness,
+};
+
+/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
+const DECLARATIONS_LOCK = 7_206_455_143;
+
+/** Makes declarations follow one another until the transaction ends, so that none slips past their limit. */
+export async function lockDeclarations(tx: Transaction): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${DECLARATIONS_LOCK})`);
+}
+
+export async function countKeys(db: Database | Transaction, entity: CustomFieldEntity): Promise<number> {
+  const [row] = await db
+    .select({ keys: count() })
+    .from(customFieldKeys)
+    .where(and(eq(customFieldKeys.entity, entity), isNull(customFieldKeys.removedAt)));
+  return row?.keys ?? 0;
+}
+
+/** Declares a key. Returns false where the entity has it already. */
+export async function insertKey(
+  tx: Transaction,
+  key: Omit<CustomFieldKey, 'id'> & { readonly createdAt: Instant },
+): Promise<boolean> {
+  const rows = await tx
+    .insert(customFieldKeys)
+    .values(key)
+    .onConflictDoNothing()
+    .returning({ id: customFieldKeys.id });
+  return rows.length > 0;
+}
+
+/** Puts a key and its values out of reach. Returns false where the entity has no such key. */
+export async function removeKey(
+  db: Database | Transaction,
+  { entity, key }: Pick<CustomFieldKey, 'entity' | 'key'>,
+  at: Instant,
+): Promise<boolean> {
+  const rows = await db
+    .update(customFieldKeys)
+    .set({ removedAt: at })
+    .where(
+      and(
+        eq(customFieldKeys.entity, entity),
+        eq(customFieldKeys.key, key),
+        isNull(customFieldKeys.removedAt),
+      ),
+    )
+    .returning({ id: customFieldKeys.id });
+  return rows.length > 0;
+}
+
+/** The declared keys behind `after`, in the order of declaration. `entities` null: of all. */
+export async function listKeys(
+  db: Database | Transaction,
+  entities: readonly CustomFieldEntity[] | null,
+  { after, limit }: { readonly after: number | null; readonly limit: number },
+): Promise<CustomFieldKey[]> {
+  if (entities?.length === 0) return [];
+  return db
+    .select(columns)
+    .from(customFieldKeys)
+    .where(
+      and(
+        isNull(customFieldKeys.removedAt),
+        entities === null ? undefined : inArray(customFieldKeys.entity, [...entities]),
+        after === null ? undefined : gt(customFieldKeys.id, after),
+      ),
+    )
+    .orderBy(asc(customFieldKeys.id))
+    .limit(limit);
+}
+
+/** All declared keys of the entities. */
+export async function loadKeys(
+  db: Database | Transaction,
+  entities: readonly CustomFieldEntity[],
+): Promise<CustomFieldKey[]> {
+  if (entities.length === 0) return [];
+  return db
+    .select(columns)
+    .from(customFieldKeys)
+    .where(and(isNull(customFieldKeys.removedAt), inArray(customFieldKeys.entity, [...entities])))
+    .orderBy(asc(customFieldKeys.id));
+}
+
+/** Locks keys until the transaction ends; see the head of this module. */
+export async function lockKeys(
+  tx: Transaction,
+  ids: readonly number[],
+  mode: 'alone' | 'shared',
+): Promise<void> {
+  if (ids.length === 0) return;
+  await tx
+    .select({ id: customFieldKeys.id })
+    .from(customFieldKeys)
+    .where(inArray(customFieldKeys.id, [...ids]))
+    .orderBy(asc(customFieldKeys.id))
+    .for(mode === 'alone' ? 'no key update' : 'share');
+}
+
+export interface CustomFieldValue {
+  readonly keyId: number;
+  readonly enforceUniqueness: boolean;
+  readonly entityId: string;
+  readonly value: string;
+}
+
+/**
+ * Stores values of objects that have none for these keys. Returns those that were not stored, because
+ * another object holds the value of a key that enforces uniqueness; the caller must then roll back.
+ */
+export async function insertValues<Value extends CustomFieldValue>(
+  tx: Transaction,
+  values: readonly Value[],
+): Promise<Value[]> {
+  const stored = new Set<string>();
+  const place = ({ keyId, entityId }: Pick<CustomFieldValue, 'keyId' | 'entityId'>) => `${keyId}:${entityId}`;
+  for (const chunk of rowsPerInsert(values.toSorted(byKeyAndValue))) {
+    const rows = await tx
+      .insert(customFieldValues)
+      .values(chunk.map(toRow))
+      .onConflictDoNothing()
+      .returning({ keyId: customFieldValues.keyId, entityId: customFieldValues.entityId });
+    for (const row of rows) stored.add(place(row));
+  }
+  return values.filter((value) => !stored.has(place(value)));
+}
+
+function toRow({ keyId, enforceUniqueness, entityId, value }: CustomFieldValue): CustomFieldValue {
+  return { keyId, enforceUniqueness, entityId, value };
+}
+
+function byKeyAndValue(a: CustomFieldValue, b: CustomFieldValue): number {
+  return a.keyId - b.keyId || (a.value < b.value ? -1 : Number(a.value > b.value));
+}
+
+/** Removes an object's values for these keys. */
+export async function deleteValues(
+  tx: Transaction,
+  entityId: string,
+  keyIds: readonly number[],
+): Promise<void> {
+  if (keyIds.length === 0) return;
+  await tx
+    .delete(customFieldValues)
+    .where(and(eq(customFieldValues.entityId, entityId), inArray(customFieldValues.keyId, [...keyIds])));
+}
+
+/** The fields of the objects, of whatever kinds, in the order in which keys were declared. One query. */
+export async function loadCustomFields(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, CustomFields>> {
+  if (ids.length === 0) return new Map();
+  // One parameter for all ids: a page of contracts may name more of them than a statement has parameters.
+  const list = `{${[...new Set(ids)].join(',')}}`;
+  const rows = await db
+    .select({
+      entityId: customFieldValues.entityId,
+      key: customFieldKeys.key,
+      value: customFieldValues.value,
+    })
+    .from(customFieldValues)
+    .innerJoin(customFieldKeys, eq(customFieldKeys.id, customFieldValues.keyId))
+    .where(and(sql`${customFieldValues.entityId} = any(${list}::uuid[])`, isNull(customFieldKeys.removedAt)))
+    .orderBy(asc(customFieldKeys.id));
+  const entries = new Map<string, [string, string][]>();
+  for (const { entityId, key, value } of rows) {
+    const own = entries.get(entityId);
+    if (own === undefined) entries.set(entityId, [[key, value]]);
+    else own.push([key, value]);
+  }
+  return new Map([...entries].map(([id, own]) => [id, Object.fromEntries(own)]));
+}

@@ -1,0 +1,113 @@
+/** The lines of issued invoices, written once with the invoice. */
+import { asc, inArray } from 'drizzle-orm';
+import { z } from 'zod';
+import { PRODUCT_TYPES } from '../core/catalogue.ts';
+import { decimal } from '../core/decimal.ts';
+import { assert } from '../core/errors.ts';
+import { groupBy } from '../core/group-by.ts';
+import type { Invoice, InvoiceLine, LineTier } from '../core/invoice.ts';
+import { textMap } from '../core/terms/values.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { invoiceLineItems } from './schema/invoices.ts';
+
+/** Stores the lines of new invoices, each under its position. */
+export async function insertInvoiceLines(
+  tx: Transaction,
+  invoices: readonly Pick<Invoice, 'id' | 'lines'>[],
+): Promise<void> {
+  const rows = invoices.flatMap(({ id, lines }) => lines.map((line, position) => toRow(id, position, line)));
+  for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceLineItems).values(chunk);
+}
+
+/** Invoice id → its lines in their order; invoices without lines are absent. */
+export async function loadInvoiceLines(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, InvoiceLine[]>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(invoiceLineItems)
+    .where(inArray(invoiceLineItems.invoiceId, [...invoiceIds]))
+    .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
+  const byInvoice = groupBy(rows, (row) => row.invoiceId);
+  return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
+}
+
+type LineRow = typeof invoiceLineItems.$inferSelect;
+
+/** Tiers are kept as text, so that no digit of a bound passes through a binary float. */
+const tierColumn = z.object({
+  level: z.int().min(1),
+  startingAt: z.string(),
+  size: z.string().nullable(),
+});
+
+const NO_PRODUCT = {
+  productTags: [],
+  pricingGroupValues: {},
+  presentationGroupValues: {},
+};
+
+function toRow(invoiceId: string, position: number, line: InvoiceLine): typeof invoiceLineItems.$inferInsert {
+  const { interval, ...rest } = line;
+  const common = { invoiceId, position, startingAt: interval.start, endingBefore: interval.end };
+  if (rest.type === 'cpu_conversion') return { ...common, ...NO_PRODUCT, ...rest };
+  const { tier, productTags, ...others } = rest;
+  return {
+    ...common,
+    ...others,
+    productTags: [...productTags],
+    tier: tier === null ? null : tierToColumn(tier),
+  };
+}
+
+function tierToColumn(tier: LineTier): z.infer<typeof tierColumn> {
+  return {
+    level: tier.level,
+    startingAt: tier.startingAt.toFixed(),
+    size: tier.size === null ? null : tier.size.toFixed(),
+  };
+}
+
+function fromRow(row: LineRow): InvoiceLine {
+  const amounts = {
+    name: row.name,
+    creditTypeId: row.creditTypeId,
+    interval: { start: row.startingAt, end: row.endingBefore },
+    quantity: row.quantity,
+    unitPrice: row.unitPrice,
+    total: row.total,
+  };
+  if (row.type === 'cpu_conversion') {
+    const { convertedCreditTypeId } = row;
+    assert(convertedCreditTypeId !== null, 'a conversion line names the unit it converts');
+    return { type: row.type, ...amounts, convertedCreditTypeId };
+  }
+  const { productId } = row;
+  const productType = PRODUCT_TYPES.find((type) => type === row.productType);
+  assert(
+    productId !== null && productType !== undefined,
+    `usage line with product ${productId} of type ${row.productType}`,
+  );
+  return {
+    type: row.type,
+    productId,
+    productType,
+    productTags: row.productTags,
+    ...amounts,
+    pricingGroupValues: textMap.parse(row.pricingGroupValues),
+    presentationGroupValues: textMap.parse(row.presentationGroupValues),
+    tier: row.tier === null ? null : tierFromColumn(row.tier),
+  };
+}
+
+function tierFromColumn(value: unknown): LineTier {
+  const tier = tierColumn.parse(value);
+  return {
+    level: tier.level,
+    startingAt: decimal(tier.startingAt),
+    size: tier.size === null ? null : decimal(tier.size),
+  };
+}

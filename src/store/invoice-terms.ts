@@ -1,0 +1,67 @@
+/**
+ * The terms that issued invoices were computed from. Rows are added and never changed; the id is derived
+ * from the content, so that invoices with the same terms share one row.
+ */
+import { inArray } from 'drizzle-orm';
+import { assert } from '../core/errors.ts';
+import { derivedId } from '../core/ids.ts';
+import {
+  type CardTerms,
+  type ContractUsageTerms,
+  cardTerms,
+  contractUsageTerms,
+  type InvoiceTerms,
+} from '../core/invoice-terms.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { invoiceTerms } from './schema/invoices.ts';
+
+export interface InvoiceTermsIds {
+  readonly cardTermsId: string;
+  readonly contractTermsId: string;
+}
+
+type Terms = CardTerms | ContractUsageTerms;
+
+/** Stores what is not stored yet, and returns the id of each of `terms`. */
+export async function storeInvoiceTerms(
+  tx: Transaction,
+  terms: readonly Terms[],
+): Promise<ReadonlyMap<Terms, string>> {
+  // JSON writes every decimal as text, and the members of an object in the order in which it was built.
+  const ids = new Map(terms.map((one) => [one, derivedId('invoice-terms', JSON.stringify(one))]));
+  const known = await knownIds(tx, [...new Set(ids.values())]);
+  const missing = new Map([...ids].filter(([, id]) => !known.has(id)).map(([one, id]) => [id, one]));
+  // Always in one order: two transactions that store the same terms wait for each other, and not in a circle.
+  const rows = [...missing].map(([id, one]) => ({ id, terms: one })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceTerms).values(chunk).onConflictDoNothing();
+  return ids;
+}
+
+export async function loadInvoiceTerms(
+  db: Database | Transaction,
+  { cardTermsId, contractTermsId }: InvoiceTermsIds,
+): Promise<InvoiceTerms> {
+  const rows = await db
+    .select()
+    .from(invoiceTerms)
+    .where(inArray(invoiceTerms.id, [cardTermsId, contractTermsId]));
+  const termsOf = (id: string) => {
+    const row = rows.find((one) => one.id === id);
+    assert(row !== undefined, `terms ${id} of an invoice are stored`);
+    return row.terms;
+  };
+  return {
+    card: cardTerms.parse(termsOf(cardTermsId)),
+    contract: contractUsageTerms.parse(termsOf(contractTermsId)),
+  };
+}
+
+async function knownIds(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await tx
+    .select({ id: invoiceTerms.id })
+    .from(invoiceTerms)
+    .where(inArray(invoiceTerms.id, [...ids]));
+  return new Set(rows.map(({ id }) => id));
+}
