@@ -12,12 +12,18 @@ import type { LineWindow } from '../core/invoice.ts';
 import { HOUR_MS, type Interval, SECOND_MS } from '../core/time.ts';
 import type { ClickHouse } from './clickhouse.ts';
 
-const COLUMNS = ['breakdown_id', 'line_index', 'window_start', 'quantity', 'amount'] as const;
+const COLUMNS = ['breakdown_id', 'line_index', 'first_hour', 'hours', 'quantities', 'amounts'] as const;
+
+/** What happened to a line in one hour. */
+export type FrozenHour = Omit<LineWindow, 'position'>;
 
 export interface FrozenBreakdown {
   readonly breakdownId: string;
-  /** One entry per line and hour in which something happened; every window is one hour of the UTC grid. */
-  readonly windows: readonly LineWindow[];
+  /**
+   * For every line of the invoice, in its order, the hours in which something happened, ascending; every
+   * window is one hour of the UTC grid.
+   */
+  readonly lines: readonly (readonly FrozenHour[])[];
 }
 
 /** Writes the hourly lines of many invoices in one insert; they are on disk when it resolves. */
@@ -25,15 +31,9 @@ export async function insertFrozenLines(
   clickhouse: ClickHouse,
   breakdowns: readonly FrozenBreakdown[],
 ): Promise<void> {
-  const rows: string[] = [];
-  for (const { breakdownId, windows } of breakdowns) {
-    for (const { position, window, quantity, total } of windows) {
-      const startSeconds = window.start / SECOND_MS;
-      rows.push(
-        `["${breakdownId}",${position},${startSeconds},"${quantity.toFixed()}","${total.toFixed()}"]\n`,
-      );
-    }
-  }
+  const rows = breakdowns.flatMap(({ breakdownId, lines }) =>
+    lines.flatMap((hours, position) => (hours.length === 0 ? [] : [frozenLine(breakdownId, position, hours)])),
+  );
   if (rows.length === 0) return;
   await clickhouse.insertRows({
     table: 'invoice_hourly_lines',
@@ -42,15 +42,22 @@ export async function insertFrozenLines(
   });
 }
 
+function frozenLine(breakdownId: string, position: number, hours: readonly FrozenHour[]): string {
+  const starts = hours.map(({ window }) => window.start / SECOND_MS);
+  const quantities = hours.map(({ quantity }) => quantity.toFixed());
+  const amounts = hours.map(({ total }) => total.toFixed());
+  return `${JSON.stringify([breakdownId, position, starts[0], starts, quantities, amounts])}\n`;
+}
+
 const frozenRow = z.object({
   breakdown_id: z.string(),
   line_index: z.int(),
-  start_seconds: z.int(),
-  quantity: z.string(),
-  amount: z.string(),
+  hour_seconds: z.array(z.number()),
+  hour_quantities: z.array(z.string()),
+  hour_amounts: z.array(z.string()),
 });
 
-/** The hourly lines of some invoices that start within `range`, ascending by hour. */
+/** The hourly lines of some invoices that start within `range`: line by line, ascending by hour. */
 export async function readFrozenLines(
   clickhouse: ClickHouse,
   breakdownIds: readonly string[],
@@ -59,12 +66,16 @@ export async function readFrozenLines(
   if (breakdownIds.length === 0) return new Map();
   const rows = await clickhouse.query({
     sql: `
-      SELECT breakdown_id, line_index, toUnixTimestamp(window_start) AS start_seconds, quantity, amount
+      WITH
+        arrayMap(hour -> toUnixTimestamp(hour), hours) AS all_seconds,
+        arrayMap(at -> at >= {start:UInt32} AND at < {end:UInt32}, all_seconds) AS is_asked
+      SELECT breakdown_id, line_index,
+        arrayFilter((value, asked) -> asked, all_seconds, is_asked) AS hour_seconds,
+        arrayFilter((value, asked) -> asked, quantities, is_asked) AS hour_quantities,
+        arrayFilter((value, asked) -> asked, amounts, is_asked) AS hour_amounts
       FROM invoice_hourly_lines
       WHERE breakdown_id IN {breakdown_ids:Array(UUID)}
-        AND window_start >= toDateTime({start:UInt32}, 'UTC')
-        AND window_start < toDateTime({end:UInt32}, 'UTC')
-      ORDER BY breakdown_id, window_start, line_index`,
+      ORDER BY breakdown_id, line_index`,
     params: {
       breakdown_ids: breakdownIds,
       start: Math.ceil(range.start / SECOND_MS),
@@ -72,12 +83,19 @@ export async function readFrozenLines(
     },
     schema: frozenRow,
   });
-  const windows = rows.map((row) => ({
-    breakdownId: row.breakdown_id,
-    position: row.line_index,
-    window: { start: row.start_seconds * SECOND_MS, end: row.start_seconds * SECOND_MS + HOUR_MS },
-    quantity: decimal(row.quantity),
-    total: decimal(row.amount),
-  }));
-  return groupBy(windows, (window) => window.breakdownId);
+  return new Map(
+    [...groupBy(rows, (row) => row.breakdown_id)].map(([id, lines]) => [id, lines.flatMap(windowsOf)]),
+  );
+}
+
+function windowsOf(line: z.output<typeof frozenRow>): LineWindow[] {
+  return line.hour_seconds.map((seconds, index) => {
+    const start = seconds * SECOND_MS;
+    return {
+      position: line.line_index,
+      window: { start, end: start + HOUR_MS },
+      quantity: decimal(line.hour_quantities[index] ?? ''),
+      total: decimal(line.hour_amounts[index] ?? ''),
+    };
+  });
 }

@@ -38,7 +38,7 @@ export function windowBoundaries(period: Interval, size: WindowSize): Instant[] 
   return boundaries;
 }
 
-/** What to freeze with a finalized invoice: each line's windows under its position on the invoice. */
+/** Each line's windows under its position on the invoice. */
 export function lineWindows(lines: readonly RatedLine[]): LineWindow[] {
   return lines.flatMap((line, position) => line.windows.map((amount) => ({ position, ...amount })));
 }

@@ -107,17 +107,20 @@ test('a subquery sees the events of all shards, from whichever it is asked', asy
 
 test('frozen lines come back whole', async () => {
   const breakdownIds = ['1', '2', '3', '4'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
-  const windows = Array.from({ length: 48 }, (_, hour) => ({
-    position: 0,
+  const hours = Array.from({ length: 48 }, (_, hour) => ({
     window: { start: START + hour * HOUR_MS, end: START + (hour + 1) * HOUR_MS },
     quantity: new Decimal(`0.${hour + 1}`),
     total: new Decimal('0.5'),
   }));
   await insertFrozenLines(
     clickhouse,
-    breakdownIds.map((breakdownId) => ({ breakdownId, windows })),
+    breakdownIds.map((breakdownId) => ({ breakdownId, lines: [hours, [], hours.slice(1, 2)] })),
   );
   const lines = await readFrozenLines(clickhouse, breakdownIds, { start: START, end: START + 48 * HOUR_MS });
   expect([...lines.keys()].sort()).toEqual(breakdownIds);
-  for (const each of lines.values()) expect(each).toHaveLength(48);
+  const expected = [...hours.map((hour) => ({ position: 0, ...hour })), { position: 2, ...hours[1] }];
+  for (const each of lines.values()) expect(each).toEqual(expected);
+  const [some = ''] = breakdownIds;
+  const cut = await readFrozenLines(clickhouse, [some], { start: START + HOUR_MS, end: START + 3 * HOUR_MS });
+  expect(cut.get(some)).toEqual([expected[1], expected[2], expected[48]]);
 });

@@ -50,6 +50,36 @@ export async function computeUsageInvoices(
   return targets.map((target) => computeOne(deps, target, context, usage, windowSize));
 }
 
+/** So many invoices are computed at once with all their hours, which take a few megabytes each at worst. */
+const GROUP_SIZE = 25;
+
+/**
+ * The same for the many invoices of a run, group by group, so that no more than two groups are in memory:
+ * one is handed out while metering answers for the next.
+ */
+export async function* computeInGroups(
+  deps: ComputeDeps,
+  targets: readonly InvoiceTarget[],
+  windowSize: WindowSize | null,
+): AsyncGenerator<ComputedInvoice[], void, undefined> {
+  if (targets.length === 0) return;
+  const context = await loadInvoiceContext(deps.db, targets);
+  const read = (from: number) => {
+    const group = targets.slice(from, from + GROUP_SIZE);
+    const usage = group.length === 0 ? null : readUsageAnswers(deps.clickhouse, group, context);
+    // A consumer that gives up leaves nobody to wait for the answer.
+    usage?.catch(() => undefined);
+    return { group, usage };
+  };
+  let current = read(0);
+  for (let from = GROUP_SIZE; current.usage !== null; from += GROUP_SIZE) {
+    const usage = await current.usage;
+    const { group } = current;
+    current = read(from);
+    yield group.map((target) => computeOne(deps, target, context, usage, windowSize));
+  }
+}
+
 function computeOne(
   deps: ComputeDeps,
   target: InvoiceTarget,

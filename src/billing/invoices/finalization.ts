@@ -16,7 +16,7 @@ import type { Database, Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
 import { enqueueJobs, holdJob, type Job, type NewJob } from '../../store/jobs.ts';
 import type { JobKind } from '../jobs/job-runner.ts';
-import { computeUsageInvoices } from './compute.ts';
+import { computeInGroups } from './compute.ts';
 import { freezeInvoices } from './freeze.ts';
 import {
   billsUsage,
@@ -86,8 +86,9 @@ async function finalize(deps: Deps, tx: Transaction, batch: readonly Job[]): Pro
   const { due, later } = await targetsOf(deps, tx, batch);
   const issuedIds = await existingInvoiceIds(tx, due.map(targetInvoiceId));
   const targets = due.filter((target) => !issuedIds.has(targetInvoiceId(target)));
-  const computed = await computeUsageInvoices({ ...deps, db: tx }, targets, 'hour');
-  await freezeInvoices(deps.clickhouse, tx, computed);
+  for await (const computed of computeInGroups({ ...deps, db: tx }, targets, 'hour')) {
+    await freezeInvoices(deps.clickhouse, tx, computed);
+  }
   await enqueueJobs(
     tx,
     [...later, ...due.flatMap(followingTarget)].map((target) =>

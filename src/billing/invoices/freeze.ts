@@ -7,7 +7,7 @@ import { newId } from '../../core/ids.ts';
 import { type InvoiceTerms, keptCardTerms } from '../../core/invoice-terms.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
 import { insertFrozenLines } from '../../metering/frozen-lines.ts';
-import { lineWindows } from '../../rating/breakdown.ts';
+import type { RatedLine } from '../../rating/types.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
 import { insertInvoiceWarnings } from '../../store/invoice-warnings.ts';
@@ -32,7 +32,7 @@ export async function freezeInvoices(
   }));
   await insertFrozenLines(
     clickhouse,
-    issued.map(({ breakdownId, lines }) => ({ breakdownId, windows: lineWindows(lines) })),
+    issued.map(({ breakdownId, lines }) => ({ breakdownId, lines: lines.map(hoursOf) })),
   );
   await insertInvoices(tx, issued);
   await insertInvoiceWarnings(tx, issued);
@@ -56,4 +56,8 @@ async function freezeTerms(
     assert(cardTermsId !== undefined && contractTermsId !== undefined, 'the terms of the invoice are stored');
     return { cardTermsId, contractTermsId };
   };
+}
+
+function hoursOf({ windows }: RatedLine): RatedLine['windows'] {
+  return windows;
 }
