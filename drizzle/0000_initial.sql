@@ -417,6 +417,13 @@ CREATE TABLE "packages" (
 	CONSTRAINT "packages_uniqueness_key_unique" UNIQUE("uniqueness_key")
 );
 --> statement-breakpoint
+CREATE TABLE "payment_outcomes" (
+	"commit_id" uuid PRIMARY KEY NOT NULL,
+	"outcome" text NOT NULL,
+	"told_at" timestamp(3) with time zone NOT NULL,
+	"told_by" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "product_versions" (
 	"sequence" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "product_versions_sequence_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"product_id" uuid NOT NULL,
@@ -631,6 +638,7 @@ ALTER TABLE "overrides" ADD CONSTRAINT "overrides_contract_id_contracts_id_fk" F
 ALTER TABLE "overrides" ADD CONSTRAINT "overrides_product_id_products_id_fk" FOREIGN KEY ("product_id") REFERENCES "public"."products"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "package_aliases" ADD CONSTRAINT "package_aliases_package_id_packages_id_fk" FOREIGN KEY ("package_id") REFERENCES "public"."packages"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "packages" ADD CONSTRAINT "packages_rate_card_id_rate_cards_id_fk" FOREIGN KEY ("rate_card_id") REFERENCES "public"."rate_cards"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "payment_outcomes" ADD CONSTRAINT "payment_outcomes_commit_id_commits_id_fk" FOREIGN KEY ("commit_id") REFERENCES "public"."commits"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "product_versions" ADD CONSTRAINT "product_versions_product_id_products_id_fk" FOREIGN KEY ("product_id") REFERENCES "public"."products"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "product_versions" ADD CONSTRAINT "product_versions_billable_metric_id_billable_metrics_id_fk" FOREIGN KEY ("billable_metric_id") REFERENCES "public"."billable_metrics"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "rate_card_aliases" ADD CONSTRAINT "rate_card_aliases_rate_card_id_rate_cards_id_fk" FOREIGN KEY ("rate_card_id") REFERENCES "public"."rate_cards"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

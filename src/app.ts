@@ -4,7 +4,6 @@
  */
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import type { ConflictMessages } from './api/errors.ts';
 import { createExchange } from './api/exchange.ts';
 import { type Ingest, ingestRoute } from './api/ingest-route.ts';
 import { createMetrics, type Measure } from './api/metrics.ts';
@@ -27,8 +26,6 @@ export interface AppDeps {
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   readonly ingest: Ingest;
-  /** From unique constraints to the messages of their 409s; see `api/errors.ts`. */
-  readonly conflictMessages: ConflictMessages;
   readonly bodyLimitBytes?: number;
   readiness(): Promise<Readiness>;
   /** Figures for `/metrics`, read at each scrape. */
@@ -58,8 +55,8 @@ export function createApp(deps: AppDeps): App {
     }),
   ];
   const hono = new Hono();
-  const { log, authenticate, conflictMessages, bodyLimitBytes = BODY_LIMIT_BYTES } = deps;
-  const exchange = createExchange({ log, metrics, conflictMessages });
+  const { log, authenticate, bodyLimitBytes = BODY_LIMIT_BYTES } = deps;
+  const exchange = createExchange({ log, metrics });
   registerRoutes(hono, { exchange, authenticate, bodyLimitBytes }, routes);
   return { hono, routes };
 }

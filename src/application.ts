@@ -3,7 +3,6 @@
  * stores. `main.ts` starts the stores and listens; tests bring stores of their own to the same application.
  */
 
-import type { Measure } from './api/metrics.ts';
 import type { RouteDefinition } from './api/route.ts';
 import { billableMetricPreviewRoutes } from './api/routes/billable-metric-preview.ts';
 import { billableMetricRoutes } from './api/routes/billable-metrics.ts';
@@ -22,6 +21,7 @@ import { rateCardRoutes } from './api/routes/rate-cards.ts';
 import { rateRoutes } from './api/routes/rates.ts';
 import { sandboxRoutes } from './api/routes/sandbox.ts';
 import { usageRoutes } from './api/routes/usage.ts';
+import { ingestMeasures, repeatMeasures } from './api/service-measures.ts';
 import { type App, createApp } from './app.ts';
 import { enqueueNextFinalization, finalizationJobKind } from './billing/invoices/finalization.ts';
 import { createJobRunner, type JobRunner } from './billing/jobs/job-runner.ts';
@@ -31,7 +31,7 @@ import type { Config } from './config.ts';
 import type { Logger } from './log.ts';
 import type { ClickHouse } from './metering/clickhouse.ts';
 import { createRepeatLog, type RepeatLog } from './metering/events/repeat-log.ts';
-import { createIngest, type Ingest } from './metering/ingest/ingest.ts';
+import { createIngest } from './metering/ingest/ingest.ts';
 import type { Contract } from './store/contracts.ts';
 import type { Database, Transaction } from './store/database.ts';
 import { VERSION } from './version.ts';
@@ -89,9 +89,8 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     authenticate: createAuthenticator({ db: stores.db, clock }),
     routes: allRoutes({ ...invoicing, db: stores.db, clock, jobs, windowDays, repeats }),
     ingest: ingest.ingest,
-    conflictMessages: {},
     readiness: () => readiness(stores),
-    measures: () => ingestMeasures(ingest),
+    measures: () => [...ingestMeasures(ingest.stats()), ...repeatMeasures(repeats.stats())],
   });
   jobs.start();
   return {
@@ -152,64 +151,4 @@ async function readiness(stores: ApplicationParts['stores']) {
     () => false,
   );
   return { ready, checks: { stores: ready } };
-}
-
-function ingestMeasures(ingest: Ingest): Measure[] {
-  const stats = ingest.stats();
-  return [
-    {
-      name: 'tallyhouse_events_accepted_total',
-      help: 'Events stored since the start.',
-      type: 'counter',
-      value: stats.acceptedTotal,
-    },
-    {
-      name: 'tallyhouse_events_duplicate_total',
-      help: 'Events that were known already.',
-      type: 'counter',
-      value: stats.duplicatesTotal,
-    },
-    {
-      name: 'tallyhouse_ingest_batches_failed_total',
-      help: 'Batches that could not be written.',
-      type: 'counter',
-      value: stats.failedBatches,
-    },
-    {
-      name: 'tallyhouse_conflicting_copies_removed_total',
-      help: 'Stored events that were removed because another process had accepted their id before.',
-      type: 'counter',
-      value: stats.conflictsRemoved,
-    },
-    {
-      name: 'tallyhouse_tail_rows_total',
-      help: 'Ids read to learn what other processes have stored.',
-      type: 'counter',
-      value: stats.tailedRows,
-    },
-    {
-      name: 'tallyhouse_tail_failed_total',
-      help: 'Times that could not be learned; it is tried again.',
-      type: 'counter',
-      value: stats.failedTails,
-    },
-    {
-      name: 'tallyhouse_ingest_waiting_bytes',
-      help: 'Encoded events on their way to disk.',
-      type: 'gauge',
-      value: stats.waitingBytes,
-    },
-    {
-      name: 'tallyhouse_known_transaction_ids',
-      help: 'Ids in the index of known events.',
-      type: 'gauge',
-      value: stats.ids,
-    },
-    {
-      name: 'tallyhouse_known_transaction_ids_bytes',
-      help: 'Memory of that index.',
-      type: 'gauge',
-      value: stats.indexBytes,
-    },
-  ];
 }

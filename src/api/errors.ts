@@ -1,14 +1,10 @@
 /**
  * The one table from what went wrong to status, headers and body.
  *
- * Expected failures are `Refusal`s. A unique constraint that PostgreSQL refuses becomes a conflict if the
- * constraint's name is known. Everything else is a bug: 500 with a fixed text, details only in the log.
+ * Expected failures are `Refusal`s. Everything else is a bug: 500 with a fixed text, details only in the log.
  */
 import { z } from 'zod';
 import { Refusal, type RefusalKind } from '../core/errors.ts';
-
-/** From the name of a unique constraint to the message that a client gets with its 409. */
-export type ConflictMessages = Readonly<Record<string, string>>;
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -43,39 +39,12 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
   };
 
 /** What to answer to something that was thrown. Never throws. */
-export function errorAnswer(
-  error: unknown,
-  requestId: string,
-  conflictMessages: ConflictMessages,
-): ErrorAnswer {
-  const refusal = error instanceof Refusal ? error : conflictOf(error, conflictMessages);
-  if (refusal === null) {
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  if (!(error instanceof Refusal)) {
     const message = `Internal error. The log has the details under request id ${requestId}.`;
     return { status: 500, headers: {}, body: { message }, unexpected: true };
   }
-  const [status, headers] = STATUS_AND_HEADERS[refusal.kind];
-  const { message, code, details } = refusal;
+  const [status, headers] = STATUS_AND_HEADERS[error.kind];
+  const { message, code, details } = error;
   return { status, headers, body: { message, code, ...details }, unexpected: false };
-}
-
-const UNIQUE_VIOLATION = '23505';
-
-/** How postgres.js reports a broken constraint; Drizzle wraps it, so the causes are searched too. */
-const constraintError = z.object({ code: z.string(), constraint_name: z.string() });
-
-const CAUSES_MAX = 5;
-
-function conflictOf(error: unknown, messages: ConflictMessages): Refusal | null {
-  let current: unknown = error;
-  for (let i = 0; i < CAUSES_MAX && current instanceof Error; i++) {
-    const parsed = constraintError.safeParse(current);
-    if (parsed.success && parsed.data.code === UNIQUE_VIOLATION) {
-      const message = Object.hasOwn(messages, parsed.data.constraint_name)
-        ? messages[parsed.data.constraint_name]
-        : undefined;
-      return message === undefined ? null : new Refusal('conflict', message);
-    }
-    current = current.cause;
-  }
-  return null;
 }

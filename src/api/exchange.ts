@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { type ConflictMessages, errorAnswer } from './errors.ts';
+import { errorAnswer } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { headerOf } from './request-body.ts';
@@ -24,7 +24,6 @@ export interface Answer {
 export interface ExchangeDeps {
   readonly log: Logger;
   readonly metrics: HttpMetrics;
-  readonly conflictMessages: ConflictMessages;
 }
 
 /** Runs `work` for a request; `pattern` is the route's path, or a fixed word where no route matched. */
@@ -67,7 +66,7 @@ async function respond(
       headers: { ...always, ...headers, ...answer.headers },
     });
   } catch (error) {
-    const answer = errorAnswer(error, requestId, deps.conflictMessages);
+    const answer = errorAnswer(error, requestId);
     if (answer.unexpected) {
       deps.log.error({ requestId, method: context.req.method, route: pattern, err: error }, 'request failed');
     }

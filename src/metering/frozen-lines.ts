@@ -32,7 +32,9 @@ export async function insertFrozenLines(
   breakdowns: readonly FrozenBreakdown[],
 ): Promise<void> {
   const rows = breakdowns.flatMap(({ breakdownId, lines }) =>
-    lines.flatMap((hours, position) => (hours.length === 0 ? [] : [frozenLine(breakdownId, position, hours)])),
+    lines.flatMap((hours, position) =>
+      hours.length === 0 ? [] : [frozenLine(breakdownId, position, hours)],
+    ),
   );
   if (rows.length === 0) return;
   await clickhouse.insertRows({

@@ -39,6 +39,22 @@ export async function loadBillingConfigurations(
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
+/**
+ * The configuration as it is, archived or not, kept so until the transaction ends; null where the id is
+ * unknown. Others may keep it at the same time.
+ */
+export async function holdBillingConfiguration(
+  db: Database | Transaction,
+  id: string,
+): Promise<BillingConfiguration | null> {
+  const [row] = await db
+    .select()
+    .from(customerBillingConfigurations)
+    .where(eq(customerBillingConfigurations.id, id))
+    .for('share');
+  return row === undefined ? null : fromRow(row);
+}
+
 /** The configurations of a customer in the order in which they were made. */
 export async function listBillingConfigurations(
   db: Database | Transaction,

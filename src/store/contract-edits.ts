@@ -18,6 +18,14 @@ export async function insertContractEdit(tx: Transaction, edit: ContractEdit): P
   return rows.length > 0;
 }
 
+/** Adds changes without a uniqueness key, one for each of several contracts. */
+export async function insertContractEdits(
+  tx: Transaction,
+  edits: readonly (ContractEdit & { readonly uniquenessKey: null })[],
+): Promise<void> {
+  if (edits.length > 0) await tx.insert(contractEdits).values([...edits]);
+}
+
 export async function isEditKeyUsed(db: Database | Transaction, uniquenessKey: string): Promise<boolean> {
   const rows = await db
     .select({ id: contractEdits.id })

@@ -5,15 +5,18 @@ import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractVersions } from './schema/contracts.ts';
 
-/** Keeps what a contract was until `supersededAt`. Belongs into the transaction that changes it. */
-export async function insertContractVersion(
+/** Keeps what contracts were until `supersededAt`. Belongs into the transaction that changes them. */
+export async function insertContractVersions(
   tx: Transaction,
-  version: FullContract,
+  versions: readonly FullContract[],
   supersededAt: Instant,
 ): Promise<void> {
+  if (versions.length === 0) return;
   await tx
     .insert(contractVersions)
-    .values({ contractId: version.contract.id, supersededAt, document: version });
+    .values(
+      versions.map((version) => ({ contractId: version.contract.id, supersededAt, document: version })),
+    );
 }
 
 /** The contracts as they were created. Those that were never changed are absent. */

@@ -39,6 +39,37 @@ export async function lockContract(tx: Transaction, id: string): Promise<Contrac
   return rows[0] === undefined ? null : fromRow(rows[0]);
 }
 
+/**
+ * Locks a customer's contracts that are not archived until the transaction ends: at most `limit` of them,
+ * and with `billingConfigurationIds` only those with one of these configurations. The order is that of
+ * their starts, as whoever follows a renewal goes from the older to the newer contract: two that lock
+ * several contracts cannot wait for each other.
+ */
+export async function lockContractsOf(
+  tx: Transaction,
+  customerId: string,
+  filter: { readonly billingConfigurationIds?: readonly string[]; readonly limit: number },
+): Promise<Contract[]> {
+  const { billingConfigurationIds, limit } = filter;
+  if (billingConfigurationIds?.length === 0) return [];
+  const rows = await tx
+    .select()
+    .from(contracts)
+    .where(
+      and(
+        eq(contracts.customerId, customerId),
+        isNull(contracts.archivedAt),
+        billingConfigurationIds === undefined
+          ? undefined
+          : inArray(contracts.billingConfigurationId, [...billingConfigurationIds]),
+      ),
+    )
+    .orderBy(asc(contracts.startingAt), asc(contracts.id))
+    .limit(limit)
+    .for('no key update');
+  return rows.map(fromRow);
+}
+
 export interface ContractFilter {
   readonly ids?: readonly string[];
   readonly customerIds?: readonly string[];

@@ -97,11 +97,33 @@ export async function lockCustomer(tx: Transaction, id: string): Promise<boolean
   return rows.length > 0;
 }
 
+/**
+ * Keeps the customer as it is until the transaction ends, beside others who do the same. Returns when it
+ * was archived (null: it is not), or null where there is no such customer.
+ */
+export async function holdCustomer(
+  tx: Transaction,
+  id: string,
+): Promise<{ readonly archivedAt: Instant | null } | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await tx
+    .select({ archivedAt: customers.archivedAt })
+    .from(customers)
+    .where(eq(customers.id, id))
+    .for('share');
+  return row ?? null;
+}
+
 /** Changes the header of a customer. Returns whether there is such a customer. */
 export async function updateCustomer(
   db: Database | Transaction,
   id: string,
-  changes: { readonly name?: string; readonly crmAccountId?: string | null; readonly updatedAt: Instant },
+  changes: {
+    readonly name?: string;
+    readonly crmAccountId?: string | null;
+    readonly archivedAt?: Instant;
+    readonly updatedAt: Instant;
+  },
 ): Promise<boolean> {
   const rows = await db
     .update(customers)

@@ -129,6 +129,16 @@ export async function lastIssuedPeriodEnds(
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
 
+/** Whether the contract has a finalized invoice that has not been voided. */
+export async function hasFinalizedInvoice(tx: Transaction, contractId: string): Promise<boolean> {
+  const rows = await tx
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(and(eq(invoices.contractId, contractId), eq(invoices.status, 'FINALIZED')))
+    .limit(1);
+  return rows.length > 0;
+}
+
 /** Which of these invoices exist already: an invoice run that is repeated skips them. */
 export async function existingInvoiceIds(
   db: Database | Transaction,

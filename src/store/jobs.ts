@@ -72,12 +72,14 @@ export async function takeDueJobs(tx: Transaction, filter: DueFilter, limit: num
     .for('update', { skipLocked: true });
 }
 
-/** Keeps a queued job from running until the transaction ends; waits for one that is running. */
-export async function holdJob(tx: Transaction, { kind, key }: Pick<NewJob, 'kind' | 'key'>): Promise<void> {
+/** Keeps queued jobs from running until the transaction ends; waits for those that are running. */
+export async function holdJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
   await tx
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.kind, kind), eq(jobs.key, key)))
+    .where(and(eq(jobs.kind, kind), inArray(jobs.key, [...keys])))
+    .orderBy(asc(jobs.id))
     .for('update');
 }
 

@@ -3,7 +3,7 @@
  * contract to a finalized invoice is in `official-client-month.test.ts`.
  *
  * SDK methods covered in this folder:
- * - v1.customers: create, list, retrieve, setIngestAliases
+ * - v1.customers: create, list, retrieve, archive, setIngestAliases
  * - v1.customers.invoices: list, retrieve, listBreakdowns
  * - v1.billableMetrics: create, retrieve
  * - v1.usage: ingest, listWithGroups
@@ -84,6 +84,17 @@ describe('customers with the official client', () => {
     const listedNames = listed.map((customer) => customer.name);
     expect(listedNames.filter((name) => name.startsWith('Page')).sort()).toEqual(names);
     expect(new Set(listed.map((customer) => customer.id)).size).toBe(listed.length);
+  });
+
+  it('are archived once, and listed on request only', async () => {
+    const { data } = await client.v1.customers.create({ name: 'Mistake' });
+    expect((await client.v1.customers.archive({ id: data.id })).data).toEqual({ id: data.id });
+    const [archived] = await collect(client.v1.customers.list({ only_archived: true }));
+    expect(archived).toMatchObject({ id: data.id, archived_at: '2026-03-20T12:00:00.000Z' });
+    expect(await collect(client.v1.customers.list({ customer_ids: [data.id] }))).toEqual([]);
+    await expect(client.v1.customers.archive({ id: data.id })).rejects.toBeInstanceOf(BadRequestError);
+    const unknown = client.v1.customers.archive({ id: UNKNOWN_ID });
+    await expect(unknown).rejects.toBeInstanceOf(NotFoundError);
   });
 
   it('have their aliases replaced as a set', async () => {

@@ -124,6 +124,24 @@ describe('a hierarchy', () => {
     });
   });
 
+  test('is shown by v1 in the initial and in the current state, as in v2', async () => {
+    const parent = await create();
+    const child = await create(parentOf(parent, { payer: 'SELF' }));
+    const alone = await create();
+    const listed = await api.post('/v1/contracts/list', { customer_id: customer });
+    for (const contract_id of [parent, child, alone]) {
+      const expected = (await read(contract_id)).at('data.hierarchy_configuration');
+      expect(expected === undefined).toBe(contract_id === alone);
+      const { body } = await api.post('/v1/contracts/get', { customer_id: customer, contract_id });
+      const index = (listed.list('data') as { id: string }[]).findIndex(({ id }) => id === contract_id);
+      for (const contract of [(body as { data: unknown }).data, listed.at(`data[${index}]`)]) {
+        const { initial, current } = contract as Record<string, Record<string, unknown>>;
+        expect(initial?.hierarchy_configuration).toEqual(expected);
+        expect(current?.hierarchy_configuration).toEqual(expected);
+      }
+    }
+  });
+
   test('has one level, and a consolidated child does not pay for itself', async () => {
     const parent = await create();
     const child = await create(parentOf(parent));

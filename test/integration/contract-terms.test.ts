@@ -245,7 +245,10 @@ function expectedSubscriptions() {
       quantity_schedule: [
         { quantity: 4, starting_at: '2026-11-01T00:00:00.000Z', ending_before: '2027-05-01T00:00:00.000Z' },
       ],
-      billing_cycle_config: { invoice_placement: 'ON_USAGE_INVOICE' },
+      billing_cycle_config: {
+        anchor_date: '2026-11-01T00:00:00.000Z',
+        invoice_placement: 'ON_USAGE_INVOICE',
+      },
     },
   ];
 }

@@ -3,6 +3,7 @@
  * what the tests of those routes need, without ingest or jobs. Usage queries only with a ClickHouse.
  */
 import { pino } from 'pino';
+import { billableMetricPreviewRoutes } from '../../src/api/routes/billable-metric-preview.ts';
 import { billableMetricRoutes } from '../../src/api/routes/billable-metrics.ts';
 import { billingProviderRoutes } from '../../src/api/routes/billing-providers.ts';
 import { contractEditRoutes } from '../../src/api/routes/contract-edits.ts';
@@ -72,12 +73,13 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       ...contractEditRoutes(deps),
       ...contractRateScheduleRoutes(deps),
       ...customFieldRoutes(deps),
-      ...(options.clickhouse === undefined ? [] : usageRoutes(deps)),
+      ...(options.clickhouse === undefined
+        ? []
+        : [...usageRoutes(deps), ...billableMetricPreviewRoutes(deps)]),
     ],
     ingest: async () => {
       throw new Error('there is no ingest in these tests');
     },
-    conflictMessages: {},
     readiness: async () => ({ ready: true, checks: {} }),
     measures: () => [],
   });

@@ -1,7 +1,7 @@
 /** Billing providers: the service's own connections, and where the invoices of customers go. */
 import { z } from 'zod';
+import { archiveConfigurations } from '../../billing/billing-providers/archive-configurations.ts';
 import {
-  archiveConfigurations,
   getBillingConfigurations,
   setBillingConfigurations,
 } from '../../billing/billing-providers/configurations.ts';
@@ -162,13 +162,19 @@ function archiveRoute(deps: Deps): RouteDefinition {
     path: '/v1/archiveCustomerBillingProviderConfigurations',
     operationId: 'archiveCustomerBillingProviderConfigurations',
     summary: 'Archive billing configurations of a customer, all or none',
-    description: 'Contracts that use them stop being sent. Archiving one again changes nothing.',
+    description:
+      'Contracts that use them lose them and stop being sent, and their threshold configurations are ' +
+      'disabled. Archiving one again changes nothing.',
     scope: 'write',
     body: archived,
     response: z.object({ data: archived }),
     errors: [400, 404],
-    async handler({ body }) {
-      await archiveConfigurations(deps, body.customer_id, body.customer_billing_provider_configuration_ids);
+    async handler({ body, actor }) {
+      await archiveConfigurations(deps, {
+        customerId: body.customer_id,
+        ids: body.customer_billing_provider_configuration_ids,
+        archivedBy: actor.name,
+      });
       return { data: body };
     },
   });

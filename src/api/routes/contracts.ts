@@ -6,6 +6,7 @@ import type { RouteDefinition } from '../route.ts';
 import { contractChangeRoutes } from './contracts/change-routes.ts';
 import { contractCreationRoutes } from './contracts/creation-routes.ts';
 import { contractReadRoutes } from './contracts/read-routes.ts';
+import { releaseRoutes } from './contracts/release-route.ts';
 
 export interface ContractRouteDeps {
   readonly db: Database;
@@ -17,5 +18,10 @@ export interface ContractRouteDeps {
 }
 
 export function contractRoutes(deps: ContractRouteDeps): RouteDefinition[] {
-  return [...contractCreationRoutes(deps), ...contractReadRoutes(deps), ...contractChangeRoutes(deps)];
+  return [
+    ...contractCreationRoutes(deps),
+    ...contractReadRoutes(deps),
+    ...contractChangeRoutes(deps),
+    ...releaseRoutes(deps),
+  ];
 }

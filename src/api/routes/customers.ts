@@ -1,6 +1,7 @@
 /** Customers: who is metered and billed, and under which names their usage events come. */
 import { z } from 'zod';
 import type { WithCustomFields } from '../../billing/custom-fields/with-fields.ts';
+import { archiveCustomer } from '../../billing/customers/archive-customer.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../billing/customers/create-customer.ts';
 import { setIngestAliases } from '../../billing/customers/ingest-aliases.ts';
@@ -9,7 +10,7 @@ import type { Clock } from '../../core/clock.ts';
 import { formatInstant } from '../../core/time.ts';
 import type { Customer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
-import { commaList, customFields, queryBoolean, timestamp, uuid } from '../fields.ts';
+import { commaList, createdId, customFields, queryBoolean, timestamp, uuid } from '../fields.ts';
 import { keysetQuery, pageRequest, pageToWire } from '../keyset.ts';
 import { pageOf } from '../pagination.ts';
 import { type RouteDefinition, route } from '../route.ts';
@@ -82,7 +83,7 @@ const configBody = z.object({
 });
 
 export function customerRoutes(deps: Deps): RouteDefinition[] {
-  return [createRoute(deps), listRoute(deps), getRoute(deps), ...changeRoutes(deps)];
+  return [createRoute(deps), listRoute(deps), getRoute(deps), archiveRoute(deps), ...changeRoutes(deps)];
 }
 
 function createRoute(deps: Deps): RouteDefinition {
@@ -152,6 +153,27 @@ function getRoute(deps: Deps): RouteDefinition {
     errors: [404],
     async handler({ params }) {
       return { data: detailToWire(await getCustomer(deps, params.customer_id)) };
+    },
+  });
+}
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/customers/archive',
+    operationId: 'archiveCustomer',
+    summary: 'Archive a customer',
+    description:
+      'Its contracts are archived as of now and all its finalized invoices are voided. It cannot be undone. ' +
+      'Ingest aliases stay with the customer until they are removed.',
+    tags: ['Customers'],
+    scope: 'write',
+    body: z.object({ id: uuid }),
+    response: createdId,
+    errors: [400, 404, 503],
+    async handler({ body, actor }) {
+      await archiveCustomer(deps, body.id, actor.name);
+      return { data: { id: body.id } };
     },
   });
 }

@@ -5,11 +5,9 @@ import { invalid, notFound, Refusal } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
 import {
-  archiveBillingConfigurations,
   type BillingConfiguration,
   insertBillingConfigurations,
   listBillingConfigurations,
-  loadBillingConfigurations,
 } from '../../store/billing-configurations.ts';
 import { loadConnections } from '../../store/billing-connections.ts';
 import { findCustomer, lockCustomer } from '../../store/customers.ts';
@@ -96,29 +94,6 @@ export async function getBillingConfigurations(
 ): Promise<BillingConfigurationView[]> {
   if ((await findCustomer(deps.db, customerId)) === null) throw notFound('customer', customerId);
   return billingConfigurationViews(deps.db, await listBillingConfigurations(deps.db, customerId, filter));
-}
-
-/**
- * Archives configurations, all or none; contracts that use them stop being sent. Doing it twice is doing it
- * once. Refuses an unknown customer (`not_found`) and ids that are not the customer's (`invalid`).
- */
-export async function archiveConfigurations(
-  deps: Deps,
-  customerId: string,
-  ids: readonly string[],
-): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    if (!(await lockCustomer(tx, customerId))) throw notFound('customer', customerId);
-    const known = await loadBillingConfigurations(tx, ids);
-    for (const [index, id] of ids.entries()) {
-      if (known.get(id)?.customerId === customerId) continue;
-      throw invalid(
-        `customer_billing_provider_configuration_ids[${index}]`,
-        `customer ${customerId} has no billing configuration ${id}`,
-      );
-    }
-    await archiveBillingConfigurations(tx, ids, deps.clock.now());
-  });
 }
 
 /** What clients may see of configurations. */

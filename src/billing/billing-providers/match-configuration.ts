@@ -3,8 +3,8 @@ import type { BillingProvider, DeliveryMethod } from '../../core/billing-provide
 import { assert, invalid } from '../../core/errors.ts';
 import {
   type BillingConfiguration,
+  holdBillingConfiguration,
   listBillingConfigurations,
-  loadBillingConfigurations,
 } from '../../store/billing-configurations.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 
@@ -32,7 +32,7 @@ export async function matchBillingConfiguration(
       const other = billingProvider === null ? 'delivery_method' : 'billing_provider';
       throw invalid(`${field}${other}`, 'cannot be combined with billing_provider_configuration_id');
     }
-    return configurationWithId(db, customerId, id, `${field}billing_provider_configuration_id`);
+    return activeConfiguration(db, customerId, id, `${field}billing_provider_configuration_id`);
   }
   if (billingProvider === null) throw invalid(`${field}billing_provider`, 'is required');
   if (deliveryMethod === null) throw invalid(`${field}delivery_method`, 'is required');
@@ -49,17 +49,18 @@ export async function matchBillingConfiguration(
   }
   const [only] = matching;
   assert(only !== undefined, 'one configuration matches');
-  return only;
+  return activeConfiguration(db, customerId, only.id, `${field}billing_provider`);
 }
 
-async function configurationWithId(
+/** Held, so that who archives it waits and finds the contract that is given it now. */
+async function activeConfiguration(
   db: Database | Transaction,
   customerId: string,
   id: string,
   field: string,
 ): Promise<BillingConfiguration> {
-  const found = (await loadBillingConfigurations(db, [id])).get(id);
-  if (found === undefined || found.customerId !== customerId) {
+  const found = await holdBillingConfiguration(db, id);
+  if (found === null || found.customerId !== customerId) {
     throw invalid(field, `customer ${customerId} has no billing configuration ${id}`);
   }
   if (found.archivedAt !== null) throw invalid(field, `billing configuration ${id} is archived`);

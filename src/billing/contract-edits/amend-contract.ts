@@ -8,6 +8,7 @@ import { addedTerms, type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../co
 import { contains, formatInstant, type Instant } from '../../core/time.ts';
 import { type ContractReference, changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
+import { followRenewal } from '../contracts/follow-renewal.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../contracts/terms/build-terms.ts';
 import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
@@ -37,7 +38,7 @@ export async function amendContract(
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
     const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
-    const { edit } = await changeContract(tx, { customerId, contractId }, origin, (full) => {
+    const { changed, edit } = await changeContract(tx, { customerId, contractId }, origin, (full) => {
       requireNotArchived(full);
       requireWithin(full.contract, startingAt);
       requireFromStart(terms, startingAt);
@@ -45,6 +46,7 @@ export async function amendContract(
       return applyEdit(tx, full, additions, { prefix: '', editedBy: createdBy, now });
     });
     await storeCustomFields(tx, fieldsOfTerms(terms, addedTerms(edit.changes), ''));
+    await followRenewal(tx, changed, origin);
     await mergeCustomFields(tx, { entity: 'contract', entityId: contractId, fields, path: '' });
     return edit;
   });

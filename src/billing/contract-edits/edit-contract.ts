@@ -7,6 +7,7 @@ import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.t
 import type { Database } from '../../store/database.ts';
 import { type ContractHook, type ContractReference, changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
+import { followRenewal, refuseLateUpdates } from '../contracts/follow-renewal.ts';
 import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
@@ -34,11 +35,13 @@ export async function editContract(deps: EditDeps, input: EditContractInput): Pr
   const { edit: changes, uniquenessKey, editedBy } = input;
   return deps.db.transaction(async (tx) => {
     const origin = { now, changedBy: editedBy, uniquenessKey };
-    const { changed, edit } = await changeContract(tx, input, origin, (full) => {
+    const { changed, edit } = await changeContract(tx, input, origin, async (full) => {
       requireNotArchived(full);
+      await refuseLateUpdates(tx, full, changes.updates, origin);
       return applyEdit(tx, full, changes, { prefix: 'add_', editedBy, now });
     });
     await storeCustomFields(tx, fieldsOfTerms(changes.additions, addedTerms(edit.changes), 'add_'));
+    await followRenewal(tx, changed, origin);
     if (changes.header.endingBefore !== undefined) await deps.onEndChanged(tx, changed.contract);
     return edit;
   });

@@ -83,8 +83,7 @@ function checkPostpaid({ type, accessSchedule, invoiceSchedule }: Commit, path: 
     throw invalid(`${path}.invoice_schedule`, 'must have exactly 1 item for POSTPAID commits');
   }
   const committed = sum(segments.map((segment) => segment.amount));
-  const isOneUnit = accessSchedule.creditTypeId === invoiceSchedule?.creditTypeId;
-  if (isOneUnit && !sum(items.map((item) => item.amount)).eq(committed)) {
+  if (!sum(items.map((item) => item.amount)).eq(committed)) {
     throw invalid(
       `${path}.invoice_schedule`,
       `must equal the access amount ${committed.toString()} for POSTPAID commits`,

@@ -1,5 +1,6 @@
 /** The part of an edit that changes terms. Pure; what must be looked up is in the context. */
 import { invalid } from '../../core/errors.ts';
+import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../core/terms/contract.ts';
 import type { Updates } from '../../core/terms/contract-edits.ts';
 import type { Instant } from '../../core/time.ts';
@@ -28,7 +29,10 @@ export function updateTerms(terms: ContractTerms, updates: Updates, update: Upda
     commit,
     patch,
     path,
-  ) => patchedCommit(commit, patch, path, context);
+  ) => {
+    refuseRollover(commit, path);
+    return patchedCommit(commit, patch, path, context);
+  };
   const commits = patchAll(terms.commits, updateCommits, COMMIT, patchCommit, (one) => !isCredit(one));
   const recurring = patchAll(
     terms.recurringCommits,
@@ -66,6 +70,13 @@ export function updateTerms(terms: ContractTerms, updates: Updates, update: Upda
       context,
     ),
   };
+}
+
+/** What has rolled over follows its source, and nothing else. */
+function refuseRollover({ type, rolledOverFrom }: Commit, path: string): void {
+  if (rolledOverFrom === null) return;
+  const field = type === 'CREDIT' ? 'credit_id' : 'commit_id';
+  throw invalid(`${path}.${field}`, 'has rolled over from another contract and cannot be edited');
 }
 
 /** What a kind of term is called: the list of patches in the request, the id in a patch, the term in words. */

@@ -1,13 +1,12 @@
-/** Changes of a contract by operations of their own: end date, usage filter, archiving. */
+/** Changes of a contract by operations of their own: end date and usage filter. */
 import type { Clock } from '../../core/clock.ts';
 import { invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
-import type { ContractChanges } from '../../core/terms/contract-edits.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
-import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
 import { type ContractHook, type ContractReference, changeContract } from './change-contract.ts';
+import { followRenewal } from './follow-renewal.ts';
 import { withEndDate } from './truncate-terms.ts';
 import { checkUsageFilter } from './usage-filters.ts';
 
@@ -40,6 +39,7 @@ export async function updateEndDate(
       const { endingBefore } = input;
       return { after: withEndDate(full, endingBefore, now), changes: { endingBefore } };
     });
+    await followRenewal(tx, changed, { now, changedBy: input.changedBy });
     await deps.onEndChanged(tx, changed.contract);
   });
 }
@@ -85,61 +85,6 @@ export function withUsageFilter(full: FullContract, filter: UsageFilter): FullCo
   const others = full.terms.usageFilters.filter((one) => one.startingAt !== filter.startingAt);
   const usageFilters = [...others, filter].toSorted((a, b) => a.startingAt - b.startingAt);
   return { ...full, terms: { ...full.terms, usageFilters } };
-}
-
-export interface ArchiveContractInput extends ContractReference {
-  readonly changedBy: string;
-  /** Whether finalized invoices are voided too. */
-  readonly voidInvoices: boolean;
-}
-
-/**
- * Archives the contract with its commits, credits and charges: drafts are gone and nothing is invoiced any
- * more. Cannot be undone. Refuses (`invalid`) a contract that is archived already.
- */
-export async function archiveContract(deps: Deps, input: ArchiveContractInput): Promise<void> {
-  await deps.db.transaction((tx) => archiveContractIn(tx, input, deps.clock.now()));
-}
-
-/** `archiveContract` as a part of a larger transaction. */
-export async function archiveContractIn(
-  tx: Transaction,
-  input: ArchiveContractInput,
-  now: Instant,
-): Promise<void> {
-  await changeContract(tx, input, { now, changedBy: input.changedBy }, (full) => {
-    requireNotArchived(full);
-    return { after: archived(full, now), changes: archivals(full, now) };
-  });
-  if (input.voidInvoices) await voidInvoicesOfContract(tx, input.contractId);
-}
-
-function archived({ contract, terms }: FullContract, now: Instant): FullContract {
-  const archive = <Term extends { readonly archivedAt: Instant | null }>(term: Term): Term => ({
-    ...term,
-    archivedAt: term.archivedAt ?? now,
-  });
-  return {
-    contract: archive(contract),
-    terms: {
-      ...terms,
-      commits: terms.commits.map(archive),
-      scheduledCharges: terms.scheduledCharges.map(archive),
-    },
-  };
-}
-
-/** What the history tells of it: the contract, and what of its terms was not archived before. */
-function archivals({ terms }: FullContract, now: Instant): Partial<ContractChanges> {
-  const active = terms.commits.filter((commit) => commit.archivedAt === null);
-  return {
-    archivedAt: now,
-    archiveCommits: active.filter(({ type }) => type !== 'CREDIT').map(({ id }) => id),
-    archiveCredits: active.filter(({ type }) => type === 'CREDIT').map(({ id }) => id),
-    archiveScheduledCharges: terms.scheduledCharges
-      .filter((charge) => charge.archivedAt === null)
-      .map(({ id }) => id),
-  };
 }
 
 /** Refuses (`invalid`) a contract that is archived: it cannot be changed any more. */

@@ -5,10 +5,9 @@
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import type { Decimal } from '../../core/decimal.ts';
-import { type Balance, costBasis, grantEntries, openAmount } from '../../core/terms/balance.ts';
-import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
 import { addedTerms, type ContractEdit } from '../../core/terms/contract-edits.ts';
+import type { Balance } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/product-spans.ts';
 import { loadBillingConfigurations } from '../../store/billing-configurations.ts';
@@ -21,11 +20,13 @@ import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';
 import { loadProducts } from '../../store/products.ts';
-import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
 import {
   type BillingConfigurationView,
   billingConfigurationViews,
 } from '../billing-providers/configurations.ts';
+import { balancesOf } from './balances.ts';
+import { costBasesOf } from './cost-bases.ts';
 
 /** What answers show of terms besides themselves: names of what they refer to, and their custom fields. */
 export interface TermNames {
@@ -48,7 +49,7 @@ export interface ContractView {
   readonly names: TermNames;
   /** The currency of its rate card. */
   readonly fiatCreditTypeId: string | null;
-  /** By commit or credit, of both states. */
+  /** By commit or credit. */
   readonly balances: ReadonlyMap<string, Balance>;
   /** By commit; absent where it cannot be told. */
   readonly costBases: ReadonlyMap<string, Decimal>;
@@ -83,11 +84,12 @@ export async function viewsOf(
   const children = await loadContracts(db, { parentIds: ids });
   const cards = await loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]);
   const configurations = await loadConfigurations(db, contracts);
+  const balances = await balancesOf(db, states, transitions, now);
+  const costBases = await costBasesOf(db, states, cards);
   return states.map((current): ContractView => {
     const { contract } = current;
     const card = cards.get(contract.rateCardId ?? '') ?? null;
     const initial = initials.get(contract.id) ?? current;
-    const commits = [...initial.terms.commits, ...current.terms.commits];
     return {
       current,
       initial,
@@ -97,30 +99,11 @@ export async function viewsOf(
       billingConfiguration: configurations.get(contract.billingConfigurationId ?? '') ?? null,
       names,
       fiatCreditTypeId: card?.fiatCreditTypeId ?? null,
-      balances: new Map(commits.map((commit) => [commit.id, balanceOf(commit, contract, now)])),
-      costBases: costBasesOf(commits, card),
+      balances,
+      costBases,
       now,
     };
   });
-}
-
-/** By its terms alone: usage does not draw on balances yet. */
-function balanceOf(commit: Commit, contract: Contract, now: Instant): Balance {
-  return { balance: openAmount(commit, now, contract.endingBefore), ledger: grantEntries(commit) };
-}
-
-/** A custom unit is worth what the rate card converts it to. */
-function costBasesOf(commits: readonly Commit[], card: RateCard | null): Map<string, Decimal> {
-  return new Map(
-    commits.flatMap((commit) => {
-      const conversion = card?.conversions.find(
-        (one) => one.customCreditTypeId === commit.accessSchedule.creditTypeId,
-      );
-      const isConverted = commit.invoiceSchedule?.creditTypeId === card?.fiatCreditTypeId;
-      const basis = costBasis(commit, isConverted ? (conversion?.fiatPerCustomCredit ?? null) : null);
-      return basis === null ? [] : [[commit.id, basis] as const];
-    }),
-  );
 }
 
 async function loadConfigurations(

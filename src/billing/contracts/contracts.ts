@@ -8,13 +8,14 @@ import { findContract, loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { type ContractView, contractViews, viewsOf } from './contract-views.ts';
+import { missingContract } from './missing-contract.ts';
 
 interface Deps {
   readonly db: Database;
   readonly clock: Clock;
 }
 
-/** The customer's contract, archived or not. Refuses an unknown one and another customer's (`ContractNotFound`). */
+/** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
 export async function findContractOf(
   db: Database,
   customerId: string,
@@ -22,10 +23,7 @@ export async function findContractOf(
 ): Promise<Contract> {
   const contract = await findContract(db, contractId);
   if (contract !== null && contract.customerId === customerId) return contract;
-  if ((await findCustomer(db, customerId)) === null) {
-    throw notFound('customer', customerId, 'CustomerNotFound');
-  }
-  throw notFound('contract', contractId, 'ContractNotFound');
+  throw await missingContract(db, customerId, contractId);
 }
 
 export interface GetContractInput {

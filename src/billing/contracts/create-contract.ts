@@ -3,6 +3,7 @@ import type { StatementSchedule } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
 import type {
   Contract,
   ContractTerms,
@@ -15,7 +16,7 @@ import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import { insertTerms } from '../../store/contract-terms.ts';
 import { insertContract } from '../../store/contracts.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { holdCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import type { RateCard } from '../../store/rate-cards.ts';
 import {
@@ -98,15 +99,27 @@ export async function createContractIn(
     throw conflict('This uniqueness key has already been used.');
   }
   await insertTerms(tx, contract.id, terms);
-  if (input.transition !== null) {
-    await deps.onEndChanged(tx, await renewContract(tx, contract, input.transition, now));
-  }
+  const rollovers = await renew(tx, deps, contract, input, now);
   await storeCustomFields(tx, [
     { entity: 'contract', entityId: contract.id, fields: input.customFields, path: '' },
     ...fieldsOfTerms(input.terms, terms, ''),
   ]);
   await deps.onCreated(tx, contract);
-  return { contract, terms };
+  return { contract, terms: { ...terms, commits: [...terms.commits, ...rollovers] } };
+}
+
+/** What a renewal has rolled over to the new contract; nothing where it renews none. */
+async function renew(
+  tx: Transaction,
+  deps: Pick<CreateContractDeps, 'onEndChanged'>,
+  contract: Contract,
+  { transition }: CreateContractInput,
+  now: Instant,
+): Promise<readonly Commit[]> {
+  if (transition === null) return [];
+  const { from, rollovers } = await renewContract(tx, contract, transition, now);
+  await deps.onEndChanged(tx, from);
+  return rollovers;
 }
 
 async function headerOf(
@@ -150,8 +163,9 @@ function checkDates({ startingAt, endingBefore, statementSchedule }: CreateContr
   if (day !== 'CUSTOM_DATE' && anchor !== null) throw invalid(field, 'is for day CUSTOM_DATE only');
 }
 
+/** Held first of all: a customer who is being archived waits for the contract and archives it too, or is waited for. */
 async function requireActiveCustomer(tx: Transaction, customerId: string): Promise<void> {
-  const customer = await findCustomer(tx, customerId);
+  const customer = await holdCustomer(tx, customerId);
   if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
   if (customer.archivedAt !== null) throw invalid('customer_id', `customer ${customerId} is archived`);
 }

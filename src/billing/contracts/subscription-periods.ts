@@ -39,22 +39,25 @@ export function subscriptionPeriods(
   return { previous: end === null ? null : periodContaining(terms, end - 1), current: null, next: null };
 }
 
+export function subscriptionPeriodTerms(contract: Contract, subscription: Subscription): PeriodTerms {
+  const { billingFrequency: frequency, startingAt: start, endingBefore } = subscription;
+  const ends = [endingBefore, contract.endingBefore].filter((end) => end !== null);
+  return {
+    schedule: { frequency, day: 'CUSTOM_DATE', anchor: subscriptionAnchor(contract, subscription) },
+    contract: { start, end: ends.length === 0 ? null : Math.max(start, Math.min(...ends)) },
+  };
+}
+
 /**
  * Boundaries are counted from the subscription's own anchor, else from the contract's. With a longer
  * frequency than the contract's usage invoices they are counted from the start of the usage period that
  * the subscription begins in.
  */
-export function subscriptionPeriodTerms(contract: Contract, subscription: Subscription): PeriodTerms {
-  const { billingFrequency: frequency, startingAt: start, endingBefore, anchorDate } = subscription;
-  const ends = [endingBefore, contract.endingBefore].filter((end) => end !== null);
-  const anchor = anchorDate ?? anchorOf(contract, subscription);
-  return {
-    schedule: { frequency, day: 'CUSTOM_DATE', anchor },
-    contract: { start, end: ends.length === 0 ? null : Math.max(start, Math.min(...ends)) },
-  };
-}
-
-function anchorOf(contract: Contract, { billingFrequency, startingAt }: Subscription): Instant {
+export function subscriptionAnchor(
+  contract: Contract,
+  { billingFrequency, startingAt, anchorDate }: Subscription,
+): Instant {
+  if (anchorDate !== null) return anchorDate;
   const { frequency } = contract.statementSchedule;
   const anchor = statementAnchor(contract);
   if (DAYS_AT_LEAST[billingFrequency] <= DAYS_AT_LEAST[frequency]) return anchor;

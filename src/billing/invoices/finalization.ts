@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
+import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
@@ -14,7 +15,7 @@ import { nextPeriod } from '../../rating/billing-periods.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
-import { enqueueJobs, holdJob, type Job, type NewJob } from '../../store/jobs.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob } from '../../store/jobs.ts';
 import type { JobKind } from '../jobs/job-runner.ts';
 import { computeInGroups } from './compute.ts';
 import { freezeInvoices } from './freeze.ts';
@@ -51,10 +52,11 @@ export async function enqueueNextFinalization(
   contract: Contract,
   gracePeriodHours: number,
 ): Promise<void> {
-  if (!billsUsage(contract)) return;
-  const issuedUntil = (await lastIssuedPeriodEnds(tx, [contract.id])).get(contract.id);
-  const period = nextUnissuedPeriod(contract, issuedUntil);
-  if (period !== null) await enqueueJobs(tx, [finalizationJob({ contract, period }, gracePeriodHours)]);
+  const targets = await nextTargets(tx, [contract]);
+  await enqueueJobs(
+    tx,
+    targets.map((target) => finalizationJob(target, gracePeriodHours)),
+  );
 }
 
 /**
@@ -62,7 +64,40 @@ export async function enqueueNextFinalization(
  * An invoice whose turn has not come has no job, and is not finalized meanwhile.
  */
 export async function holdFinalization(tx: Transaction, target: InvoiceTarget): Promise<void> {
-  await holdJob(tx, { kind: KIND, key: jobKey(target) });
+  await holdJobs(tx, KIND, [jobKey(target)]);
+}
+
+/** Each finalization of a contract that is behind brings the next; so many in a row are waited for. */
+const FINALIZATIONS_AWAITED_MAX = 50;
+
+/**
+ * Keeps every invoice of contracts that this transaction has locked from being finalized until it ends.
+ * Refuses (`unavailable`) where one finalization after the other was quicker.
+ */
+export async function holdNextFinalizations(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
+  const held = new Set<string>();
+  for (let round = 0; round < FINALIZATIONS_AWAITED_MAX; round += 1) {
+    const keys = (await nextTargets(tx, contracts)).map(jobKey).filter((key) => !held.has(key));
+    if (keys.length === 0) return;
+    await holdJobs(tx, KIND, keys);
+    for (const key of keys) held.add(key);
+  }
+  throw new Refusal('unavailable', 'invoices of these contracts are being finalized: try again later');
+}
+
+async function nextTargets(
+  db: Transaction | Database,
+  contracts: readonly Contract[],
+): Promise<InvoiceTarget[]> {
+  const billed = contracts.filter(billsUsage);
+  const issuedUntil = await lastIssuedPeriodEnds(
+    db,
+    billed.map(({ id }) => id),
+  );
+  return billed.flatMap((contract) => {
+    const period = nextUnissuedPeriod(contract, issuedUntil.get(contract.id));
+    return period === null ? [] : [{ contract, period }];
+  });
 }
 
 export function finalizationJobKind(deps: Deps): JobKind {

@@ -73,6 +73,8 @@ export const contractChanges = objectOf({
   ...removalsShape,
   ...updatesShape,
   ...additionsShape,
+  /** The billing configuration that the contract lost because that was archived. */
+  removeBillingConfigurationId: z.string().nullable(),
   /** Set where the contract was archived. */
   archivedAt: instantValue.nullable(),
 });
@@ -110,6 +112,7 @@ export const NO_CHANGES: ContractChanges = {
   addSpendThreshold: null,
   addPrepaidBalanceThreshold: null,
   addBillingConfigurationId: null,
+  removeBillingConfigurationId: null,
   archivedAt: null,
 };
 

@@ -20,3 +20,12 @@ export const paymentGate = objectOf({
   precalculatedTax: objectOf({ amount: exactText, name: z.string().nullable() }).nullable(),
 });
 export type PaymentGate = z.output<typeof paymentGate>;
+
+/** How a payment that somebody else collects has ended. */
+export const PAYMENT_OUTCOMES = ['PAID', 'FAILED'] as const;
+export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
+
+/** Whether the purchase behind this gate cannot be used. `outcome` is null while nothing is known of the payment. */
+export function isWithheld(gate: PaymentGate | null, outcome: PaymentOutcome | null): boolean {
+  return gate?.type === 'EXTERNAL' && outcome !== 'PAID';
+}

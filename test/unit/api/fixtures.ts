@@ -33,7 +33,6 @@ export function testApp(routes: readonly RouteDefinition[], overrides: Partial<A
     authenticate,
     routes,
     ingest: async () => ({ accepted: 0, duplicates: 0 }),
-    conflictMessages: {},
     readiness: async () => ({ ready: true, checks: { postgres: true } }),
     measures: () => [],
     ...overrides,

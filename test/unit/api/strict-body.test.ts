@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { enumIn } from '../../../src/api/fields.ts';
 import { checkInput } from '../../../src/api/problems.ts';
-import { strictBody } from '../../../src/api/routes/packages/strict-body.ts';
+import { strictBody } from '../../../src/api/strict-body.ts';
 
 const schema = strictBody(
   z.object({

@@ -7,6 +7,7 @@ import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../../../core/bill
 import { invalid } from '../../../core/errors.ts';
 import type { Removals, Updates } from '../../../core/terms/contract-edits.ts';
 import { customFields, enumIn, hourAlignedTimestamp, uuid } from '../../fields.ts';
+import { strictBody } from '../../strict-body.ts';
 import {
   commitFromWire,
   commitInput,
@@ -88,6 +89,29 @@ function refuseUnsupported(body: object, names: readonly string[]): void {
   }
 }
 
+/** The interface knows them, and they mean nothing here (docs/contracts.md, "Not supported"). */
+const IGNORED_IN_EDITS = [
+  ...[
+    'add_commits',
+    'add_credits',
+    'add_recurring_commits',
+    'add_recurring_credits',
+    'add_scheduled_charges',
+    'update_commits',
+    'update_credits',
+    'update_scheduled_charges',
+  ].flatMap((group) => [`${group}.netsuite_sales_order_id`, `${group}.salesforce_opportunity_id`]),
+  'add_commits.amount',
+  'add_commits.access_schedule.access_type',
+  'add_credits.access_schedule.access_type',
+  'add_subscriptions.payment_gate_config',
+  ...['add', 'update'].flatMap((verb) =>
+    ['duration', 'rate_type', 'rollover_fraction'].map(
+      (name) => `${verb}_prepaid_balance_threshold_configuration.commit.${name}`,
+    ),
+  ),
+];
+
 const billingProviderUpdate = z
   .object({
     billing_provider_configuration: z.object({
@@ -102,7 +126,7 @@ const billingProviderUpdate = z
     description: 'For contracts without a billing provider configuration.',
   });
 
-export const editContractBody = z
+const editFields = z
   .object({
     customer_id: uuid,
     contract_id: uuid,
@@ -143,6 +167,8 @@ export const editContractBody = z
     ...unsupportedFields(UNSUPPORTED_EDITS),
   })
   .meta({ id: 'EditContract', description: 'All changes are made or none is.' });
+
+export const editContractBody = strictBody(editFields, IGNORED_IN_EDITS);
 
 type EditContractBody = z.output<typeof editContractBody>;
 

@@ -73,6 +73,10 @@ export const contractEditOutput = z
         schedule: z.object({ effective_at: z.literal('START_OF_CURRENT_PERIOD') }),
       })
       .optional(),
+    remove_billing_provider_configuration: z
+      .object({ id: uuid })
+      .optional()
+      .meta({ description: 'Set where the contract lost its configuration because that was archived.' }),
     update_contract_name: z.string().nullable().optional(),
     update_net_payment_terms_days: z.int().nullable().optional(),
     update_contract_end_date: timestamp
@@ -176,5 +180,10 @@ function removalsToWire(changes: ContractChanges) {
     archive_scheduled_charges: ids(changes.archiveScheduledCharges),
     archive_spend_trackers: ifAny([...changes.archiveSpendTrackers]),
     remove_overrides: ids(changes.removeOverrides),
+    remove_billing_provider_configuration: referenceToWire(changes.removeBillingConfigurationId),
   };
+}
+
+function referenceToWire(id: string | null) {
+  return id === null ? undefined : { id };
 }

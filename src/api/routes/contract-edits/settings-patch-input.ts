@@ -9,7 +9,11 @@ import type {
 import { enumIn, exactNumber, hourAlignedTimestamp, uuid, wholeNumber } from '../../fields.ts';
 import { paymentGateFromWire, paymentGateInput } from '../contracts/payment-gate-schemas.ts';
 import { applicabilityInput, priority, roundingInput } from '../contracts/term-fields.ts';
-import { balanceSpecifiersFromWire, balanceSpecifiersInput } from '../contracts/threshold-schemas.ts';
+import {
+  balanceSpecifiersFromWire,
+  balanceSpecifiersInput,
+  noProductFilters,
+} from '../contracts/threshold-schemas.ts';
 import { applicabilityPatchFromWire, roundingPatchFromWire } from './patch-input.ts';
 
 /** More changes in one call are a mistake. */
@@ -120,7 +124,7 @@ const thresholdPatch = {
 };
 
 export const spendThresholdPatchInput = z
-  .object({ ...thresholdPatch, commit: z.object(thresholdCommitPatch).nullish() })
+  .object({ ...thresholdPatch, commit: z.object({ ...thresholdCommitPatch, ...noProductFilters }).nullish() })
   .meta({ id: 'UpdateSpendThresholdConfiguration' });
 
 export const prepaidBalanceThresholdPatchInput = z

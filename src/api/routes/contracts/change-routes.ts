@@ -1,11 +1,8 @@
 /** Operations that change one thing about a contract: its end, its usage filter, whether it is archived. */
 import { z } from 'zod';
+import { archiveContract } from '../../../billing/contracts/archive-contracts.ts';
 import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
-import {
-  archiveContract,
-  setUsageFilter,
-  updateEndDate,
-} from '../../../billing/contracts/contract-changes.ts';
+import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Database } from '../../../store/database.ts';
 import { createdId, hourAlignedTimestamp, uuid } from '../../fields.ts';
@@ -82,6 +79,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/archive',
+    errors: [400, 404, 503],
     operationId: 'archiveContract',
     summary: 'Archive a contract',
     description: 'Drafts are gone and nothing more is invoiced. Cannot be undone.',

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { Decimal } from '../../../core/decimal.ts';
-import { type Balance, type LedgerEntry, ledgerEntryType } from '../../../core/terms/balance.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
+import { type Balance, type LedgerEntry, ledgerEntryType } from '../../../core/terms/ledger.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { customFields, exactValue, timestamp, uuid } from '../../fields.ts';

@@ -45,7 +45,15 @@ const commitOnly = {
 };
 
 export const commitInput = z
-  .object({ ...commonInput, ...commitOnly, invoice_schedule: invoiceScheduleInput.nullish() })
+  .object({
+    ...commonInput,
+    ...commitOnly,
+    invoice_schedule: invoiceScheduleInput.nullish(),
+    payment_gate_config: z
+      .null('is for commits that an edit adds to a contract')
+      .optional()
+      .meta({ description: 'Not here: an edit can add a commit that is withheld until it is paid.' }),
+  })
   .meta({ id: 'CommitInput' });
 
 /** Of v2 edits: a commit may be withheld until it is paid. */
@@ -65,7 +73,7 @@ export const creditInput = z
 export function commitFromWire(
   wire: z.output<typeof commitInput> | z.output<typeof commitInputV2>,
 ): CommitInput {
-  const gate = 'payment_gate_config' in wire ? wire.payment_gate_config : null;
+  const { payment_gate_config: gate } = wire;
   return {
     ...commonFromWire(wire),
     type: wire.type,

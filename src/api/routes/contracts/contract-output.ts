@@ -118,6 +118,7 @@ const contractState = z
     usage_filter: z
       .object({ initial: filterOutput, current: filterOutput.nullable(), updates: z.array(filterOutput) })
       .optional(),
+    hierarchy_configuration: hierarchyOutput.optional(),
   })
   .meta({ id: 'ContractWithoutAmendments' });
 
@@ -222,7 +223,7 @@ function flatToWire(view: ContractView): z.input<z.ZodObject<typeof contractV2Sh
     custom_fields: customFieldsOf(view.names.customFields, contract.id),
     ...billingConfigurationOf(view),
     ...given('subscriptions', subscriptionsToWire(view)),
-    ...given('hierarchy_configuration', hierarchyToWire(view)),
+    ...given('hierarchy_configuration', hierarchyToWire(view.current, view)),
   };
 }
 
@@ -237,6 +238,7 @@ function stateToWire(
     ...sharedTermsToWire(state, view),
     ...v1TermsToWire(state, view, options),
     ...given('usage_filter', usageFilterToWire(state.terms.usageFilters, view.now)),
+    ...given('hierarchy_configuration', hierarchyToWire(state, view)),
   };
 }
 
@@ -334,8 +336,12 @@ function billingConfigurationOf({ billingConfiguration: configuration }: Contrac
   );
 }
 
-function hierarchyToWire({ current, children }: ContractView): z.input<typeof hierarchyOutput> | null {
-  const { parent, invoiceConsolidationType: type } = current.contract;
+/** Children as they are now, in every state. */
+function hierarchyToWire(
+  { contract }: FullContract,
+  { children }: ContractView,
+): z.input<typeof hierarchyOutput> | null {
+  const { parent, invoiceConsolidationType: type } = contract;
   if (parent !== null) {
     return {
       parent: { contract_id: parent.contractId, customer_id: parent.customerId },

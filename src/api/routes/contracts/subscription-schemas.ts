@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   type SubscriptionPeriods,
+  subscriptionAnchor,
   subscriptionPeriods,
 } from '../../../billing/contracts/subscription-periods.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
@@ -118,7 +119,7 @@ export const subscriptionOutput = z
     ending_before: timestamp.optional(),
     fiat_credit_type_id: uuid.optional(),
     billing_cycle_config: z.object({
-      anchor_date: timestamp.optional(),
+      anchor_date: timestamp.meta({ description: 'The billing periods are counted from here.' }),
       invoice_placement: z.enum(INVOICE_PLACEMENTS),
     }),
     custom_fields: customFields,
@@ -196,7 +197,7 @@ export function subscriptionToWire(
     ...given('ending_before', from.endingBefore === null ? null : formatInstant(from.endingBefore)),
     ...given('fiat_credit_type_id', context.fiatCreditTypeId),
     billing_cycle_config: {
-      ...given('anchor_date', from.anchorDate === null ? null : formatInstant(from.anchorDate)),
+      anchor_date: formatInstant(subscriptionAnchor(context.contract, from)),
       invoice_placement: from.invoicePlacement,
     },
     custom_fields: customFieldsOf(context.names.customFields, from.id),

@@ -52,8 +52,20 @@ const thresholdInput = {
   discount_configuration: discountInput.nullish(),
 };
 
+const noFilter = z
+  .array(z.unknown())
+  .max(0, 'is not possible here: the commit covers all that has been spent')
+  .nullish();
+
+/** The commit of a spend threshold covers whatever was spent; an empty list asks for nothing and may stand. */
+export const noProductFilters = {
+  applicable_product_ids: noFilter,
+  applicable_product_tags: noFilter,
+  specifiers: noFilter,
+};
+
 export const spendThresholdInput = z
-  .object({ ...thresholdInput, commit: z.object(thresholdCommitInput) })
+  .object({ ...thresholdInput, commit: z.object({ ...thresholdCommitInput, ...noProductFilters }) })
   .meta({ id: 'SpendThresholdConfigurationInput' });
 
 const customFieldFilter = z.object({

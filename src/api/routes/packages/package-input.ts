@@ -6,6 +6,7 @@ import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../../../core/bill
 import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
 import type { HeaderTemplate } from '../../../core/terms/packages.ts';
 import { enumIn, hourAlignedTimestamp, uuid } from '../../fields.ts';
+import { strictBody } from '../../strict-body.ts';
 import { paymentTermsDays, STATEMENT_FREQUENCIES, uniquenessKey } from '../contracts/contract-input.ts';
 import {
   prepaidBalanceThresholdFromWire,
@@ -16,7 +17,6 @@ import {
   spendTrackerInput,
 } from '../contracts/threshold-schemas.ts';
 import { duration, offset } from './relative-schemas.ts';
-import { strictBody } from './strict-body.ts';
 import {
   commitTemplateFromWire,
   commitTemplateInput,

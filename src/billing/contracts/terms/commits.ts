@@ -9,6 +9,7 @@ import { validateApplicability, validateHierarchyAccess } from './applicability.
 import { refusePaymentGate } from './payment-gates.ts';
 import { type ExpandedSchedule, expandSchedule, totalOf } from './point-schedule.ts';
 import {
+  isFiat,
   requireCreditType,
   requireEndAfterStart,
   requireFixedProduct,
@@ -87,6 +88,7 @@ function resolveSchedules(input: CommitInput, path: string, context: TermsContex
   const wrongItem = invoice?.items.find((item) => item.amount.lt(ZERO));
   if (wrongItem !== undefined) throw invalid(`${path}.invoice_schedule`, 'amounts must not be negative');
   if (input.type === 'POSTPAID') checkPostpaid(access, accessCreditTypeId, invoice, input, path);
+  if (invoice !== null) requireFiat(invoice.creditTypeId, `${path}.invoice_schedule.credit_type_id`);
   const { rolloverFraction } = input;
   if (rolloverFraction !== null && (rolloverFraction.lt(ZERO) || rolloverFraction.gt(ONE))) {
     throw invalid(`${path}.rollover_fraction`, 'must be from 0 to 1');
@@ -112,7 +114,12 @@ export function validateAccessSchedule(
   return requireCreditType(context, schedule.creditTypeId, `${path}.credit_type_id`);
 }
 
-/** One segment, one invoice item (the true-up), and the same amount in both. */
+/** Custom units are granted; what is owed is money. */
+function requireFiat(creditTypeId: string, field: string): void {
+  if (!isFiat(creditTypeId)) throw invalid(field, 'must be a fiat currency');
+}
+
+/** One segment, one invoice item (the true-up), and the same amount of one currency in both. */
 function checkPostpaid(
   access: AccessScheduleInput,
   accessCreditTypeId: string,
@@ -130,8 +137,13 @@ function checkPostpaid(
   if (invoice.items.length !== 1) {
     throw invalid(`${path}.invoice_schedule.schedule_items`, 'must have exactly 1 item for POSTPAID commits');
   }
+  requireFiat(accessCreditTypeId, `${path}.access_schedule.credit_type_id`);
+  if (invoice.creditTypeId !== accessCreditTypeId) {
+    const field = `${path}.invoice_schedule.credit_type_id`;
+    throw invalid(field, 'must be the currency of the access schedule for POSTPAID commits');
+  }
   const committed = sum(access.segments.map((segment) => segment.amount));
-  if (accessCreditTypeId === invoice.creditTypeId && !totalOf(invoice.items).eq(committed)) {
+  if (!totalOf(invoice.items).eq(committed)) {
     throw invalid(
       `${path}.invoice_schedule.schedule_items[0].amount`,
       `must equal the access amount ${committed.toString()} for POSTPAID commits`,

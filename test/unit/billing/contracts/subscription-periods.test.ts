@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
-import { subscriptionPeriods } from '../../../../src/billing/contracts/subscription-periods.ts';
+import {
+  subscriptionAnchor,
+  subscriptionPeriods,
+} from '../../../../src/billing/contracts/subscription-periods.ts';
 import type { Contract } from '../../../../src/core/terms/contract.ts';
 import type { Subscription } from '../../../../src/core/terms/subscriptions.ts';
 import { formatInstant, type Interval } from '../../../../src/core/time.ts';
@@ -37,6 +40,22 @@ test('of a longer frequency are counted from the usage period that the subscript
 test('have an anchor of their own where they are given one', () => {
   const anchored = { ...SEPTEMBER, anchorDate: at('2026-09-10') };
   expect(periods(SEPTEMBER, anchored, '2026-10-20')[1]).toBe('2026-10-10 2026-11-10');
+});
+
+test.each<[string, Partial<Subscription>, string]>([
+  ['the contract’s', SEPTEMBER, '2026-10-01'],
+  ['its own', { ...SEPTEMBER, anchorDate: at('2026-09-10') }, '2026-09-10'],
+  [
+    'the start of its first usage period',
+    { startingAt: at('2026-11-20'), billingFrequency: 'ANNUAL' },
+    '2026-11-01',
+  ],
+])('are the same when %s anchor is given', (_, subscription, anchor) => {
+  const { contract } = contractWith(SEPTEMBER);
+  expect(subscriptionAnchor(contract, subscriptionWith(subscription))).toBe(at(anchor));
+  expect(periods(SEPTEMBER, { ...subscription, anchorDate: at(anchor) }, '2027-02-01')).toEqual(
+    periods(SEPTEMBER, subscription, '2027-02-01'),
+  );
 });
 
 test('end with the subscription or the contract, whichever ends first', () => {

@@ -63,6 +63,19 @@ export function commitWith(change: Partial<Commit>): Commit {
   };
 }
 
+/** Segments of an id, an amount, a start and an end. */
+export function accessWith(...segments: [string, string, number, number][]): Commit['accessSchedule'] {
+  return {
+    creditTypeId: 'usd',
+    segments: segments.map(([id, amount, startingAt, endingBefore]) => ({
+      id,
+      amount: decimal(amount),
+      startingAt,
+      endingBefore,
+    })),
+  };
+}
+
 export function recurringWith(change: Partial<RecurringCommit>): RecurringCommit {
   return {
     id: 'recurring',

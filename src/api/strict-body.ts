@@ -1,13 +1,17 @@
 /**
- * Bodies in which no member may be unknown, at any depth. Elsewhere an unknown member is ignored; a
- * package cannot be changed, so a misspelled member must not be lost.
+ * Bodies in which no member may be unknown, at any depth. Elsewhere an unknown member is ignored; here a
+ * misspelled one must not be lost: a package cannot be changed, and an edit would be recorded without it.
  */
 import { z } from 'zod';
 
-/** `schema`, refusing members that it does not name, each by its path. */
-export function strictBody<Schema extends z.ZodType>(schema: Schema) {
+/**
+ * `schema`, refusing members that it does not name, each by its path. Those in `ignored` are left out of
+ * it and not refused: paths without the indexes of lists, such as `add_commits.amount`.
+ */
+export function strictBody<Schema extends z.ZodType>(schema: Schema, ignored: readonly string[] = []) {
   return z.preprocess((value, context) => {
     for (const path of unknownMembers(schema, value)) {
+      if (ignored.includes(path.filter((step) => typeof step === 'string').join('.'))) continue;
       context.addIssue({ code: 'custom', path, message: 'is not a field of this request' });
     }
     return value;

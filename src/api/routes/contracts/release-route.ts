@@ -1,0 +1,34 @@
+/** How an integrator that collects payments itself says what has become of one. */
+import { z } from 'zod';
+import { releaseCommit } from '../../../billing/contracts/release-commit.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { PAYMENT_OUTCOMES } from '../../../core/terms/payment-gate.ts';
+import type { Database } from '../../../store/database.ts';
+import { enumIn, uuid } from '../../fields.ts';
+import { type RouteDefinition, route } from '../../route.ts';
+
+export function releaseRoutes(deps: { readonly db: Database; readonly clock: Clock }): RouteDefinition[] {
+  return [
+    route({
+      method: 'post',
+      tags: ['Contracts'],
+      path: '/v1/contracts/commits/threshold-billing/release',
+      operationId: 'releaseCommit',
+      summary: 'Tell the outcome of a payment that a commit waits for',
+      description:
+        'For commits with payment_gate_type EXTERNAL. PAID makes the balance usable from the start of its ' +
+        'access on, FAILED never. The first answer holds: the same again changes nothing, the other is refused.',
+      scope: 'write',
+      body: z.object({
+        workflow_id: uuid.meta({ description: 'The id of the commit.' }),
+        outcome: enumIn(PAYMENT_OUTCOMES),
+      }),
+      response: 'empty',
+      errors: [400, 404],
+      async handler({ body, actor }) {
+        const { workflow_id: workflowId, outcome } = body;
+        await releaseCommit(deps, { workflowId, outcome, toldBy: actor.name });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,92 @@
+/**
+ * Archiving customers' billing configurations (docs/catalogue.md, "Billing providers").
+ *
+ * Locks in this order: the customer, the configurations, the contracts by their starts. Who gives a configuration to
+ * a contract holds the configuration until the contract has it, and has its contract locked already; such
+ * a contract has no configuration yet, so it is none of those that are waited for here.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import type { ContractChanges } from '../../core/terms/contract-edits.ts';
+import {
+  archiveBillingConfigurations,
+  loadBillingConfigurations,
+} from '../../store/billing-configurations.ts';
+import { lockContractsOf } from '../../store/contracts.ts';
+import { lockCustomer } from '../../store/customers.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import {
+  CONTRACTS_PER_CALL_MAX,
+  type ContractChange,
+  changeLockedContracts,
+} from '../contracts/change-contract.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface ArchiveConfigurationsInput {
+  readonly customerId: string;
+  readonly ids: readonly string[];
+  readonly archivedBy: string;
+}
+
+/**
+ * Archives configurations, all or none. Contracts that use them lose them, are sent no more, and buy no
+ * more by thresholds; archived contracts stay as they are. Doing it twice is doing it once. Refuses an
+ * unknown customer (`not_found`), ids that are not the customer's, and configurations of more contracts
+ * than one call may change (`invalid`).
+ */
+export async function archiveConfigurations(deps: Deps, input: ArchiveConfigurationsInput): Promise<void> {
+  const { customerId, ids, archivedBy } = input;
+  const now = deps.clock.now();
+  await deps.db.transaction(async (tx) => {
+    if (!(await lockCustomer(tx, customerId))) throw notFound('customer', customerId);
+    await requireOwn(tx, customerId, ids);
+    await archiveBillingConfigurations(tx, ids, now);
+    const limit = CONTRACTS_PER_CALL_MAX + 1;
+    const contracts = await lockContractsOf(tx, customerId, { billingConfigurationIds: ids, limit });
+    if (contracts.length === limit) {
+      throw new Refusal(
+        'invalid',
+        `more than ${CONTRACTS_PER_CALL_MAX} contracts use these configurations: archive some contracts first`,
+      );
+    }
+    await changeLockedContracts(tx, contracts, { now, changedBy: archivedBy }, withoutConfiguration);
+  });
+}
+
+async function requireOwn(tx: Transaction, customerId: string, ids: readonly string[]): Promise<void> {
+  const known = await loadBillingConfigurations(tx, ids);
+  for (const [index, id] of ids.entries()) {
+    if (known.get(id)?.customerId === customerId) continue;
+    throw invalid(
+      `customer_billing_provider_configuration_ids[${index}]`,
+      `customer ${customerId} has no billing configuration ${id}`,
+    );
+  }
+}
+
+/** Without a configuration nobody can be charged: thresholds rest until they are enabled again. */
+function withoutConfiguration({ contract, terms }: FullContract): ContractChange {
+  const { spendThreshold: spend, prepaidBalanceThreshold: prepaid } = terms;
+  const disabled = { isEnabled: false };
+  const changes: Partial<ContractChanges> = {
+    removeBillingConfigurationId: contract.billingConfigurationId,
+    updateSpendThreshold: spend?.isEnabled ? disabled : null,
+    updatePrepaidBalanceThreshold: prepaid?.isEnabled ? disabled : null,
+  };
+  return {
+    after: {
+      contract: { ...contract, billingConfigurationId: null },
+      terms: {
+        ...terms,
+        spendThreshold: spend && { ...spend, ...disabled },
+        prepaidBalanceThreshold: prepaid && { ...prepaid, ...disabled },
+      },
+    },
+    changes,
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * Archiving contracts (docs/contracts.md, "Archiving"): with their commits, credits and charges, for good.
+ * Drafts are gone and nothing is invoiced any more.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { Refusal } from '../../core/errors.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import type { Instant } from '../../core/time.ts';
+import { lockContractsOf } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
+import { holdNextFinalizations } from '../invoices/finalization.ts';
+import {
+  type ChangeOrigin,
+  CONTRACTS_PER_CALL_MAX,
+  type ContractChange,
+  type ContractReference,
+  changeContract,
+  changeLockedContracts,
+} from './change-contract.ts';
+import { requireNotArchived } from './contract-changes.ts';
+import { followRenewal } from './follow-renewal.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface ArchiveContractInput extends ContractReference {
+  readonly changedBy: string;
+  /** Whether finalized invoices are voided too. */
+  readonly voidInvoices: boolean;
+}
+
+/** Archives a contract. Refuses one that is not there, and one that is archived already (`invalid`). */
+export async function archiveContract(deps: Deps, input: ArchiveContractInput): Promise<void> {
+  const { changedBy, contractId, voidInvoices } = input;
+  const now = deps.clock.now();
+  await deps.db.transaction(async (tx) => {
+    const { changed } = await changeContract(tx, input, { now, changedBy }, async (full) => {
+      requireNotArchived(full);
+      await holdNextFinalizations(tx, [full.contract]);
+      return archival(full, now);
+    });
+    await followRenewal(tx, changed, { now, changedBy });
+    if (voidInvoices) await voidInvoicesOfContract(tx, contractId);
+  });
+}
+
+/**
+ * Archives all contracts of a customer whom this transaction has locked. Refuses (`invalid`) more of them
+ * than one call may change.
+ */
+export async function archiveContractsOf(
+  tx: Transaction,
+  customerId: string,
+  origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
+): Promise<void> {
+  const contracts = await lockContractsOf(tx, customerId, { limit: CONTRACTS_PER_CALL_MAX + 1 });
+  if (contracts.length > CONTRACTS_PER_CALL_MAX) {
+    throw new Refusal(
+      'invalid',
+      `customer ${customerId} has more than ${CONTRACTS_PER_CALL_MAX} contracts: archive some of them first`,
+    );
+  }
+  await holdNextFinalizations(tx, contracts);
+  await changeLockedContracts(tx, contracts, origin, (full) => archival(full, origin.now));
+}
+
+/** The history tells of the contract, and of what of its terms was not archived before. */
+function archival(full: FullContract, now: Instant): ContractChange {
+  const { commits, scheduledCharges } = full.terms;
+  const active = commits.filter((commit) => commit.archivedAt === null);
+  return {
+    after: archived(full, now),
+    changes: {
+      archivedAt: now,
+      archiveCommits: active.filter(({ type }) => type !== 'CREDIT').map(({ id }) => id),
+      archiveCredits: active.filter(({ type }) => type === 'CREDIT').map(({ id }) => id),
+      archiveScheduledCharges: scheduledCharges
+        .filter((charge) => charge.archivedAt === null)
+        .map(({ id }) => id),
+    },
+  };
+}
+
+function archived({ contract, terms }: FullContract, now: Instant): FullContract {
+  const archive = <Term extends { readonly archivedAt: Instant | null }>(term: Term): Term => ({
+    ...term,
+    archivedAt: term.archivedAt ?? now,
+  });
+  return {
+    contract: archive(contract),
+    terms: {
+      ...terms,
+      commits: terms.commits.map(archive),
+      scheduledCharges: terms.scheduledCharges.map(archive),
+    },
+  };
+}

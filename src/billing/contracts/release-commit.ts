@@ -1,0 +1,36 @@
+/** Telling how a payment that somebody else collects has ended (docs/contracts.md, "Payment gates"). */
+import type { Clock } from '../../core/clock.ts';
+import { invalid, notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
+import { loadCommits } from '../../store/commits.ts';
+import type { Database } from '../../store/database.ts';
+import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+
+export interface ReleaseCommitInput {
+  /** The id of the commit that waits. */
+  readonly workflowId: string;
+  readonly outcome: PaymentOutcome;
+  readonly toldBy: string;
+}
+
+/**
+ * PAID makes the commit's balance usable from the start of its access; FAILED withholds it for good. The
+ * same answer again changes nothing. Refuses the other answer (`invalid`), and a workflow that is not one.
+ */
+export async function releaseCommit(
+  deps: { readonly db: Database; readonly clock: Clock },
+  { workflowId, outcome, toldBy }: ReleaseCommitInput,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const [commit] = isUuid(workflowId)
+      ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
+      : [];
+    if (commit?.paymentGate?.type !== 'EXTERNAL') throw notFound('workflow', workflowId);
+    const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
+    if (await insertPaymentOutcome(tx, row)) return;
+    if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
+      throw invalid('outcome', `workflow ${workflowId} has ended with the other outcome already`);
+    }
+  });
+}

@@ -1,0 +1,17 @@
+/** Which commits cannot be used because their payment has not come in. */
+import type { Commit } from '../../core/terms/commits.ts';
+import { isWithheld } from '../../core/terms/payment-gate.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+
+export type Withheld = (commit: Commit) => boolean;
+
+/** What holds for these commits as of now. One query where any of them has a gate, else none. */
+export async function loadWithheld(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+): Promise<Withheld> {
+  const gated = commits.filter((commit) => isWithheld(commit.paymentGate, null));
+  const outcomes = await loadPaymentOutcomes(db, [...new Set(gated.map(({ id }) => id))]);
+  return (commit) => isWithheld(commit.paymentGate, outcomes.get(commit.id) ?? null);
+}

@@ -1,0 +1,15 @@
+import { pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { PAYMENT_OUTCOMES } from '../../core/terms/payment-gate.ts';
+import { instant } from '../columns.ts';
+import { commits } from './commits.ts';
+
+/** How payments that others collect have ended. Rows are added and never changed: the first answer holds. */
+export const paymentOutcomes = pgTable('payment_outcomes', {
+  /** The commit that waited for the payment; also the id of the workflow that it waited in. */
+  commitId: uuid('commit_id')
+    .primaryKey()
+    .references(() => commits.id),
+  outcome: text('outcome', { enum: PAYMENT_OUTCOMES }).notNull(),
+  toldAt: instant('told_at').notNull(),
+  toldBy: text('told_by').notNull(),
+});
