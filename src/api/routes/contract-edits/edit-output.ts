@@ -12,7 +12,6 @@ import {
   creditToWireV2,
 } from '../contracts/commit-output.ts';
 import { isCommit } from '../contracts/commit-schemas.ts';
-import { usageFilterOutputV2, usageFiltersToWireV2 } from '../contracts/contract-output.ts';
 import { overrideOutputV2, overrideToWireV2 } from '../contracts/override-schemas.ts';
 import {
   recurringCommitOutput,
@@ -29,6 +28,7 @@ import {
   spendTrackerOutput,
   spendTrackerToWire,
 } from '../contracts/threshold-schemas.ts';
+import { usageFilterOutputV2, usageFiltersToWireV2 } from '../contracts/usage-filter-output.ts';
 import {
   commitPatchOutput,
   commitPatchToWire,

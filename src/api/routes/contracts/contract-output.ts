@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { ContractView } from '../../../billing/contracts/contract-views.ts';
 import { statementAnchor } from '../../../billing/contracts/statement-anchor.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
-import type { Contract, FullContract, Transition, UsageFilter } from '../../../core/terms/contract.ts';
+import type { Contract, FullContract, Transition } from '../../../core/terms/contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
-import { formatInstant, type Instant } from '../../../core/time.ts';
+import { formatInstant } from '../../../core/time.ts';
 import { customFields, timestamp, uuid } from '../../fields.ts';
 import { billingConfiguration, billingConfigurationToWire } from '../billing-configuration.ts';
 import { amendmentOutput, amendmentToWire } from './amendment-output.ts';
@@ -22,6 +22,7 @@ import {
 } from './commit-output.ts';
 import { isCommit } from './commit-schemas.ts';
 import { STATEMENT_FREQUENCIES } from './contract-input.ts';
+import { hierarchyOutput, hierarchyToWire } from './hierarchy-output.ts';
 import { overrideOutput, overrideOutputV2, overrideToWire, overrideToWireV2 } from './override-schemas.ts';
 import {
   recurringCommitOutput,
@@ -39,6 +40,12 @@ import {
   spendTrackerOutput,
   spendTrackerToWire,
 } from './threshold-schemas.ts';
+import {
+  usageFilterOutput,
+  usageFilterOutputV2,
+  usageFiltersToWireV2,
+  usageFilterToWire,
+} from './usage-filter-output.ts';
 
 /** What a reader asked to see besides the terms. */
 export interface OutputOptions {
@@ -81,32 +88,6 @@ const sharedTermsShape = {
   transitions: z.array(transition),
 };
 
-const link = z.object({ contract_id: uuid, customer_id: uuid });
-
-export const hierarchyOutput = z
-  .union([
-    z.object({
-      parent: link,
-      payer: z.enum(['SELF', 'PARENT']).optional(),
-      usage_statement_behavior: z.enum(['CONSOLIDATE', 'SEPARATE']).optional(),
-    }),
-    z.object({
-      children: z.array(link),
-      parent_behavior: z.object({ invoice_consolidation_type: z.enum(['CONCATENATE', 'NONE']) }).optional(),
-    }),
-  ])
-  .meta({ id: 'HierarchyConfiguration' });
-
-const filterOutput = z.object({
-  group_key: z.string(),
-  group_values: z.array(z.string()),
-  starting_at: timestamp,
-});
-
-export const usageFilterOutputV2 = filterOutput
-  .extend({ ending_before: timestamp.optional() })
-  .meta({ id: 'UsageFilterV2' });
-
 const contractState = z
   .object({
     ...headerShape,
@@ -115,9 +96,7 @@ const contractState = z
     commits: z.array(commitOutput),
     credits: z.array(creditOutput),
     overrides: z.array(overrideOutput),
-    usage_filter: z
-      .object({ initial: filterOutput, current: filterOutput.nullable(), updates: z.array(filterOutput) })
-      .optional(),
+    usage_filter: usageFilterOutput.optional(),
     hierarchy_configuration: hierarchyOutput.optional(),
   })
   .meta({ id: 'ContractWithoutAmendments' });
@@ -334,54 +313,4 @@ function billingConfigurationOf({ billingConfiguration: configuration }: Contrac
     'customer_billing_provider_configuration',
     configuration === null ? null : billingConfigurationToWire(configuration),
   );
-}
-
-/** Children as they are now, in every state. */
-function hierarchyToWire(
-  { contract }: FullContract,
-  { children }: ContractView,
-): z.input<typeof hierarchyOutput> | null {
-  const { parent, invoiceConsolidationType: type } = contract;
-  if (parent !== null) {
-    return {
-      parent: { contract_id: parent.contractId, customer_id: parent.customerId },
-      ...given('payer', parent.payer),
-      ...given('usage_statement_behavior', parent.usageStatementBehavior),
-    };
-  }
-  if (children.length === 0 && type === null) return null;
-  return {
-    children: children.map((child) => ({ contract_id: child.id, customer_id: child.customerId })),
-    ...given('parent_behavior', type === null ? null : { invoice_consolidation_type: type }),
-  };
-}
-
-function filterToWire(filter: UsageFilter): z.input<typeof filterOutput> {
-  return {
-    group_key: filter.groupKey,
-    group_values: [...filter.groupValues],
-    starting_at: formatInstant(filter.startingAt),
-  };
-}
-
-function usageFilterToWire(filters: readonly UsageFilter[], now: Instant) {
-  const [initial, ...updates] = filters;
-  if (initial === undefined) return null;
-  const current = filters.findLast((filter) => filter.startingAt <= now);
-  return {
-    initial: filterToWire(initial),
-    current: current === undefined ? null : filterToWire(current),
-    updates: updates.map(filterToWire),
-  };
-}
-
-/** A filter holds until the next one starts, the last one until the contract ends. */
-export function usageFiltersToWireV2(
-  filters: readonly UsageFilter[],
-  contractEnd: Instant | null,
-): z.input<typeof usageFilterOutputV2>[] {
-  return filters.map((filter, index) => {
-    const end = filters[index + 1]?.startingAt ?? contractEnd;
-    return { ...filterToWire(filter), ...given('ending_before', end === null ? null : formatInstant(end)) };
-  });
 }

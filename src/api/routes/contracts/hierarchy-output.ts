@@ -1,0 +1,42 @@
+/** Parents and children of contracts in answers. */
+import { z } from 'zod';
+import type { ContractView } from '../../../billing/contracts/contract-views.ts';
+import type { FullContract } from '../../../core/terms/contract.ts';
+import { uuid } from '../../fields.ts';
+import { given } from './term-fields.ts';
+
+const link = z.object({ contract_id: uuid, customer_id: uuid });
+
+export const hierarchyOutput = z
+  .union([
+    z.object({
+      parent: link,
+      payer: z.enum(['SELF', 'PARENT']).optional(),
+      usage_statement_behavior: z.enum(['CONSOLIDATE', 'SEPARATE']).optional(),
+    }),
+    z.object({
+      children: z.array(link),
+      parent_behavior: z.object({ invoice_consolidation_type: z.enum(['CONCATENATE', 'NONE']) }).optional(),
+    }),
+  ])
+  .meta({ id: 'HierarchyConfiguration' });
+
+/** Children as they are now, in every state. */
+export function hierarchyToWire(
+  { contract }: FullContract,
+  { children }: ContractView,
+): z.input<typeof hierarchyOutput> | null {
+  const { parent, invoiceConsolidationType: type } = contract;
+  if (parent !== null) {
+    return {
+      parent: { contract_id: parent.contractId, customer_id: parent.customerId },
+      ...given('payer', parent.payer),
+      ...given('usage_statement_behavior', parent.usageStatementBehavior),
+    };
+  }
+  if (children.length === 0 && type === null) return null;
+  return {
+    children: children.map((child) => ({ contract_id: child.id, customer_id: child.customerId })),
+    ...given('parent_behavior', type === null ? null : { invoice_consolidation_type: type }),
+  };
+}
