@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { assert } from '../core/errors.ts';
 
-/** Sort keys are short; a longer cursor is not one of ours. */
+/** Sort keys are short, and a URL has to hold them; a longer cursor is not one of ours. */
 const CURSOR_LENGTH_MAX = 2_000;
 
 export interface Page<Row> {
@@ -29,7 +29,10 @@ export function cursor<Payload extends z.ZodType>(payload: Payload) {
 }
 
 export function encodeCursor(payload: unknown): string {
-  return Buffer.from(JSON.stringify(payload), 'utf8').toString('base64url');
+  const text = Buffer.from(JSON.stringify(payload), 'utf8').toString('base64url');
+  // What is handed out is taken back: a payload without bounds would leave the rest of a list out of reach.
+  assert(text.length <= CURSOR_LENGTH_MAX, 'the members of a cursor are bounded');
+  return text;
 }
 
 function decode(text: string): unknown {

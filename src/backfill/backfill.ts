@@ -5,7 +5,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { ClickHouse } from '../metering/clickhouse.ts';
 import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
-import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
+import { BackfillFailure, EXIT, InputFailure, reasonOf } from './failure.ts';
 import { type InputFile, readBatches } from './input-file.ts';
 import type { InvalidReport } from './invalid-report.ts';
 import type { Line } from './line-splitter.ts';
@@ -34,7 +34,8 @@ interface CheckedBatch extends CheckedLines {
 
 /**
  * Resolves with the whole count when the end of the file is stored. Throws `BackfillFailure` at the first
- * invalid line, when everything before it is stored, and when it was interrupted.
+ * invalid line and where the file cannot be read any further, when everything before that is stored, and when
+ * it was interrupted.
  */
 export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
   const { file, from, clock, signal } = backfill;
@@ -46,15 +47,21 @@ export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
     next.catch(() => {});
     return next;
   };
-  for await (const { lines, fraction } of readBatches(file, from)) {
-    const checked = { ...checkLines(lines, clock.now()), lines, fraction };
-    const progress = await storing;
-    if (signal.aborted) throw interrupted(progress);
-    const [first] = checked.invalid;
-    if (first !== undefined && backfill.report === null) {
-      throw await stopAt(first, backfill, store, checked, progress);
+  try {
+    for await (const { lines, fraction } of readBatches(file, from)) {
+      const checked = { ...checkLines(lines, clock.now()), lines, fraction };
+      const progress = await storing;
+      if (signal.aborted) throw interrupted(progress);
+      const [first] = checked.invalid;
+      if (first !== undefined && backfill.report === null) {
+        throw await stopAt(first, backfill, store, checked, progress);
+      }
+      storing = follow(checked);
     }
-    storing = follow(checked);
+  } catch (error) {
+    if (!(error instanceof InputFailure)) throw error;
+    const { line } = await storing;
+    throw new BackfillFailure(`${error.message}\nEverything up to line ${line} is stored`);
   }
   const progress = await storing;
   await backfill.progressFile.remove();

@@ -4,9 +4,9 @@
  */
 import { createReadStream } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
-import { pipeline, type Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
+import type { Readable } from 'node:stream';
+import { createGunzip, type Gunzip } from 'node:zlib';
+import { BackfillFailure, EXIT, InputFailure, reasonOf } from './failure.ts';
 import { createLineSplitter, type Line } from './line-splitter.ts';
 
 export interface InputFile {
@@ -33,6 +33,10 @@ export const LINES_PER_BATCH = 20_000;
 /** Bounds the memory of a batch whose lines are long. */
 const BYTES_PER_BATCH = 32 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
+/** Compressed bytes taken at once: they become a thousand times as many at most. */
+const GZIP_CHUNK_BYTES = 32 * 1024;
+/** Decompressed bytes taken at once: less than this is lost of what comes right before damaged data. */
+const GUNZIP_CHUNK_BYTES = 16 * 1024;
 
 /** Throws `BackfillFailure` where there is no file that can be read. */
 export async function openInput(path: string): Promise<InputFile> {
@@ -52,11 +56,12 @@ export async function openInput(path: string): Promise<InputFile> {
   }
 }
 
-/** Throws `BackfillFailure` when the file cannot be read any further. */
+/** Throws `InputFailure` when the file cannot be read any further, behind the batch of all that came before. */
 export async function* readBatches(file: InputFile, from: Position): AsyncGenerator<LineBatch> {
   const splitter = createLineSplitter(from.offset, from.line);
   const start = file.isGzip ? 0 : from.offset;
-  const source = createReadStream(file.path, { start, highWaterMark: CHUNK_BYTES });
+  const highWaterMark = file.isGzip ? GZIP_CHUNK_BYTES : CHUNK_BYTES;
+  const source = createReadStream(file.path, { start, highWaterMark });
   const fraction = () => (file.bytes === 0 ? 1 : Math.min(1, (start + source.bytesRead) / file.bytes));
   let batch: Line[] = [];
   let batchBytes = 0;
@@ -75,15 +80,15 @@ export async function* readBatches(file: InputFile, from: Position): AsyncGenera
     }
   } catch (error) {
     const problem = file.isGzip ? 'its gzip data is damaged or cut off' : 'it cannot be read any further';
-    throw new BackfillFailure(`${file.path}: ${problem} after line ${lastLine}: ${reasonOf(error)}`);
+    if (batch.length > 0) yield { lines: batch, fraction: fraction() };
+    throw new InputFailure(`${file.path}: ${problem} after line ${lastLine}: ${reasonOf(error)}`);
   }
   if (batch.length > 0) yield { lines: batch, fraction: fraction() };
 }
 
 /** The decompressed bytes behind the first `skip`, then null for the end. */
 async function* chunks(source: Readable, skip: number, isGzip: boolean): AsyncGenerator<Buffer | null> {
-  // Whoever reads the last stream is told of the failure of either.
-  const bytes = isGzip ? pipeline(source, createGunzip({ chunkSize: CHUNK_BYTES }), () => {}) : source;
+  const bytes = isGzip ? gunzipped(source) : source;
   let passed = 0;
   for await (const piece of bytes) {
     const chunk = Buffer.from(piece);
@@ -92,4 +97,50 @@ async function* chunks(source: Readable, skip: number, isGzip: boolean): AsyncGe
     if (wanted > 0) yield wanted < chunk.length ? chunk.subarray(chunk.length - wanted) : chunk;
   }
   yield null;
+}
+
+/**
+ * What gzip data decompresses to. Where it ends too early, everything before that comes first and then the
+ * error, where it is damaged all but the last `GUNZIP_CHUNK_BYTES`. A stream that is piped would drop what it
+ * holds at that moment.
+ */
+async function* gunzipped(source: Readable): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip({ chunkSize: GUNZIP_CHUNK_BYTES });
+  const ready: Buffer[] = [];
+  let error: Error | null = null;
+  let isAtEnd = false;
+  gunzip.on('data', (chunk: Buffer) => ready.push(chunk));
+  gunzip.on('error', (reason) => {
+    error = reason;
+  });
+  gunzip.on('end', () => {
+    isAtEnd = true;
+  });
+  try {
+    for await (const piece of source) {
+      await settled(gunzip, (done) => gunzip.write(piece, done));
+      yield* ready.splice(0);
+      if (error !== null) throw error;
+      // Zeros behind the last member, with which some programs fill up a block.
+      if (isAtEnd) return;
+    }
+    await settled(gunzip, () => gunzip.end());
+    yield* ready.splice(0);
+    if (error !== null) throw error;
+  } finally {
+    gunzip.destroy();
+    source.destroy();
+  }
+}
+
+/** Resolves when the step is done, or the stream has ended or failed. */
+function settled(gunzip: Gunzip, step: (done: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const event of ['end', 'error']) gunzip.off(event, done);
+      resolve();
+    };
+    for (const event of ['end', 'error']) gunzip.on(event, done);
+    step(done);
+  });
 }

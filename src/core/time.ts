@@ -23,12 +23,14 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** The grammar has no limit for digits of a second; beyond 30 it is no time but an attack. */
 const RFC3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,30}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
  * Reads an RFC 3339 timestamp with a four-digit year and an explicit offset. Digits beyond the
- * millisecond are cut. Returns null where the text is not one, or names a day or time that does not exist.
+ * millisecond are cut. Returns null where the text is not one, or names a day or time that does not exist,
+ * and for a leap second (`:60`), which no time of a computer's clock stands for.
  */
 export function parseRfc3339(text: string): Instant | null {
   const match = RFC3339.exec(text);

@@ -1,4 +1,5 @@
 /** Group values as keys: two records with the same pairs are the same key, whatever their order. */
+import { ownValue } from '../core/own-value.ts';
 
 export type GroupValues = Readonly<Record<string, string>>;
 
@@ -18,18 +19,18 @@ export function groupValuesKey(values: GroupValues): string {
 
 /** The pairs of `values` whose names are in `names`; a name without a value is left out. */
 export function pickGroupValues(values: GroupValues, names: readonly string[]): GroupValues {
-  const picked: Record<string, string> = {};
-  for (const name of names) {
-    const value = values[name];
-    if (value !== undefined) picked[name] = value;
-  }
-  return picked;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = ownValue(values, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** Order of two records by the values of the given names in turn, in code units (no locale). */
 export function compareGroupValues(a: GroupValues, b: GroupValues, names: readonly string[]): number {
   for (const name of names) {
-    const order = compareText(a[name] ?? '', b[name] ?? '');
+    const order = compareText(ownValue(a, name) ?? '', ownValue(b, name) ?? '');
     if (order !== 0) return order;
   }
   return 0;

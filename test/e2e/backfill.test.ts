@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runBackfill } from '../../src/backfill/backfill.ts';
-import { openInput } from '../../src/backfill/input-file.ts';
+import { LINES_PER_BATCH, openInput } from '../../src/backfill/input-file.ts';
 import { createProgressFile, NOTHING_DONE } from '../../src/backfill/progress-file.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
@@ -50,11 +50,31 @@ interface Ended {
   readonly err: string;
 }
 
-async function backfill(env: Record<string, string>, ...args: string[]): Promise<Ended> {
-  const program = runProgram('src/backfill/main.ts', args, env);
+async function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  const program = runProgram(file, args, env);
   programs.push(program);
   const code = await program.ended;
   return { code, out: program.stdout(), err: program.stderr() };
+}
+
+const backfill = (env: Record<string, string>, ...args: string[]) => run('src/backfill/main.ts', args, env);
+
+/** A backfill that a signal reaches when so many of its batches are on disk, the last of them not noted yet. */
+const endedAtSave = (env: Record<string, string>, signal: string, batches: number, args: string[]) =>
+  run('test/support/programs/backfill-ended-at-save.ts', [signal, String(batches), ...args], env);
+
+/** Rows as they were written, copies included, without the service. */
+async function countEvents(env: Record<string, string>): Promise<unknown> {
+  const { out, err } = await run('test/support/programs/count-events.ts', [], env);
+  return out === '' ? err : JSON.parse(out);
+}
+
+/** The line up to which the one file of a data directory is noted as done. */
+async function savedLine({ DATA_DIR = '' }: { readonly DATA_DIR?: string }): Promise<number> {
+  const folder = join(DATA_DIR, 'backfill');
+  const [name = ''] = (await readdir(folder)).filter((each) => each.endsWith('.json'));
+  const saved = z.object({ line: z.number() });
+  return saved.parse(JSON.parse(await readFile(join(folder, name), 'utf8'))).line;
 }
 
 interface Running {
@@ -208,76 +228,72 @@ describe('beside the embedded stores', () => {
     expect((await readFile(report, 'utf8')).trimEnd().split('\n')).toEqual(lines);
   }, 60_000);
 
-  it('says what is wrong with a call, a missing file and a damaged one', async () => {
+  it('says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
     const dir = await createTestDirectory();
     const env = { DATA_DIR: join(dir, 'data') };
     expect(await backfill(env)).toMatchObject({ code: 2, err: expect.stringContaining('FILE is missing') });
-    expect(await backfill(env, '--help')).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('Exit code'),
-    });
-    expect(await backfill(env, join(dir, 'none'))).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('ENOENT'),
-    });
-    expect(await backfill(env, dir)).toMatchObject({ code: 2, err: expect.stringContaining('not a file') });
-    const cut = gzipSync(ndjson(Array.from({ length: 5_000 }, (_, i) => event(`e-${i}`, 50)))).subarray(
-      0,
-      5_000,
-    );
-    await writeFile(join(dir, 'cut.gz'), cut);
-    const damaged = await backfill(env, join(dir, 'cut.gz'));
+    const events = Array.from({ length: 5_000 }, (_, i) => event(`e-${i}`, 50));
+    const path = join(dir, 'cut.gz');
+    await writeFile(path, gzipSync(ndjson(events)).subarray(0, 5_000));
+    const damaged = await backfill(env, path);
     expect(damaged).toMatchObject({
       code: 1,
-      err: expect.stringContaining('gzip data is damaged or cut off'),
+      err: expect.stringContaining('gzip data is damaged or cut off after line '),
     });
+    const line = Number(/Everything up to line (\d+) is stored/.exec(damaged.err)?.[1]);
+    expect(line).toBeGreaterThan(100);
+    expect(await countEvents(env)).toEqual({ rows: line, ids: line });
   }, 60_000);
 });
 
 describe('killed or interrupted in the middle', () => {
+  /** Lines of a batch; every thousandth line is no event, every tenth repeats an id. */
+  const BATCH = LINES_PER_BATCH;
+  const linesOf = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      i % 1_000 === 999 ? `bad ${i}\n` : ndjson([event(`e-${i - (i % 10 === 9 ? 1 : 0)}`, 100 + (i % 60))]),
+    ).join('');
+
   it.each([
-    ['SIGKILL', false],
-    ['SIGTERM', false],
-    ['SIGKILL', true],
-  ] as const)(
-    'by %s (gzip: %s), goes on where it was and counts every event once',
-    async (signal, isGzip) => {
+    ['a file', false, 3 * BATCH + 1_000, '36,900 events stored, 24,039 were there already, 61 invalid'],
+    ['a gzip file', true, 2 * BATCH + 1_000, '18,900 events stored, 22,059 were there already, 41 invalid'],
+  ])(
+    '%s is gone on with where it was, and every event counts once',
+    async (_, isGzip, count, summary) => {
       const dir = await createTestDirectory();
       const env = { DATA_DIR: join(dir, 'data') };
       const file = join(dir, 'events.ndjson');
       const report = join(dir, 'report.ndjson');
-      const count = 100_000;
-      const lines = Array.from({ length: count }, (_, i) =>
-        i % 1_000 === 999 ? `bad ${i}\n` : ndjson([event(`e-${i - (i % 10 === 9 ? 1 : 0)}`, 100 + (i % 60))]),
-      ).join('');
+      const lines = linesOf(count);
       await writeFile(file, isGzip ? gzipSync(lines, { level: 1 }) : lines);
-      const program = runProgram('src/backfill/main.ts', [file, '--skip-invalid', report], env);
-      programs.push(program);
-      const state = join(env.DATA_DIR, 'backfill');
-      await program.said('Backfill of');
-      await expect
-        .poll(() => readFolder(state), { timeout: 30_000, interval: 5 })
-        .toContainEqual(expect.stringMatching(/\.json$/));
-      program.child.kill(signal);
-      expect(await program.ended).toBe(signal === 'SIGTERM' ? 130 : signal);
-      const rest = await backfill(env, file, '--skip-invalid', report);
+      const args = [file, '--skip-invalid', report];
+      // The second batch is on disk, but nothing says so: it is stored already when it comes again.
+      const killed = await endedAtSave(env, 'SIGKILL', 2, args);
+      expect(killed.code).toBe('SIGKILL');
+      expect(await savedLine(env)).toBe(BATCH);
+      if (!isGzip) {
+        const interrupted = await endedAtSave(env, 'SIGTERM', 1, args);
+        expect(interrupted).toMatchObject({
+          code: 130,
+          err: expect.stringContaining('interrupted after line'),
+        });
+        expect(interrupted.out).toContain('Going on after line 20,000,');
+        expect([2 * BATCH, 3 * BATCH]).toContain(await savedLine(env));
+      }
+      const from = await savedLine(env);
+      const rest = await backfill(env, ...args);
       expect(rest).toMatchObject({ code: 4, err: '' });
-      expect(rest.out).toContain('Going on after line');
+      expect(rest.out).toContain(`Going on after line ${from / 1_000},000,`);
+      expect(rest.out).toContain(summary);
       const skipped = (await readFile(report, 'utf8')).trimEnd().split('\n');
       expect(skipped).toHaveLength(count / 1_000);
       expect(new Set(skipped).size).toBe(count / 1_000);
-      expect(await readFolder(state)).toEqual([]);
-      const service = await startService(env);
-      expect(await service.counted()).toBe(count * 0.9);
-      await service.stop();
+      expect(await readdir(join(env.DATA_DIR, 'backfill'))).toEqual([]);
+      expect(await countEvents(env)).toEqual({ rows: count * 0.9, ids: count * 0.9 });
     },
     120_000,
   );
 });
-
-async function readFolder(path: string): Promise<string[]> {
-  return await readdir(path).catch(() => []);
-}
 
 describe('beside a running service on a ClickHouse server', () => {
   it('loads while the service ingests, and the service knows the loaded ids', async () => {

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
+import { previewUsage } from '../../src/billing/usage/usage-groups.ts';
 import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { forAnalysis } from '../../src/metering/query-limits.ts';
+import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { ACME, EVENTS } from '../support/sql-metric-events.ts';
-import { createTestClickHouse } from '../support/stores.ts';
+import { createTestClickHouse, createTestDatabase } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
 let clickhouse: ClickHouse;
@@ -43,16 +46,20 @@ it('slow queries of analysts hold up neither ingestion nor what invoices read', 
   await clickhouse.ping();
   expect(count).toEqual([{ events: '10' }]);
   expect(ended).toBe(0);
-  // The one that runs is stopped, then the next in line.
-  for (const query of slow) {
+  await stopAll(slow);
+});
+
+/** The one that runs is stopped, then the next in line. */
+async function stopAll(queries: ReadonlyArray<Promise<unknown>>): Promise<void> {
+  for (const query of queries) {
     const stopped = async () => {
       await clickhouse.command("KILL QUERY WHERE query LIKE 'SELECT sum(cityHash64%' ASYNC");
       return await isSettled(query);
     };
-    await expect.poll(stopped, { timeout: 10_000 }).toBe(true);
+    await expect.poll(stopped, { timeout: 10_000, interval: 5 }).toBe(true);
     await expect(query).rejects.toMatchObject({ type: 'QUERY_WAS_CANCELLED' });
   }
-});
+}
 
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending');
@@ -67,4 +74,63 @@ it('refuses further analyses as overloaded when many are waiting', async () => {
   const waiting = Array.from({ length: 21 }, () => slowAnalysis(0.1));
   await expect(slowAnalysis(0.1)).rejects.toMatchObject({ kind: 'overloaded' });
   for (const query of waiting) await expect(query).rejects.toMatchObject({ type: 'TIMEOUT_EXCEEDED' });
+});
+
+it('a streaming metric that is tried out is an analysis, and waits for nothing but them', async () => {
+  const pool = await createTestDatabase();
+  const customerId = await createdId(createCatalogueApi(pool.db), '/v1/customers', { name: 'Acme' });
+  const preview = () =>
+    previewUsage(
+      { db: pool.db, clickhouse, clock: { now: () => 0 } },
+      {
+        kind: 'streaming',
+        eventTypeFilter: null,
+        propertyFilters: [],
+        aggregation: 'COUNT',
+        aggregationKey: null,
+        groupKeys: [],
+      },
+      {
+        customerId,
+        windowSize: 'DAY',
+        startingOn: Date.UTC(2026, 10, 1),
+        endingBefore: Date.UTC(2026, 10, 2),
+        currentPeriod: false,
+        groupKey: null,
+        groupFilters: null,
+        groupBy: null,
+        limit: 100,
+        cursor: null,
+      },
+    );
+  const waiting = Array.from({ length: 21 }, () => slowAnalysis(60));
+  for (const query of waiting) query.catch(() => {});
+  await expect(preview()).rejects.toMatchObject({ kind: 'overloaded' });
+  await stopAll(waiting);
+  expect((await preview()).rows).toHaveLength(1);
+  await pool.close();
+});
+
+it('what is tried out has the limits of an analysis, and meeting one is not a failure of ours', async () => {
+  const analysis = forAnalysis(clickhouse);
+  const names = ['max_execution_time', 'max_memory_usage', 'max_rows_to_read', 'max_threads'];
+  const settings = await analysis.query({
+    sql: `SELECT ${names.map((name) => `toString(getSetting('${name}')) AS ${name}`).join(', ')}`,
+    settings: { max_execution_time: 30, max_rows_to_read: 5 },
+    schema: z.record(z.string(), z.string()),
+  });
+  expect(settings).toEqual([
+    {
+      max_execution_time: '10',
+      max_memory_usage: String(1024 ** 3),
+      max_rows_to_read: '100000000',
+      max_threads: '1',
+    },
+  ]);
+  await expect(
+    analysis.query({ sql: 'SELECT number FROM numbers(100001)', schema: anything }),
+  ).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining('100000 values') });
+  await expect(
+    analysis.query({ sql: 'SELECT sum(number) FROM numbers(100000001)', schema: anything }),
+  ).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining('100000000 events') });
 });

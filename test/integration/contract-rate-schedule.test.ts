@@ -333,6 +333,34 @@ describe('group values that only an override names', () => {
 });
 
 describe('pages', () => {
+  test('hold every row once also where the values that an override names are long', async () => {
+    const long = '長'.repeat(5_000);
+    const models = ['short', 'x'.repeat(5_000), `${long}a`, `${long}b`, '"'.repeat(200), `${long}c`];
+    const card = await createdId(api, RATE_CARDS, { name: 'Long values' });
+    const rate = { product_id: tokens, entitled: true, rate_type: 'FLAT', starting_at: day(1), price: 10 };
+    await api.post(ADD_RATES, { rate_card_id: card, rates: [rate] });
+    const id = await createdId(api, CONTRACTS, {
+      customer_id: customer,
+      rate_card_id: card,
+      starting_at: day(10),
+      overrides: models.map((model, index) => ({
+        starting_at: day(10),
+        type: 'MULTIPLIER',
+        multiplier: index + 2,
+        override_specifiers: [{ product_id: tokens, pricing_group_values: { model } }],
+      })),
+    });
+    const whole = await rates(id);
+    const prices = overridePrices(whole);
+    expect(prices.toSorted()).toEqual([20, 30, 40, 50, 60, 70, undefined]);
+    for (const limit of [1, 2, 5]) expect(await rates(id, {}, limit)).toEqual(whole);
+    const body = { customer_id: customer, contract_id: id };
+    for (const limit of [1, 2, 3, 4, 5, 6]) {
+      const page = await api.post(PATH, body, { query: { limit } });
+      expect(page.text('next_page').length).toBeLessThan(700);
+    }
+  });
+
   test('of any size hold every rate once, the last has no cursor', async () => {
     const id = await contract({ starting_at: day(10), entitled: false, product_id: plain });
     const whole = await rates(id);

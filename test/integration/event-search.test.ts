@@ -237,3 +237,21 @@ describe('a search that is refused', () => {
     expect((await search([id])).list('')).toHaveLength(1);
   });
 });
+
+/** The last: the metric counts every event from here on. */
+describe('a metric that is a query', () => {
+  it('is listed with its text and the aggregation custom_sql, and elsewhere without one', async () => {
+    const sql = 'SELECT COUNT(*) FROM events';
+    const id = await createdId(service.api, METRICS, { name: 'By query', sql });
+    await newCustomer('queried');
+    const timestamp = (await service.api.get('/v1/sandbox/clock')).text('data.now');
+    const answer = await search([await send({ customer_id: 'queried', timestamp })]);
+    const matched = z
+      .array(z.looseObject({ id: z.string(), aggregation_type: z.string() }))
+      .parse(answer.at('[0].matched_billable_metrics'));
+    expect(matched.find((metric) => metric.id === id)).toMatchObject({ sql, aggregation_type: 'custom_sql' });
+    expect(matched.find((metric) => metric.id === tokens)).toMatchObject({ aggregation_type: 'SUM' });
+    const metric = await service.api.get(`/v1/billable-metrics/${id}`);
+    expect(metric.at('data')).not.toHaveProperty('aggregation_type');
+  });
+});

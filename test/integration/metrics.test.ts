@@ -120,6 +120,35 @@ describe('creating a metric', () => {
       { property_filters: [{ name: 'tokens', exists: false, in_values: ['1'] }] },
       /^property_filters\[0\]: /,
     ],
+    [
+      'filters that exclude each other',
+      {
+        property_filters: [
+          { name: 'tokens', exists: true },
+          { name: 'zone', exists: true },
+          { name: 'zone', exists: false },
+        ],
+        group_keys: [],
+      },
+      /^property_filters\[2\]: excludes property_filters\[1\]/,
+    ],
+    [
+      'filters that exclude each other by their values',
+      {
+        property_filters: [
+          { name: 'zone', exists: false },
+          { name: 'tokens', exists: true },
+          { name: 'zone', in_values: ['a'] },
+        ],
+        group_keys: [],
+      },
+      /^property_filters\[2\]: excludes property_filters\[0\]/,
+    ],
+    [
+      'the same group key twice',
+      { group_keys: [['model'], ['model', 'region'], ['region', 'model']] },
+      /^group_keys\[2\]: repeats/,
+    ],
     ['a query beside filters', { sql: 'SELECT 1 FROM events' }, /^sql: cannot be combined with /],
     ['an undeclared custom field', { custom_fields: { team: 'x' } }, /^custom_fields\.team: /],
     ['an empty name', { name: '' }, /^name: /],
@@ -129,6 +158,72 @@ describe('creating a metric', () => {
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(message);
     expect(await pool.db.$count(billableMetrics)).toBe(before);
+  });
+});
+
+/** A definition as large as may be. */
+const LARGEST = {
+  name: 'n'.repeat(512),
+  aggregation_type: 'SUM',
+  aggregation_key: 'p0',
+  property_filters: Array.from({ length: 30 }, (_, index) => ({ name: `p${index}`, exists: true })),
+  group_keys: Array.from({ length: 30 }, (_, skipped) =>
+    Array.from({ length: 12 }, (__, index) => `p${(skipped + index) % 30}`),
+  ),
+};
+
+function withFilter(filter: { name?: string; in_values?: string[]; not_in_values?: string[] }) {
+  const { name = 'p0' } = filter;
+  return {
+    aggregation_key: name,
+    property_filters: [{ ...filter, name, exists: true }],
+    group_keys: [],
+  };
+}
+
+const texts = (count: number, length: number) =>
+  Array.from({ length: count }, (_, index) => String(index).padEnd(length, 'v'));
+
+describe('the size of a metric', () => {
+  test.each([
+    ['as many filters, group keys and names as may be', {}],
+    ['as many values as may be', withFilter({ in_values: texts(1_000, 5), not_in_values: texts(1_000, 5) })],
+    ['as much text as may be', withFilter({ in_values: texts(10, 6_553) })],
+    ['a name as long as may be', withFilter({ name: 'p'.repeat(256) })],
+    ['a path as long as may be', withFilter({ name: Array(17).fill('p').join('.') })],
+    ['an event type as long as may be', { event_type_filter: { in_values: ['t'.repeat(256)] } }],
+  ])('%s is accepted', async (_, change) => {
+    await createdId(api, METRICS, { ...LARGEST, ...change });
+  });
+
+  test.each([
+    ['name', { name: 'n'.repeat(513) }],
+    ['property_filters', { property_filters: texts(31, 9).map((name) => ({ name })), group_keys: [] }],
+    ['property_filters[0].in_values', withFilter({ in_values: texts(1_001, 5) })],
+    ['property_filters[0].not_in_values', withFilter({ not_in_values: texts(1_001, 5) })],
+    ['property_filters[0].name', withFilter({ name: 'p'.repeat(257) })],
+    ['property_filters[0].name', withFilter({ name: Array(18).fill('p').join('.') })],
+    ['property_filters', withFilter({ in_values: texts(10, 6_554) })],
+    ['event_type_filter.in_values', { event_type_filter: { in_values: texts(1_001, 5) } }],
+    ['event_type_filter.in_values[0]', { event_type_filter: { in_values: ['t'.repeat(257)] } }],
+    ['event_type_filter', { event_type_filter: { in_values: texts(1_000, 66) } }],
+    ['aggregation_key', { aggregation_key: 'p'.repeat(257) }],
+    ['group_keys', { group_keys: texts(31, 9).map((name) => [name]) }],
+    ['group_keys[0]', { group_keys: [texts(13, 9)] }],
+    ['group_keys[0][0]', { group_keys: [['p'.repeat(257)]] }],
+  ])('beyond the limit of %s it answers 400, names the field and stores nothing', async (field, change) => {
+    const before = await pool.db.$count(billableMetrics);
+    const answer = await api.send('POST', METRICS, { ...LARGEST, ...change });
+    expect(answer.status).toBe(400);
+    expect(answer.text('message').startsWith(`${field}: `)).toBe(true);
+    expect(await pool.db.$count(billableMetrics)).toBe(before);
+  });
+
+  test('a metric cannot be given a longer name later', async () => {
+    const id = await createdId(api, METRICS, TOKENS_METRIC);
+    const answer = await api.send('PUT', `/v1/billable-metrics/${id}`, { name: 'n'.repeat(513) });
+    expect(answer.status).toBe(400);
+    expect(answer.text('message')).toMatch(/^name: /);
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { ANALYSIS_LIMITS, type QueryLimits } from '../../src/metering/query-limits.ts';
 import { verifyStatement } from '../../src/metering/sql-metric/parse-tree.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
-import { ANALYSIS_LIMITS, type QueryLimits } from '../../src/metering/sql-metric/run-statement.ts';
 import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
 import { ACME, EVENTS, MONTH } from '../support/sql-metric-events.ts';
 import { createTestClickHouse } from '../support/stores.ts';

@@ -21,6 +21,7 @@ let alias: string;
 /** The clock of the tests stands on 2026-11-20. */
 const NOVEMBER = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
 const GROUPS = '/v1/usage/groups';
+const PREVIEW = '/v1/billable-metrics/preview';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 beforeAll(async () => {
@@ -139,6 +140,63 @@ describe('usage by group', () => {
     expect(await rows({ group_key: ['model'], group_filters: { model: ['large'] } })).toMatchObject(large);
     expect(await rows({ group_by: { key: 'model', values: ['large'] } })).toMatchObject(large);
     expect(await rows({ group_key: ['model'], group_filters: { model: [] } })).toHaveLength(2);
+  });
+});
+
+describe('long group values', () => {
+  /** Equal beginnings of thousands of characters, of one byte and of three, as long as events may have them. */
+  const long = '長'.repeat(60_000);
+  const MODELS = [
+    '',
+    'a'.repeat(1_600),
+    'large',
+    'large '.repeat(300),
+    'small',
+    `${long}1`,
+    `${long}2`,
+    '長',
+  ];
+
+  async function pages(path: string, definition: object, limit: number): Promise<unknown[]> {
+    const seen: unknown[] = [];
+    const { billable_metric_id: _, ...question } = request({ group_key: ['model'], window_size: 'DAY' });
+    const body = { ...question, ...definition };
+    let next_page: string | undefined;
+    do {
+      const page = await api.post(path, body, { query: { limit, next_page } });
+      seen.push(...page.list('data'));
+      next_page = page.at('next_page') === null ? undefined : page.text('next_page');
+      expect(next_page?.length ?? 0).toBeLessThan(700);
+    } while (next_page !== undefined);
+    return seen;
+  }
+
+  test.each([
+    ['usage of a streaming metric', GROUPS, () => ({ billable_metric_id: metric })],
+    ['a preview of one', PREVIEW, () => TOKENS_METRIC],
+    [
+      'a preview of a SQL metric',
+      PREVIEW,
+      () => ({ sql: 'SELECT SUM(properties.tokens) AS value, properties.model FROM events GROUP BY 2' }),
+    ],
+  ])('are reached page by page: %s', async (_, path, definition) => {
+    for (const model of MODELS)
+      await send(alias, '2026-11-03T12:00:00Z', { tokens: '1', model, region: 'eu' });
+    const whole = await pages(path, definition(), 100);
+    const groups = whole.map((row) => (row as { readonly group: { readonly model: string } }).group.model);
+    expect(groups).toEqual([...MODELS.toSorted(), 'small']);
+    expect(await pages(path, definition(), 2)).toEqual(whole);
+  });
+
+  test('of a row that is gone begin again, rather than repeat or lose rows', async () => {
+    await send(alias, '2026-11-03T12:00:00Z', { tokens: '1', model: 'a'.repeat(1_600), region: 'eu' });
+    const body = request({ group_key: ['model'] });
+    const first = await api.post(GROUPS, body, { query: { limit: 1 } });
+    await api.post(`/v1/customers/${customer}/setIngestAliases`, { ingest_aliases: ['other'] });
+    const query = { limit: 1, next_page: first.text('next_page') };
+    const next = await api.send('POST', GROUPS, body, { query });
+    expect(next.status).toBe(400);
+    expect(next.text('message')).toMatch(/^next_page: .*begin again/);
   });
 });
 

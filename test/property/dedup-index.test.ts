@@ -5,22 +5,31 @@ import {
   type DeduplicationIndex,
 } from '../../src/metering/ingest/deduplication-index.ts';
 
-const WINDOW = 100;
+const WINDOW = 400;
+/** How far ahead an event is dated is rounded up to this. */
+const AHEAD_UNIT = 90;
 const T0 = 1_800_000_000;
+
+interface Accepted {
+  readonly at: number;
+  /** The last second of a timestamp that the accepted event can have. */
+  readonly reach: number;
+}
 
 /** What the index promises, written down as simply as possible. */
 class Model {
-  readonly accepted = new Map<string, number>();
+  readonly accepted = new Map<string, Accepted[]>();
 
-  reserve(key: string, now: number): boolean {
-    const at = this.accepted.get(key);
-    if (at !== undefined && now - at < WINDOW) return false;
-    this.accepted.set(key, now);
+  reserve(key: string, now: number, timestamp: number): boolean {
+    const known = this.accepted.get(key) ?? [];
+    if (known.some(({ at, reach }) => now - at < WINDOW || timestamp <= reach)) return false;
+    const reach = now + Math.ceil(Math.max(0, timestamp - now) / AHEAD_UNIT) * AHEAD_UNIT;
+    this.accepted.set(key, [...known, { at: now, reach }]);
     return true;
   }
 
   release(key: string): void {
-    this.accepted.delete(key);
+    this.accepted.get(key)?.pop();
   }
 }
 
@@ -32,11 +41,19 @@ const hash = fc.tuple(
 );
 
 const command = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('reserve' as const), hash }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('reserve' as const),
+      hash,
+      // From as old as ingest takes it to less far ahead than the window is long.
+      dated: fc.oneof(fc.constantFrom(-WINDOW, -1, 0, 1), fc.integer({ min: -WINDOW, max: 300 })),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('release' as const), hash }) },
   {
     weight: 2,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 0, max: 60 }) }),
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 0, max: 240 }) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
 );
@@ -44,8 +61,16 @@ const command = fc.oneof(
 /** A new index filled from what the model holds, as after a restart. */
 function restarted(model: Model, now: number): DeduplicationIndex {
   const index = createDeduplicationIndex(WINDOW);
-  const slots = [...model.accepted].flatMap(([key, at]) => [...key.split(',').map(Number), at]);
+  const slots = [...model.accepted].flatMap(([key, all]) =>
+    all.flatMap(({ at }) => [...key.split(',').map(Number), at]),
+  );
   index.load(Uint32Array.from(slots), now);
+  for (const [key, all] of model.accepted) {
+    const hash = Uint32Array.from(key.split(',').map(Number));
+    for (const { at, reach } of all) {
+      index.add(hash, 0, { acceptedSeconds: at, aheadSeconds: reach - at }, now);
+    }
+  }
   return index;
 }
 
@@ -63,8 +88,9 @@ describe('the deduplication index', () => {
             index.release(Uint32Array.from(step.hash), 0);
             model.release(step.hash.join());
           } else {
-            expect(index.reserve(Uint32Array.from(step.hash), 0, now)).toBe(
-              model.reserve(step.hash.join(), now),
+            const timestamp = now + step.dated;
+            expect(index.reserve(Uint32Array.from(step.hash), 0, now, timestamp)).toBe(
+              model.reserve(step.hash.join(), now, timestamp),
             );
           }
         }

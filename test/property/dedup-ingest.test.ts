@@ -15,20 +15,31 @@ interface Sent {
   readonly id: string;
   readonly customer: string;
   readonly value: string;
+  /** How far its timestamp lies from now, an hour back by default; 'first' is that of the event accepted before. */
+  readonly dated?: number | 'first';
 }
 
-function body(events: readonly Sent[], now: number): Buffer {
+function body(events: readonly Sent[], now: number, timestampOf = timestampFrom(now)): Buffer {
   return Buffer.from(
     JSON.stringify(
-      events.map(({ id, customer, value }) => ({
-        transaction_id: id,
-        customer_id: customer,
+      events.map((event) => ({
+        transaction_id: event.id,
+        customer_id: event.customer,
         event_type: 'tokens',
-        timestamp: formatInstant(now - HOUR_MS),
-        properties: { value },
+        timestamp: formatInstant(timestampOf(event)),
+        properties: { value: event.value },
       })),
     ),
   );
+}
+
+/** The timestamp of `firsts` is taken while ingest accepts it. */
+function timestampFrom(now: number, firsts: ReadonlyMap<string, number> = new Map()) {
+  return ({ id, dated = -HOUR_MS }: Sent): number => {
+    const first = firsts.get(id) ?? now - HOUR_MS;
+    if (dated === 'first') return first < now - WINDOW_DAYS * DAY_MS ? now - HOUR_MS : first;
+    return now + dated;
+  };
 }
 
 async function startIngest(clickhouse: ClickHouse, clock: { now(): number }): Promise<Ingest> {
@@ -41,6 +52,7 @@ const sent = fc.record({
   id: fc.constantFrom(...Array.from({ length: 12 }, (_, i) => `tx-${i}`)),
   customer: fc.constantFrom('acme', 'globex'),
   value: fc.stringMatching(/^[a-z]{1,4}$/),
+  dated: fc.constantFrom<number | 'first'>(-HOUR_MS, 'first', 'first', 0, 5 * HOUR_MS, DAY_MS),
 });
 
 const step = fc.oneof(
@@ -54,7 +66,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('wait' as const), days: fc.constantFrom(1, 20, WINDOW_DAYS) }),
+    arbitrary: fc.record({ kind: fc.constant('wait' as const), days: fc.constantFrom(0.5, 20, WINDOW_DAYS) }),
   },
   {
     weight: 1,
@@ -95,14 +107,18 @@ describe('ingest into a real ClickHouse', () => {
         const { clickhouse, control } = controlled();
         const clock = { at: START, now: () => clock.at };
         let ingest = await startIngest(clickhouse, clock);
-        const accepted = new Map<string, number>();
+        const accepted = new Map<string, { readonly at: number; readonly timestamp: number }>();
         const expected: Sent[] = [];
         /** The events of a request that are new at this moment, which are accepted with that. */
-        const takeNew = (events: readonly Sent[]) =>
-          events.filter(({ id }) => {
-            const at = accepted.get(id);
-            if (at !== undefined && clock.at - at < WINDOW_DAYS * DAY_MS) return false;
-            accepted.set(id, clock.at);
+        const takeNew = (events: readonly Sent[], timestampOf: (event: Sent) => number) =>
+          events.filter((event) => {
+            const known = accepted.get(event.id);
+            const timestamp = timestampOf(event);
+            const isWithin = known !== undefined && clock.at - known.at < WINDOW_DAYS * DAY_MS;
+            // Past the window the accepted event itself is still known, by a timestamp that it may have.
+            if (isWithin || (known !== undefined && timestamp <= Math.max(known.at, known.timestamp)))
+              return false;
+            accepted.set(event.id, { at: clock.at, timestamp });
             return true;
           });
         for (const current of steps) {
@@ -113,11 +129,13 @@ describe('ingest into a real ClickHouse', () => {
             ingest = await startIngest(clickhouse, clock);
           } else {
             control.isBroken = current.kind === 'break';
+            const firsts = new Map([...accepted].map(([id, { timestamp }]) => [id, timestamp]));
+            const timestampOf = timestampFrom(clock.at, firsts);
             const outcomes = await Promise.allSettled(
-              current.requests.map((events) => ingest.ingest(body(events, clock.at))),
+              current.requests.map((events) => ingest.ingest(body(events, clock.at, timestampOf))),
             );
             for (const [i, events] of current.requests.entries()) {
-              const fresh = control.isBroken ? [] : takeNew(events);
+              const fresh = control.isBroken ? [] : takeNew(events, timestampOf);
               expected.push(...fresh);
               const value = { accepted: fresh.length, duplicates: events.length - fresh.length };
               // While writes fail, a request either fails or has nothing new.
@@ -135,7 +153,7 @@ describe('ingest into a real ClickHouse', () => {
             value: properties.value,
           }),
         );
-        expect(stored).toEqual(expected);
+        expect(stored).toEqual(expected.map(({ dated: _, ...event }) => event));
         expect(await store.rowCount()).toBe(expected.length);
       }),
       { numRuns: 25 },
@@ -258,6 +276,43 @@ describe('ingest into a real ClickHouse', () => {
     expect(versions.every((version, i) => i === 0 || version < (versions[i - 1] ?? 0n))).toBe(true);
   });
 
+  it('never says accepted of an event that would collapse with the first, however far ahead that was dated', async () => {
+    await store.clear();
+    const clock = { at: START, now: () => clock.at };
+    const dated = START + DAY_MS;
+    const request = (at: number) => body([{ id: 'ahead', customer: 'acme', value: 'a' }], clock.at, () => at);
+    let ingest = await startIngest(store.clickhouse, clock);
+    expect(await ingest.ingest(request(dated))).toEqual({ accepted: 1, duplicates: 0 });
+    for (const wait of [WINDOW_DAYS * DAY_MS, DAY_MS]) {
+      clock.at += wait;
+      for (let restarts = 0; restarts < 2; restarts += 1) {
+        expect(await ingest.ingest(request(dated))).toEqual({ accepted: 0, duplicates: 1 });
+        await ingest.close();
+        ingest = await startIngest(store.clickhouse, clock);
+      }
+    }
+    clock.at += 1;
+    await expect(ingest.ingest(request(dated))).rejects.toMatchObject({ kind: 'invalid' });
+    // Dated later, it is another event, as any with the id after the window.
+    expect(await ingest.ingest(request(clock.at))).toEqual({ accepted: 1, duplicates: 0 });
+    await ingest.close();
+    expect(await store.events()).toHaveLength(2);
+  });
+
+  it('learns from another process how far ahead its events are dated', async () => {
+    await store.clear();
+    const clock = { at: START, now: () => clock.at };
+    const first = await startIngest(store.clickhouse, clock);
+    const second = await startIngest(store.clickhouse, clock);
+    const request = body([{ id: 'ahead', customer: 'acme', value: 'a' }], START, () => START + DAY_MS);
+    expect(await first.ingest(request)).toEqual({ accepted: 1, duplicates: 0 });
+    expect(await second.tail()).toEqual({ rows: 1 });
+    clock.at += (WINDOW_DAYS + 1) * DAY_MS;
+    expect(await second.ingest(request)).toEqual({ accepted: 0, duplicates: 1 });
+    await first.close();
+    await second.close();
+  });
+
   it('reads an id only within the window when it rebuilds', async () => {
     await store.clear();
     const clock = { at: START, now: () => clock.at };
@@ -266,7 +321,8 @@ describe('ingest into a real ClickHouse', () => {
     clock.at += 10 * DAY_MS;
     await first.ingest(body([{ id: 'young', customer: 'acme', value: 'a' }], clock.at));
     await first.close();
-    clock.at += 24 * DAY_MS;
+    // To the whole second in which an event of that age could still be the one that is stored.
+    clock.at += 24 * DAY_MS + 1_000;
     const second = createIngest({ clickhouse: store.clickhouse, clock, windowDays: WINDOW_DAYS, log: quiet });
     expect(await second.rebuild()).toEqual({ ids: 1 });
     const retry = body(

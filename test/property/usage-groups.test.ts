@@ -6,7 +6,7 @@ import type { ClickHouse } from '../../src/metering/clickhouse.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
 import { readUsageGroups, type UsageGroupRow } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
-import { byteOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
@@ -91,17 +91,6 @@ function oracleRows(asked: Question, events: readonly NaiveEvent[], refs: readon
       }));
     return groupKey === null && lines.length === 0 ? [{ window, group: {}, value: null }] : lines;
   });
-}
-
-function groupOrder(a: readonly (string | null)[], b: readonly (string | null)[]): number {
-  for (const [index, left] of a.entries()) {
-    const right = b[index] ?? null;
-    if (left === right) continue;
-    if (left === null) return 1;
-    if (right === null) return -1;
-    return byteOrder(left, right);
-  }
-  return 0;
 }
 
 function shown(rows: readonly UsageGroupRow[]) {

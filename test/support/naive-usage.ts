@@ -119,7 +119,22 @@ export function byteOrder(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-/** The literal name first, then a path into a nested value. Null where there is none, or a JSON null. */
+/** Order of rows by their group values in turn, null last. */
+export function groupOrder(a: readonly (string | null)[], b: readonly (string | null)[]): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? null;
+    if (left === right) continue;
+    if (left === null) return 1;
+    if (right === null) return -1;
+    return byteOrder(left, right);
+  }
+  return 0;
+}
+
+/**
+ * The literal name first, then a path into a nested value. Null where there is none, or a JSON null. Of
+ * several members of one name the first counts.
+ */
 export function propertyText(event: NaiveEvent, name: string): string | null {
   const literal = event.properties[name];
   if (literal !== undefined) return literal;
@@ -128,7 +143,7 @@ export function propertyText(event: NaiveEvent, name: string): string | null {
   if (json === undefined) return null;
   let value: unknown;
   try {
-    value = parse(json);
+    value = parse(json, undefined, { onDuplicateKey: ({ oldValue }) => oldValue });
   } catch {
     return null;
   }
@@ -140,7 +155,7 @@ export function propertyText(event: NaiveEvent, name: string): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'string') return value;
   if (isLosslessNumber(value)) return value.value;
-  return JSON.stringify(value, (_, member) => (isLosslessNumber(member) ? member.value : member));
+  return JSON.stringify(value, (_, member: unknown) => (isLosslessNumber(member) ? member.value : member));
 }
 
 const SCALE = 30;

@@ -1,6 +1,7 @@
 /** Billable metrics: which usage events count, and how they are aggregated. */
 import { z } from 'zod';
 import { listCustomerMetrics } from '../../billing/metrics/customer-metrics.ts';
+import { METRIC_NAME_LENGTH_MAX } from '../../billing/metrics/definition-limits.ts';
 import {
   createMetric,
   getMetric,
@@ -24,22 +25,22 @@ interface Deps {
   readonly clock: Clock;
 }
 
-const createBody = definitionBody
-  .extend({ name: z.string().min(1), custom_fields: customFields.optional() })
-  .meta({
-    id: 'CreateBillableMetric',
-    example: {
-      name: 'Tokens',
-      event_type_filter: { in_values: ['completion'] },
-      property_filters: [
-        { name: 'tokens', exists: true },
-        { name: 'model', exists: true },
-      ],
-      aggregation_type: 'SUM',
-      aggregation_key: 'tokens',
-      group_keys: [['model']],
-    },
-  });
+const metricName = z.string().min(1).max(METRIC_NAME_LENGTH_MAX);
+
+const createBody = definitionBody.extend({ name: metricName, custom_fields: customFields.optional() }).meta({
+  id: 'CreateBillableMetric',
+  example: {
+    name: 'Tokens',
+    event_type_filter: { in_values: ['completion'] },
+    property_filters: [
+      { name: 'tokens', exists: true },
+      { name: 'model', exists: true },
+    ],
+    aggregation_type: 'SUM',
+    aggregation_key: 'tokens',
+    group_keys: [['model']],
+  },
+});
 
 const byId = z.object({ billable_metric_id: uuid });
 
@@ -142,7 +143,7 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
       tags: ['Billable metrics'],
       scope: 'write',
       params: byId,
-      body: z.object({ name: z.string().min(1) }),
+      body: z.object({ name: metricName }),
       response: createdId,
       errors: [400, 404],
       async handler({ params, body }) {

@@ -4,7 +4,7 @@ import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../billin
 import { formatInstant } from '../../core/time.ts';
 import { timestamp, uuid } from '../fields.ts';
 import { type RouteDefinition, route } from '../route.ts';
-import { matchedMetric, metricWithLegacyToWire } from './metric-schemas.ts';
+import { matchedMetric, matchedMetricToWire } from './metric-schemas.ts';
 
 type Deps = Parameters<typeof searchEvents>[0];
 
@@ -96,7 +96,7 @@ function toWire(view: EventView, includeUnmatched: boolean): z.input<typeof foun
     properties: Object.fromEntries(event.properties),
     processed_at: formatInstant(event.receivedAt),
     matched_customer: customer === null ? null : { id: customer.id, name: customer.name },
-    matched_billable_metrics: view.matched.map(metricWithLegacyToWire),
+    matched_billable_metrics: view.matched.map(matchedMetricToWire),
     is_duplicate: view.isDuplicate,
     ...(includeUnmatched ? { unmatched_billable_metrics: unmatched } : {}),
   };

@@ -1,19 +1,29 @@
 /** The definition of a metric as a client sends it, to create it or to try it. */
 import { z } from 'zod';
+import {
+  FILTER_VALUES_MAX,
+  GROUP_KEYS_MAX,
+  NAME_LENGTH_MAX,
+  NAMES_PER_GROUP_KEY_MAX,
+  PROPERTY_FILTERS_MAX,
+  TYPE_LENGTH_MAX,
+} from '../../billing/metrics/definition-limits.ts';
 import type { MetricDefinition } from '../../billing/metrics/metric-definition.ts';
 import { invalid } from '../../core/errors.ts';
 import { AGGREGATIONS } from '../../core/metric.ts';
 import { enumIn } from '../fields.ts';
 
-const values = z.array(z.string()).min(1);
+const name = z.string().min(1).max(NAME_LENGTH_MAX);
+const values = z.array(z.string()).min(1).max(FILTER_VALUES_MAX);
+const eventTypes = z.array(z.string().max(TYPE_LENGTH_MAX)).min(1).max(FILTER_VALUES_MAX);
 
 const eventTypeFilterInput = z
-  .object({ in_values: values.nullish(), not_in_values: values.nullish() })
+  .object({ in_values: eventTypes.nullish(), not_in_values: eventTypes.nullish() })
   .meta({ id: 'EventTypeFilterInput' });
 
 const propertyFilterInput = z
   .object({
-    name: z.string().min(1),
+    name,
     exists: z.boolean().nullish().meta({ description: 'true: must be present; false: must be absent.' }),
     in_values: values.nullish(),
     not_in_values: values.nullish(),
@@ -23,11 +33,16 @@ const propertyFilterInput = z
 export const definitionBody = z.object({
   sql: z.string().nullish().meta({ description: 'Excludes every other part of a definition.' }),
   event_type_filter: eventTypeFilterInput.nullish(),
-  property_filters: z.array(propertyFilterInput).nullish().meta({ description: 'All must pass.' }),
+  property_filters: z
+    .array(propertyFilterInput)
+    .max(PROPERTY_FILTERS_MAX)
+    .nullish()
+    .meta({ description: 'All must pass.' }),
   aggregation_type: enumIn(AGGREGATIONS).nullish(),
-  aggregation_key: z.string().min(1).nullish().meta({ description: 'Required except for COUNT.' }),
+  aggregation_key: name.nullish().meta({ description: 'Required except for COUNT.' }),
   group_keys: z
-    .array(z.array(z.string().min(1)).min(1))
+    .array(z.array(name).min(1).max(NAMES_PER_GROUP_KEY_MAX))
+    .max(GROUP_KEYS_MAX)
     .nullish()
     .meta({ description: 'Each inner list is one key of one or several properties.' }),
 });
@@ -38,14 +53,12 @@ export function definitionFromWire(body: z.output<typeof definitionBody>): Metri
     refuseOthers(body);
     return { kind: 'sql', sql: body.sql };
   }
-  const { event_type_filter: eventTypes, property_filters: properties } = body;
+  const { event_type_filter: types, property_filters: properties } = body;
   if (body.aggregation_type == null) throw invalid('aggregation_type', 'is required without sql');
   return {
     kind: 'streaming',
     eventTypeFilter:
-      eventTypes == null
-        ? null
-        : { inValues: eventTypes.in_values ?? null, notInValues: eventTypes.not_in_values ?? null },
+      types == null ? null : { inValues: types.in_values ?? null, notInValues: types.not_in_values ?? null },
     propertyFilters: (properties ?? []).map((filter) => ({
       name: filter.name,
       exists: filter.exists ?? null,

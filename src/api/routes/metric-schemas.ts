@@ -88,6 +88,13 @@ export function metricWithLegacyToWire(
   return { ...metricToWire(from), ...legacyToWire(from) };
 }
 
+export function matchedMetricToWire(from: WithCustomFields<StoredMetric>): z.input<typeof matchedMetric> {
+  return {
+    ...metricWithLegacyToWire(from),
+    ...(from.kind === 'sql' ? { aggregation_type: 'custom_sql' as const } : {}),
+  };
+}
+
 function definitionToWire(from: StoredMetric) {
   switch (from.kind) {
     case 'streaming':

@@ -3,6 +3,7 @@
  * prices only by its rate for all others. The invoice bills them at the overridden price, so the schedule
  * shows them as rows of their own, behind the row of that rate.
  */
+import { createHash } from 'node:crypto';
 import { contains, type Instant, type OpenInterval } from '../../core/time.ts';
 import { compareText, type GroupValues, groupValuesKey } from '../../rating/group-values.ts';
 import { versionAt } from '../../rating/product-spans.ts';
@@ -17,6 +18,20 @@ import type { ProductOverrides } from './rate-schedule-segments.ts';
 export interface RateForAllOthers {
   readonly segment: RateSegment;
   readonly overrides: ProductOverrides;
+}
+
+/** Bytes of a place as JSON: it stands in the cursor of a page, which a URL has to hold. */
+const PLACE_BYTES_MAX = 300;
+
+/**
+ * Where the row of these values stands behind the rate for all others: one text per set of pairs, which is
+ * `groupValuesKey` where that is short. Longer ones stand before those, in the order of their SHA-256.
+ */
+export function placeOf(values: GroupValues): string {
+  const key = groupValuesKey(values);
+  return Buffer.byteLength(JSON.stringify(key)) <= PLACE_BYTES_MAX
+    ? key
+    : `#${createHash('sha256').update(key).digest('hex')}`;
 }
 
 /** Whether the rate prices whatever group values have no rate of their own. */
@@ -39,7 +54,7 @@ export function withRatesForAllOthers(selectors: readonly RateSelector[]): RateS
 
 /**
  * The segments around `at` of the group values that overrides in force then name, per rate for all others,
- * in the order of `groupValuesKey`. Values with a rate of their own at `at` are left out: the card lists
+ * in the order of `placeOf`. Values with a rate of their own at `at` are left out: the card lists
  * them; a segment ends where such a rate begins.
  */
 export async function namedValueSegments(
@@ -69,7 +84,7 @@ function candidatesOf({ segment, overrides }: RateForAllOthers, at: Instant): Ra
   const values = new Map(
     namedValues(overrides, segment, at)
       .filter((named) => Object.keys(named).every((name) => names.includes(name)))
-      .map((named) => [groupValuesKey(named), named]),
+      .map((named) => [placeOf(named), named]),
   );
   return [...values]
     .sort(([a], [b]) => compareText(a, b))

@@ -1,5 +1,6 @@
 /** How long the price of a rate holds under a contract's overrides. Pure. */
 import type { Product } from '../../core/catalogue.ts';
+import { ownValue } from '../../core/own-value.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 import { type LineTerms, termsAt } from '../../rating/line-terms.ts';
 import { type ContractOverrides, overrideInstants, overridesOf } from '../../rating/overrides.ts';
@@ -63,7 +64,7 @@ function overridesOfEntry(contract: ContractOverrides, entry: Entry): ContractOv
       specifiers.some(
         ({ billingFrequency, pricingGroupValues }) =>
           (billingFrequency === null || billingFrequency === frequency) &&
-          Object.entries(pricingGroupValues).every(([name, value]) => values[name] === value),
+          Object.entries(pricingGroupValues).every(([name, value]) => ownValue(values, name) === value),
       ),
   );
   return { ...contract, overrides };

@@ -8,7 +8,6 @@ import type { CreditType } from '../../core/credit-types.ts';
 import { assert } from '../../core/errors.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
-import { groupValuesKey } from '../../rating/group-values.ts';
 import type { ContractOverrides } from '../../rating/overrides.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database } from '../../store/database.ts';
@@ -17,7 +16,12 @@ import { loadProducts } from '../../store/products.ts';
 import { isSelected, type RateSelector } from '../rate-cards/rate-selectors.ts';
 import { type RatePosition, type RateSegment, readRates } from '../rate-cards/read-rates.ts';
 import { findContractOf } from './contracts.ts';
-import { isForAllOthers, namedValueSegments, withRatesForAllOthers } from './rate-schedule-named-values.ts';
+import {
+  isForAllOthers,
+  namedValueSegments,
+  placeOf,
+  withRatesForAllOthers,
+} from './rate-schedule-named-values.ts';
 import {
   type PricedSegment,
   type ProductOverrides,
@@ -27,7 +31,7 @@ import {
 
 /** The last row of the page before. */
 export interface ScheduleRowPosition extends RatePosition {
-  /** `groupValuesKey` of values that only overrides name; empty for a row of the card's. */
+  /** `placeOf` values that only overrides name; empty for a row of the card's. */
   readonly values: string;
 }
 
@@ -160,7 +164,7 @@ async function withNamedValues(
     ...(behind.get(rate) ?? []).map((segment) => ({
       segment,
       overrides: rate.overrides,
-      values: groupValuesKey(segment.entry.pricingGroupValues),
+      values: placeOf(segment.entry.pricingGroupValues),
     })),
   ]);
 }

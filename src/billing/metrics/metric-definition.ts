@@ -6,8 +6,10 @@
  */
 import { invalid } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import { UNUSABLE_NAME } from '../../core/own-value.ts';
 import type { ClickHouse } from '../../metering/clickhouse.ts';
 import { checkSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
+import { checkDefinitionSize } from './definition-limits.ts';
 
 export type StreamingDefinition = Pick<
   StreamingMetric,
@@ -27,13 +29,40 @@ export async function checkDefinition(clickhouse: ClickHouse, definition: Metric
 
 /** Throws a refusal (`invalid`) that names the first field that is wrong. */
 export function checkStreamingDefinition(definition: StreamingDefinition): void {
-  for (const [index, filter] of definition.propertyFilters.entries()) {
+  checkDefinitionSize(definition);
+  checkPresence(definition);
+  checkAggregationKey(definition);
+  const known = new Set<string>();
+  for (const [index, key] of definition.groupKeys.entries()) {
+    checkGroupKey(definition, key, index);
+    // The order of the names makes no difference to usage, so it makes no other key.
+    const identity = JSON.stringify([...key].sort());
+    if (known.has(identity)) throw invalid(`group_keys[${index}]`, `repeats the key ${key.join(', ')}`);
+    known.add(identity);
+  }
+}
+
+/** No event passes filters of which one requires a property that another forbids. */
+function checkPresence({ propertyFilters }: StreamingDefinition): void {
+  for (const [index, filter] of propertyFilters.entries()) {
     if (filter.exists === false && filter.inValues !== null) {
       throw invalid(`property_filters[${index}]`, 'exists false and in_values exclude each other');
     }
+    const other = propertyFilters
+      .slice(0, index)
+      .findIndex(
+        (earlier) =>
+          earlier.name === filter.name &&
+          ((impliesPresence(earlier) && filter.exists === false) ||
+            (impliesPresence(filter) && earlier.exists === false)),
+      );
+    if (other >= 0) {
+      throw invalid(
+        `property_filters[${index}]`,
+        `excludes property_filters[${other}]: one requires ${filter.name} and one forbids it`,
+      );
+    }
   }
-  checkAggregationKey(definition);
-  for (const [index, key] of definition.groupKeys.entries()) checkGroupKey(definition, key, index);
 }
 
 function checkAggregationKey({ aggregation, aggregationKey, propertyFilters }: StreamingDefinition): void {
@@ -53,6 +82,7 @@ function checkAggregationKey({ aggregation, aggregationKey, propertyFilters }: S
 function checkGroupKey(definition: StreamingDefinition, key: readonly string[], index: number): void {
   const field = `group_keys[${index}]`;
   for (const [position, name] of key.entries()) {
+    if (name === UNUSABLE_NAME) throw invalid(`${field}[${position}]`, `must not be ${UNUSABLE_NAME}`);
     if (key.indexOf(name) !== position) throw invalid(`${field}[${position}]`, `repeats ${name}`);
     if (!definition.propertyFilters.some((filter) => filter.name === name && impliesPresence(filter))) {
       throw invalid(

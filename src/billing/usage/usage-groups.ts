@@ -12,6 +12,7 @@ import { groupKeyProblem, readMetricGroups } from '../../metering/metric-usage.t
 import type { UsageGroupCursor } from '../../metering/query/group-cursor.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
+import { forAnalysis } from '../../metering/query-limits.ts';
 import { findMetric } from '../../store/billable-metrics.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
@@ -75,15 +76,18 @@ export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<
 
 /**
  * What `usageGroups` would answer for a metric that is not stored: an analyst tries it before creating it.
- * Refuses what `usageGroups` refuses, and a definition that could not be created.
+ * Refuses what `usageGroups` refuses, a definition that could not be created, and one that takes longer than
+ * an analysis may: it runs beside the queries of analysts, and holds up nothing else.
  */
 export async function previewUsage(
   deps: Deps,
   definition: MetricDefinition,
   input: Omit<UsageGroupsInput, 'billableMetricId'>,
 ): Promise<UsageGroups> {
-  return await measure(deps, input, async () => {
-    await checkDefinition(deps.clickhouse, definition);
+  // Queries of SQL metrics are analyses wherever they are read for the usage API.
+  const clickhouse = definition.kind === 'sql' ? deps.clickhouse : forAnalysis(deps.clickhouse);
+  return await measure({ ...deps, clickhouse }, input, async () => {
+    await checkDefinition(clickhouse, definition);
     return { ...definition, id: '', name: 'preview', archivedAt: null };
   });
 }

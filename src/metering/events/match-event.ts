@@ -9,9 +9,13 @@ import type { PropertyReader } from './nested-properties.ts';
 import type { StoredEvent } from './stored-event.ts';
 
 /** The names of the properties that deciding about this metric takes. */
-export function propertiesToMatch({ propertyFilters, aggregationKey }: StreamingMetric): string[] {
+export function propertiesToMatch({
+  propertyFilters,
+  aggregation,
+  aggregationKey,
+}: StreamingMetric): string[] {
   const names = propertyFilters.map(({ name }) => name);
-  return aggregationKey === null ? names : [...names, aggregationKey];
+  return aggregation === 'COUNT' || aggregationKey === null ? names : [...names, aggregationKey];
 }
 
 /** The first rule of the metric that the event fails, for people to read; null where it passes them all. */

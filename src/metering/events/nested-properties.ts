@@ -20,8 +20,7 @@ const PATHS_PER_QUERY = 100;
 const pathsRow = z.object({
   /** Position in the list of documents, from 1. */
   document: z.string().transform(Number),
-  texts: z.array(z.string()),
-  present: z.array(z.number()),
+  values: z.array(z.string().nullable()),
 });
 
 /** Asks ClickHouse only where one of `names` is a path into a value that one of the events has. */
@@ -39,7 +38,7 @@ export async function readProperties(
       const event = documents[row.document - 1];
       assert(event !== undefined, 'every row belongs to a document');
       for (const [index, path] of some.entries()) {
-        values.set(valueKey(event, path), row.present[index] === 1 ? (row.texts[index] ?? '') : null);
+        values.set(valueKey(event, path), row.values[index] ?? null);
       }
     }
   }
@@ -76,8 +75,7 @@ async function queryPaths(
     sql: `
 SELECT
   toString(document) AS document,
-  [${properties.map(({ text }) => text).join(', ')}] AS texts,
-  [${properties.map(({ isPresent }) => `toUInt8(${isPresent})`).join(', ')}] AS present
+  [${properties.map(({ value }) => value).join(', ')}] AS values
 FROM (
   SELECT
     arrayJoin(arrayEnumerate({documents:Array(Map(String, String))})) AS document,

@@ -6,17 +6,39 @@
  * rehash of everything. An expired or released slot counts as free but keeps its place until its
  * shard is rebuilt, so probe chains never break.
  *
+ * Past the window an id is new, except to the very event that was accepted: stored a second time, that one
+ * would be collapsed with the first by the sorting key. It can come for as long as ingest takes its timestamp,
+ * which for an event dated ahead is up to a day longer than the window. So a slot also says how far ahead its
+ * event was dated, in the bits of the hash that all slots of a shard have in common, and an event with the id
+ * whose timestamp is not after that is known as well.
+ *
  * Does not know ids, events or storage, and does not read the clock.
  */
 import { assert } from '../../core/errors.ts';
+import {
+  type Acceptance,
+  AHEAD_SECONDS_MAX,
+  AHEAD_UNIT_SECONDS,
+  acceptedAt,
+  countSlots,
+  emptyShard,
+  findLatest,
+  findSlot,
+  lastExpired,
+  mergeInto,
+  moveKept,
+  putSlot,
+  releaseSlot,
+  requireStorable,
+  SHARDS,
+  type Shard,
+  unitsOf,
+} from './deduplication-slots.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 
-export const WORDS_PER_SLOT = HASH_WORDS + 1;
-const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
-const TIME = HASH_WORDS;
+/** A stored id as it is loaded: the hash and the second of acceptance. */
+export const WORDS_PER_STORED_ID = HASH_WORDS + 1;
 
-/** At 10 million ids a shard holds 10,000 and is rebuilt in well under a millisecond. */
-const SHARDS = 1024;
 /** Smallest shard, in slots; an empty index takes 0.6 MB. */
 const SLOTS_MIN = 32;
 /** Above this share of used slots a shard is rebuilt: a new id probes 23 neighbouring slots there, 9 on average. */
@@ -24,26 +46,19 @@ const LOAD_MAX = 0.85;
 /** Share of used slots after a rebuild: 16 bytes ÷ 0.68 = 23.5 bytes per id at worst. */
 const LOAD_AFTER_REBUILD = LOAD_MAX / 1.25;
 
-/** Time of a slot never used. */
-const NEVER = 0;
-/** Time of a released slot: so long ago that it is expired, yet not `NEVER`. */
-const RELEASED = 1;
-
-const SECONDS_LIMIT = 0x1_0000_0000;
-
-interface Shard {
-  words: Uint32Array;
-  slots: number;
-  /** Slots that are not `NEVER`, expired and released ones included. */
-  used: number;
+export interface StoredId {
+  readonly acceptedSeconds: number;
+  /** By how much its timestamp lies behind that; 0 where it does not. */
+  readonly aheadSeconds: number;
 }
 
 export interface DeduplicationIndex {
   /**
-   * True when the hash at `words[at…]` was not accepted within the window, and records it as accepted
-   * now; false when it was. `nowSeconds` is whole seconds since the epoch.
+   * True when the hash at `words[at…]` is not known, and records it as accepted now; false when it is: it was
+   * accepted within the window, or the event may be the accepted one, by its timestamp. Both are whole seconds
+   * since the epoch; the timestamp lies at most the window back and a day ahead.
    */
-  reserve(words: Uint32Array, at: number, nowSeconds: number): boolean;
+  reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
   /** Takes back what `reserve` recorded, because the write failed. */
   release(words: Uint32Array, at: number): void;
   /** Grows once for this many ids to come, instead of step by step while they are loaded. */
@@ -52,18 +67,18 @@ export interface DeduplicationIndex {
    * Adds the stored id with the hash at `words[at…]`; of several times of acceptance the earliest counts.
    * Returns the time with which the id was held already, or null where it was not, or is past the window.
    */
-  add(words: Uint32Array, at: number, acceptedSeconds: number, nowSeconds: number): number | null;
+  add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null;
   /**
-   * Adds stored ids: slots of three hash words and the second of acceptance. Calls `onKnown` with the
-   * offset of every one that was held already.
+   * Adds stored ids of `WORDS_PER_STORED_ID` as if none was dated ahead; those that are, `add` tells as well.
+   * Calls `onKnown` with the offset of every one that was held already.
    */
-  load(slots: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void;
+  load(ids: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
 }
 
-/** An empty index that remembers every id for `windowSeconds` from its acceptance. */
+/** An empty index that remembers every id for `windowSeconds` from its acceptance, and the event itself longer. */
 export function createDeduplicationIndex(windowSeconds: number): DeduplicationIndex {
   return new ShardedIndex(windowSeconds);
 }
@@ -92,15 +107,16 @@ class ShardedIndex implements DeduplicationIndex {
     return this.#bytes;
   }
 
-  reserve(words: Uint32Array, at: number, nowSeconds: number): boolean {
-    return this.#put(words, at, nowSeconds, nowSeconds) === null;
+  reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean {
+    const accepted = { seconds: nowSeconds, aheadUnits: unitsOf(timestampSeconds - nowSeconds) };
+    return this.#put(words, at, accepted, nowSeconds, timestampSeconds) === null;
   }
 
   release(words: Uint32Array, at: number): void {
     const shard = this.#shardOf(words, at);
-    const found = find(shard, words, at);
-    if (found === null || shard.words[found + TIME] === RELEASED) return;
-    shard.words[found + TIME] = RELEASED;
+    const found = findLatest(shard, words, at);
+    if (found === null) return;
+    releaseSlot(shard, found);
     this.#size -= 1;
   }
 
@@ -108,71 +124,46 @@ class ShardedIndex implements DeduplicationIndex {
     for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(ids / SHARDS), nowSeconds);
   }
 
-  add(words: Uint32Array, at: number, acceptedSeconds: number, nowSeconds: number): number | null {
-    if (nowSeconds - acceptedSeconds >= this.#windowSeconds) return null;
-    const live = this.#put(words, at, acceptedSeconds, nowSeconds);
-    if (live === null) return null;
+  add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null {
+    const { acceptedSeconds, aheadSeconds } = stored;
+    // Ingest stores nothing that is dated further ahead; if something else did, that must not keep the service down.
+    const aheadUnits = unitsOf(Math.min(aheadSeconds, AHEAD_SECONDS_MAX));
+    const accepted = { seconds: acceptedSeconds, aheadUnits };
+    const oldest = nowSeconds - this.#windowSeconds;
+    if (accepted.seconds + accepted.aheadUnits * AHEAD_UNIT_SECONDS < oldest) return null;
+    const isWithin = accepted.seconds > oldest;
+    const known = this.#put(words, at, accepted, nowSeconds, isWithin ? Number.POSITIVE_INFINITY : oldest);
+    if (known === null) return null;
     const shard = this.#shardOf(words, at);
-    const heldSeconds = shard.words[live + TIME] ?? NEVER;
-    if (heldSeconds > acceptedSeconds) shard.words[live + TIME] = acceptedSeconds;
-    return heldSeconds;
+    const heldSeconds = acceptedAt(shard.words, known);
+    // Past the window only the event itself is to be known, which any later acceptance of the id sees to as well.
+    if (isWithin || heldSeconds <= oldest) mergeInto(shard, known, accepted);
+    return isWithin ? heldSeconds : null;
   }
 
-  load(slots: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void {
-    assert(slots.length % WORDS_PER_SLOT === 0, 'loaded ids are whole slots');
-    for (let at = 0; at < slots.length; at += WORDS_PER_SLOT) {
-      const heldSeconds = this.add(slots, at, slots[at + TIME] ?? NEVER, nowSeconds);
-      if (heldSeconds !== null) onKnown?.(at);
+  load(ids: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void {
+    assert(ids.length % WORDS_PER_STORED_ID === 0, 'loaded ids are whole');
+    for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
+      const stored = { acceptedSeconds: ids[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
+      if (this.add(ids, at, stored, nowSeconds) !== null) onKnown?.(at);
     }
   }
 
-  /** Offset of the live slot with this hash, or null after it was put in with `acceptedSeconds`. */
-  #put(words: Uint32Array, at: number, acceptedSeconds: number, nowSeconds: number): number | null {
-    // Outside these bounds a second would not survive its 32 bits and the id would be forgotten.
-    assert(
-      acceptedSeconds > RELEASED && nowSeconds < SECONDS_LIMIT,
-      'the clock stands between 1970 and 2106',
-    );
+  /** Offset of the slot in which this hash is known (see `findSlot`), or null after it was put in. */
+  #put(
+    words: Uint32Array,
+    at: number,
+    accepted: Acceptance,
+    nowSeconds: number,
+    knownFrom: number,
+  ): number | null {
+    requireStorable(accepted.seconds, nowSeconds);
     const shard = this.#shardOf(words, at);
     this.#makeRoomIn(shard, 1, nowSeconds);
-    const a = words[at] ?? 0;
-    const b = words[at + 1] ?? 0;
-    const c = words[at + 2] ?? 0;
-    const slots = shard.words;
-    const oldest = this.#lastExpired(nowSeconds);
-    let free = -1;
-    let offset = firstOffset(shard, b);
-    for (;;) {
-      const time = slots[offset + TIME] ?? NEVER;
-      if (time === NEVER) break;
-      const isSame = slots[offset] === a && slots[offset + 1] === b && slots[offset + 2] === c;
-      if (time > oldest) {
-        if (isSame) return offset;
-      } else if (isSame || free === -1) {
-        // The hash may still stand further on in the chain, unless this slot is its own.
-        free = offset;
-        if (isSame) break;
-      }
-      offset += WORDS_PER_SLOT;
-      if (offset === slots.length) offset = 0;
-    }
-    if (free === -1) {
-      free = offset;
-      shard.used += 1;
-      this.#size += 1;
-    } else if (slots[free + TIME] === RELEASED) {
-      this.#size += 1;
-    }
-    slots[free] = a;
-    slots[free + 1] = b;
-    slots[free + 2] = c;
-    slots[free + TIME] = acceptedSeconds;
+    const found = findSlot(shard, words, at, lastExpired(nowSeconds, this.#windowSeconds), knownFrom);
+    if (found >= 0) return found;
+    if (putSlot(shard, ~found, words, at, accepted)) this.#size += 1;
     return null;
-  }
-
-  /** Slots of this second and before are free. Never below `RELEASED`, so that those are free as well. */
-  #lastExpired(nowSeconds: number): number {
-    return Math.max(RELEASED, nowSeconds - this.#windowSeconds);
   }
 
   #shardOf(words: Uint32Array, at: number): Shard {
@@ -187,65 +178,12 @@ class ShardedIndex implements DeduplicationIndex {
 
   /** Drops what has expired and leaves room for these ids, and for a quarter more than all of them. */
   #rebuild(shard: Shard, ids: number, nowSeconds: number): void {
-    const old = shard.words;
-    const oldest = this.#lastExpired(nowSeconds);
-    let live = 0;
-    let held = 0;
-    for (let offset = TIME; offset < old.length; offset += WORDS_PER_SLOT) {
-      const time = old[offset] ?? NEVER;
-      if (time !== NEVER && time !== RELEASED) held += 1;
-      if (time > oldest) live += 1;
-    }
-    const rebuilt = emptyShard(Math.max(SLOTS_MIN, Math.ceil((live + ids) / LOAD_AFTER_REBUILD)));
-    moveLive(old, oldest, rebuilt);
-    this.#bytes += rebuilt.words.byteLength - old.byteLength;
-    this.#size += live - held;
-    shard.words = rebuilt.words;
-    shard.slots = rebuilt.slots;
-    shard.used = live;
+    const oldest = lastExpired(nowSeconds, this.#windowSeconds);
+    const { held, kept } = countSlots(shard, oldest);
+    const rebuilt = emptyShard(Math.max(SLOTS_MIN, Math.ceil((kept + ids) / LOAD_AFTER_REBUILD)));
+    moveKept(shard, oldest, rebuilt);
+    this.#bytes += rebuilt.words.byteLength - shard.words.byteLength;
+    this.#size += kept - held;
+    Object.assign(shard, rebuilt);
   }
-}
-
-function emptyShard(slots: number): Shard {
-  return { words: new Uint32Array(new ArrayBuffer(slots * BYTES_PER_SLOT)), slots, used: 0 };
-}
-
-/** Where the probe for a hash begins: its second word scaled to the size of the shard. */
-function firstOffset(shard: Shard, b: number): number {
-  return Math.floor((b * shard.slots) / 0x1_0000_0000) * WORDS_PER_SLOT;
-}
-
-/** Copies the slots of `old` that are later than `oldest` into an empty shard with room for them. */
-function moveLive(old: Uint32Array, oldest: number, rebuilt: Shard): void {
-  const { words } = rebuilt;
-  for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {
-    const time = old[offset + TIME] ?? NEVER;
-    if (time <= oldest) continue;
-    const b = old[offset + 1] ?? 0;
-    let target = firstOffset(rebuilt, b);
-    while (words[target + TIME] !== NEVER) {
-      target += WORDS_PER_SLOT;
-      if (target === words.length) target = 0;
-    }
-    words[target] = old[offset] ?? 0;
-    words[target + 1] = b;
-    words[target + 2] = old[offset + 2] ?? 0;
-    words[target + TIME] = time;
-  }
-}
-
-/** Offset of the slot with this hash, expired or not, or null. */
-function find(shard: Shard, words: Uint32Array, at: number): number | null {
-  const slots = shard.words;
-  let offset = firstOffset(shard, words[at + 1] ?? 0);
-  while (slots[offset + TIME] !== NEVER) {
-    const isSame =
-      slots[offset] === words[at] &&
-      slots[offset + 1] === words[at + 1] &&
-      slots[offset + 2] === words[at + 2];
-    if (isSame) return offset;
-    offset += WORDS_PER_SLOT;
-    if (offset === slots.length) offset = 0;
-  }
-  return null;
 }

@@ -117,7 +117,7 @@ export function createIngest(options: IngestOptions): Ingest {
       // The hash of a duplicate is overwritten by the next one: only new ones stay in the list.
       const at = fresh.length * HASH_WORDS;
       hashTransactionId(event.transactionId, hashes, at);
-      if (!index.reserve(hashes, at, nowSeconds)) {
+      if (!index.reserve(hashes, at, nowSeconds, Math.floor(event.timestamp / 1000))) {
         repeats.push(event);
         continue;
       }

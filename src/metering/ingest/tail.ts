@@ -12,6 +12,7 @@ import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { AHEAD_SECONDS_SQL } from './rebuild-index.ts';
 import { wordsOf } from './row-words.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 
@@ -36,13 +37,15 @@ const SECONDS_SQL = `
   WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   GROUP BY second`;
 
-/** The columns of a row: three words of hash, the second, and how many rows of that second have the hash. */
-const ROW_WORDS = HASH_WORDS + 2;
+/** The columns of a row: hash, second, how many rows of that second have the hash, and how far ahead they are dated. */
+const ROW_WORDS = HASH_WORDS + 3;
 const SECOND = HASH_WORDS;
 const COPIES = HASH_WORDS + 1;
+const AHEAD = HASH_WORDS + 2;
 
 const ROWS_SQL = `
-  SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at)) AS second, toUInt32(count())
+  SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at)) AS second, toUInt32(count()),
+    max(${AHEAD_SECONDS_SQL})
   FROM ${USAGE_EVENTS_TABLE}
   WHERE ingested_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND toUInt32(toUnixTimestamp(ingested_at)) IN {seconds:Array(UInt32)}
@@ -143,7 +146,8 @@ function addRows(index: DeduplicationIndex, rows: Uint32Array, nowSeconds: numbe
   const suspects = new Set<number>();
   for (let at = 0; at < rows.length; at += ROW_WORDS) {
     const second = rows[at + SECOND] ?? 0;
-    const heldSecond = index.add(rows, at, second, nowSeconds);
+    const stored = { acceptedSeconds: second, aheadSeconds: rows[at + AHEAD] ?? 0 };
+    const heldSecond = index.add(rows, at, stored, nowSeconds);
     const isElsewhere = heldSecond !== null && heldSecond !== second;
     if (isElsewhere || (rows[at + COPIES] ?? 0) > 1) suspects.add(rows[at] ?? 0);
   }

@@ -1,11 +1,12 @@
 /** The query behind `readUsageGroups`: one page of (window, group) rows, in order, each aggregated on its own. */
 import type { StreamingMetric } from '../../core/metric.ts';
+import { ownValue } from '../../core/own-value.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
-import type { UsageGroupCursor } from './group-cursor.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
+import { placeConditions, type RowPlace } from './row-order-sql.ts';
 import { renderStatement, scopeConditions } from './usage-relation.ts';
 import { type UsageWindowSize, windowLength } from './usage-windows.ts';
 
@@ -18,7 +19,7 @@ export interface GroupsQuery {
   /** Sorted property names. */
   readonly groupKey: readonly string[];
   readonly groupFilters: Readonly<Record<string, readonly string[]>>;
-  readonly after: UsageGroupCursor | null;
+  readonly place: RowPlace;
   /** Only events ingested up to here, in epoch microseconds; null for all. */
   readonly ingestedUpTo: string | null;
   readonly limit: number;
@@ -34,7 +35,7 @@ export interface CompiledQuery {
  * of ingestion among all events that the query aggregated, also those of rows beyond the page.
  */
 export function compileUsageGroups(query: GroupsQuery): CompiledQuery {
-  const { metric, groupKey, range, after } = query;
+  const { metric, groupKey, range, place } = query;
   const parameters = createParameters();
   const groups = groupKey.map((_, index) => `group_${index}`);
   const scope = scopeConditions(parameters, query.refs, range);
@@ -43,7 +44,7 @@ export function compileUsageGroups(query: GroupsQuery): CompiledQuery {
   );
   const match = matchSql(parameters, metric);
   const filters = groupKey.flatMap((name) => {
-    const values = query.groupFilters[name] ?? [];
+    const values = ownValue(query.groupFilters, name) ?? [];
     return values.length === 0 ? [] : [inCondition(parameters, name, values)];
   });
   const keys = ['window_seconds', ...groups];
@@ -66,7 +67,7 @@ export function compileUsageGroups(query: GroupsQuery): CompiledQuery {
       ...ingestedCondition(parameters, query.ingestedUpTo),
     ],
     groupBy: keys,
-    having: after === null ? [] : [afterCondition(parameters, groups, after)],
+    having: placeConditions(parameters, 'window_seconds', groups, place),
     orderBy: ['window_seconds', ...groups.map((group) => `${group} ASC NULLS LAST`)],
     limit: parameters.bind('limit', 'UInt32', query.limit),
   });
@@ -88,8 +89,8 @@ export function compileWatermark(refs: readonly string[], range: Interval): Comp
 
 /** An event without the property falls into the group whose value is null. */
 function groupSql(parameters: Parameters, metric: StreamingMetric, name: string): string {
-  const { text, isPresent } = propertySql(parameters, name);
-  return guaranteesProperty(metric, name) ? text : `if(${isPresent}, ${text}, NULL)`;
+  const { text, value } = propertySql(parameters, name);
+  return guaranteesProperty(metric, name) ? text : value;
 }
 
 export function windowSql(parameters: Parameters, size: UsageWindowSize, range: Interval): string {
@@ -103,17 +104,4 @@ export function ingestedCondition(parameters: Parameters, ingestedUpTo: string |
   return [
     `ingested_at <= fromUnixTimestamp64Micro(${parameters.bind('ingested_up_to', 'Int64', ingestedUpTo)}, 'UTC')`,
   ];
-}
-
-/** Rows behind the cursor in the order of the page: a null sorts after every text. */
-function afterCondition(parameters: Parameters, groups: readonly string[], after: UsageGroupCursor): string {
-  const row = ['window_seconds', ...groups.flatMap((group) => [`isNull(${group})`, `ifNull(${group}, '')`])];
-  const last = [
-    parameters.bind('after_window', 'Int64', after.windowStart / SECOND_MS),
-    ...after.group.flatMap((value) => [
-      parameters.bind('after_is_null', 'UInt8', value === null ? 1 : 0),
-      parameters.bind('after_group', 'String', value ?? ''),
-    ]),
-  ];
-  return `(${row.join(', ')}) > (${last.join(', ')})`;
 }

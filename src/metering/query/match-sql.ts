@@ -38,16 +38,19 @@ export function guaranteesProperty(metric: StreamingMetric, name: string): boole
 
 /** `property IN values`; an absent property is in no list. */
 export function inCondition(parameters: Parameters, name: string, values: readonly string[]): string {
-  const { text, isPresent } = propertySql(parameters, name);
-  const isIn = `${text} IN ${parameters.bind('values', 'Array(String)', values)}`;
+  const { value, text, isPresent, isPath } = propertySql(parameters, name);
+  const list = parameters.bind('values', 'Array(String)', values);
+  // What reads a path is long, so it is written once; NULL is in no list, and holds for no event.
+  if (isPath) return `${value} IN ${list}`;
   // An absent property reads as empty text, so presence matters only where that is in the list.
-  return values.includes('') ? `(${isPresent} AND ${isIn})` : isIn;
+  return values.includes('') ? `(${isPresent} AND ${text} IN ${list})` : `${text} IN ${list}`;
 }
 
 function notInCondition(parameters: Parameters, name: string, values: readonly string[]): string {
-  const { text, isPresent } = propertySql(parameters, name);
-  const isNotIn = `${text} NOT IN ${parameters.bind('values', 'Array(String)', values)}`;
-  return values.includes('') ? `(NOT ${isPresent} OR ${isNotIn})` : isNotIn;
+  const { value, text, isPresent, isPath } = propertySql(parameters, name);
+  const list = parameters.bind('values', 'Array(String)', values);
+  if (isPath) return `ifNull(${value} NOT IN ${list}, 1)`;
+  return values.includes('') ? `(NOT ${isPresent} OR ${text} NOT IN ${list})` : `${text} NOT IN ${list}`;
 }
 
 function eventTypeConditions(parameters: Parameters, { eventTypeFilter }: StreamingMetric): string[] {
@@ -66,7 +69,8 @@ function eventTypeConditions(parameters: Parameters, { eventTypeFilter }: Stream
 function filterConditions(parameters: Parameters, filter: PropertyFilter): string[] {
   const { name, exists, inValues, notInValues } = filter;
   const conditions: string[] = [];
-  if (exists === true) conditions.push(propertySql(parameters, name).isPresent);
+  // What is in a list is there.
+  if (exists === true && inValues === null) conditions.push(propertySql(parameters, name).isPresent);
   if (exists === false) conditions.push(`NOT ${propertySql(parameters, name).isPresent}`);
   if (inValues !== null) conditions.push(inCondition(parameters, name, inValues));
   if (notInValues !== null) conditions.push(notInCondition(parameters, name, notInValues));

@@ -13,34 +13,56 @@ import { USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts
 const SHORT_DECIMAL = "length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$')";
 
 /** Zeros in front and at the end of the fraction carry no digit, so they may be any number. */
-const PLAIN_NUMBER = `^[+-]?0*[0-9]{1,${USAGE_INTEGER_DIGITS_MAX}}([.][0-9]{1,${USAGE_SCALE_MAX}}0*)?$`;
+const PLAIN_NUMBER = `^[+-]?0*[0-9]{1,${USAGE_INTEGER_DIGITS_MAX}}(?:[.][0-9]{1,${USAGE_SCALE_MAX}}0*)?$`;
 const WITH_EXPONENT = '^([+-]?)([0-9]+)(?:[.]([0-9]+))?[eE]([+-]?[0-9]{1,2})$';
+
+/** Enough on either side of the digits for the point to move there by an exponent of two digits. */
+const ZEROS = 100;
+
+/**
+ * Each is written in terms of those before it, and of as few as can be: ClickHouse repeats them in full
+ * wherever they stand when it plans a query. It computes only those that are used, on the rows that reach them.
+ */
+const STEPS: ReadonlyArray<readonly [name: string, sql: string]> = [
+  ['value_whole', 'toInt64OrNull(value_text)'],
+  // Sign, integer digits, fraction digits and exponent; empty where the text has another form.
+  ['value_parts', `extractGroups(value_text, '${WITH_EXPONENT}')`],
+  // The number written out without its exponent.
+  [
+    'value_plain',
+    `if(empty(value_parts), value_text, concat(value_parts[1], overlay(
+      concat(repeat('0', ${ZEROS}), value_parts[2], value_parts[3], repeat('0', ${ZEROS})),
+      '.', ${ZEROS + 1} + length(value_parts[2]) + toInt16OrZero(value_parts[4]), 0
+    )))`,
+  ],
+  [
+    'value_is_number',
+    `(isNotNull(value_whole) OR (${SHORT_DECIMAL}) OR match(value_plain, '${PLAIN_NUMBER}'))`,
+  ],
+  [
+    'value_number',
+    `multiIf(
+      isNotNull(value_whole), toDecimal256(value_whole, ${USAGE_SCALE_MAX}),
+      ${SHORT_DECIMAL}, toDecimal256(toDecimal128OrNull(value_text, 18), ${USAGE_SCALE_MAX}),
+      toDecimal256OrNull(extract(value_plain, '${PLAIN_NUMBER}'), ${USAGE_SCALE_MAX})
+    )`,
+  ],
+];
 
 /** Entries of a WITH clause over the String expression `text`, which becomes `value_text`. */
 export function numberDefinitions(text: string): string[] {
-  return [`${text} AS value_text`, ...NUMBER_DEFINITIONS];
+  return [`${text} AS value_text`, ...STEPS.map(([name, sql]) => `${sql} AS ${name}`)];
 }
 
-/** ClickHouse computes only those that a query uses, and of a branch only the rows that reach it. */
-const NUMBER_DEFINITIONS = [
-  'toInt64OrNull(value_text) AS value_whole',
-  // Sign, integer digits, fraction digits and exponent; empty where the text has another form.
-  `extractGroups(value_text, '${WITH_EXPONENT}') AS value_parts`,
-  'length(value_parts[2]) + toInt16OrZero(value_parts[4]) AS value_point',
-  `concat(
-    repeat('0', greatest(0, 1 - value_point)), value_parts[2], value_parts[3],
-    repeat('0', greatest(0, value_point - length(value_parts[2]) - length(value_parts[3]) + 1))
-  ) AS value_digits`,
-  // The number written out without its exponent.
-  `if(empty(value_parts), value_text, concat(
-    value_parts[1], substring(value_digits, 1, greatest(1, value_point)),
-    '.', substring(value_digits, greatest(1, value_point) + 1)
-  )) AS value_plain`,
-  `(isNotNull(value_whole) OR (${SHORT_DECIMAL}) OR match(value_plain, '${PLAIN_NUMBER}')) AS value_is_number`,
-  `multiIf(
-    isNotNull(value_whole), toDecimal256(value_whole, ${USAGE_SCALE_MAX}),
-    ${SHORT_DECIMAL}, toDecimal256(toDecimal128OrNull(value_text, 18), ${USAGE_SCALE_MAX}),
-    match(value_plain, '${PLAIN_NUMBER}'), toDecimal256OrNull(value_plain, ${USAGE_SCALE_MAX}),
-    NULL
-  ) AS value_number`,
-];
+/** The numbers in a list of String expressions, as one array: ClickHouse plans the reading once for all of them. */
+export function numbersSql(texts: readonly string[]): string {
+  return `arrayMap(value_text -> ${NUMBER_OF_TEXT}, [${texts.join(', ')}])`;
+}
+
+/** `value_number` with every step written out. */
+const NUMBER_OF_TEXT = writtenOut('value_number');
+
+function writtenOut(step: string): string {
+  const sql = STEPS.find(([name]) => name === step)?.[1];
+  return sql === undefined ? step : `(${sql.replaceAll(/\bvalue_[a-z_]+/g, (name) => writtenOut(name))})`;
+}

@@ -7,34 +7,78 @@
 import type { Parameters } from './parameters.ts';
 
 export interface PropertySql {
+  /** Nullable(String). NULL where the property is absent. */
+  readonly value: string;
   /** String. Empty where the property is absent. */
   readonly text: string;
   /** Whether the event has the property. */
   readonly isPresent: string;
+  /** Whether it may be inside a nested value. Reading it is long then. */
+  readonly isPath: boolean;
 }
 
-export function propertySql(parameters: Parameters, name: string): PropertySql {
+/** `documentOf` names a column that holds `documentSql` of a property, for who reads many paths at once. */
+export function propertySql(
+  parameters: Parameters,
+  name: string,
+  documentOf: (property: string) => string = (property) => documentSql(parameters, property),
+): PropertySql {
   const key = parameters.bind('property', 'String', name);
   const hasKey = `mapContains(properties, ${key})`;
-  const [head, ...path] = name.split('.');
-  if (head === undefined || path.length === 0) return { text: `properties[${key}]`, isPresent: hasKey };
-  const json = numbersQuoted(`properties[${parameters.bind('property', 'String', head)}]`);
-  const steps = path.map((step) => parameters.bind('property', 'String', step)).join(', ');
-  return {
-    text: `if(${hasKey}, properties[${key}], JSONExtractString(${json}, ${steps}))`,
-    // JSONType is Null for a member that is null as well as for one that is not there.
-    isPresent: `if(${hasKey}, 1, JSONType(${json}, ${steps}) != 'Null')`,
-  };
+  const path = pathOf(name);
+  if (path === null) {
+    return {
+      value: `if(${hasKey}, properties[${key}], NULL)`,
+      text: `properties[${key}]`,
+      isPresent: hasKey,
+      isPath: false,
+    };
+  }
+  const steps = path.steps.map((step) => parameters.bind('property', 'String', step)).join(', ');
+  // NULL for a member that is null as well as for one that is not there.
+  const value = `if(${hasKey}, properties[${key}], JSONExtract(${documentOf(path.head)}, ${steps}, 'Nullable(String)'))`;
+  return { value, text: `ifNull(${value}, '')`, isPresent: `isNotNull(${value})`, isPath: true };
+}
+
+/** The value that a name with dots leads into, and the steps within it; null for a name without dots. */
+function pathOf(name: string): { readonly head: string; readonly steps: readonly string[] } | null {
+  const [head, ...steps] = name.split('.');
+  return head === undefined || steps.length === 0 ? null : { head, steps };
 }
 
 /**
- * JSON text with every number in quotes, because ClickHouse reads JSON numbers as doubles and would
- * lose digits. The pattern steps over whole strings, so that digits inside them stay as they are; the
- * number put behind the text makes it reach the end, and is taken off again.
+ * The text of a property if it is a JSON object, with every number in quotes, because ClickHouse reads JSON numbers as doubles
+ * and would lose digits. Empty for any other text: most values are none, and are told so by their first
+ * character.
+ *
+ * Only text that consists of whole tokens has its numbers quoted. There each match of the second pattern ends
+ * at the first number behind the last one, so the work is linear in the text. On text with, say, a quotation
+ * mark that is never closed, every match would look through all that follows, which is quadratic.
+ *
+ * The second pattern steps over whole strings, so that digits inside them stay as they are; the number put
+ * behind the text makes it reach the end, and is taken off again.
  */
-function numbersQuoted(json: string): string {
-  return `left(replaceRegexpAll(concat(${json}, ' 0'), ${NUMBER_AFTER_ANYTHING}, '\\\\1"\\\\2"'), -4)`;
+export function documentSql(parameters: Parameters, property: string): string {
+  const text = `properties[${parameters.bind('property', 'String', property)}]`;
+  const quoted = `left(replaceRegexpAll(concat(${text}, ' 0'), ${NUMBER_AFTER_ANYTHING}, '\\\\1"\\\\2"'), -4)`;
+  return `if(match(${text}, ${OBJECT_OF_TOKENS}), ${quoted}, '')`;
 }
 
-/** A ClickHouse literal: each backslash of the pattern is written twice. */
-const NUMBER_AFTER_ANYTHING = String.raw`'((?:"(?:[^"\\\\]|\\\\.)*"|[^"0-9-])*)(-?[0-9][0-9.eE+-]*)'`;
+const SPACE = String.raw`[ \t\r\n]*`;
+const STRING = String.raw`"(?:[^"\\]|\\.)*"`;
+/** U+0000 cannot be stored where usage goes, so a value that has it is not read. */
+const STRING_WITHOUT_NUL = String.raw`"(?:[^"\\]|\\(?:[^u]|u0{0,3}[1-9a-fA-F]))*"`;
+const NUMBER = '-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?';
+
+/**
+ * Strings, numbers and other characters behind an opening brace. A number must be a value: quoted as the name
+ * of a member it would be a string, and the text valid JSON that it was not. The rest is for the parser to say.
+ */
+const OBJECT_OF_TOKENS = pattern(`^${SPACE}[{](?:[^"0-9-]|${STRING_WITHOUT_NUL}|${NUMBER}${SPACE}[],}])*$`);
+
+const NUMBER_AFTER_ANYTHING = pattern(`((?:${STRING}|[^"0-9-])*)([0-9-][0-9.eE+-]*)`);
+
+/** A ClickHouse literal, in which each backslash is written twice; its dots are any character. */
+function pattern(regularExpression: string): string {
+  return `'(?s)${regularExpression.replaceAll('\\', '\\\\')}'`;
+}

@@ -81,7 +81,7 @@ export function compileBatchWatermark(refs: readonly string[] | null, range: Int
 /** The group of an event, null where it is none of those that are wanted. */
 function groupSql(parameters: Parameters, metric: StreamingMetric, groupBy: UsageBatchGrouping): string {
   const { key, values } = groupBy;
-  const { text, isPresent } = propertySql(parameters, key);
+  const { text, value } = propertySql(parameters, key);
   if (values !== null) return `if(${inCondition(parameters, key, values)}, ${text}, NULL)`;
-  return guaranteesProperty(metric, key) ? `toNullable(${text})` : `if(${isPresent}, ${text}, NULL)`;
+  return guaranteesProperty(metric, key) ? `toNullable(${text})` : value;
 }

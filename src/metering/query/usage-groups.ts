@@ -8,7 +8,13 @@ import { assert, invalid } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../clickhouse.ts';
-import type { UsageGroupCursor } from './group-cursor.ts';
+import {
+  cursorAfter,
+  type HashedRowKey,
+  hasGroups,
+  lastRowOf,
+  type UsageGroupCursor,
+} from './group-cursor.ts';
 import { compileUsageGroups, compileWatermark, type GroupsQuery } from './groups-sql.ts';
 import { queryUsage } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
@@ -47,7 +53,7 @@ export interface UsageGroupsPage {
 /**
  * One page. With a group key only groups with usage have rows, ordered by window, then by the group
  * values in the order of the sorted names, null last. Without one, every window has a row.
- * Throws an `invalid` refusal for a cursor that does not belong to such a request.
+ * Throws an `invalid` refusal for a cursor that does not belong to such a request, or whose row is gone.
  */
 export async function readUsageGroups(
   clickhouse: ClickHouse,
@@ -68,10 +74,10 @@ function requireFittingCursor(
   { groupKey, windowSize, range }: UsageGroupsRequest,
   cursor: UsageGroupCursor,
 ): void {
-  const { windowStart, group } = cursor;
+  const { windowStart } = cursor;
   const isWindow = windowStart === windowStartOf(windowSize, range, windowStart);
   const isInRange = windowStart >= windowStartOf(windowSize, range, range.start) && windowStart < range.end;
-  if (!isWindow || !isInRange || group.length !== (groupKey?.length ?? 0)) {
+  if (!isWindow || !isInRange || !hasGroups(cursor, groupKey?.length ?? 0)) {
     throw invalid('next_page', 'does not belong to this request');
   }
 }
@@ -83,21 +89,19 @@ async function readGroups(
 ): Promise<UsageGroupsPage> {
   const { range, windowSize, cursor, limit } = request;
   const names = [...groupKey].sort();
+  const query = { ...request, groupKey: names, ingestedUpTo: cursor?.ingestedUpTo ?? null };
+  const behind =
+    cursor === null ? null : await lastRowOf(cursor, (only) => findGroup(clickhouse, query, only));
   const rows = await queryGroups(clickhouse, {
-    ...request,
-    range: cursor === null ? range : { start: Math.max(range.start, cursor.windowStart), end: range.end },
-    groupKey: names,
-    after: cursor,
-    ingestedUpTo: cursor?.ingestedUpTo ?? null,
+    ...query,
+    range: behind === null ? range : { start: Math.max(range.start, behind.windowStart), end: range.end },
+    place: behind === null ? null : { behind },
     limit: limit + 1,
   });
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  const next = (from: GroupRow): UsageGroupCursor => ({
-    windowStart: from.window_start,
-    group: from.group_values,
-    ingestedUpTo: cursor?.ingestedUpTo ?? from.ingested_up_to,
-  });
+  const next = ({ window_start, group_values, ingested_up_to }: GroupRow): UsageGroupCursor =>
+    cursorAfter({ windowStart: window_start, group: group_values }, cursor?.ingestedUpTo ?? ingested_up_to);
   return {
     rows: shown.map((row) => {
       const { start, end } = windowAt(windowSize, range, row.window_start);
@@ -108,6 +112,16 @@ async function readGroups(
     }),
     next: rows.length > limit && last !== undefined ? next(last) : null,
   };
+}
+
+async function findGroup(
+  clickhouse: ClickHouse,
+  query: Omit<GroupsQuery, 'place'>,
+  only: HashedRowKey,
+): Promise<GroupRow['group_values'] | undefined> {
+  const range = windowAt(query.windowSize, query.range, only.windowStart);
+  const [row] = await queryGroups(clickhouse, { ...query, range, place: { only }, limit: 1 });
+  return row?.group_values;
 }
 
 /** Every window has a row here, so a page is a stretch of windows and only that stretch is read. */
@@ -125,7 +139,7 @@ async function readWindows(clickhouse: ClickHouse, request: UsageGroupsRequest):
     range: stretch,
     groupKey: [],
     groupFilters: {},
-    after: null,
+    place: null,
     ingestedUpTo,
     limit: starts.length,
   });

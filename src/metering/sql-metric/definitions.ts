@@ -19,8 +19,6 @@ export function createNames(): NameSource {
 export interface Definitions {
   /** Gives `sql` a name (a fresh one), so that it can be used several times and is written once. */
   readonly define: (sql: string, name?: string) => string;
-  /** Adds, once for each `key`, definitions whose names begin with the returned prefix. */
-  readonly defineFamily: (key: string, build: (prefix: string) => readonly string[]) => string;
   readonly names: NameSource;
   /** `expression AS name`, in an order in which each builds on those before. */
   readonly list: () => readonly string[];
@@ -31,17 +29,8 @@ const NAME = /^[a-z_]+\d*$/;
 export function createDefinitions(names: NameSource): Definitions {
   const list: string[] = [];
   const known = new Map<string, string>();
-  const families = new Map<string, string>();
   return {
     names,
-    defineFamily: (key, build) => {
-      const existing = families.get(key);
-      if (existing !== undefined) return existing;
-      const prefix = `${names.fresh('f')}_`;
-      list.push(...build(prefix));
-      families.set(key, prefix);
-      return prefix;
-    },
     define: (sql, ownName) => {
       if (NAME.test(sql)) return sql;
       const existing = known.get(sql);

@@ -38,12 +38,17 @@ export function build(reader: TokenReader, position: number, form: ExpressionFor
   return { ...form, position };
 }
 
-/** How much SQL it becomes. */
+/** How much there is to plan in what it becomes. */
 function weightOf(form: ExpressionForm): number {
   if (form.kind === 'property') return 2;
+  if (form.kind === 'aggregate') return form.name === 'AVG' ? DIVISION_WEIGHT : 1;
   if (form.kind !== 'arithmetic') return 1;
-  return form.operator === '/' ? 6 : form.operator === '*' ? 2 : 1;
+  if (form.operator === '/') return form.right.kind === 'number' ? DIVISION_WEIGHT / 2 : DIVISION_WEIGHT;
+  return form.operator === '*' ? 3 : 1;
 }
+
+/** Exact division takes several steps. */
+const DIVISION_WEIGHT = 10;
 
 function parseChain(
   reader: TokenReader,

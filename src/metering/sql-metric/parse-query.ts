@@ -2,11 +2,13 @@
  * The grammar of a SQL metric: one SELECT over `events`, over a subquery, or over a query named in WITH.
  * Throws a `QueryProblem` for everything else.
  */
+import { UNUSABLE_NAME } from '../../core/own-value.ts';
 import { parseExpression } from './parse-expression.ts';
 import { QueryProblem } from './query-refusal.ts';
 import {
   type Expression,
   findAggregate,
+  isGrouped,
   type SelectItem,
   type SelectQuery,
   type Source,
@@ -16,6 +18,8 @@ import { tokenize } from './tokens.ts';
 
 const SUBQUERY_DEPTH_MAX = 10;
 const COLUMNS_MAX = 12;
+/** Of an aggregate over an aggregate, for each that is below it: by hours, each level is planned in several. */
+const GROUPING_WEIGHT = 7;
 
 /** Queries named in WITH that can be seen from here, by their name in lower case. */
 type NamedQueries = ReadonlyMap<string, SelectQuery>;
@@ -73,7 +77,15 @@ function parseSelect(place: Place): SelectQuery {
   const where = reader.takeWords('WHERE') ? parseExpression(reader) : null;
   const groupBy = reader.takeWords('GROUP', 'BY') ? parseGroupBy(reader, items) : [];
   const having = reader.takeWords('HAVING') ? parseExpression(reader) : null;
-  return { position, distinct, items, source, where, groupBy, having };
+  const query = { position, distinct, items, source, where, groupBy, having };
+  if (isGrouped(query)) reader.addWeight(position, GROUPING_WEIGHT * groupingsIn(source));
+  return query;
+}
+
+/** How many of the queries that are read one through another aggregate. */
+function groupingsIn(source: Source): number {
+  if (source.kind === 'events') return 0;
+  return (isGrouped(source.query) ? 1 : 0) + groupingsIn(source.query.source);
 }
 
 function parseItems(reader: TokenReader): SelectItem[] {
@@ -83,6 +95,9 @@ function parseItems(reader: TokenReader): SelectItem[] {
     const { position } = reader.next;
     const expression = parseExpression(reader);
     const name = parseAlias(reader) ?? nameOf(expression);
+    if (name === UNUSABLE_NAME) {
+      throw new QueryProblem(position, `a column must not be named ${UNUSABLE_NAME}: name it with AS`);
+    }
     if (name !== null && names.has(name.toLowerCase())) {
       throw new QueryProblem(position, `two columns are named ${name}`);
     }

@@ -34,11 +34,13 @@ const PLAIN_KINDS = new Set([
 
 const FUNCTIONS = new Set(
   `CAST _CAST abs and any argMax argMaxMerge argMaxState argMin argMinMerge argMinState array arrayElement
-  arrayFilter arrayJoin arrayMap arrayPopFront arrayPushBack ceil coalesce concat count countMerge countState
-  empty equals extractGroups floor fromUnixTimestamp64Micro fromUnixTimestamp64Milli greater greaterOrEquals
-  greatest if ifNull in intDiv isNotNull isNull JSONExtractString JSONType lambda least left length less
+  arrayFilter arrayJoin arrayMap arrayPopFront arrayPushBack arrayStringConcat ceil coalesce concat count
+  countMerge countState
+  empty equals extract extractGroups floor fromUnixTimestamp64Micro fromUnixTimestamp64Milli greater greaterOrEquals
+  greatest hex if ifNull in intDiv isNotNull isNull JSONExtract lambda least left length less
   lessOrEquals mapContains match max maxMerge maxState min minMerge minState minus modulo multiIf multiply negate
-  not notEquals nullIf or plus reinterpret repeat replaceOne replaceRegexpAll round substring sum sumMerge sumState
+  not notEquals nullIf or overlay plus reinterpret repeat replaceOne replaceRegexpAll round SHA256 sum
+  sumMerge sumState
   throwIf toDecimal128OrNull toDecimal256 toDecimal256OrNull toInt16OrZero toInt256 toInt64 toInt64OrNull toString
   toUInt8 toUnixTimestamp64Micro toUnixTimestamp64Milli transform tuple tupleElement uniqExact uniqExactMerge
   uniqExactState`.split(/\s+/),

@@ -92,6 +92,16 @@ export interface SelectQuery {
   readonly having: Expression | null;
 }
 
+/** Whether its rows are groups of rows. */
+export function isGrouped({ distinct, groupBy, having, items }: SelectQuery): boolean {
+  return (
+    distinct ||
+    groupBy.length > 0 ||
+    having !== null ||
+    items.some(({ expression }) => findAggregate(expression) !== null)
+  );
+}
+
 /** Direct parts of an expression. */
 function partsOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {

@@ -11,10 +11,10 @@ import { type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import type { UsageSeries, UsageStep } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../clickhouse.ts';
 import type { UsageOwner } from '../query/usage-series.ts';
+import type { QueryLimits } from '../query-limits.ts';
 import {
   BILLING_LIMITS,
   createStatementRunner,
-  type QueryLimits,
   type StatementRow,
   type StatementRunner,
 } from './run-statement.ts';

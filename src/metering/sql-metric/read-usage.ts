@@ -6,19 +6,22 @@
 import { z } from 'zod';
 import { decimal } from '../../core/decimal.ts';
 import { invalid } from '../../core/errors.ts';
+import { ownValue } from '../../core/own-value.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../clickhouse.ts';
-import type { UsageGroupCursor } from '../query/group-cursor.ts';
+import {
+  cursorAfter,
+  type HashedRowKey,
+  hasGroups,
+  lastRowOf,
+  type UsageGroupCursor,
+} from '../query/group-cursor.ts';
 import { compileWatermark } from '../query/groups-sql.ts';
+import type { RowPlace } from '../query/row-order-sql.ts';
 import type { UsageGroupRow, UsageGroupsPage, UsageGroupsRequest } from '../query/usage-groups.ts';
 import { windowAt, windowLength, windowStartOf } from '../query/usage-windows.ts';
-import {
-  ANALYSIS_LIMITS,
-  createStatementRunner,
-  type QueryLimits,
-  type StatementRow,
-  type StatementRunner,
-} from './run-statement.ts';
+import { ANALYSIS_LIMITS, type QueryLimits } from '../query-limits.ts';
+import { createStatementRunner, type StatementRow, type StatementRunner } from './run-statement.ts';
 import { type CheckedSqlMetric, outputColumns } from './sql-metric.ts';
 import { compileWindows, type EventScope } from './statement-sql.ts';
 
@@ -46,10 +49,10 @@ export async function readSqlUsage(
   const names = [...(request.groupKey ?? [])].sort();
   const columns = outputColumns(request.metric, names);
   const ingestedUpTo = request.ingestedUpTo ?? cursor?.ingestedUpTo ?? (await readWatermark(runner, request));
-  const evaluate = (range: Interval, after: UsageGroupCursor | null, limit: number) => {
+  const evaluate = (range: Interval, place: RowPlace, limit: number) => {
     const scope: EventScope = { refs: request.refs, interval: range, usageFilter: null, ingestedUpTo };
-    const groupFilters = names.map((name) => request.groupFilters[name] ?? []);
-    const page = { size: request.windowSize, groupFilters, after, limit };
+    const groupFilters = names.map((name) => ownValue(request.groupFilters, name) ?? []);
+    const page = { size: request.windowSize, groupFilters, place, limit };
     return runner.runQuery(compileWindows(request.metric.query, columns, scope, page));
   };
   return request.groupKey === null
@@ -57,7 +60,7 @@ export async function readSqlUsage(
     : await readGroups(request, names, ingestedUpTo, evaluate);
 }
 
-type Evaluate = (range: Interval, after: UsageGroupCursor | null, limit: number) => Promise<StatementRow[]>;
+type Evaluate = (range: Interval, place: RowPlace, limit: number) => Promise<StatementRow[]>;
 
 async function readGroups(
   { range, windowSize, cursor, limit, groupKey }: SqlUsageRequest,
@@ -65,8 +68,13 @@ async function readGroups(
   ingestedUpTo: string,
   evaluate: Evaluate,
 ): Promise<UsageGroupsPage> {
-  const start = cursor === null ? range.start : Math.max(range.start, cursor.windowStart);
-  const rows = await evaluate({ start, end: range.end }, cursor, limit + 1);
+  const find = async (only: HashedRowKey) => {
+    const [row] = await evaluate(windowAt(windowSize, range, only.windowStart), { only }, 1);
+    return row?.group_values;
+  };
+  const behind = cursor === null ? null : await lastRowOf(cursor, find);
+  const start = behind === null ? range.start : Math.max(range.start, behind.windowStart);
+  const rows = await evaluate({ start, end: range.end }, behind === null ? null : { behind }, limit + 1);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
@@ -81,7 +89,10 @@ async function readGroups(
     ),
     next:
       rows.length > limit && last !== undefined
-        ? { windowStart: windowStart(last, windowSize, range), group: last.group_values, ingestedUpTo }
+        ? cursorAfter(
+            { windowStart: windowStart(last, windowSize, range), group: last.group_values },
+            ingestedUpTo,
+          )
         : null,
   };
 }
@@ -132,10 +143,10 @@ function requireFittingCursor(
   { groupKey, windowSize, range }: SqlUsageRequest,
   cursor: UsageGroupCursor,
 ): void {
-  const { windowStart: start, group } = cursor;
+  const { windowStart: start } = cursor;
   const isWindow = start === windowStartOf(windowSize, range, start);
   const isInRange = start >= windowStartOf(windowSize, range, range.start) && start < range.end;
-  if (!isWindow || !isInRange || group.length !== (groupKey?.length ?? 0)) {
+  if (!isWindow || !isInRange || !hasGroups(cursor, groupKey?.length ?? 0)) {
     throw invalid('next_page', 'does not belong to this request');
   }
 }

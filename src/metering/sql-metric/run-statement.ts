@@ -2,23 +2,11 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
-import type { ClickHouse, QueryLane, QuerySettings } from '../clickhouse.ts';
+import type { ClickHouse, QuerySettings } from '../clickhouse.ts';
+import { GIBIBYTE, limitRefusal, limitSettings, type QueryLimits } from '../query-limits.ts';
 import { OVERFLOW_MESSAGE } from './exact-sql.ts';
 import { verifyStatement } from './parse-tree.ts';
 import type { CompiledStatement } from './statement-sql.ts';
-
-/** What a query may take. */
-export interface QueryLimits {
-  readonly lane: QueryLane;
-  readonly executionSeconds: number;
-  readonly memoryBytes: number;
-  readonly rowsRead: number;
-  readonly resultRows: number;
-  /** Null: as many as there are. */
-  readonly threads: number | null;
-}
-
-const GIBIBYTE = 1024 ** 3;
 
 /** The creation of a metric, over no events: only the planning takes time. */
 export const DEFINITION_LIMITS: QueryLimits = {
@@ -27,16 +15,6 @@ export const DEFINITION_LIMITS: QueryLimits = {
   memoryBytes: GIBIBYTE,
   rowsRead: 1_000,
   resultRows: 1_000,
-  threads: 1,
-};
-
-/** An analyst's query has one thread, so that the rest of the machine goes on. */
-export const ANALYSIS_LIMITS: QueryLimits = {
-  lane: 'analysis',
-  executionSeconds: 10,
-  memoryBytes: GIBIBYTE,
-  rowsRead: 100_000_000,
-  resultRows: 100_000,
   threads: 1,
 };
 
@@ -89,35 +67,14 @@ function settingsOf(limits: QueryLimits): QuerySettings {
     do_not_merge_across_partitions_select_final: 1,
     decimal_check_overflow: 1,
     least_greatest_legacy_null_behavior: 0,
-    max_execution_time: limits.executionSeconds,
-    max_memory_usage: limits.memoryBytes,
-    max_rows_to_read: limits.rowsRead,
-    read_overflow_mode: 'throw',
-    max_result_rows: limits.resultRows,
-    result_overflow_mode: 'throw',
     max_subquery_depth: SUBQUERY_DEPTH_MAX,
-    ...(limits.threads === null ? {} : { max_threads: limits.threads }),
+    ...limitSettings(limits),
   };
 }
 
 /** The engine's errors that a query can cause; null for all others, which are ours. */
 function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null {
   switch (error.type) {
-    case 'TIMEOUT_EXCEEDED':
-    case 'TOO_SLOW':
-      return refuse(`the query ran longer than ${limits.executionSeconds} s`);
-    case 'MEMORY_LIMIT_EXCEEDED':
-      if (/\(total\)/.test(error.message)) {
-        return new Refusal('overloaded', 'there is no memory for the query at the moment, try again later');
-      }
-      return refuse(`the query needs more than ${limits.memoryBytes / GIBIBYTE} GiB of memory`);
-    case 'TOO_MANY_ROWS':
-    case 'TOO_MANY_BYTES':
-      return refuse(`the query reads more than ${limits.rowsRead} events`);
-    case 'TOO_MANY_ROWS_OR_BYTES':
-      return refuse(
-        `the query has more than ${limits.resultRows} values: group by fewer columns or a shorter time`,
-      );
     case 'DECIMAL_OVERFLOW':
     case 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO':
       return refuse(OVERFLOW_MESSAGE);
@@ -127,7 +84,8 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
     case 'TOO_DEEP_RECURSION':
       return refuse('the query is too complicated');
     default:
-      return error.message.includes('Query tree is too big') ? refuse('the query is too complicated') : null;
+      if (error.message.includes('Query tree is too big')) return refuse('the query is too complicated');
+      return limitRefusal(error, limits, refuse);
   }
 }
 

@@ -1,22 +1,18 @@
 /** Writes the SELECTs of a query, from the events outwards. Grouped ones are in `grouped-sql.ts`. */
-import { propertySql } from '../query/property-sql.ts';
+import { numbersSql } from '../query/number-sql.ts';
+import { documentSql, propertySql } from '../query/property-sql.ts';
 import { renderStatement } from '../query/usage-relation.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { writeGroupedSelect } from './grouped-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
-import { type Expression, findAggregate, type SelectQuery, type Source } from './query-syntax.ts';
+import { type Expression, isGrouped, type SelectQuery, type Source } from './query-syntax.ts';
 import { eventsRelation, named, type Relation, type StatementContext } from './relation.ts';
-import { parsedNumber, requireBoolean, type Value } from './value.ts';
+import { requireBoolean, type Value } from './value.ts';
 
 export function writeSelect(context: StatementContext, query: SelectQuery): Relation {
   const input = readSource(context, query.source);
-  const isGrouped =
-    query.distinct ||
-    query.groupBy.length > 0 ||
-    query.having !== null ||
-    query.items.some(({ expression }) => findAggregate(expression) !== null);
-  return isGrouped ? writeGroupedSelect(context, query, input) : writeRows(context, query, input);
+  return isGrouped(query) ? writeGroupedSelect(context, query, input) : writeRows(context, query, input);
 }
 
 /** What a SELECT reads, and how it may call it. */
@@ -88,7 +84,8 @@ export interface InputScope extends Scope {
 
 /**
  * Properties and the numbers in them are read in a SELECT of their own below, where anything asks for them:
- * so each is written once, and is a plain column to everything that computes with it.
+ * so each is written once, and is a plain column to everything that computes with it. The numbers are one
+ * array, because what reads a number is long, and planning it anew for each would take most of the time.
  */
 export function inputScope(context: StatementContext, definitions: Definitions, input: Input): InputScope {
   const requireQualifier = (qualifier: string | null, position: number) => {
@@ -102,10 +99,22 @@ export function inputScope(context: StatementContext, definitions: Definitions, 
     read.add(name);
     return name;
   };
+  const documents = new Map<string, string>();
+  const documentOf = (property: string) => {
+    const document = documents.get(property) ?? context.names.fresh('j');
+    documents.set(property, document);
+    return document;
+  };
+  const numbers = context.names.fresh('n');
+  const texts: string[] = [];
+  const numberOf = (text: string) => {
+    if (!texts.includes(text)) texts.push(text);
+    return `arrayElement(${numbers}, ${texts.indexOf(text) + 1})`;
+  };
   const propertyValue = (text: string): Value => ({
     sql: text,
     type: 'property',
-    number: () => reading(parsedNumber(below, text)),
+    number: () => numberOf(text),
   });
   return {
     parameters: context.parameters,
@@ -125,24 +134,46 @@ export function inputScope(context: StatementContext, definitions: Definitions, 
           `a subquery has only the columns it names: select properties.${name} in it`,
         );
       }
-      const { text, isPresent } = propertySql(context.parameters, name);
-      return propertyValue(reading(below.define(`if(${isPresent}, ${text}, NULL)`)));
+      return propertyValue(reading(below.define(propertySql(context.parameters, name, documentOf).value)));
     },
     aggregate: ({ position, name }) => {
       throw new QueryProblem(position, `${name} cannot stand in WHERE or GROUP BY: use HAVING or a subquery`);
     },
     source: () => {
-      if (read.size === 0) return input;
+      if (read.size === 0 && texts.length === 0) return input;
+      const ofNumbers =
+        texts.length === 0 ? [] : [`${numbersSql(texts.map((text) => `ifNull(${text}, '')`))} AS ${numbers}`];
       const sql = renderStatement({
         definitions: below.list(),
-        columns: [...input.names, ...read],
-        from: input.from,
-        conditions: input.conditions,
+        columns: [...input.names, ...read, ...ofNumbers],
+        ...withDocuments(context, input, documents),
         groupBy: [],
       });
       return { from: `(\n${sql}\n)`, conditions: [] };
     },
   };
+}
+
+/** What is read, with the nested values that paths lead into, each made ready once for all paths. */
+function withDocuments(
+  { parameters }: StatementContext,
+  input: Input,
+  documents: ReadonlyMap<string, string>,
+): Pick<Relation, 'from' | 'conditions'> {
+  const { from, conditions } = input;
+  if (documents.size === 0) return { from, conditions };
+  const sql = renderStatement({
+    definitions: [],
+    columns: [
+      ...input.names,
+      'properties',
+      ...[...documents].map(([property, name]) => `${documentSql(parameters, property)} AS ${name}`),
+    ],
+    from,
+    conditions,
+    groupBy: [],
+  });
+  return { from: `(\n${sql}\n)`, conditions: [] };
 }
 
 function unknownColumn(input: Input, name: string, position: number): QueryProblem {

@@ -86,7 +86,7 @@ function compileAll(metric: CheckedSqlMetric): CompiledStatement[] {
   const { query, valueColumn: value } = metric;
   const groups = query.items.flatMap(({ name }, index) => (name === null || index === value ? [] : [index]));
   const columns: OutputColumns = { value, groups };
-  const page = { size: 'HOUR', groupFilters: [], after: null, limit: 1 } as const;
+  const page = { size: 'HOUR', groupFilters: [], place: null, limit: 1 } as const;
   return [
     compileWhole(query, columns, NO_EVENTS),
     compileWindows(query, columns, NO_EVENTS, page),

@@ -3,6 +3,7 @@ import { HOUR_MS, type Instant, type Interval, SECOND_MS } from '../../core/time
 import { ingestedCondition, windowSql } from '../query/groups-sql.ts';
 import { inCondition } from '../query/match-sql.ts';
 import { createParameters, type Parameters } from '../query/parameters.ts';
+import { placeConditions, type RowPlace } from '../query/row-order-sql.ts';
 import { renderStatement, scopeConditions } from '../query/usage-relation.ts';
 import type { UsageWindowSize } from '../query/usage-windows.ts';
 import { createDefinitions, createNames } from './definitions.ts';
@@ -39,8 +40,7 @@ export interface WindowPage {
   readonly size: UsageWindowSize;
   /** By index of the group: only these values; empty for all. */
   readonly groupFilters: ReadonlyArray<readonly string[]>;
-  /** The last row of the page before. */
-  readonly after: { readonly windowStart: Instant; readonly group: readonly (string | null)[] } | null;
+  readonly place: RowPlace;
   readonly limit: number;
 }
 
@@ -99,7 +99,7 @@ export function compileWindows(
     from: relation.from,
     conditions: filters,
     groupBy: [relation.part, ...groups],
-    having: page.after === null ? [] : [afterCondition(parameters, relation.part, groups, page.after)],
+    having: placeConditions(parameters, relation.part, groups, page.place),
     orderBy: [relation.part, ...groups.map((group) => `${group} ASC NULLS LAST`)],
     limit: parameters.bind('limit', 'UInt32', page.limit),
   });
@@ -239,22 +239,4 @@ function outputSql(
 
 function groupValuesSql(groups: readonly string[]): string {
   return `CAST([${groups.join(', ')}], 'Array(Nullable(String))') AS group_values`;
-}
-
-/** Rows behind the last of the page before, in the order of the page: a null sorts after every text. */
-function afterCondition(
-  parameters: Parameters,
-  part: string,
-  groups: readonly string[],
-  after: NonNullable<WindowPage['after']>,
-): string {
-  const row = [part, ...groups.flatMap((group) => [`isNull(${group})`, `ifNull(${group}, '')`])];
-  const last = [
-    parameters.bind('after_window', 'Int64', after.windowStart / SECOND_MS),
-    ...after.group.flatMap((value) => [
-      parameters.bind('after_is_null', 'UInt8', value === null ? 1 : 0),
-      parameters.bind('after_group', 'String', value ?? ''),
-    ]),
-  ];
-  return `tuple(${row.join(', ')}) > tuple(${last.join(', ')})`;
 }

@@ -4,7 +4,7 @@
  */
 import type { Decimal } from '../../core/decimal.ts';
 import { type Instant, parseRfc3339 } from '../../core/time.ts';
-import { numberDefinitions } from '../query/number-sql.ts';
+import { numbersSql } from '../query/number-sql.ts';
 import type { Parameters } from '../query/parameters.ts';
 import type { Definitions } from './definitions.ts';
 import { NUMBER_TYPE } from './exact-sql.ts';
@@ -57,16 +57,9 @@ export function describe(type: ValueType): string {
   return DESCRIPTIONS[type];
 }
 
-/**
- * The same reading of a number as everywhere in metering. Its definitions have fixed names; one query may
- * read several properties, so each reading gets names of its own.
- */
+/** The same reading of a number as everywhere in metering. */
 export function parsedNumber(definitions: Definitions, text: string): string {
-  const source = definitions.define(`ifNull(${text}, '')`);
-  const prefix = definitions.defineFamily(`number ${source}`, (ownPrefix) =>
-    numberDefinitions(source).map((definition) => definition.replaceAll(/\bvalue_/g, ownPrefix)),
-  );
-  return `${prefix}number`;
+  return definitions.define(`arrayElement(${numbersSql([`ifNull(${text}, '')`])}, 1)`);
 }
 
 /** A value as text, as it shows in a group or in CAST. */

@@ -24,10 +24,17 @@ describe('cursor', () => {
     ['not JSON', Buffer.from('nope').toString('base64url')],
     ['of another list', encodeCursor({ name: 'x' })],
     ['cut off', encodeCursor({ at: 1, id: 'abcdef' }).slice(0, 8)],
-    ['far too long', encodeCursor({ at: 1, id: 'x'.repeat(5_000) })],
+    ['far too long', Buffer.from(JSON.stringify({ at: 1, id: 'x'.repeat(5_000) })).toString('base64url')],
   ])('is refused when %s', (_what, text) => {
     const parsed = cursor(position).safeParse(text);
     expect(parsed.error?.issues[0]?.message).toBe('must be the next_page of an earlier answer of this list');
+  });
+  it('is never handed out where it would be refused', () => {
+    const longest = { at: 1, id: 'x'.repeat(1_484) };
+    expect(cursor(position).parse(encodeCursor(longest))).toEqual(longest);
+    expect(() => encodeCursor({ at: 1, id: 'x'.repeat(1_485) })).toThrow(
+      'the members of a cursor are bounded',
+    );
   });
   it('is safe in a URL as it is', () => {
     expect(encodeCursor({ at: 1, id: '???>>>é' })).toMatch(/^[\w-]+$/);

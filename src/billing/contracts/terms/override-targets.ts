@@ -87,7 +87,7 @@ function checkOverwriteSpecifier(specifier: OverrideSpecifier, field: string, co
     throw invalid(`${field}.presentation_group_values`, 'cannot be the target of an OVERWRITE');
   }
   const key = pricingKeyOf(requireProduct(context, productId, `${field}.product_id`));
-  const missing = key.filter((name) => pricingGroupValues[name] === undefined);
+  const missing = key.filter((name) => !Object.hasOwn(pricingGroupValues, name));
   if (missing.length > 0) {
     throw invalid(
       `${field}.pricing_group_values`,

@@ -24,39 +24,39 @@ function random(seed: number): () => number {
 describe('the deduplication index', () => {
   it('reserves a hash once within the window and again when exactly the window has passed', () => {
     const index = createDeduplicationIndex(WINDOW);
-    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(true);
-    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(false);
-    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW - 1)).toBe(false);
-    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW)).toBe(true);
-    expect(index.reserve(words(1, 2, 3), 0, T0 + 2 * WINDOW - 1)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0, T0)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0, T0)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW - 1, T0 + WINDOW - 1)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + 2 * WINDOW - 1, T0 + 2 * WINDOW - 1)).toBe(false);
   });
 
   it('tells hashes apart by each of their words', () => {
     const index = createDeduplicationIndex(WINDOW);
     const hashes = [words(1, 2, 3), words(0, 2, 3), words(1, 0, 3), words(1, 2, 0), words(0, 0, 0)];
-    expect(hashes.map((hash) => index.reserve(hash, 0, T0))).toEqual([true, true, true, true, true]);
-    expect(hashes.map((hash) => index.reserve(hash, 0, T0))).toEqual([false, false, false, false, false]);
+    expect(hashes.map((hash) => index.reserve(hash, 0, T0, T0))).toEqual([true, true, true, true, true]);
+    expect(hashes.map((hash) => index.reserve(hash, 0, T0, T0))).toEqual([false, false, false, false, false]);
   });
 
   it('takes the words at the given offset', () => {
     const index = createDeduplicationIndex(WINDOW);
-    expect(index.reserve(words(9, 9, 1, 2, 3), 2, T0)).toBe(true);
-    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(false);
+    expect(index.reserve(words(9, 9, 1, 2, 3), 2, T0, T0)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0, T0)).toBe(false);
   });
 
   it('makes a released hash new again', () => {
     const index = createDeduplicationIndex(WINDOW);
-    index.reserve(words(1, 2, 3), 0, T0);
+    index.reserve(words(1, 2, 3), 0, T0, T0);
     index.release(words(1, 2, 3), 0);
     expect(index.size).toBe(0);
-    expect(index.reserve(words(1, 2, 3), 0, T0)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0, T0)).toBe(true);
     expect(index.size).toBe(1);
   });
 
   it('ignores the release of a hash that it does not hold', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.release(words(1, 2, 3), 0);
-    index.reserve(words(1, 2, 3), 0, T0);
+    index.reserve(words(1, 2, 3), 0, T0, T0);
     index.release(words(1, 2, 3), 0);
     index.release(words(1, 2, 3), 0);
     expect(index.size).toBe(0);
@@ -64,17 +64,17 @@ describe('the deduplication index', () => {
 
   it('finds a hash behind released and expired ones in its chain', () => {
     const index = createDeduplicationIndex(WINDOW);
-    index.reserve(colliding(1), 0, T0);
-    index.reserve(colliding(2), 0, T0 + 500);
-    index.reserve(colliding(3), 0, T0 + 500);
-    index.reserve(colliding(4), 0, T0 + 500);
+    index.reserve(colliding(1), 0, T0, T0);
+    index.reserve(colliding(2), 0, T0 + 500, T0 + 500);
+    index.reserve(colliding(3), 0, T0 + 500, T0 + 500);
+    index.reserve(colliding(4), 0, T0 + 500, T0 + 500);
     index.release(colliding(2), 0);
     const later = T0 + WINDOW;
-    expect(index.reserve(colliding(4), 0, later)).toBe(false);
-    expect(index.reserve(colliding(3), 0, later)).toBe(false);
-    expect(index.reserve(colliding(2), 0, later)).toBe(true);
-    expect(index.reserve(colliding(1), 0, later)).toBe(true);
-    expect([1, 2, 3, 4].map((third) => index.reserve(colliding(third), 0, later))).toEqual([
+    expect(index.reserve(colliding(4), 0, later, later)).toBe(false);
+    expect(index.reserve(colliding(3), 0, later, later)).toBe(false);
+    expect(index.reserve(colliding(2), 0, later, later)).toBe(true);
+    expect(index.reserve(colliding(1), 0, later, later)).toBe(true);
+    expect([1, 2, 3, 4].map((third) => index.reserve(colliding(third), 0, later, later))).toEqual([
       false,
       false,
       false,
@@ -84,20 +84,70 @@ describe('the deduplication index', () => {
 
   it('renews an expired hash in its own place even when a place before it is free', () => {
     const index = createDeduplicationIndex(WINDOW);
-    index.reserve(colliding(1), 0, T0);
-    index.reserve(colliding(2), 0, T0);
-    expect(index.reserve(colliding(2), 0, T0 + WINDOW)).toBe(true);
+    index.reserve(colliding(1), 0, T0, T0);
+    index.reserve(colliding(2), 0, T0, T0);
+    expect(index.reserve(colliding(2), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
     index.release(colliding(2), 0);
-    expect(index.reserve(colliding(2), 0, T0 + WINDOW)).toBe(true);
+    expect(index.reserve(colliding(2), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
   });
 
   it('keeps the earliest time of a hash that is loaded twice and leaves expired ones out', () => {
     const index = createDeduplicationIndex(WINDOW);
     index.load(words(1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5), T0 + 20);
     expect(index.size).toBe(1);
-    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 4)).toBe(false);
-    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 5)).toBe(true);
-    expect(index.reserve(words(4, 5, 6), 0, T0 + 20)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 4, T0 + WINDOW + 4)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 5, T0 + WINDOW + 5)).toBe(true);
+    expect(index.reserve(words(4, 5, 6), 0, T0 + 20, T0 + 20)).toBe(true);
+  });
+
+  it('knows an event that was dated ahead until its timestamp is past the window, and its id no longer', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    const dated = T0 + 180;
+    expect(index.reserve(words(1, 2, 3), 0, T0, dated)).toBe(true);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW - 1, T0 + WINDOW - 1)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, dated + WINDOW, dated)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, dated + 1)).toBe(true);
+    expect(index.size).toBe(2);
+  });
+
+  it('knows the first event again where the id was taken anew past the window and that failed', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.reserve(words(1, 2, 3), 0, T0, T0 + 180);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
+    index.release(words(1, 2, 3), 0);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 1, T0 + 180)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 1, T0 + WINDOW)).toBe(true);
+  });
+
+  it('knows an event of exactly the age of the window whose timestamp was the time of its acceptance', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    index.reserve(words(1, 2, 3), 0, T0, T0);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0)).toBe(false);
+    expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW, T0 + 1)).toBe(true);
+  });
+
+  it('tells hashes of one shard apart, however far ahead their events are dated', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    const shard = [0, 1024, 2048, 1024 * 1023].map((first) => words(first + 5, 7, 7));
+    for (const [i, hash] of shard.entries()) expect(index.reserve(hash, 0, T0, T0 + i * 28_800)).toBe(true);
+    for (const hash of shard) expect(index.reserve(hash, 0, T0, T0)).toBe(false);
+    expect(() => index.reserve(words(1, 2, 3), 0, T0, T0 + 100_000)).toThrow('dated at most a day ahead');
+  });
+
+  it('takes stored events that are dated ahead for as long as they could be sent again', () => {
+    const dated = T0 + 180;
+    const load = (now: number) => {
+      const index = createDeduplicationIndex(WINDOW);
+      index.load(words(1, 2, 3, T0), now);
+      index.add(words(1, 2, 3), 0, { acceptedSeconds: T0, aheadSeconds: 180 }, now);
+      return index;
+    };
+    expect(load(T0 + 10).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
+    expect(load(T0 + WINDOW).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
+    expect(load(T0 + WINDOW).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated + 1)).toBe(true);
+    expect(load(dated + WINDOW).reserve(words(1, 2, 3), 0, dated + WINDOW, dated)).toBe(false);
+    expect(load(dated + WINDOW + 1).size).toBe(0);
   });
 
   it('needs at most 24 bytes for an id at every size above 50,000, whether reserved or loaded', () => {
@@ -110,7 +160,7 @@ describe('the deduplication index', () => {
     for (let i = 0; i < ids; i += 1) {
       const at = (i * 4) % slots.length;
       slots.set([next(), next(), next(), T0], at);
-      reserved.reserve(slots, at, T0);
+      reserved.reserve(slots, at, T0, T0);
       if (at === slots.length - 4) loaded.load(slots, T0);
       if (i > 50_000 && i % 1_000 === 0) expect(reserved.bytes / reserved.size).toBeLessThan(24);
     }
@@ -137,18 +187,20 @@ describe('the deduplication index', () => {
     const reserveMany = (ids: number, seconds: number) => {
       for (let i = 0; i < ids; i += 1) {
         hash.set([next(), next(), next()]);
-        index.reserve(hash, 0, seconds);
+        index.reserve(hash, 0, seconds, seconds);
       }
     };
     reserveMany(200_000, T0);
     const peak = index.bytes;
-    reserveMany(200_000, T0 + WINDOW);
-    reserveMany(20_000, T0 + 2 * WINDOW);
+    reserveMany(200_000, T0 + WINDOW + 1);
+    reserveMany(20_000, T0 + 2 * WINDOW + 2);
     expect(index.bytes).toBeLessThan(peak * 1.3);
   });
 
   it.each([0, 1, 0x1_0000_0000])('refuses to work when the clock stands at second %d', (seconds) => {
     const index = createDeduplicationIndex(WINDOW);
-    expect(() => index.reserve(words(1, 2, 3), 0, seconds)).toThrow('the clock stands between 1970 and 2106');
+    expect(() => index.reserve(words(1, 2, 3), 0, seconds, seconds)).toThrow(
+      'the clock stands between 1970 and 2106',
+    );
   });
 });

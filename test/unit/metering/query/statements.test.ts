@@ -52,22 +52,16 @@ describe('the SQL of usage series', () => {
         properties[{property_2:String}] AS value_text,
         toInt64OrNull(value_text) AS value_whole,
         extractGroups(value_text, '^([+-]?)([0-9]+)(?:[.]([0-9]+))?[eE]([+-]?[0-9]{1,2})$') AS value_parts,
-        length(value_parts[2]) + toInt16OrZero(value_parts[4]) AS value_point,
-        concat(
-          repeat('0', greatest(0, 1 - value_point)), value_parts[2], value_parts[3],
-          repeat('0', greatest(0, value_point - length(value_parts[2]) - length(value_parts[3]) + 1))
-        ) AS value_digits,
-        if(empty(value_parts), value_text, concat(
-          value_parts[1], substring(value_digits, 1, greatest(1, value_point)),
-          '.', substring(value_digits, greatest(1, value_point) + 1)
-        )) AS value_plain,
-        (isNotNull(value_whole) OR (length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$')) OR match(value_plain, '^[+-]?0*[0-9]{1,36}([.][0-9]{1,30}0*)?$')) AS value_is_number,
+        if(empty(value_parts), value_text, concat(value_parts[1], overlay(
+            concat(repeat('0', 100), value_parts[2], value_parts[3], repeat('0', 100)),
+            '.', 101 + length(value_parts[2]) + toInt16OrZero(value_parts[4]), 0
+          ))) AS value_plain,
+        (isNotNull(value_whole) OR (length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$')) OR match(value_plain, '^[+-]?0*[0-9]{1,36}(?:[.][0-9]{1,30}0*)?$')) AS value_is_number,
         multiIf(
-          isNotNull(value_whole), toDecimal256(value_whole, 30),
-          length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$'), toDecimal256(toDecimal128OrNull(value_text, 18), 30),
-          match(value_plain, '^[+-]?0*[0-9]{1,36}([.][0-9]{1,30}0*)?$'), toDecimal256OrNull(value_plain, 30),
-          NULL
-        ) AS value_number,
+            isNotNull(value_whole), toDecimal256(value_whole, 30),
+            length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$'), toDecimal256(toDecimal128OrNull(value_text, 18), 30),
+            toDecimal256OrNull(extract(value_plain, '^[+-]?0*[0-9]{1,36}(?:[.][0-9]{1,30}0*)?$'), 30)
+          ) AS value_number,
         intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 AS window_seconds
       SELECT group_0, toUInt32(window_seconds - {period_seconds:Int64}) AS window_offset, toString(sum(value_number)) AS value
       FROM usage_events FINAL
@@ -156,25 +150,19 @@ describe('the SQL of usage series', () => {
       SELECT 0 AS owner, CAST([], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
       FROM (
       WITH
-        if(mapContains(properties, {property:String}), properties[{property:String}], JSONExtractString(left(replaceRegexpAll(concat(properties[{property_2:String}], ' 0'), '((?:"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"0-9-])*)(-?[0-9][0-9.eE+-]*)', '\\\\1"\\\\2"'), -4), {property_3:String})) AS value_text,
+        ifNull(if(mapContains(properties, {property:String}), properties[{property:String}], JSONExtract(if(match(properties[{property_3:String}], '(?s)^[ \\\\t\\\\r\\\\n]*[{](?:[^"0-9-]|"(?:[^"\\\\\\\\]|\\\\\\\\(?:[^u]|u0{0,3}[1-9a-fA-F]))*"|-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?[ \\\\t\\\\r\\\\n]*[],}])*$'), left(replaceRegexpAll(concat(properties[{property_3:String}], ' 0'), '(?s)((?:"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"0-9-])*)([0-9-][0-9.eE+-]*)', '\\\\1"\\\\2"'), -4), ''), {property_2:String}, 'Nullable(String)')), '') AS value_text,
         toInt64OrNull(value_text) AS value_whole,
         extractGroups(value_text, '^([+-]?)([0-9]+)(?:[.]([0-9]+))?[eE]([+-]?[0-9]{1,2})$') AS value_parts,
-        length(value_parts[2]) + toInt16OrZero(value_parts[4]) AS value_point,
-        concat(
-          repeat('0', greatest(0, 1 - value_point)), value_parts[2], value_parts[3],
-          repeat('0', greatest(0, value_point - length(value_parts[2]) - length(value_parts[3]) + 1))
-        ) AS value_digits,
-        if(empty(value_parts), value_text, concat(
-          value_parts[1], substring(value_digits, 1, greatest(1, value_point)),
-          '.', substring(value_digits, greatest(1, value_point) + 1)
-        )) AS value_plain,
-        (isNotNull(value_whole) OR (length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$')) OR match(value_plain, '^[+-]?0*[0-9]{1,36}([.][0-9]{1,30}0*)?$')) AS value_is_number,
+        if(empty(value_parts), value_text, concat(value_parts[1], overlay(
+            concat(repeat('0', 100), value_parts[2], value_parts[3], repeat('0', 100)),
+            '.', 101 + length(value_parts[2]) + toInt16OrZero(value_parts[4]), 0
+          ))) AS value_plain,
+        (isNotNull(value_whole) OR (length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$')) OR match(value_plain, '^[+-]?0*[0-9]{1,36}(?:[.][0-9]{1,30}0*)?$')) AS value_is_number,
         multiIf(
-          isNotNull(value_whole), toDecimal256(value_whole, 30),
-          length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$'), toDecimal256(toDecimal128OrNull(value_text, 18), 30),
-          match(value_plain, '^[+-]?0*[0-9]{1,36}([.][0-9]{1,30}0*)?$'), toDecimal256OrNull(value_plain, 30),
-          NULL
-        ) AS value_number,
+            isNotNull(value_whole), toDecimal256(value_whole, 30),
+            length(value_text) <= 19 AND match(value_text, '^-?[0-9]+[.][0-9]+$'), toDecimal256(toDecimal128OrNull(value_text, 18), 30),
+            toDecimal256OrNull(extract(value_plain, '^[+-]?0*[0-9]{1,36}(?:[.][0-9]{1,30}0*)?$'), 30)
+          ) AS value_number,
         {window_start:Int64} AS window_seconds
       SELECT toUInt32(window_seconds - {window_start:Int64}) AS window_offset, argMax(value_text, concat(
           reverse(reinterpretAsFixedString(
@@ -195,7 +183,7 @@ describe('the SQL of usage series', () => {
       LIMIT 1000001
       )
       HAVING notEmpty(windows)
-      -- {"window_start":1785542400,"refs":["initech"],"start":1785542400000,"end":1788220800000,"property":"disk.gigabytes","property_2":"disk","property_3":"gigabytes","event_types":["test"],"property_4":"region","values":["eu",""],"property_5":"zone","values_2":["","it's"],"property_6":"internal"}"
+      -- {"window_start":1785542400,"refs":["initech"],"start":1785542400000,"end":1788220800000,"property":"disk.gigabytes","property_2":"gigabytes","property_3":"disk","event_types":["test"],"property_4":"region","values":["eu",""],"property_5":"zone","values_2":["","it's"],"property_6":"internal"}"
     `);
   });
 });
@@ -206,7 +194,7 @@ describe('the SQL of usage groups', () => {
     range: AUGUST,
     windowSize: 'DAY' as const,
     groupFilters: {},
-    after: null,
+    place: null,
     ingestedUpTo: null,
     limit: 101,
   };
@@ -245,7 +233,7 @@ describe('the SQL of usage groups', () => {
       metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
       groupKey: ['model', 'region'],
       range: { start: Date.UTC(2026, 7, 9), end: AUGUST.end },
-      after: { windowStart: Date.UTC(2026, 7, 9), group: ['large', null], ingestedUpTo: '1786233600000000' },
+      place: { behind: { windowStart: Date.UTC(2026, 7, 9), group: ['large', null] } },
       ingestedUpTo: '1786233600000000',
     });
     expect(shown(compiled)).toMatchInlineSnapshot(`
@@ -263,11 +251,27 @@ describe('the SQL of usage groups', () => {
         AND mapContains(properties, {property_3:String})
         AND ingested_at <= fromUnixTimestamp64Micro({ingested_up_to:Int64}, 'UTC')
       GROUP BY window_seconds, group_0, group_1
-      HAVING (window_seconds, isNull(group_0), ifNull(group_0, ''), isNull(group_1), ifNull(group_1, '')) > ({after_window:Int64}, {after_is_null:UInt8}, {after_group:String}, {after_is_null_2:UInt8}, {after_group_2:String})
+      HAVING tuple(window_seconds, isNull(group_0), ifNull(group_0, ''), isNull(group_1), ifNull(group_1, '')) > tuple({after_window:Int64}, {after_is_null:UInt8}, {after_group:String}, {after_is_null_2:UInt8}, {after_group_2:String})
       ORDER BY window_seconds, group_0 ASC NULLS LAST, group_1 ASC NULLS LAST
       LIMIT {limit:UInt32}
       -- {"refs":["acme","acme-alias"],"start":1786233600000,"end":1788220800000,"property":"model","property_2":"region","event_types":["completion"],"property_3":"tokens","ingested_up_to":"1786233600000000","after_window":1786233600,"after_is_null":0,"after_group":"large","after_is_null_2":1,"after_group_2":"","limit":101}"
     `);
+  });
+
+  it('finds the one row of a window whose values have a hash', () => {
+    const { sql, parameters } = compileUsageGroups({
+      ...request,
+      metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
+      groupKey: ['model', 'region'],
+      place: { only: { windowStart: Date.UTC(2026, 7, 9), groupHash: 'AB' } },
+      limit: 1,
+    });
+    expect(sql.split('\n').find((line) => line.startsWith('HAVING'))).toBe(
+      'HAVING window_seconds = {only_window:Int64} AND ' +
+        "hex(SHA256(concat('', ifNull(concat(toString(length(group_0)), ':', group_0), '-'), " +
+        "ifNull(concat(toString(length(group_1)), ':', group_1), '-')))) = {only_hash:String}",
+    );
+    expect(parameters.values()).toMatchObject({ only_window: Date.UTC(2026, 7, 9) / 1000, only_hash: 'AB' });
   });
 
   it('finds the moment that all pages of ungrouped windows show', () => {

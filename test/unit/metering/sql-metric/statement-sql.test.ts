@@ -22,34 +22,34 @@ describe('the statement of a query', () => {
     const { sql, parameters } = compileWhole(query, { value: 0, groups: [1] }, SCOPE);
     expect(sql).toMatchInlineSnapshot(`
       "WITH
-        arrayElement(arrayMap((x10) -> if(throwIf(ifNull(abs(x10) >= toDecimal256('10000000000000000000000000000000000000000', 30), 0), 'a number has more than 36 digits before the point'), NULL, x10), [c7]), 1) AS d11
-      SELECT '0' AS part, CAST([c8], 'Array(Nullable(String))') AS group_values, toString(sum(d11)) AS value
+        arrayElement(arrayMap((x11) -> if(throwIf(ifNull(abs(x11) >= toDecimal256('10000000000000000000000000000000000000000', 30), 0), 'a number has more than 36 digits before the point'), NULL, x11), [c8]), 1) AS d12
+      SELECT '0' AS part, CAST([c9], 'Array(Nullable(String))') AS group_values, toString(sum(d12)) AS value
       FROM (
-      SELECT p2, toDecimal256(g6, 30) AS c7, k1 AS c8
+      SELECT p3, toDecimal256(g7, 30) AS c8, k2 AS c9
       FROM (
-      SELECT p2, k1, uniqExact(a5) AS g6
-      FROM (
-      WITH
-        in(event_type, {texts:Array(String)}) AS d9
-      SELECT toInt64(0) AS p2, event_type AS k1, d4 AS a5
+      SELECT p3, k2, uniqExact(a6) AS g7
       FROM (
       WITH
-        if(mapContains(properties, {property_2:String}), properties[{property_2:String}], NULL) AS d4
-      SELECT event_type, timestamp, ingested_at, transaction_id, d4
+        in(event_type, {texts:Array(String)}) AS d10
+      SELECT toInt64(0) AS p3, event_type AS k2, d5 AS a6
+      FROM (
+      WITH
+        if(mapContains(properties, {property_2:String}), properties[{property_2:String}], NULL) AS d5
+      SELECT event_type, timestamp, ingested_at, transaction_id, d5
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
         AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
         AND properties[{property:String}] IN {values:Array(String)}
       )
-      WHERE d9
+      WHERE d10
       )
-      GROUP BY p2, k1
+      GROUP BY p3, k2
       )
       )
-      WHERE isNotNull(c8)
-      GROUP BY p2, c8
-      ORDER BY c8"
+      WHERE isNotNull(c9)
+      GROUP BY p3, c9
+      ORDER BY c9"
     `);
     expect(parameters.values()).toEqual({
       ...{ refs: ['acme'], start: 0, end: 86_400_000, property: 'region', values: ['eu'] },
@@ -61,43 +61,43 @@ describe('the statement of a query', () => {
     const { query } = readSqlMetric(QUERY);
     const { sql } = compileHours(query, { value: 0, groups: [1] }, SCOPE, [HOUR_MS]);
     expect(sql).toMatchInlineSnapshot(`
-      "SELECT toString(t15) AS part, CAST([c8], 'Array(Nullable(String))') AS group_values, toString(sum(v16)) AS value
+      "SELECT toString(t16) AS part, CAST([c9], 'Array(Nullable(String))') AS group_values, toString(sum(v17)) AS value
       FROM (
       WITH
-        arrayElement(arrayMap((x13) -> if(throwIf(ifNull(abs(x13) >= toDecimal256('10000000000000000000000000000000000000000', 30), 0), 'a number has more than 36 digits before the point'), NULL, x13), [c7]), 1) AS d14,
-        ifNull(d14, toDecimal256(0, 30)) AS d17
-      SELECT arrayJoin([tuple(p2, d17), tuple(u12, -d17)]) AS t15_v16, tupleElement(t15_v16, 1) AS t15, tupleElement(t15_v16, 2) AS v16, c8
+        arrayElement(arrayMap((x14) -> if(throwIf(ifNull(abs(x14) >= toDecimal256('10000000000000000000000000000000000000000', 30), 0), 'a number has more than 36 digits before the point'), NULL, x14), [c8]), 1) AS d15,
+        ifNull(d15, toDecimal256(0, 30)) AS d18
+      SELECT arrayJoin([tuple(p3, d18), tuple(u13, -d18)]) AS t16_v17, tupleElement(t16_v17, 1) AS t16, tupleElement(t16_v17, 2) AS v17, c9
       FROM (
-      SELECT p2, if(n11 = 0, toInt64('9223372036854775807'), n11) AS u12, toDecimal256(g6, 30) AS c7, k1 AS c8
+      SELECT p3, if(n12 = 0, toInt64('9223372036854775807'), n12) AS u13, toDecimal256(g7, 30) AS c8, k2 AS c9
       FROM (
-      SELECT p2, k1, uniqExactMerge(s10) OVER (PARTITION BY k1 ORDER BY p2) AS g6, any(p2) OVER (PARTITION BY k1 ORDER BY p2 ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS n11
+      SELECT p3, k2, uniqExactMerge(s11) OVER (PARTITION BY k2 ORDER BY p3) AS g7, any(p3) OVER (PARTITION BY k2 ORDER BY p3 ROWS BETWEEN 1 FOLLOWING AND 1 FOLLOWING) AS n12
       FROM (
-      SELECT p2, k1, uniqExactState(a5) AS s10
-      FROM (
-      WITH
-        in(event_type, {texts:Array(String)}) AS d9
-      SELECT intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600 AS p2, event_type AS k1, d4 AS a5
+      SELECT p3, k2, uniqExactState(a6) AS s11
       FROM (
       WITH
-        if(mapContains(properties, {property_2:String}), properties[{property_2:String}], NULL) AS d4
-      SELECT event_type, timestamp, ingested_at, transaction_id, d4
+        in(event_type, {texts:Array(String)}) AS d10
+      SELECT intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600 AS p3, event_type AS k2, d5 AS a6
+      FROM (
+      WITH
+        if(mapContains(properties, {property_2:String}), properties[{property_2:String}], NULL) AS d5
+      SELECT event_type, timestamp, ingested_at, transaction_id, d5
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
         AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
         AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
         AND properties[{property:String}] IN {values:Array(String)}
       )
-      WHERE d9
+      WHERE d10
       )
-      GROUP BY p2, k1
+      GROUP BY p3, k2
       )
       )
       )
-      WHERE isNotNull(c8)
+      WHERE isNotNull(c9)
       )
-      WHERE t15 < toInt64('9223372036854775807')
-      GROUP BY t15, c8
-      ORDER BY c8, t15"
+      WHERE t16 < toInt64('9223372036854775807')
+      GROUP BY t16, c9
+      ORDER BY c9, t16"
     `);
   });
 });

@@ -1,0 +1,60 @@
+/**
+ * How large the definition of a streaming metric may be (docs/metering.md, "Metrics"). Every filter, group
+ * property and step of a path is work to plan each time usage is read, and planning cannot be interrupted:
+ * the largest definition that is let through plans in a fraction of a second.
+ */
+import { invalid } from '../../core/errors.ts';
+import { EVENT_TYPE_LENGTH_MAX, PROPERTY_NAME_LENGTH_MAX } from '../../metering/ingest/event-limits.ts';
+import type { StreamingDefinition } from './metric-definition.ts';
+
+/** A name is shown in lists and on invoices. */
+export const METRIC_NAME_LENGTH_MAX = 512;
+
+/** Each filter is a condition on every event; people write one to ten. */
+export const PROPERTY_FILTERS_MAX = 30;
+
+/** Values of one list: every model or region of a large vendor fits. */
+export const FILTER_VALUES_MAX = 1_000;
+
+export const GROUP_KEYS_MAX = 30;
+
+/** As many as a SQL metric may have columns. */
+export const NAMES_PER_GROUP_KEY_MAX = 12;
+
+/** No event has a longer name, nor a longer event type. */
+export const NAME_LENGTH_MAX = PROPERTY_NAME_LENGTH_MAX;
+export const TYPE_LENGTH_MAX = EVENT_TYPE_LENGTH_MAX;
+
+/** A property and the levels that its value may have below it. */
+const PATH_PARTS_MAX = 17;
+
+/** Names and values together: as much text as an event may have. */
+const TEXT_LENGTH_MAX = 65_536;
+
+/** Limits that concern several fields or what a name says. Throws a refusal (`invalid`) that names the field. */
+export function checkDefinitionSize(definition: StreamingDefinition): void {
+  const { propertyFilters, eventTypeFilter } = definition;
+  for (const [index, { name }] of propertyFilters.entries()) {
+    // The other names of a definition are those of filters.
+    if (name.split('.').length > PATH_PARTS_MAX) {
+      throw invalid(`property_filters[${index}].name`, `must have at most ${PATH_PARTS_MAX} parts`);
+    }
+  }
+  const types = [...(eventTypeFilter?.inValues ?? []), ...(eventTypeFilter?.notInValues ?? [])];
+  const texts = propertyFilters.flatMap(({ name, inValues, notInValues }) => [
+    name,
+    ...(inValues ?? []),
+    ...(notInValues ?? []),
+  ]);
+  const typesLength = lengthOf(types);
+  if (typesLength + lengthOf(texts) > TEXT_LENGTH_MAX) {
+    throw invalid(
+      typesLength > TEXT_LENGTH_MAX ? 'event_type_filter' : 'property_filters',
+      `the filters of a metric must have at most ${TEXT_LENGTH_MAX} characters together`,
+    );
+  }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((length, text) => length + text.length, 0);
+}

@@ -1,0 +1,218 @@
+/**
+ * The slots of the deduplication index: what is in them, and how a chain of them is walked. A slot is three
+ * words of hash and the second of acceptance.
+ *
+ * The shard is chosen by the last bits of the first hash word, so these are the same in all of its slots. They
+ * hold how far ahead of its acceptance the event was dated instead.
+ */
+import { assert } from '../../core/errors.ts';
+import { HASH_WORDS } from './transaction-hash.ts';
+
+const WORDS_PER_SLOT = HASH_WORDS + 1;
+const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
+const TIME = HASH_WORDS;
+
+/** At 10 million ids a shard holds 10,000 and is rebuilt in well under a millisecond. */
+export const SHARDS = 1024;
+const SHARD_BITS = 10;
+const SHARD_MASK = SHARDS - 1;
+
+/** What is ahead is rounded up to this. */
+export const AHEAD_UNIT_SECONDS = 90;
+/** The most that a slot can say: 25.6 hours, where ingest allows 24. */
+export const AHEAD_SECONDS_MAX = SHARD_MASK * AHEAD_UNIT_SECONDS;
+
+/** Time of a slot never used. */
+const NEVER = 0;
+/** Time of a released slot: so long ago that it is expired, yet not `NEVER`. */
+const RELEASED = 1;
+
+const SECONDS_LIMIT = 0x1_0000_0000;
+
+/** When an id was accepted, and by how much its event was dated ahead of that. */
+export interface Acceptance {
+  readonly seconds: number;
+  readonly aheadUnits: number;
+}
+
+export interface Shard {
+  words: Uint32Array;
+  slots: number;
+  /** Slots that are not `NEVER`, expired and released ones included. */
+  used: number;
+}
+
+/** Outside these bounds a second would not survive its 32 bits and the id would be forgotten. */
+export function requireStorable(acceptedSeconds: number, nowSeconds: number): void {
+  assert(acceptedSeconds > RELEASED && nowSeconds < SECONDS_LIMIT, 'the clock stands between 1970 and 2106');
+}
+
+/** Slots of this second and before are past the window. Never below `RELEASED`, so that those are as well. */
+export function lastExpired(nowSeconds: number, windowSeconds: number): number {
+  return Math.max(RELEASED, nowSeconds - windowSeconds);
+}
+
+export function emptyShard(slots: number): Shard {
+  return { words: new Uint32Array(new ArrayBuffer(slots * BYTES_PER_SLOT)), slots, used: 0 };
+}
+
+/** Where the probe for a hash begins: its second word scaled to the size of the shard. */
+function firstOffset(shard: Shard, b: number): number {
+  return Math.floor((b * shard.slots) / 0x1_0000_0000) * WORDS_PER_SLOT;
+}
+
+/** Whether the slot is of this hash, which is one of its shard. */
+function isSameHash(slots: Uint32Array, offset: number, a: number, b: number, c: number): boolean {
+  return (
+    slots[offset + 1] === b && slots[offset + 2] === c && ((slots[offset] ?? 0) ^ a) >>> SHARD_BITS === 0
+  );
+}
+
+/** Whether a slot is within the window, or its event could still be sent again. */
+function isKept(slots: Uint32Array, offset: number, oldest: number): boolean {
+  return (slots[offset + TIME] ?? NEVER) > RELEASED && reachOf(slots, offset) >= oldest;
+}
+
+/** The second of acceptance, or the last one in which the timestamp can lie where that is later. */
+function reachOf(slots: Uint32Array, offset: number): number {
+  return (slots[offset + TIME] ?? NEVER) + aheadUnitsOf(slots, offset) * AHEAD_UNIT_SECONDS;
+}
+
+function aheadUnitsOf(slots: Uint32Array, offset: number): number {
+  return (slots[offset] ?? 0) & SHARD_MASK;
+}
+
+/** The first word of a slot, from that of the hash. */
+function firstWord(a: number, aheadUnits: number): number {
+  return (a & ~SHARD_MASK) | aheadUnits;
+}
+
+/** Units that cover so many seconds; 0 for a timestamp that is not ahead. */
+export function unitsOf(aheadSeconds: number): number {
+  const units = Math.max(0, Math.ceil(aheadSeconds / AHEAD_UNIT_SECONDS));
+  assert(units <= SHARD_MASK, 'an event is dated at most a day ahead');
+  return units;
+}
+
+/**
+ * Where the hash at `words[at…]` is known, or else the complement (`~`) of the place for it. It is known in a
+ * slot later than `oldest`, and in an older one that is kept and whose event is dated at `knownFrom` or later.
+ */
+export function findSlot(
+  shard: Shard,
+  words: Uint32Array,
+  at: number,
+  oldest: number,
+  knownFrom: number,
+): number {
+  const slots = shard.words;
+  const a = words[at] ?? 0;
+  const b = words[at + 1] ?? 0;
+  const c = words[at + 2] ?? 0;
+  let free = -1;
+  let offset = firstOffset(shard, b);
+  // To the end of the chain: a hash has two slots where it was accepted again while the first is still kept.
+  for (;;) {
+    const time = slots[offset + TIME] ?? NEVER;
+    if (time === NEVER) break;
+    // `isSameHash` written out: the call costs a third of a lookup.
+    const isSame =
+      slots[offset + 1] === b && slots[offset + 2] === c && ((slots[offset] ?? 0) ^ a) >>> SHARD_BITS === 0;
+    if (time > oldest) {
+      if (isSame) return offset;
+    } else if (!isKept(slots, offset, oldest)) {
+      // A free slot of its own comes first, so that a hash does not come to lie in many.
+      if (isSame || free === -1) free = offset;
+    } else if (isSame && reachOf(slots, offset) >= knownFrom) return offset;
+    offset += WORDS_PER_SLOT;
+    if (offset === slots.length) offset = 0;
+  }
+  return ~(free === -1 ? offset : free);
+}
+
+/** Writes a slot for the hash at `words[at…]` into a place that `findSlot` gave. Returns whether it held no id. */
+export function putSlot(
+  shard: Shard,
+  offset: number,
+  words: Uint32Array,
+  at: number,
+  accepted: Acceptance,
+): boolean {
+  const slots = shard.words;
+  const time = slots[offset + TIME] ?? NEVER;
+  if (time === NEVER) shard.used += 1;
+  slots[offset] = firstWord(words[at] ?? 0, accepted.aheadUnits);
+  slots[offset + 1] = words[at + 1] ?? 0;
+  slots[offset + 2] = words[at + 2] ?? 0;
+  slots[offset + TIME] = accepted.seconds;
+  return time === NEVER || time === RELEASED;
+}
+
+/** Of two acceptances of an id the earlier counts; of the same second, the one dated further ahead. */
+export function mergeInto({ words: slots }: Shard, offset: number, accepted: Acceptance): void {
+  const held = acceptedAt(slots, offset);
+  if (held < accepted.seconds) return;
+  const known = held === accepted.seconds ? aheadUnitsOf(slots, offset) : 0;
+  slots[offset] = firstWord(slots[offset] ?? 0, Math.max(known, accepted.aheadUnits));
+  slots[offset + TIME] = accepted.seconds;
+}
+
+export function releaseSlot({ words: slots }: Shard, offset: number): void {
+  slots[offset + TIME] = RELEASED;
+}
+
+/** The second of acceptance. */
+export function acceptedAt(slots: Uint32Array, offset: number): number {
+  return slots[offset + TIME] ?? NEVER;
+}
+
+/** How many slots hold an id, expired or not, and how many of them are kept. */
+export function countSlots({ words: slots }: Shard, oldest: number): { held: number; kept: number } {
+  let held = 0;
+  let kept = 0;
+  for (let offset = 0; offset < slots.length; offset += WORDS_PER_SLOT) {
+    if ((slots[offset + TIME] ?? NEVER) > RELEASED) held += 1;
+    if (isKept(slots, offset, oldest)) kept += 1;
+  }
+  return { held, kept };
+}
+
+/** Copies the slots of `old` that are kept into an empty shard with room for them. */
+export function moveKept({ words: old }: Shard, oldest: number, rebuilt: Shard): void {
+  const { words } = rebuilt;
+  for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {
+    if (!isKept(old, offset, oldest)) continue;
+    const b = old[offset + 1] ?? 0;
+    let target = firstOffset(rebuilt, b);
+    while (words[target + TIME] !== NEVER) {
+      target += WORDS_PER_SLOT;
+      if (target === words.length) target = 0;
+    }
+    words[target] = old[offset] ?? 0;
+    words[target + 1] = b;
+    words[target + 2] = old[offset + 2] ?? 0;
+    words[target + TIME] = old[offset + TIME] ?? NEVER;
+    rebuilt.used += 1;
+  }
+}
+
+/** Offset of the slot with this hash that was accepted last, expired or not, or null. */
+export function findLatest(shard: Shard, words: Uint32Array, at: number): number | null {
+  const slots = shard.words;
+  const a = words[at] ?? 0;
+  const b = words[at + 1] ?? 0;
+  const c = words[at + 2] ?? 0;
+  let found: number | null = null;
+  let latest = RELEASED;
+  let offset = firstOffset(shard, b);
+  for (;;) {
+    const time = slots[offset + TIME] ?? NEVER;
+    if (time === NEVER) return found;
+    if (time > latest && isSameHash(slots, offset, a, b, c)) {
+      found = offset;
+      latest = time;
+    }
+    offset += WORDS_PER_SLOT;
+    if (offset === slots.length) offset = 0;
+  }
+}
