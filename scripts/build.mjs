@@ -1,6 +1,7 @@
 /**
  * Compiles src/ into dist/. With --if-needed it does nothing when dist/ was made from exactly the
- * present sources; a hash of their contents decides, because a fresh checkout has arbitrary times.
+ * present sources; a hash of their contents decides, because a fresh checkout has arbitrary times. With
+ * --check it never builds, and fails when dist/ was made from others.
  *
  * clickhouse/ and drizzle/ are read from the package root at run time, so they are not copied.
  */
@@ -34,7 +35,9 @@ function sourcesHash() {
 
 const hash = sourcesHash();
 const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
-if (!(process.argv.includes('--if-needed') && isCurrent)) {
+if (process.argv.includes('--check')) {
+  process.exitCode = isCurrent ? 0 : 1;
+} else if (!(process.argv.includes('--if-needed') && isCurrent)) {
   const fresh = join(root, `dist.${process.pid}`);
   const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
   try {

@@ -50,23 +50,25 @@ interface Ended {
   readonly err: string;
 }
 
-async function run(file: string, args: readonly string[], env: Record<string, string>): Promise<Ended> {
-  const program = runProgram(file, args, env);
+async function backfill(env: Record<string, string>, ...args: string[]): Promise<Ended> {
+  return ended(runProgram('src/backfill/main.ts', args, env));
+}
+
+/** A backfill that a signal reaches when so many of its batches are on disk, the last of them not noted yet. */
+async function endedAtSave(
+  env: Record<string, string>,
+  signal: NodeJS.Signals,
+  batches: number,
+  ...args: string[]
+): Promise<Ended> {
+  const given = { ...env, SIGNAL_AT_SAVE: `${signal} ${batches}` };
+  return ended(runProgram('src/backfill/main.ts', args, given, 'test/support/programs/signal-at-save.mjs'));
+}
+
+async function ended(program: Program): Promise<Ended> {
   programs.push(program);
   const code = await program.ended;
   return { code, out: program.stdout(), err: program.stderr() };
-}
-
-const backfill = (env: Record<string, string>, ...args: string[]) => run('src/backfill/main.ts', args, env);
-
-/** A backfill that a signal reaches when so many of its batches are on disk, the last of them not noted yet. */
-const endedAtSave = (env: Record<string, string>, signal: string, batches: number, args: string[]) =>
-  run('test/support/programs/backfill-ended-at-save.ts', [signal, String(batches), ...args], env);
-
-/** Rows as they were written, copies included, without the service. */
-async function countEvents(env: Record<string, string>): Promise<unknown> {
-  const { out, err } = await run('test/support/programs/count-events.ts', [], env);
-  return out === '' ? err : JSON.parse(out);
 }
 
 /** The line up to which the one file of a data directory is noted as done. */
@@ -147,7 +149,8 @@ describe('beside the embedded stores', () => {
 
     const events = [
       event('live-1', 500, { properties: { n: 100 } }),
-      ...Array.from({ length: 240 }, (_, month) => event(`month-${month}`, 40 + month * 30)),
+      // More months than ClickHouse takes in one insert.
+      ...Array.from({ length: 120 }, (_, month) => event(`month-${month}`, 40 + month * 30)),
       event('month-7', 3),
     ];
     // The name says nothing: gzip is told by its content, here in two members.
@@ -157,15 +160,15 @@ describe('beside the embedded stores', () => {
     );
     const first = await backfill(env, file);
     expect(first).toMatchObject({ code: 0, err: '' });
-    expect(first.out).toContain('241 events stored, 2 were there already');
+    expect(first.out).toContain('121 events stored, 2 were there already');
     const again = await backfill(env, file);
     expect(again).toMatchObject({ code: 0 });
-    expect(again.out).toContain('0 events stored, 243 were there already');
+    expect(again.out).toContain('0 events stored, 123 were there already');
 
     service = await startService(env);
-    expect(await service.counted()).toBe(243);
+    expect(await service.counted()).toBe(123);
     // Loaded ids are remembered from now on, like all that are accepted.
-    expect(await service.call('/v1/ingest', [event('month-200', 1), event('old-2', 1)])).toEqual({
+    expect(await service.call('/v1/ingest', [event('month-100', 1), event('old-2', 1)])).toEqual({
       accepted: 0,
       duplicates: 2,
     });
@@ -242,7 +245,10 @@ describe('beside the embedded stores', () => {
     });
     const line = Number(/Everything up to line (\d+) is stored/.exec(damaged.err)?.[1]);
     expect(line).toBeGreaterThan(100);
-    expect(await countEvents(env)).toEqual({ rows: line, ids: line });
+    await writeFile(path, gzipSync(ndjson(events)));
+    const whole = await backfill(env, path);
+    const rest = `${5_000 - line} events stored, ${line} were there already`;
+    expect(whole.out.replaceAll(',', '')).toContain(rest.replaceAll(',', ''));
   }, 60_000);
 });
 
@@ -268,11 +274,11 @@ describe('killed or interrupted in the middle', () => {
       await writeFile(file, isGzip ? gzipSync(lines, { level: 1 }) : lines);
       const args = [file, '--skip-invalid', report];
       // The second batch is on disk, but nothing says so: it is stored already when it comes again.
-      const killed = await endedAtSave(env, 'SIGKILL', 2, args);
+      const killed = await endedAtSave(env, 'SIGKILL', 2, ...args);
       expect(killed.code).toBe('SIGKILL');
       expect(await savedLine(env)).toBe(BATCH);
       if (!isGzip) {
-        const interrupted = await endedAtSave(env, 'SIGTERM', 1, args);
+        const interrupted = await endedAtSave(env, 'SIGTERM', 1, ...args);
         expect(interrupted).toMatchObject({
           code: 130,
           err: expect.stringContaining('interrupted after line'),
@@ -289,7 +295,9 @@ describe('killed or interrupted in the middle', () => {
       expect(skipped).toHaveLength(count / 1_000);
       expect(new Set(skipped).size).toBe(count / 1_000);
       expect(await readdir(join(env.DATA_DIR, 'backfill'))).toEqual([]);
-      expect(await countEvents(env)).toEqual({ rows: count * 0.9, ids: count * 0.9 });
+      const service = await startService(env);
+      expect(await service.counted()).toBe(count * 0.9);
+      await service.stop();
     },
     120_000,
   );

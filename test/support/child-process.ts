@@ -1,5 +1,5 @@
 /** Starts our own programs as processes of their own and watches them from outside. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 export interface Program {
@@ -15,9 +15,28 @@ export interface Program {
 
 const root = join(import.meta.dirname, '../..');
 
-/** Runs a TypeScript file of the checkout, with nothing of this environment but what is given. */
-export function runProgram(file: string, args: readonly string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, ['--import', 'tsx', join(root, file), ...args], {
+let isBuilt: boolean | undefined;
+
+/** What node runs for a file: as it is shipped where that is built from these sources, which starts three times as fast. */
+function nodeArguments(file: string): string[] {
+  isBuilt ??= spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--check']).status === 0;
+  return isBuilt && file.startsWith('src/')
+    ? [join(root, file.replace(/^src/, 'dist').replace(/\.ts$/, '.js'))]
+    : ['--import', 'tsx', join(root, file)];
+}
+
+/**
+ * Runs a TypeScript file of the checkout, with nothing of this environment but what is given. `preload` is a
+ * module that runs before it.
+ */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  preload: string | null = null,
+): Program {
+  const before = preload === null ? [] : ['--import', join(root, preload)];
+  const child = spawn(process.execPath, [...before, ...nodeArguments(file), ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
