@@ -8,6 +8,7 @@ import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
 import { type NaiveEvent, naiveCumulative, naiveUsage } from '../support/naive-usage.ts';
+import { runs } from '../support/property-runs.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, PERIOD, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
@@ -108,7 +109,7 @@ describe('a query that says what a streaming metric says', () => {
             }
           }
         }),
-        { numRuns: 10 },
+        { numRuns: runs(10) },
       );
     },
     TIMEOUT_MS,
@@ -157,7 +158,7 @@ describe('a query that says what a streaming metric says', () => {
             }
           },
         ),
-        { numRuns: 10 },
+        { numRuns: runs(10) },
       );
     },
     TIMEOUT_MS,
@@ -264,7 +265,7 @@ describe('values at the hours', () => {
             }
           },
         ),
-        { numRuns: 24 },
+        { numRuns: runs(24) },
       );
     },
     TIMEOUT_MS,
@@ -299,15 +300,15 @@ describe('arithmetic', () => {
   it(
     'is exact: sums and differences always, products and quotients to 30 places, half away from zero',
     async () => {
-      let runs = 0;
+      let run = 0;
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.tuple(scaledNumber, scaledNumber), { minLength: 30, maxLength: 30 }),
           scaledNumber,
           async (pairs, literal) => {
-            runs += 1;
-            const refs = [`arithmetic-${runs}`];
-            const events = pairs.map(([a, b], index) => numberEvent(`arithmetic-${runs}`, index, a, b));
+            run += 1;
+            const refs = [`arithmetic-${run}`];
+            const events = pairs.map(([a, b], index) => numberEvent(`arithmetic-${run}`, index, a, b));
             await storeEvents(clickhouse, events);
             const x = decimalText(literal);
             const cases: ReadonlyArray<
@@ -350,7 +351,7 @@ describe('arithmetic', () => {
             }
           },
         ),
-        { numRuns: 10 },
+        { numRuns: runs(10) },
       );
     },
     TIMEOUT_MS,

@@ -14,6 +14,7 @@ import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts'
 import { insertMetric } from '../../src/store/billable-metrics.ts';
 import { claimAliases, insertCustomer } from '../../src/store/customers.ts';
 import { type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { runs } from '../support/property-runs.ts';
 import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD, streamingMetric, TEXT_NAMES, usageScenario } from '../support/usage-scenarios.ts';
@@ -195,7 +196,7 @@ describe('usage of many customers and metrics', () => {
         const again = await readAllPages(input, async () => {});
         expect(again).toEqual(oracleRows(asking, customers, [...known, ...arriving]));
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   }, 60_000);
 });

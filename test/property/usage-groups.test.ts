@@ -7,6 +7,7 @@ import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/quer
 import { readUsageGroups, type UsageGroupRow } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { runs } from '../support/property-runs.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
@@ -119,7 +120,7 @@ describe('usage in windows', () => {
           );
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   }, 60_000);
 
@@ -140,7 +141,7 @@ describe('usage in windows', () => {
         const again = await readAllPages(asked, refs);
         expect(shown(again)).toEqual(oracleRows(asked, [...before.events, ...arriving], refs));
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   }, 60_000);
 });

@@ -18,6 +18,7 @@ import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts'
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { runs } from '../support/property-runs.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD } from '../support/usage-scenarios.ts';
@@ -144,6 +145,6 @@ it('every row comes once and in order, whatever the values and the size of the p
         expect(shown(again)).toEqual(oracleRows([...stored, ...arrived], ref, windowSize));
       },
     ),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   );
 }, 120_000);

@@ -5,6 +5,7 @@ import { parseUsageDecimal } from '../../src/core/decimal.ts';
 import type { ClickHouse } from '../../src/metering/clickhouse.ts';
 import { numberDefinitions } from '../../src/metering/query/number-sql.ts';
 import { naiveNumber, plainText } from '../support/naive-usage.ts';
+import { runs } from '../support/property-runs.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 
 let clickhouse: ClickHouse;
@@ -147,7 +148,7 @@ describe('the number in a property', () => {
         const inSql = await numbersInSql(batch);
         expect(batch.map((text, index) => [text, inSql[index]])).toEqual(expected);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });

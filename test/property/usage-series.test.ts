@@ -6,6 +6,7 @@ import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
 import type { ClickHouse } from '../../src/metering/clickhouse.ts';
 import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { naiveCumulative } from '../support/naive-usage.ts';
+import { runs } from '../support/property-runs.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import {
@@ -102,7 +103,7 @@ describe('usage series', () => {
           await Promise.all(questions.map((asked) => checkQuestion(scenario, asked)));
         },
       ),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   }, 60_000);
 
@@ -125,7 +126,7 @@ describe('usage series', () => {
           expect(seriesValues(days ?? [], names, ends)).toEqual(seriesValues(total ?? [], names, ends));
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   }, 60_000);
 });
