@@ -498,6 +498,7 @@ CREATE TABLE "rate_identities" (
 	"pricing_group_values" jsonb NOT NULL,
 	"billing_frequency" text,
 	"key" uuid NOT NULL,
+	"ever_entitled" boolean NOT NULL,
 	CONSTRAINT "rate_identities_key_unique" UNIQUE("rate_card_id","key")
 );
 --> statement-breakpoint

@@ -37,18 +37,16 @@ export async function loadOverrides(
   contractIds: readonly string[],
 ): Promise<Override[]> {
   if (contractIds.length === 0) return [];
-  const rows = await db
-    .select()
-    .from(overrides)
-    .where(inArray(overrides.contractId, [...contractIds]))
-    .orderBy(asc(overrides.sequence));
-  if (rows.length === 0) return [];
-  const specifierRows = await db
-    .select(getTableColumns(overrideSpecifiers))
-    .from(overrideSpecifiers)
-    .innerJoin(overrides, eq(overrides.id, overrideSpecifiers.overrideId))
-    .where(inArray(overrides.contractId, [...contractIds]))
-    .orderBy(asc(overrideSpecifiers.position));
+  const ofContracts = inArray(overrides.contractId, [...contractIds]);
+  const [rows, specifierRows] = await Promise.all([
+    db.select().from(overrides).where(ofContracts).orderBy(asc(overrides.sequence)),
+    db
+      .select(getTableColumns(overrideSpecifiers))
+      .from(overrideSpecifiers)
+      .innerJoin(overrides, eq(overrides.id, overrideSpecifiers.overrideId))
+      .where(ofContracts)
+      .orderBy(asc(overrideSpecifiers.position)),
+  ]);
   const byOverride = groupBy(specifierRows, (row) => row.overrideId);
   return rows.map((row) => fromRow(row, (byOverride.get(row.id) ?? []).map(specifierFromRow)));
 }

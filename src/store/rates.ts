@@ -2,7 +2,7 @@
  * Rates as they were added, and what they are for. What is in force at an instant is derived by
  * rating/rate-schedule.ts.
  */
-import { and, asc, eq, exists, gte, inArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingFrequency, RateEntry, RateIdentity, UsageRate } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
@@ -164,9 +164,8 @@ async function withEntries(
 }
 
 function entitledCondition(productIds: readonly string[]): SQL | undefined {
-  const ofIdentity = and(eq(rates.identity, rateIdentities.sequence), rates.entitled);
   return or(
-    exists(sql`(select 1 from ${rates} where ${ofIdentity})`),
+    rateIdentities.everEntitled,
     productIds.length === 0 ? undefined : inArray(rateIdentities.productId, [...productIds]),
   );
 }
@@ -204,6 +203,7 @@ async function claimIdentities(
   entries: readonly NewRateEntry[],
 ): Promise<ReadonlyMap<string, number>> {
   const wanted = new Map(entries.map((entry) => [rateIdentityKey(entry), entry]));
+  const entitled = new Set(entries.filter((entry) => entry.entitled).map(rateIdentityKey));
   const known = new Map<string, number>();
   const remember = (rows: readonly { key: string; sequence: number }[]): void => {
     for (const { key, sequence } of rows) known.set(key, sequence);
@@ -215,6 +215,13 @@ async function claimIdentities(
       .from(rateIdentities)
       .where(and(eq(rateIdentities.rateCardId, rateCardId), inArray(rateIdentities.key, [...wanted.keys()]))),
   );
+  const nowEntitled = [...known].flatMap(([key, sequence]) => (entitled.has(key) ? [sequence] : []));
+  if (nowEntitled.length > 0) {
+    await tx
+      .update(rateIdentities)
+      .set({ everEntitled: true })
+      .where(and(inArray(rateIdentities.sequence, nowEntitled), not(rateIdentities.everEntitled)));
+  }
   const added = [...wanted]
     .filter(([key]) => !known.has(key))
     .map(([key, { productId, pricingGroupValues, billingFrequency }]) => ({
@@ -223,6 +230,7 @@ async function claimIdentities(
       pricingGroupValues,
       billingFrequency,
       key,
+      everEntitled: entitled.has(key),
     }));
   for (const part of inserts(added)) {
     remember(await tx.insert(rateIdentities).values(part).returning(columns));

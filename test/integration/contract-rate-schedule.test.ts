@@ -198,6 +198,25 @@ describe('the rate schedule of a contract', () => {
     expect(listPrices(await rates(tagged))).toEqual([1, 2, 3, 5, 7, 8]);
   });
 
+  test('a rate that is entitled by a later addition shows from then on', async () => {
+    const rate_card_id = await createdId(api, RATE_CARDS, { name: 'Entitled later' });
+    const add = (starting_at: string, entitled: boolean) =>
+      api.post(ADD_RATES, {
+        rate_card_id,
+        rates: [{ product_id: plain, starting_at, entitled, rate_type: 'FLAT', price: 1 }],
+      });
+    await add(day(1), false);
+    const id = await createdId(api, CONTRACTS, {
+      customer_id: customer,
+      rate_card_id,
+      starting_at: day(10),
+    });
+    expect(await rates(id)).toEqual([]);
+    await add(day(11), true);
+    expect(await rates(id)).toMatchObject([{ product_id: plain, starting_at: day(11), entitled: true }]);
+    expect(await rates(id, { at: day(10) })).toEqual([]);
+  });
+
   test('an override of one billing frequency leaves the others alone', async () => {
     const id = await contract({
       starting_at: day(10),

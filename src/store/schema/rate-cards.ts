@@ -105,6 +105,8 @@ export const rateIdentities = pgTable(
     billingFrequency: text('billing_frequency', { enum: BILLING_FREQUENCIES }),
     /** One id for product, group values and frequency together: group values may be too long for an index. */
     key: uuid('key').notNull(),
+    /** Whether one of its rates is entitled; rates are never taken away. */
+    everEntitled: boolean('ever_entitled').notNull(),
   },
   (table) => [
     unique('rate_identities_key_unique').on(table.rateCardId, table.key),
