@@ -6,10 +6,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createApplication } from '../src/application.ts';
+import { createApplication } from '../src/app/application.ts';
+import { startStores } from '../src/app/stores.ts';
 import { loadConfig } from '../src/config.ts';
-import type { ClickHouse } from '../src/metering/clickhouse.ts';
-import { startStores } from '../src/stores.ts';
+import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
 
 const TOKEN = 'bench-token-of-temporary-data';
 

@@ -2,9 +2,10 @@
  * Fills the event table of a data directory on the server side, far faster than ingest could: events with
  * ids of random hashes, as good as real ones for the index, and some that can be searched for.
  */
+
+import { createEmbeddedClickHouse } from '../src/app/stores.ts';
 import { hashTransactionId } from '../src/metering/ingest/transaction-hash.ts';
 import { applySchema } from '../src/metering/schema.ts';
-import { createEmbeddedClickHouse } from '../src/stores.ts';
 
 const ROWS_PER_INSERT = 1_000_000;
 const CUSTOMERS = 1_000;

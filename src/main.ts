@@ -4,12 +4,13 @@
  * Standard output is for the operator, standard error for the log. Exit code 0 after a drain, 1 when
  * the service could not start or lost a store.
  */
+
+import { type Service, startService } from './app/service.ts';
 import { type Config, ConfigError, loadConfig, processEnvironment } from './config.ts';
 import { EmbeddedClickHouseError } from './embedded/chdb-engine.ts';
 import { DataDirectoryError } from './embedded/data-directory.ts';
 import { EmbeddedPostgresError } from './embedded/postgres-binaries.ts';
 import { createLogger } from './log.ts';
-import { type Service, startService } from './service.ts';
 
 const EXPECTED = [ConfigError, DataDirectoryError, EmbeddedPostgresError, EmbeddedClickHouseError];
 

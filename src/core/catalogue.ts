@@ -87,7 +87,7 @@ export interface RateIdentity {
   readonly billingFrequency: BillingFrequency | null;
 }
 
-/** One call to add a rate, as it was made. Effective segments are derived (rating/rate-schedule.ts). */
+/** One call to add a rate, as it was made. Effective segments are derived (rating/rates/rate-schedule.ts). */
 export interface RateEntry extends RateIdentity {
   readonly id: string;
   readonly rateCardId: string;

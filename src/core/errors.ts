@@ -1,6 +1,6 @@
 /**
  * The expected ways in which a request can be refused. Anything else that is thrown is a bug and
- * answers 500 with a fixed text. `api/errors.ts` is the one place that maps these to status and body.
+ * answers 500 with a fixed text. `api/http/errors.ts` is the one place that maps these to status and body.
  */
 
 export type RefusalKind =

@@ -12,8 +12,8 @@
 import { availableParallelism } from 'node:os';
 import { ClickHouseError } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
-import type { ClickHouse } from '../metering/clickhouse.ts';
-import type { BackendSelect, ClickHouseBackend } from '../metering/clickhouse-client.ts';
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import type { BackendSelect, ClickHouseBackend } from '../metering/client/clickhouse-client.ts';
 import { type EngineConnection, openEngine } from './chdb-engine.ts';
 import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { isSingleStatement } from './single-statement.ts';

@@ -10,7 +10,7 @@ import { decimal } from '../core/decimal.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { LineWindow } from '../core/invoice.ts';
 import { HOUR_MS, type Interval, SECOND_MS } from '../core/time.ts';
-import type { ClickHouse } from './clickhouse.ts';
+import type { ClickHouse } from './client/clickhouse.ts';
 
 const COLUMNS = ['breakdown_id', 'line_index', 'first_hour', 'hours', 'quantities', 'amounts'] as const;
 

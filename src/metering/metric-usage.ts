@@ -4,7 +4,7 @@
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
-import type { ClickHouse } from './clickhouse.ts';
+import type { ClickHouse } from './client/clickhouse.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
 import { readUsageSeries, type UsageSeriesRequest } from './query/usage-series.ts';
 import { readSqlSeries } from './sql-metric/read-series.ts';

@@ -9,7 +9,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ClickHouse } from './clickhouse.ts';
+import type { ClickHouse } from './client/clickhouse.ts';
 
 /** At the package root, which is two levels up from src/metering and from dist/metering alike. */
 const DDL_FOLDER = fileURLToPath(new URL('../../clickhouse', import.meta.url));

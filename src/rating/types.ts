@@ -9,8 +9,8 @@ import type { ConversionLine, InvoiceWarning, UsageInvoiceLine } from '../core/i
 import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
-import type { ContractOverrides } from './overrides.ts';
-import type { RateBook } from './rate-schedule.ts';
+import type { ContractOverrides } from './rates/overrides.ts';
+import type { RateBook } from './rates/rate-schedule.ts';
 
 /** One question to metering: this metric, grouped by exactly these properties (sorted, without repeats). */
 export interface UsageNeed {

@@ -1,6 +1,6 @@
 /**
  * Rates as they were added, and what they are for. What is in force at an instant is derived by
- * rating/rate-schedule.ts.
+ * rating/rates/rate-schedule.ts.
  */
 import { and, asc, eq, gte, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';

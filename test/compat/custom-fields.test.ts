@@ -12,7 +12,7 @@ import Metronome, {
   PermissionDeniedError,
 } from '@metronome/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { issueToken } from '../../src/billing/tokens.ts';
+import { issueToken } from '../../src/access/tokens.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

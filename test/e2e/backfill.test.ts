@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { runBackfill } from '../../src/backfill/backfill.ts';
-import { LINES_PER_BATCH, openInput } from '../../src/backfill/input-file.ts';
-import { createProgressFile, NOTHING_DONE } from '../../src/backfill/progress-file.ts';
+import { runBackfill } from '../../src/app/commands/backfill/backfill.ts';
+import { LINES_PER_BATCH, openInput } from '../../src/app/commands/backfill/input-file.ts';
+import { createProgressFile, NOTHING_DONE } from '../../src/app/commands/backfill/progress-file.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
@@ -51,7 +51,7 @@ interface Ended {
 }
 
 async function backfill(env: Record<string, string>, ...args: string[]): Promise<Ended> {
-  return ended(runProgram('src/backfill/main.ts', args, env));
+  return ended(runProgram('src/app/commands/backfill/main.ts', args, env));
 }
 
 /** A backfill that a signal reaches when so many of its batches are on disk, the last of them not noted yet. */
@@ -62,7 +62,9 @@ async function endedAtSave(
   ...args: string[]
 ): Promise<Ended> {
   const given = { ...env, SIGNAL_AT_SAVE: `${signal} ${batches}` };
-  return ended(runProgram('src/backfill/main.ts', args, given, 'test/support/programs/signal-at-save.mjs'));
+  return ended(
+    runProgram('src/app/commands/backfill/main.ts', args, given, 'test/support/programs/signal-at-save.mjs'),
+  );
 }
 
 async function ended(program: Program): Promise<Ended> {

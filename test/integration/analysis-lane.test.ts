@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { previewUsage } from '../../src/billing/usage/usage-groups.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { forAnalysis } from '../../src/metering/query-limits.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { forAnalysis } from '../../src/metering/query/query-limits.ts';
 import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { ACME, EVENTS } from '../support/sql-metric-events.ts';
 import { createTestClickHouse, createTestDatabase } from '../support/stores.ts';

@@ -1,6 +1,6 @@
 /** Archiving customers, with all that hangs on them. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { finalizationJobKind } from '../../src/billing/invoices/finalization.ts';
+import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { loadContracts } from '../../src/store/contracts.ts';
 import { deleteJobs, takeDueJobs } from '../../src/store/jobs.ts';
 import type { ApiAnswer } from '../support/api-client.ts';

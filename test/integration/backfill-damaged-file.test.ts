@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { runBackfill } from '../../src/backfill/backfill.ts';
-import { EXIT } from '../../src/backfill/failure.ts';
-import { openInput, readBatches } from '../../src/backfill/input-file.ts';
-import { createProgressFile, NOTHING_DONE } from '../../src/backfill/progress-file.ts';
+import { runBackfill } from '../../src/app/commands/backfill/backfill.ts';
+import { EXIT } from '../../src/app/commands/backfill/failure.ts';
+import { openInput, readBatches } from '../../src/app/commands/backfill/input-file.ts';
+import { createProgressFile, NOTHING_DONE } from '../../src/app/commands/backfill/progress-file.ts';
 import { createTestClickHouse, createTestDirectory } from '../support/stores.ts';
 
 const NOW = Date.UTC(2026, 10, 20);

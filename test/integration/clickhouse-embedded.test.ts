@@ -2,9 +2,9 @@ import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import { queryConnectionCount } from '../../src/embedded/chdb.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { createEmbeddedClickHouse } from '../../src/stores.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const anything = z.unknown();

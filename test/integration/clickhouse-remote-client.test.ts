@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/clickhouse-remote.ts';
+import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { FRONT_USERS } from '../support/clickhouse-front.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
 import { createTestDirectory } from '../support/stores.ts';

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/clickhouse-remote.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 
 /** What a request said, as a ClickHouse server reads it. */
 interface Heard {

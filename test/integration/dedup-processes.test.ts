@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 

@@ -1,7 +1,7 @@
 /** Finding events by id where merges and deletions have rewritten what was inserted. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { findEvents } from '../../src/metering/events/find-events.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import { createTestClickHouse } from '../support/stores.ts';

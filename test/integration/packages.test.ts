@@ -1,8 +1,8 @@
 /** Packages by themselves: what was sent comes back, keys and aliases, lists, archiving. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../src/api/openapi.ts';
-import { packageRoutes } from '../../src/api/routes/packages.ts';
+import { openApiDocument } from '../../src/api/http/openapi.ts';
+import { packageRoutes } from '../../src/api/routes/packages/routes.ts';
 import type { ApiClient } from '../support/api-client.ts';
 import { ACTOR_NAME, createCatalogueApi, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';

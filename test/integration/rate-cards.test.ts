@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stringifyJson } from '../../src/api/json.ts';
+import { stringifyJson } from '../../src/api/http/json.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 
 import { rateCardProductOrder } from '../../src/store/rate-cards.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { findRepeats } from '../../src/metering/events/find-events.ts';
 import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
 import { createTestClickHouse } from '../support/stores.ts';

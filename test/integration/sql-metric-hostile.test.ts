@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { ANALYSIS_LIMITS, type QueryLimits } from '../../src/metering/query-limits.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { ANALYSIS_LIMITS, type QueryLimits } from '../../src/metering/query/query-limits.ts';
 import { verifyStatement } from '../../src/metering/sql-metric/parse-tree.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readSqlSeries, type SqlSeriesRequest } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage, type SqlUsageRequest } from '../../src/metering/sql-metric/read-usage.ts';
 import { checkSqlMetric, readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';

@@ -5,12 +5,12 @@ import {
   ensureFirstToken,
   issueToken,
   TOKEN_MEMORY_MS,
-} from '../../src/billing/tokens.ts';
+} from '../../src/access/tokens.ts';
+import { databaseOfService, TokenCommandError, tokenCommand } from '../../src/app/commands/token-command.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { firstToken } from '../../src/embedded/api-token.ts';
 import { tokens } from '../../src/store/schema/tokens.ts';
 import { countTokens } from '../../src/store/tokens.ts';
-import { databaseOfService, TokenCommandError, tokenCommand } from '../../src/token-command.ts';
 import { createTestDatabase, createTestDirectory, type TestDatabase } from '../support/stores.ts';
 
 let database: TestDatabase;

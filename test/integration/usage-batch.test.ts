@@ -1,7 +1,7 @@
 /** `POST /v1/usage` through the API. What the values are is held by the property test of the same name. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { usageBatch } from '../../src/billing/usage/usage-batch.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { createCatalogueApi, createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
 import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';

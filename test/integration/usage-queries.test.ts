@@ -3,7 +3,7 @@ import { Refusal } from '../../src/core/errors.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readUsageGroups, type UsageGroupsRequest } from '../../src/metering/query/usage-groups.ts';
 import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import type { NaiveEvent } from '../support/naive-usage.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { mismatchReason, propertiesToMatch } from '../../src/metering/events/match-event.ts';
 import { readProperties } from '../../src/metering/events/nested-properties.ts';
 import type { StoredEvent } from '../../src/metering/events/stored-event.ts';

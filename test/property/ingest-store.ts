@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { openEmbeddedClickHouse } from '../../src/embedded/chdb.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { createClickHouse } from '../../src/metering/clickhouse-client.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createClickHouse } from '../../src/metering/client/clickhouse-client.ts';
 import { applySchema } from '../../src/metering/schema.ts';
 
 export interface IngestStore {

@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { amountsTaken, rolloversOf, withRolledSegments } from '../../src/billing/contracts/rollovers.ts';
-import { withEndDate } from '../../src/billing/contracts/truncate-terms.ts';
+import { amountsTaken, rolloversOf, withRolledSegments } from '../../src/billing/balances/rollovers.ts';
+import { withEndDate } from '../../src/billing/contracts/terms/truncate-terms.ts';
 import { Decimal, minimum, sum, ZERO } from '../../src/core/decimal.ts';
 import { COMMIT_TYPES, type Commit } from '../../src/core/terms/commits.ts';
 import type { Contract, FullContract } from '../../src/core/terms/contract.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createParameters } from '../../src/metering/query/parameters.ts';
 import { propertySql } from '../../src/metering/query/property-sql.ts';
 import { propertyText } from '../support/naive-usage.ts';

@@ -8,7 +8,7 @@ import {
   type PeriodTerms,
   periodContaining,
   periodsOverlapping,
-} from '../../src/rating/billing-periods.ts';
+} from '../../src/rating/periods/billing-periods.ts';
 
 const YEAR_2000 = Date.UTC(2000, 0, 1);
 

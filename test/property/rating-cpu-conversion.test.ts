@@ -3,11 +3,16 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, decimal, sum, ZERO } from '../../src/core/decimal.ts';
-import { breakdownWindows, invoiceTotal, lineWindows, windowBoundaries } from '../../src/rating/breakdown.ts';
-import { conversionLines } from '../../src/rating/cpu-conversion.ts';
-import { NO_OVERRIDES } from '../../src/rating/overrides.ts';
-import { rateBook } from '../../src/rating/rate-schedule.ts';
-import { rateUsage } from '../../src/rating/rate-usage.ts';
+import {
+  breakdownWindows,
+  invoiceTotal,
+  lineWindows,
+  windowBoundaries,
+} from '../../src/rating/invoice/breakdown.ts';
+import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
+import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
+import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
 import { naiveConversions, naiveRating } from '../support/naive-rating.ts';
 import { fixed, HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 

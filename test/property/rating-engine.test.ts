@@ -7,10 +7,10 @@ import {
   lineWindows,
   totalsByCreditType,
   windowBoundaries,
-} from '../../src/rating/breakdown.ts';
-import { NO_OVERRIDES } from '../../src/rating/overrides.ts';
-import { rateBook } from '../../src/rating/rate-schedule.ts';
-import { lineIdParts, rateUsage } from '../../src/rating/rate-usage.ts';
+} from '../../src/rating/invoice/breakdown.ts';
+import { lineIdParts, rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
+import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { UsageLine } from '../../src/rating/types.ts';
 import { naiveRating } from '../support/naive-rating.ts';
 import { HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Decimal, ZERO } from '../../src/core/decimal.ts';
 import type { InvoiceLine, InvoiceWarning } from '../../src/core/invoice.ts';
-import { lateUsage } from '../../src/rating/late-usage.ts';
-import { NO_OVERRIDES } from '../../src/rating/overrides.ts';
-import { rateBook } from '../../src/rating/rate-schedule.ts';
-import { rateUsage } from '../../src/rating/rate-usage.ts';
+import { lateUsage } from '../../src/rating/invoice/late-usage.ts';
+import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
+import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { UsageRating } from '../../src/rating/types.ts';
 import { LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 

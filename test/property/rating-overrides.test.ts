@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import type { Rate } from '../../src/core/catalogue.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
-import { entitlementAt, overriddenRate, type PricedSubject } from '../../src/rating/overrides.ts';
+import { entitlementAt, overriddenRate, type PricedSubject } from '../../src/rating/rates/overrides.ts';
 
 const AT = 1_000;
 

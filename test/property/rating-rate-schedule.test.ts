@@ -4,7 +4,7 @@ import type { RateEntry } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import { contains, HOUR_MS } from '../../src/core/time.ts';
-import { effectiveRates, rateAt, rateBook, rateSpans } from '../../src/rating/rate-schedule.ts';
+import { effectiveRates, rateAt, rateBook, rateSpans } from '../../src/rating/rates/rate-schedule.ts';
 
 const HOURS = 40;
 

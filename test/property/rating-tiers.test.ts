@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Decimal, decimal, ZERO } from '../../src/core/decimal.ts';
-import { type PriceBands, priceBands, validateTiers, walkBands } from '../../src/rating/tiers.ts';
+import { type PriceBands, priceBands, validateTiers, walkBands } from '../../src/rating/rates/tiers.ts';
 import { fixed } from '../support/rating-scenarios.ts';
 
 /** Widths and prices as whole numbers of grains; the last tier has no width. */

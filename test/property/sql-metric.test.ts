@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PropertyFilter, StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';

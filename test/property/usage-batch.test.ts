@@ -9,7 +9,7 @@ import {
 import { newId } from '../../src/core/ids.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
 import { insertMetric } from '../../src/store/billable-metrics.ts';
 import { claimAliases, insertCustomer } from '../../src/store/customers.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
 import { readUsageGroups, type UsageGroupRow } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';

@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cursor as cursorField, encodeCursor } from '../../src/api/pagination.ts';
+import { cursor as cursorField, encodeCursor } from '../../src/api/wire/pagination.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
 import {
   readUsageGroups,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseUsageDecimal } from '../../src/core/decimal.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { numberDefinitions } from '../../src/metering/query/number-sql.ts';
 import { naiveNumber, plainText } from '../support/naive-usage.ts';
 import { runs } from '../support/property-runs.ts';

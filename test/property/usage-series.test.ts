@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { HOUR_MS, type Instant } from '../../src/core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { naiveCumulative } from '../support/naive-usage.ts';
 import { runs } from '../support/property-runs.ts';

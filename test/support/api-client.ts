@@ -2,8 +2,8 @@
  * The HTTP client of the tests, in process or against a URL. Every answer it gets is held to the schema
  * that its route declares (`contract.ts`): a test that calls the API tests the API's contract as well.
  */
-import { stringifyJson } from '../../src/api/json.ts';
-import type { RouteDefinition } from '../../src/api/route.ts';
+import { stringifyJson } from '../../src/api/http/json.ts';
+import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { checkAnswer } from './contract.ts';
 
 /** In process: `{ hono, routes }`, which is what `createApp` returns. Over TCP: `{ baseUrl, routes }`. */

@@ -10,7 +10,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { drainPending, Session } from 'chdb';
 import { isSingleStatement } from '../../src/embedded/single-statement.ts';
-import { stringLiteral } from '../../src/metering/clickhouse-parameters.ts';
+import { stringLiteral } from '../../src/metering/client/clickhouse-parameters.ts';
 
 /** A statement with what a server is told beside it. */
 export interface FrontStatement {

@@ -3,10 +3,10 @@
  * member that the schema does not name. Throws an `Error` that says what is wrong.
  */
 import { z } from 'zod';
-import { errorBody } from '../../src/api/errors.ts';
-import { JsonNumber, parseJson } from '../../src/api/json.ts';
-import { errorStatusesOf } from '../../src/api/openapi.ts';
-import type { RouteDefinition } from '../../src/api/route.ts';
+import { errorBody } from '../../src/api/http/errors.ts';
+import { JsonNumber, parseJson } from '../../src/api/http/json.ts';
+import { errorStatusesOf } from '../../src/api/http/openapi.ts';
+import type { RouteDefinition } from '../../src/api/http/route.ts';
 
 export interface RawAnswer {
   readonly status: number;

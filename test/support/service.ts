@@ -5,9 +5,9 @@
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
-import { createApplication } from '../../src/application.ts';
+import { createApplication } from '../../src/app/application.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestClickHouse, createTestDatabase } from './stores.ts';

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/clickhouse-remote.ts';
+import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { applySchema } from '../../src/metering/schema.ts';
 import {
   connectPostgres,
@@ -12,7 +13,6 @@ import {
   type Database,
   type PostgresConnection,
 } from '../../src/store/database.ts';
-import { createEmbeddedClickHouse } from '../../src/stores.ts';
 import { frontUrl } from './front-process.ts';
 import { TEMPLATE_DATABASE } from './global-setup.ts';
 

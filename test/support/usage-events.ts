@@ -1,5 +1,5 @@
 /** Puts events into ClickHouse as they would be found after ingestion, copies of one event included. */
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { NaiveEvent } from './naive-usage.ts';
 
 const COLUMNS = [

@@ -7,7 +7,7 @@ import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
 import { type ContractHook, type ContractReference, changeContract } from './change-contract.ts';
 import { followRenewal } from './follow-renewal.ts';
-import { withEndDate } from './truncate-terms.ts';
+import { withEndDate } from './terms/truncate-terms.ts';
 import { checkUsageFilter } from './usage-filters.ts';
 
 interface Deps {

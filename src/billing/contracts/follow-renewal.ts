@@ -9,9 +9,9 @@ import type { Updates } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
 import type { Transaction } from '../../store/database.ts';
 import { hasFinalizedInvoice } from '../../store/invoices.ts';
+import { findRolloverTarget, rolloversOf } from '../balances/rollovers.ts';
+import { loadWithheld } from '../balances/withheld.ts';
 import { type ChangeOrigin, type ContractChange, changeContract } from './change-contract.ts';
-import { findRolloverTarget, rolloversOf } from './rollovers.ts';
-import { loadWithheld } from './withheld.ts';
 
 type Origin = Pick<ChangeOrigin, 'now' | 'changedBy'>;
 

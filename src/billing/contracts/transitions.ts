@@ -8,10 +8,10 @@ import { withTerms } from '../../store/contract-terms.ts';
 import { insertTransition } from '../../store/contract-transitions.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
+import { rolloversOf, withRolledSegments } from '../balances/rollovers.ts';
+import { loadWithheld } from '../balances/withheld.ts';
 import { changeContract } from './change-contract.ts';
-import { rolloversOf, withRolledSegments } from './rollovers.ts';
-import { withEndDate } from './truncate-terms.ts';
-import { loadWithheld } from './withheld.ts';
+import { withEndDate } from './terms/truncate-terms.ts';
 
 export interface RenewedContract {
   /** The older contract as it is now. */

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/clock.ts';
 import { Refusal, unreachable } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { findEvents, findRepeats } from '../../metering/events/find-events.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
 import { type PropertyReader, readProperties } from '../../metering/events/nested-properties.ts';

@@ -15,7 +15,7 @@ import {
   lineWindows,
   type WindowSize,
   windowBoundaries,
-} from '../../rating/breakdown.ts';
+} from '../../rating/invoice/breakdown.ts';
 import { type IssuedInvoice, listInvoiceHeadsOverlapping, withLines } from '../../store/invoices.ts';
 import { computeUsageInvoices } from './compute.ts';
 import {

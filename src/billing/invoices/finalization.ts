@@ -10,13 +10,12 @@ import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
-import { nextPeriod } from '../../rating/billing-periods.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { nextPeriod } from '../../rating/periods/billing-periods.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob } from '../../store/jobs.ts';
-import type { JobKind } from '../jobs/job-runner.ts';
 import { computeInGroups } from './compute.ts';
 import { freezeInvoices } from './freeze.ts';
 import {
@@ -29,14 +28,12 @@ import {
   usageInvoiceId,
 } from './usage-periods.ts';
 
-const KIND = 'finalize_usage_invoice';
-
-/** Invoices of one transaction: enough to share queries, few enough to stay within seconds and memory. */
-const BATCH_MAX = 250;
+/** The kind of the jobs that close a billing period. */
+export const FINALIZATION_JOB = 'finalize_usage_invoice';
 
 const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
 
-interface Deps {
+export interface FinalizationDeps {
   readonly clock: Clock;
   readonly clickhouse: ClickHouse;
   readonly gracePeriodHours: number;
@@ -64,7 +61,7 @@ export async function enqueueNextFinalization(
  * An invoice whose turn has not come has no job, and is not finalized meanwhile.
  */
 export async function holdFinalization(tx: Transaction, target: InvoiceTarget): Promise<void> {
-  await holdJobs(tx, KIND, [jobKey(target)]);
+  await holdJobs(tx, FINALIZATION_JOB, [jobKey(target)]);
 }
 
 /** Each finalization of a contract that is behind brings the next; so many in a row are waited for. */
@@ -79,7 +76,7 @@ export async function holdNextFinalizations(tx: Transaction, contracts: readonly
   for (let round = 0; round < FINALIZATIONS_AWAITED_MAX; round += 1) {
     const keys = (await nextTargets(tx, contracts)).map(jobKey).filter((key) => !held.has(key));
     if (keys.length === 0) return;
-    await holdJobs(tx, KIND, keys);
+    await holdJobs(tx, FINALIZATION_JOB, keys);
     for (const key of keys) held.add(key);
   }
   throw new Refusal('unavailable', 'invoices of these contracts are being finalized: try again later');
@@ -100,13 +97,9 @@ async function nextTargets(
   });
 }
 
-export function finalizationJobKind(deps: Deps): JobKind {
-  return { kind: KIND, batchMax: BATCH_MAX, run: (tx, batch) => finalize(deps, tx, batch) };
-}
-
 function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: number): NewJob {
   return {
-    kind: KIND,
+    kind: FINALIZATION_JOB,
     key: jobKey({ contract, period }),
     runAt: finalizationAt(period, gracePeriodHours),
     payload: { contract_id: contract.id, period_start: period.start },
@@ -117,7 +110,12 @@ function jobKey({ contract, period }: InvoiceTarget): string {
   return `${contract.id}:${formatInstant(period.start)}`;
 }
 
-async function finalize(deps: Deps, tx: Transaction, batch: readonly Job[]): Promise<void> {
+/** Does due jobs: issues the invoices of their periods and queues the periods that follow. */
+export async function finalizeInvoices(
+  deps: FinalizationDeps,
+  tx: Transaction,
+  batch: readonly Job[],
+): Promise<void> {
   const { due, later } = await targetsOf(deps, tx, batch);
   const issuedIds = await existingInvoiceIds(tx, due.map(targetInvoiceId));
   const targets = due.filter((target) => !issuedIds.has(targetInvoiceId(target)));
@@ -146,7 +144,7 @@ function followingTarget({ contract, period }: InvoiceTarget): InvoiceTarget[] {
  * ended before the period is left out, one whose period now ends later comes back when that is over.
  */
 async function targetsOf(
-  deps: Deps,
+  deps: FinalizationDeps,
   tx: Transaction,
   batch: readonly Job[],
 ): Promise<{ due: InvoiceTarget[]; later: InvoiceTarget[] }> {

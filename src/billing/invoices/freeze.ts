@@ -5,7 +5,7 @@
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { type InvoiceTerms, keptCardTerms } from '../../core/invoice-terms.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { insertFrozenLines } from '../../metering/frozen-lines.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import type { Transaction } from '../../store/database.ts';

@@ -4,8 +4,8 @@
  */
 import { assert, Refusal } from '../../core/errors.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
-import { type LateUsage, lateUsage } from '../../rating/late-usage.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { type LateUsage, lateUsage } from '../../rating/invoice/late-usage.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { loadInvoiceTerms } from '../../store/invoice-terms.ts';

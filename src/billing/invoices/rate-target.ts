@@ -4,11 +4,11 @@
  */
 import type { InvoiceWarning } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { type WindowSize, windowBoundaries } from '../../rating/breakdown.ts';
-import { conversionLines } from '../../rating/cpu-conversion.ts';
-import { needKey } from '../../rating/product-spans.ts';
-import { rateUsage } from '../../rating/rate-usage.ts';
+import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
+import { rateUsage } from '../../rating/invoice/rate-usage.ts';
 import type { MeteredUsage, RatedLine } from '../../rating/types.ts';
+import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
+import { needKey } from '../../rating/usage/product-spans.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import type { UsageAnswers } from './usage-answers.ts';
 

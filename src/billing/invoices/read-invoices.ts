@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import { assert, notFound } from '../../core/errors.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';

@@ -3,7 +3,7 @@
  * late. An invoice may have as many of either as it has lines; the first ones are shown, and all are counted.
  */
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
-import type { LateUsage } from '../../rating/late-usage.ts';
+import type { LateUsage } from '../../rating/invoice/late-usage.ts';
 import type { Database } from '../../store/database.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';

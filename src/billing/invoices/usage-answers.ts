@@ -7,11 +7,11 @@ import { groupBy } from '../../core/group-by.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readMetricSeries } from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/usage-series.ts';
-import { needKey } from '../../rating/product-spans.ts';
 import type { UsageNeed } from '../../rating/types.ts';
+import { needKey } from '../../rating/usage/product-spans.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 
 interface UsageQuestion {

@@ -10,7 +10,7 @@ import {
   type PeriodTerms,
   periodContaining,
   periodsOverlapping,
-} from '../../rating/billing-periods.ts';
+} from '../../rating/periods/billing-periods.ts';
 import type { Contract } from '../../store/contracts.ts';
 
 /** One usage invoice to be computed. */

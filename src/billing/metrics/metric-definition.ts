@@ -7,7 +7,7 @@
 import { invalid } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
 import { UNUSABLE_NAME } from '../../core/own-value.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { checkSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
 import { checkDefinitionSize } from './definition-limits.ts';
 

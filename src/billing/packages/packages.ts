@@ -8,7 +8,7 @@ import { groupBy } from '../../core/group-by.ts';
 import { addRelative } from '../../core/relative-time.ts';
 import type { Package } from '../../core/terms/packages.ts';
 import type { Instant } from '../../core/time.ts';
-import { versionAt } from '../../rating/product-spans.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';

@@ -6,7 +6,7 @@ import type { Product, ProductType, Rate, RateIdentity, Tier, UsageRate } from '
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { invalid, unreachable } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
-import { validateTiers } from '../../rating/tiers.ts';
+import { validateTiers } from '../../rating/rates/tiers.ts';
 
 export const RATE_TYPES = [
   'FLAT',

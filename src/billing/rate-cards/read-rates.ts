@@ -7,8 +7,8 @@
 import type { CreditType } from '../../core/credit-types.ts';
 import { assert, invalid, notFound } from '../../core/errors.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
-import { versionAt } from '../../rating/product-spans.ts';
-import { effectiveRates } from '../../rating/rate-schedule.ts';
+import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database } from '../../store/database.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';

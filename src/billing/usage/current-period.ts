@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
 import type { Interval } from '../../core/time.ts';
-import { periodContaining } from '../../rating/billing-periods.ts';
+import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
 

@@ -7,7 +7,7 @@ import { assert, unreachable } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import {
   readUsageBatch,
   type UsageBatchGrouping,

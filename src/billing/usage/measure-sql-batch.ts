@@ -6,7 +6,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { SqlMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageOwner } from '../../metering/query/usage-series.ts';

@@ -7,7 +7,7 @@ import { invalid, notFound, Refusal } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/clickhouse.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { groupKeyProblem } from '../../metering/metric-usage.ts';
 import { readBatchWatermark, type UsageBatchGrouping } from '../../metering/query/usage-batch.ts';
 import { type UsageWindowSize, windowLength } from '../../metering/query/usage-windows.ts';

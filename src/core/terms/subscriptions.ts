@@ -51,7 +51,7 @@ export const subscription = objectOf({
   /** Null: the anchor of the contract's usage invoices. */
   anchorDate: instantValue.nullable(),
   invoicePlacement: z.enum(INVOICE_PLACEMENTS),
-  /** As submitted; what holds when is folded from them (core/terms/subscription-quantities.ts). */
+  /** As submitted; what holds when is folded from them (rating/subscriptions/quantities.ts). */
   quantityChanges: listOf(quantityChange),
   seatChanges: listOf(seatChange),
   createdAt: instantValue,

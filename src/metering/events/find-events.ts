@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { HASH_WORDS, hashTransactionId } from '../ingest/transaction-hash.ts';
 import type { StoredEvent } from './stored-event.ts';
 

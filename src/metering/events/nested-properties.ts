@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { createParameters } from '../query/parameters.ts';
 import { propertySql } from '../query/property-sql.ts';
 import type { StoredEvent } from './stored-event.ts';

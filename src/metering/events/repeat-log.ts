@@ -8,8 +8,8 @@
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
-import { stringLiteral } from '../clickhouse-parameters.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import type { ValidEvent } from '../ingest/validate-events.ts';
 
 /** A sender that repeats everything is seen from a sample of this size; all of it would double the store. */

@@ -7,7 +7,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { createDeduplicationIndex } from './deduplication-index.ts';
 import { createRowEncoder, rowBytesMax, USAGE_EVENTS_COLUMNS, USAGE_EVENTS_TABLE } from './encode-events.ts';

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/time.ts';
-import type { ClickHouse, QueryParams } from '../clickhouse.ts';
+import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
 import { type DeduplicationIndex, WORDS_PER_STORED_ID } from './deduplication-index.ts';
 import { AHEAD_UNIT_SECONDS } from './deduplication-slots.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';

@@ -9,8 +9,8 @@
 import { z } from 'zod';
 import { groupBy } from '../../core/group-by.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
-import { stringLiteral } from '../clickhouse-parameters.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 
 /** Ids looked up at once: a search by hash takes well under a millisecond for each. */

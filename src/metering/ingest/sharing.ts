@@ -4,7 +4,7 @@
  * `reconcile-copies.ts` do it.
  */
 import type { Clock } from '../../core/clock.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
 import { reconcileCopies } from './reconcile-copies.ts';
 import { createTail } from './tail.ts';

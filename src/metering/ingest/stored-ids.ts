@@ -6,7 +6,7 @@
  * answer is exact. One lookup reads that column of all events, so it should ask for thousands of ids.
  */
 import { z } from 'zod';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 
 /** A thousand million events take a few seconds on a slow disk; a backfill can wait. */

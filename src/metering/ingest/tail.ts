@@ -9,7 +9,7 @@
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import type { DeduplicationIndex } from './deduplication-index.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { AHEAD_SECONDS_SQL } from './rebuild-index.ts';

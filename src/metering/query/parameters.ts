@@ -3,7 +3,7 @@
  * becomes SQL text. Equal values share a placeholder, which also lets ClickHouse see that two
  * expressions are the same and compute them once.
  */
-import type { QueryParams } from '../clickhouse.ts';
+import type { QueryParams } from '../client/clickhouse.ts';
 
 type ParameterType =
   | 'String'

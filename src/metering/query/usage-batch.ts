@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { compileBatchWatermark, compileUsageBatch, type UsageBatchQuery } from './usage-batch-sql.ts';
 import { queryUsage } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';

@@ -7,7 +7,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { assert, invalid } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import {
   cursorAfter,
   type HashedRowKey,

@@ -8,7 +8,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Rows of one result: 744 hours of 1,000 groups fit; a result ten times this size would exhaust memory. */

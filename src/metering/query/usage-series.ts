@@ -7,7 +7,7 @@ import { assert } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { cumulativeSteps } from './series-fold.ts';
 import { compileUsageSeries } from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';

@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
-import type { ClickHouse, QueryParams } from '../clickhouse.ts';
+import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
 
 export interface ParseNode {
   readonly kind: string;

@@ -9,9 +9,9 @@ import { assert } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import { type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import type { UsageSeries, UsageStep } from '../../core/usage-series.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import type { QueryLimits } from '../query/query-limits.ts';
 import type { UsageOwner } from '../query/usage-series.ts';
-import type { QueryLimits } from '../query-limits.ts';
 import {
   BILLING_LIMITS,
   createStatementRunner,

@@ -8,7 +8,7 @@ import { decimal } from '../../core/decimal.ts';
 import { invalid } from '../../core/errors.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import {
   cursorAfter,
   type HashedRowKey,
@@ -17,10 +17,10 @@ import {
   type UsageGroupCursor,
 } from '../query/group-cursor.ts';
 import { compileWatermark } from '../query/groups-sql.ts';
+import { ANALYSIS_LIMITS, type QueryLimits } from '../query/query-limits.ts';
 import type { RowPlace } from '../query/row-order-sql.ts';
 import type { UsageGroupRow, UsageGroupsPage, UsageGroupsRequest } from '../query/usage-groups.ts';
 import { windowAt, windowLength, windowStartOf } from '../query/usage-windows.ts';
-import { ANALYSIS_LIMITS, type QueryLimits } from '../query-limits.ts';
 import { createStatementRunner, type StatementRow, type StatementRunner } from './run-statement.ts';
 import { type CheckedSqlMetric, outputColumns } from './sql-metric.ts';
 import { compileWindows, type EventScope } from './statement-sql.ts';

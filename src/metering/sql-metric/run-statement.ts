@@ -2,8 +2,8 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
-import type { ClickHouse, QuerySettings } from '../clickhouse.ts';
-import { GIBIBYTE, limitRefusal, limitSettings, type QueryLimits } from '../query-limits.ts';
+import type { ClickHouse, QuerySettings } from '../client/clickhouse.ts';
+import { GIBIBYTE, limitRefusal, limitSettings, type QueryLimits } from '../query/query-limits.ts';
 import { OVERFLOW_MESSAGE } from './exact-sql.ts';
 import { verifyStatement } from './parse-tree.ts';
 import type { CompiledStatement } from './statement-sql.ts';

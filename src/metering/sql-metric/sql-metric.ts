@@ -6,7 +6,7 @@
  * against a list (`parse-tree.ts`) before it runs.
  */
 import { invalid } from '../../core/errors.ts';
-import type { ClickHouse } from '../clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import { parseQuery } from './parse-query.ts';
 import { locatingProblems, QueryProblem } from './query-refusal.ts';
 import { identityOf, type SelectItem, type SelectQuery } from './query-syntax.ts';

@@ -121,7 +121,7 @@ export const rateIdentities = pgTable(
 );
 
 /**
- * Every added rate, as it was added. What is in force when is derived (rating/rate-schedule.ts). Which of
+ * Every added rate, as it was added. What is in force when is derived (rating/rates/rate-schedule.ts). Which of
  * the value columns are set depends on `rate_type`; the shapes are parsed in store/rate-columns.ts.
  */
 export const rates = pgTable(

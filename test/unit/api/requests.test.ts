@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { exactNumber, exactValue, limit, uuid } from '../../../src/api/fields.ts';
-import { route } from '../../../src/api/route.ts';
+import { route } from '../../../src/api/http/route.ts';
+import { exactNumber, exactValue, limit, uuid } from '../../../src/api/wire/fields.ts';
 import { conflict, notFound } from '../../../src/core/errors.ts';
 import { testApp } from './fixtures.ts';
 

@@ -8,7 +8,7 @@ import type {
   RecurringCommitPatch,
   ScheduledChargePatch,
 } from '../../../core/terms/patches.ts';
-import { exactNumber, hourAlignedTimestamp, timestamp, uuid } from '../../fields.ts';
+import { exactNumber, hourAlignedTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import {
   applicabilityFromWire,
   applicabilityInput,
@@ -19,7 +19,7 @@ import {
   rateTarget,
   roundingFromWire,
   roundingInput,
-} from '../contracts/term-fields.ts';
+} from '../../wire/terms/term-fields.ts';
 
 /** Ten years of days: more items in one schedule are a mistake. */
 const ITEMS_MAX = 3_660;

@@ -9,7 +9,7 @@ import type {
   ScheduledChargePatch,
 } from '../../../core/terms/patches.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import { exactValue, timestamp, uuid } from '../../fields.ts';
+import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import {
   applicabilityToWire,
   hierarchyAccessOutput,
@@ -17,7 +17,7 @@ import {
   roundingOutput,
   roundingToWire,
   usageSpecifierOutput,
-} from '../contracts/term-fields.ts';
+} from '../../wire/terms/term-fields.ts';
 
 const removedItems = z.array(z.object({ id: uuid })).optional();
 

@@ -6,14 +6,14 @@ import type {
   SpendThresholdPatch,
   SubscriptionPatch,
 } from '../../../core/terms/patches.ts';
-import { enumIn, exactNumber, hourAlignedTimestamp, uuid, wholeNumber } from '../../fields.ts';
-import { paymentGateFromWire, paymentGateInput } from '../contracts/payment-gate-schemas.ts';
-import { applicabilityInput, priority, roundingInput } from '../contracts/term-fields.ts';
+import { enumIn, exactNumber, hourAlignedTimestamp, uuid, wholeNumber } from '../../wire/fields.ts';
+import { paymentGateFromWire, paymentGateInput } from '../../wire/terms/payment-gate-schemas.ts';
+import { applicabilityInput, priority, roundingInput } from '../../wire/terms/term-fields.ts';
 import {
   balanceSpecifiersFromWire,
   balanceSpecifiersInput,
   noProductFilters,
-} from '../contracts/threshold-schemas.ts';
+} from '../../wire/terms/threshold-schemas.ts';
 import { applicabilityPatchFromWire, roundingPatchFromWire } from './patch-input.ts';
 
 /** More changes in one call are a mistake. */

@@ -7,9 +7,9 @@ import type {
   SubscriptionPatch,
 } from '../../../core/terms/patches.ts';
 import { formatInstant } from '../../../core/time.ts';
-import { exactValue, timestamp, uuid } from '../../fields.ts';
-import { paymentGateOutput, paymentGateToWire } from '../contracts/payment-gate-schemas.ts';
-import { roundingOutput, roundingToWire } from '../contracts/term-fields.ts';
+import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { paymentGateOutput, paymentGateToWire } from '../../wire/terms/payment-gate-schemas.ts';
+import { roundingOutput, roundingToWire } from '../../wire/terms/term-fields.ts';
 import { applicabilityPatchOutput, applicabilityPatchToWire, ifAny, instantToWire } from './patch-output.ts';
 
 const seatsOutput = z.array(z.object({ seat_ids: z.array(z.string()), starting_at: timestamp })).optional();

@@ -2,18 +2,18 @@
 import { z } from 'zod';
 import type { ContractChanges, ContractEdit } from '../../../core/terms/contract-edits.ts';
 import { formatInstant } from '../../../core/time.ts';
-import { timestamp, uuid } from '../../fields.ts';
+import { timestamp, uuid } from '../../wire/fields.ts';
 import {
   type CommitContext,
   commitOutput,
   commitToWire,
   creditOutput,
   creditToWire,
-} from './commit-output.ts';
-import { isCommit } from './commit-schemas.ts';
-import { overrideOutput, overrideToWire } from './override-schemas.ts';
-import { scheduledChargeOutput, scheduledChargeToWire } from './scheduled-charge-schemas.ts';
-import type { TermNames } from './term-fields.ts';
+} from '../../wire/terms/commit-output.ts';
+import { isCommit } from '../../wire/terms/commit-schemas.ts';
+import { overrideOutput, overrideToWire } from '../../wire/terms/override-schemas.ts';
+import { scheduledChargeOutput, scheduledChargeToWire } from '../../wire/terms/scheduled-charge-schemas.ts';
+import type { TermNames } from '../../wire/terms/term-fields.ts';
 
 export const amendmentOutput = z
   .object({

@@ -5,9 +5,9 @@ import type { ContractHook } from '../../../billing/contracts/change-contract.ts
 import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Database } from '../../../store/database.ts';
-import { createdId, hourAlignedTimestamp, uuid } from '../../fields.ts';
-import { type RouteDefinition, route } from '../../route.ts';
-import { usageFilterFields } from './contract-input.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, hourAlignedTimestamp, uuid } from '../../wire/fields.ts';
+import { usageFilterFields } from './input.ts';
 
 interface Deps {
   readonly db: Database;

@@ -1,21 +1,21 @@
 /** Creating contracts. */
 import { z } from 'zod';
 import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
-import { viewsOf } from '../../../billing/contracts/contract-views.ts';
 import { createContract } from '../../../billing/contracts/create-contract.ts';
+import { viewsOf } from '../../../billing/contracts/reads/contract-views.ts';
 import { createContractFromPackage } from '../../../billing/packages/contract-from-package.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Database } from '../../../store/database.ts';
-import { uuid } from '../../fields.ts';
-import { type RouteDefinition, route } from '../../route.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { uuid } from '../../wire/fields.ts';
 import {
   aloneWithPackage,
   contractFromPackageFromWire,
   namesPackage,
 } from '../packages/contract-from-package.ts';
-import { contractFromWire, createContractBody } from './contract-input.ts';
-import { createdContractOutput, createdContractToWire } from './contract-output.ts';
+import { contractFromWire, createContractBody } from './input.ts';
+import { createdContractOutput, createdContractToWire } from './output.ts';
 
 interface Deps {
   readonly db: Database;

@@ -1,9 +1,9 @@
 /** Parents and children of contracts in answers. */
 import { z } from 'zod';
-import type { ContractView } from '../../../billing/contracts/contract-views.ts';
+import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
 import type { FullContract } from '../../../core/terms/contract.ts';
-import { uuid } from '../../fields.ts';
-import { given } from './term-fields.ts';
+import { uuid } from '../../wire/fields.ts';
+import { given } from '../../wire/terms/term-fields.ts';
 
 const link = z.object({ contract_id: uuid, customer_id: uuid });
 

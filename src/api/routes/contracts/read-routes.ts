@@ -1,18 +1,18 @@
 /** Reading contracts, in the shapes of v1 and v2. */
 import { z } from 'zod';
-import { getContract, listContracts } from '../../../billing/contracts/contracts.ts';
+import { getContract, listContracts } from '../../../billing/contracts/reads/contracts.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Database } from '../../../store/database.ts';
-import { timestamp, uuid } from '../../fields.ts';
-import { type RouteDefinition, route } from '../../route.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { timestamp, uuid } from '../../wire/fields.ts';
 import {
   contractOutput,
   contractOutputV2,
   contractToWire,
   contractToWireV2,
   type OutputOptions,
-} from './contract-output.ts';
+} from './output.ts';
 
 interface Deps {
   readonly db: Database;

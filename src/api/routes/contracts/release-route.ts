@@ -1,11 +1,11 @@
 /** How an integrator that collects payments itself says what has become of one. */
 import { z } from 'zod';
-import { releaseCommit } from '../../../billing/contracts/release-commit.ts';
+import { releaseCommit } from '../../../billing/balances/release-commit.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { PAYMENT_OUTCOMES } from '../../../core/terms/payment-gate.ts';
 import type { Database } from '../../../store/database.ts';
-import { enumIn, uuid } from '../../fields.ts';
-import { type RouteDefinition, route } from '../../route.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { enumIn, uuid } from '../../wire/fields.ts';
 
 export function releaseRoutes(deps: { readonly db: Database; readonly clock: Clock }): RouteDefinition[] {
   return [

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { UsageFilter } from '../../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
-import { timestamp } from '../../fields.ts';
-import { given } from './term-fields.ts';
+import { timestamp } from '../../wire/fields.ts';
+import { given } from '../../wire/terms/term-fields.ts';
 
 const filterOutput = z.object({
   group_key: z.string(),

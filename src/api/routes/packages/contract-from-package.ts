@@ -1,8 +1,8 @@
 /** The part of creating a contract in which a package says everything. */
 import { z } from 'zod';
 import type { ContractFromPackageInput } from '../../../billing/packages/contract-from-package.ts';
-import { unknownMembers } from '../../strict-body.ts';
-import { transitionFromWire, type transitionInput } from '../contracts/contract-input.ts';
+import { unknownMembers } from '../../http/strict-body.ts';
+import { transitionFromWire, type transitionInput } from '../contracts/input.ts';
 
 /** What may stand beside `package_id` or `package_alias`. */
 const COMPANIONS: readonly string[] = [

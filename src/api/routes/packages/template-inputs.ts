@@ -8,17 +8,9 @@ import type {
   RelativeSubscription,
 } from '../../../billing/packages/relative-terms.ts';
 import { INVOICE_PLACEMENTS } from '../../../core/terms/subscriptions.ts';
-import { customFields, enumIn, exactNumber, uuid, wholeNumber } from '../../fields.ts';
-import { overrideTermFromWire, overrideTermInput } from '../contracts/override-schemas.ts';
-import { recurringTermFromWire, recurringTermInput } from '../contracts/recurring-commit-schemas.ts';
-import { subscriptionTermFromWire, subscriptionTermInput } from '../contracts/subscription-schemas.ts';
-import {
-  applicabilityFromWire,
-  applicabilityInput,
-  fraction,
-  priority,
-  rateTarget,
-} from '../contracts/term-fields.ts';
+import { customFields, enumIn, exactNumber, uuid, wholeNumber } from '../../wire/fields.ts';
+import { overrideTermFromWire, overrideTermInput } from '../../wire/terms/override-schemas.ts';
+import { recurringTermFromWire, recurringTermInput } from '../../wire/terms/recurring-commit-schemas.ts';
 import {
   duration,
   offset,
@@ -29,7 +21,15 @@ import {
   relativeCommitInvoiceScheduleInput,
   relativeInvoiceScheduleFromWire,
   relativeInvoiceScheduleInput,
-} from './relative-schemas.ts';
+} from '../../wire/terms/relative-schemas.ts';
+import { subscriptionTermFromWire, subscriptionTermInput } from '../../wire/terms/subscription-schemas.ts';
+import {
+  applicabilityFromWire,
+  applicabilityInput,
+  fraction,
+  priority,
+  rateTarget,
+} from '../../wire/terms/term-fields.ts';
 
 /** Far above the 1,000 seats that may hold balances of their own. */
 const SEATS_MAX = 100_000;

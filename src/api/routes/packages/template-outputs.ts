@@ -18,22 +18,13 @@ import {
   INVOICE_PLACEMENTS,
   QUANTITY_MODES,
 } from '../../../core/terms/subscriptions.ts';
-import { customFields, exactValue, uuid } from '../../fields.ts';
-import { overrideOutputV2, overrideToWireV2 } from '../contracts/override-schemas.ts';
+import { customFields, exactValue, uuid } from '../../wire/fields.ts';
+import { overrideOutputV2, overrideToWireV2 } from '../../wire/terms/override-schemas.ts';
 import {
   recurringCommitOutput,
   recurringCommitToWire,
   recurringCreditOutput,
-} from '../contracts/recurring-commit-schemas.ts';
-import { subscriptionOutput } from '../contracts/subscription-schemas.ts';
-import {
-  applicabilityOutput,
-  applicabilityToWire,
-  given,
-  namedProduct,
-  productToWire,
-  roundingToWire,
-} from '../contracts/term-fields.ts';
+} from '../../wire/terms/recurring-commit-schemas.ts';
 import {
   rangeOutput,
   rangeToWire,
@@ -44,7 +35,16 @@ import {
   relativeDateToWire,
   relativeInvoiceScheduleOutput,
   relativeInvoiceScheduleToWire,
-} from './relative-schemas.ts';
+} from '../../wire/terms/relative-schemas.ts';
+import { subscriptionOutput } from '../../wire/terms/subscription-schemas.ts';
+import {
+  applicabilityOutput,
+  applicabilityToWire,
+  given,
+  namedProduct,
+  productToWire,
+  roundingToWire,
+} from '../../wire/terms/term-fields.ts';
 
 const balanceOutput = {
   id: uuid,

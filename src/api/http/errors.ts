@@ -1,0 +1,50 @@
+/**
+ * The one table from what went wrong to status, headers and body.
+ *
+ * Expected failures are `Refusal`s. Everything else is a bug: 500 with a fixed text, details only in the log.
+ */
+import { z } from 'zod';
+import { Refusal, type RefusalKind } from '../../core/errors.ts';
+
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Not foreseen: belongs in the log with its stack. */
+  readonly unexpected: boolean;
+}
+
+export const errorBody = z
+  .object({
+    message: z.string(),
+    code: z.string().optional().meta({
+      description: 'On contract operations: `ContractNotFound`, `CustomerNotFound`, `InvalidArgument`, …',
+    }),
+  })
+  .meta({ id: 'Error' });
+
+const RETRY_LATER = { 'retry-after': '1' };
+
+const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonly<Record<string, string>>]>> =
+  {
+    invalid: [400, {}],
+    unauthenticated: [401, { 'www-authenticate': 'Bearer' }],
+    forbidden: [403, {}],
+    not_found: [404, {}],
+    // Without this header the official client repeats a conflict twice more.
+    conflict: [409, { 'x-should-retry': 'false' }],
+    too_large: [413, {}],
+    overloaded: [429, { ...RETRY_LATER, 'x-metronome-rate-limit-type': 'client' }],
+    unavailable: [503, RETRY_LATER],
+  };
+
+/** What to answer to something that was thrown. Never throws. */
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  if (!(error instanceof Refusal)) {
+    const message = `Internal error. The log has the details under request id ${requestId}.`;
+    return { status: 500, headers: {}, body: { message }, unexpected: true };
+  }
+  const [status, headers] = STATUS_AND_HEADERS[error.kind];
+  const { message, code, details } = error;
+  return { status, headers, body: { message, code, ...details }, unexpected: false };
+}

@@ -1,0 +1,129 @@
+/**
+ * JSON in and out without losing a digit.
+ *
+ * Owns: reading text into plain values, where a number that a double might not hold exactly stays a
+ * `JsonNumber`, and writing values that contain `Decimal`s. Does not own: schemas (`fields.ts`), HTTP.
+ * Of repeated keys in an object the last one wins, as with `JSON.parse`; `__proto__` is an ordinary key.
+ */
+import { parse } from 'lossless-json';
+import { Decimal } from '../../core/decimal.ts';
+import { invalid, Refusal } from '../../core/errors.ts';
+
+/** A number literal of more digits than a double is sure to keep, or with an exponent, exactly as it was sent. */
+export class JsonNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The same digits, for whoever writes it out again. */
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** Every literal of up to 15 digits survives the way into a double and back. */
+const SAFE_DIGITS_MAX = 15;
+/** UTF-8 has no half surrogate pairs, so only an escape can bring one in. */
+const MAY_HOLD_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
+/** With the `u` flag a proper pair is one character and no surrogate. */
+const HALF_SURROGATE_PAIR = /\p{Surrogate}/u;
+
+/** Far above any body the API knows, far below what would exhaust the stack of the recursive parser. */
+const DEPTH_MAX = 64;
+
+/**
+ * Parses a JSON text. Refuses with 400: malformed JSON (naming the position), nesting deeper than 64,
+ * and what PostgreSQL cannot store in a string: the character U+0000 and half a surrogate pair.
+ */
+export function parseJson(text: string): unknown {
+  refuseDeepNesting(text);
+  try {
+    const value = parse(text, undefined, {
+      parseNumber: readNumber,
+      onDuplicateKey: ({ newValue }) => newValue,
+    });
+    if (MAY_HOLD_UNSTORABLE.test(text)) refuseUnstorable(value, '');
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new Refusal('invalid', `body is not valid JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function readNumber(text: string): number | JsonNumber {
+  if (text.length <= SAFE_DIGITS_MAX && !/[eE]/.test(text)) return Number(text);
+  const digits = text.replace(/[-.]/g, '').length;
+  return digits <= SAFE_DIGITS_MAX && !/[eE]/.test(text) ? Number(text) : new JsonNumber(text);
+}
+
+/** Counts brackets outside strings, so that the recursive parser never meets a text that is too deep for it. */
+function refuseDeepNesting(text: string): void {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 0x5c) i++;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x5b || code === 0x7b) {
+      depth++;
+      if (depth > DEPTH_MAX) {
+        throw new Refusal('invalid', `body is nested deeper than ${DEPTH_MAX} levels at position ${i}`);
+      }
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+}
+
+function refuseUnstorable(value: unknown, path: string): void {
+  if (typeof value === 'string') {
+    if (value.includes('\u0000')) throw invalid(path || 'body', 'must not contain the character U+0000');
+    if (HALF_SURROGATE_PAIR.test(value)) {
+      throw invalid(path || 'body', 'must not contain half a surrogate pair');
+    }
+  } else if (Array.isArray(value)) {
+    value.forEach((item, index) => {
+      refuseUnstorable(item, `${path}[${index}]`);
+    });
+  } else if (value !== null && typeof value === 'object') {
+    for (const [key, member] of Object.entries(value)) {
+      refuseUnstorable(key, `${path || 'body'} (a key)`);
+      refuseUnstorable(member, path === '' ? key : `${path}.${key}`);
+    }
+  }
+}
+
+/**
+ * Writes a value as JSON. A `Decimal` becomes a number literal with all its digits and no exponent, a
+ * `JsonNumber` the literal it was sent as; `undefined` members vanish. Throws on values that JSON has no
+ * word for (NaN, Infinity, bigint, functions, class instances): those are bugs of the caller.
+ */
+export function stringifyJson(value: unknown): string {
+  if (value === undefined) throw new Error('undefined is not a JSON value');
+  if (value === null || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new Error(`${value} is not a JSON value`);
+    return JSON.stringify(value);
+  }
+  if (typeof value !== 'object') throw new Error(`a ${typeof value} is not a JSON value`);
+  if (value instanceof Decimal) return value.eq('0') ? '0' : value.toString();
+  if (value instanceof JsonNumber) return value.text;
+  if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
+  return stringifyObject(value);
+}
+
+function stringifyObject(value: object): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new Error(`a ${value.constructor.name} is not a JSON value`);
+  }
+  const members: string[] = [];
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${stringifyJson(member)}`);
+  }
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,198 @@
+/**
+ * The OpenAPI 3.1 document of an app, made from the same definitions that answer its requests.
+ *
+ * Schemas come from zod's own JSON Schema output, always of the input side: what a client may send, and
+ * what a handler returns. A schema with an `id` becomes a component; two different ones may not share it.
+ */
+import { z } from 'zod';
+import { assert } from '../../core/errors.ts';
+import { errorBody } from './errors.ts';
+import type { RouteDefinition } from './route.ts';
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+  readonly style?: 'form';
+  readonly explode?: false;
+}
+
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+}
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly securitySchemes: Readonly<
+      Record<string, { type: 'http'; scheme: 'bearer'; description: string }>
+    >;
+  };
+}
+
+const INTRODUCTION =
+  'Usage events in, exact invoices out. Every request but those of the service group carries a bearer ' +
+  'token. Amounts in US dollars are in cents. Timestamps are RFC 3339 in UTC, intervals half-open. ' +
+  'Lists are paged: send `next_page` of an answer to get the page behind it.';
+
+export function openApiDocument(routes: readonly RouteDefinition[], version: string): OpenApiDocument {
+  const components = new Components();
+  const paths: Record<string, Record<string, Operation>> = {};
+  for (const definition of routes) {
+    const operations = paths[definition.path] ?? {};
+    operations[definition.method] = operationOf(definition, components);
+    paths[definition.path] = operations;
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'tallyhouse', version, description: INTRODUCTION },
+    tags: [...new Set(routes.flatMap(({ tags }) => tags))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: {
+        token: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API token of scope ingest, read or write.',
+        },
+      },
+    },
+  };
+}
+
+function operationOf(definition: RouteDefinition, components: Components): Operation {
+  const { operationId, summary, description, tags, scope, body } = definition;
+  return {
+    operationId,
+    summary,
+    description: [
+      description,
+      scope === 'public' ? undefined : `Needs a token of scope \`${scope}\` or \`write\`.`,
+    ]
+      .filter((part) => part !== undefined)
+      .join('\n\n'),
+    tags,
+    security: scope === 'public' ? [] : [{ token: [] }],
+    parameters: [
+      ...parametersOf(definition.params, 'path', components),
+      ...parametersOf(definition.query, 'query', components),
+    ],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: { required: true, content: { 'application/json': { schema: components.add(body) } } },
+        }),
+    responses: responsesOf(definition, components),
+  };
+}
+
+function parametersOf(
+  schema: z.ZodObject | undefined,
+  location: 'path' | 'query',
+  components: Components,
+): Parameter[] {
+  if (schema === undefined) return [];
+  return Object.entries(schema.shape).map(([name, field]) => {
+    const { description, ...rest } = components.add(field);
+    return {
+      name,
+      in: location,
+      required: location === 'path' || !field.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+      ...(rest.type === 'array' ? { style: 'form' as const, explode: false as const } : {}),
+    };
+  });
+}
+
+const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'Something in the request is wrong; the message names the field.',
+  401: 'No token, or one that is not valid.',
+  403: 'The token’s scope does not cover this operation.',
+  404: 'There is no such thing.',
+  409: 'It stands against something that exists, such as a uniqueness key that has been used.',
+  413: 'The request body is too large.',
+  429: 'Too much at once; try again after the seconds in Retry-After.',
+  500: 'Our fault; the message carries the request id that the log has.',
+  503: 'Not ready; try again.',
+};
+
+/** Every status that a route can answer with, 200 aside. The contract that the tests hold it to. */
+export function errorStatusesOf(definition: RouteDefinition): number[] {
+  const statuses = new Set<number>([500, ...(definition.errors ?? [])]);
+  if (definition.scope !== 'public') for (const status of [401, 403]) statuses.add(status);
+  if (definition.params !== undefined) statuses.add(404);
+  if (definition.query !== undefined) statuses.add(400);
+  if (definition.body !== undefined) for (const status of [400, 413]) statuses.add(status);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+function responsesOf(definition: RouteDefinition, components: Components): Operation['responses'] {
+  const { response, mediaType = 'application/json' } = definition;
+  const answer =
+    response === 'empty'
+      ? { description: 'Done; the answer has no body.' }
+      : { description: 'Done.', content: { [mediaType]: { schema: components.add(response) } } };
+  const errorSchema = components.add(definition.errorBody ?? errorBody);
+  const errors = errorStatusesOf(definition).map(
+    (status): [string, { description: string; content: Content }] => [
+      String(status),
+      {
+        description: ERROR_DESCRIPTIONS[status] ?? 'Refused.',
+        content: { 'application/json': { schema: errorSchema } },
+      },
+    ],
+  );
+  return { 200: answer, ...Object.fromEntries(errors) };
+}
+
+/** Collects component schemas while schemas are written. */
+class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  /** The JSON Schema of `schema`, in which components are references into this document. */
+  add(schema: z.ZodType): JsonSchema {
+    const { $schema, $defs, ...written } = z.toJSONSchema(schema, {
+      io: 'input',
+      unrepresentable: 'any',
+      override: ({ jsonSchema }) => {
+        // Said of every integer by zod; to a reader of the reference they mean nothing.
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      },
+    });
+    for (const [id, component] of Object.entries($defs ?? {})) {
+      const rest = withReferences(component);
+      const before = this.schemas[id];
+      assert(
+        before === undefined || JSON.stringify(before) === JSON.stringify(rest),
+        `two different schemas have the id ${id}`,
+      );
+      this.schemas[id] = rest;
+    }
+    return withReferences(written);
+  }
+}
+
+/** `#/$defs/X` of a schema that stands alone is `#/components/schemas/X` in the document. */
+function withReferences(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
+}

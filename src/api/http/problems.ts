@@ -1,0 +1,138 @@
+/**
+ * Checks input against a schema and says in words what is wrong with it.
+ *
+ * Owns: the text of 400 answers, which name the field by its path as the client wrote it. A schema that
+ * brings its own message keeps it. Does not own: status codes (`errors.ts`).
+ */
+import type { z } from 'zod';
+import { Refusal } from '../../core/errors.ts';
+
+/** A client that got everything wrong is helped by the first few problems, not by a page of them. */
+const PROBLEMS_MAX = 5;
+
+/**
+ * Returns the schema's output. Throws a `Refusal`: a path parameter that is malformed cannot name
+ * anything that exists and answers 404, everything else 400.
+ */
+export function checkInput<Schema extends z.ZodType>(
+  schema: Schema,
+  source: 'path' | 'query' | 'body',
+  value: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(value, { error: describe });
+  if (result.success) return result.data;
+  const issues = result.error.issues;
+  if (source === 'path') throw pathNotFound(value, issues);
+  const problems = [...new Set(issues.map((issue) => problemOf(issue, source)))];
+  const shown = problems.slice(0, PROBLEMS_MAX).join('; ');
+  const rest = problems.length - PROBLEMS_MAX;
+  throw new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
+}
+
+/** `commits[2].access_schedule.schedule_items[0].ending_before`. */
+export function fieldPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += text === '' ? String(part) : `.${String(part)}`;
+  }
+  return text;
+}
+
+function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal {
+  const name = String(issues[0]?.path[0] ?? 'resource');
+  const value: unknown =
+    typeof params === 'object' && params !== null
+      ? Object.entries(params).find(([key]) => key === name)?.[1]
+      : '';
+  return new Refusal(
+    'not_found',
+    `${name.replace(/_id$/, '').replaceAll('_', ' ')} ${String(value)} not found`,
+  );
+}
+
+function problemOf(issue: z.core.$ZodIssue, source: 'query' | 'body'): string {
+  const deepest = issue.code === 'invalid_union' ? deepestOfUnion(issue) : issue;
+  const path = fieldPath(deepest.path);
+  return `${path === '' ? source : path}: ${deepest.message}`;
+}
+
+/** Of a union's branches the one that got furthest is the one that the client meant. */
+function deepestOfUnion(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue {
+  const candidates = issue.errors
+    .flatMap((branch) => branch.slice(0, 1))
+    .map((inner) => (inner.code === 'invalid_union' ? deepestOfUnion(inner) : inner))
+    .filter((inner) => inner.path.length > 0)
+    .sort((a, b) => b.path.length - a.path.length);
+  const [first] = candidates;
+  return first === undefined ? issue : { ...first, path: [...issue.path, ...first.path] };
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'an integer',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+const FORMAT_NAMES: Readonly<Record<string, string>> = {
+  uuid: 'a UUID',
+  guid: 'a UUID',
+  url: 'a URL',
+  email: 'an e-mail address',
+  datetime: 'an RFC 3339 timestamp',
+};
+
+/** zod asks this for every issue whose schema has no message of its own. */
+function describe(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${TYPE_NAMES[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be ${oneOf(issue.values)}`;
+    case 'invalid_format':
+      return `must be ${FORMAT_NAMES[issue.format] ?? `in the format ${issue.format}`}`;
+    case 'too_small':
+      return `must ${bound(issue.origin, Number(issue.minimum), 'at least', issue.inclusive ?? true)}`;
+    case 'too_big':
+      return `must ${bound(issue.origin, Number(issue.maximum), 'at most', issue.inclusive ?? true)}`;
+    case 'unrecognized_keys':
+      return `must not contain ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+    case 'invalid_union':
+      return unionMessage(issue);
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    default:
+      return 'is not valid';
+  }
+}
+
+function unionMessage(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
+  if (issue.input === undefined) return 'is required';
+  const options = 'options' in issue && Array.isArray(issue.options) ? issue.options : [];
+  if (options.length > 0) return `must be ${oneOf(options)}`;
+  const messages = issue.errors.flatMap((branch) => branch.map((inner) => inner.message));
+  return [...new Set(messages)].slice(0, PROBLEMS_MAX).join(', or ') || 'is not valid';
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const shown = values.map((value) =>
+    typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value)),
+  );
+  return shown.length === 1 ? shown.join('') : `one of ${shown.join(', ')}`;
+}
+
+function bound(origin: string, limit: number, word: 'at least' | 'at most', inclusive: boolean): string {
+  const plural = limit === 1 ? '' : 's';
+  if (origin === 'string') return `be ${word} ${limit} character${plural} long`;
+  if (origin === 'array' || origin === 'set') return `have ${word} ${limit} item${plural}`;
+  if (origin === 'object' || origin === 'map') return `have ${word} ${limit} member${plural}`;
+  if (inclusive) return `be ${word} ${limit}`;
+  return word === 'at least' ? `be greater than ${limit}` : `be less than ${limit}`;
+}

@@ -1,0 +1,146 @@
+/**
+ * Binds route definitions to HTTP.
+ *
+ * Owns: the order token, body, schemas, handler, answer; parameters; 404 and 405 for what no route takes.
+ * A segment that is fixed wins over a parameter, whatever order the routes are listed in.
+ */
+import type { Context, Hono } from 'hono';
+import type { Authenticate } from '../../access/tokens.ts';
+import { Refusal } from '../../core/errors.ts';
+import { authorize } from './auth.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import { parseJson, stringifyJson } from './json.ts';
+import { headerOf, readBody } from './request-body.ts';
+import type { RequestContext, RouteDefinition } from './route.ts';
+
+export interface RegisterDeps {
+  readonly exchange: Exchange;
+  readonly authenticate: Authenticate;
+  readonly bodyLimitBytes: number;
+}
+
+/** Label of requests that no route takes, so that strangers' paths do not become metrics. */
+const NO_ROUTE = 'none';
+
+/** Registers all routes of an app. Call it once: what no route takes is answered from here on. */
+export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly RouteDefinition[]): void {
+  refuseDoubles(routes);
+  for (const definition of [...routes].sort(fixedSegmentsFirst)) {
+    app.on(definition.method.toUpperCase(), honoPath(definition.path), (context) =>
+      deps.exchange(context, definition.path, (request) => answerTo(deps, definition, context, request)),
+    );
+  }
+  const methodsOf = methodLookup(routes);
+  app.notFound((context) =>
+    deps.exchange(context, NO_ROUTE, async () => {
+      const { method, path } = context.req;
+      const methods = methodsOf(path);
+      if (methods.length > 0) return methodNotAllowed(method, path, methods.join(', '));
+      throw new Refusal('not_found', `There is no operation ${method} ${path}`);
+    }),
+  );
+}
+
+/** Not a `Refusal`: no use case can run into it. */
+function methodNotAllowed(method: string, path: string, allowed: string): Answer {
+  return {
+    status: 405,
+    headers: { allow: allowed },
+    mediaType: 'application/json',
+    body: stringifyJson({ message: `${method} is not an operation of ${path}, which takes ${allowed}` }),
+  };
+}
+
+/** Only asked when no route matched. A catch-all per path would put a second handler behind every request. */
+function methodLookup(routes: readonly RouteDefinition[]): (path: string) => string[] {
+  const patterns = routes.map(({ method, path }) => {
+    const segments = path
+      .split('/')
+      .map((part) => (part.startsWith('{') ? '[^/]+' : part.replaceAll(/[^\w-]/g, '\\$&')));
+    return { method: method.toUpperCase(), pattern: new RegExp(`^${segments.join('/')}$`) };
+  });
+  return (path) => patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+}
+
+async function answerTo(
+  deps: RegisterDeps,
+  definition: RouteDefinition,
+  context: Context,
+  request: RequestContext,
+): Promise<Answer> {
+  const actor = await authorize(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
+  const result = await definition.run({
+    params: definition.params === undefined ? {} : context.req.param(),
+    query: definition.query === undefined ? {} : queryOf(context.req.url),
+    body: await bodyOf(deps, definition, context),
+    actor,
+    context: request,
+  });
+  const mediaType = definition.mediaType ?? 'application/json';
+  if (definition.response === 'empty') return { body: null, mediaType };
+  return {
+    body: typeof result === 'string' && definition.mediaType ? result : stringifyJson(result),
+    mediaType,
+  };
+}
+
+async function bodyOf(deps: RegisterDeps, definition: RouteDefinition, context: Context): Promise<unknown> {
+  if (definition.body === undefined) return undefined;
+  const bytes = await readBody(context, deps.bodyLimitBytes);
+  if (definition.bodyKind === 'bytes') return bytes;
+  // The official client sends no body at all with some list operations.
+  return bytes.length === 0 ? {} : parseJson(textOf(bytes));
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Refusal('invalid', 'body is not valid UTF-8');
+  }
+}
+
+/** A parameter without a value is one that was not given: the official client writes null so. */
+function queryOf(url: string): Record<string, string | string[]> {
+  const values = new Map<string, string | string[]>();
+  const start = url.indexOf('?');
+  if (start === -1) return {};
+  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
+    if (value === '') continue;
+    if (value.includes('\u0000'))
+      throw new Refusal('invalid', `${name}: must not contain the character U+0000`);
+    const before = values.get(name);
+    values.set(name, before === undefined ? value : [before, value].flat());
+  }
+  return Object.fromEntries(values);
+}
+
+function refuseDoubles(routes: readonly RouteDefinition[]): void {
+  const seen = new Set<string>();
+  for (const { method, path, operationId } of routes) {
+    for (const key of [`${method} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`, `operation ${operationId}`]) {
+      if (seen.has(key)) throw new Error(`two routes are defined as ${key}`);
+      seen.add(key);
+    }
+  }
+}
+
+function honoPath(path: string): string {
+  return path.replaceAll(/\{([^}]+)\}/g, ':$1');
+}
+
+/** `…/invoices/breakdowns` comes before `…/invoices/{invoice_id}`: the first that matches is taken. */
+function fixedSegmentsFirst(a: RouteDefinition, b: RouteDefinition): number {
+  const [left, right] = [shapeOf(a.path), shapeOf(b.path)];
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+/** `/v1/customers/{id}/invoices` as `0010`: sorts fixed segments before parameters, segment by segment. */
+function shapeOf(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => (segment.startsWith('{') ? '1' : '0'))
+    .join('');
+}

@@ -1,0 +1,45 @@
+/** Ours: an analyst tries a metric, streaming or SQL, before creating it. */
+import { previewUsage } from '../../../billing/usage/usage-groups.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { groupsBody, groupsFromWire, groupsQuery, groupToWire, usageGroup } from '../usage/routes.ts';
+import { definitionBody, definitionFromWire } from './input.ts';
+
+const previewBody = groupsBody
+  .omit({ billable_metric_id: true })
+  .extend(definitionBody.shape)
+  .meta({
+    id: 'PreviewBillableMetric',
+    description: 'A definition as for creating a metric, and a question as for usage groups.',
+    example: {
+      sql: 'SELECT SUM(properties.tokens) AS value, properties.model AS model FROM events GROUP BY model',
+      customer_id: '9903ddd7-42de-43d2-ad6a-e57b5f254f4d',
+      window_size: 'DAY',
+      starting_on: '2026-11-01T00:00:00Z',
+      ending_before: '2026-12-01T00:00:00Z',
+      group_key: ['model'],
+    },
+  });
+
+export function billableMetricPreviewRoutes(deps: Parameters<typeof previewUsage>[0]): RouteDefinition[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/billable-metrics/preview',
+      operationId: 'previewBillableMetric',
+      summary: 'Try a billable metric without creating it',
+      description: 'Answers what the usage of a customer would be if the metric existed. Nothing is stored.',
+      tags: ['Billable metrics'],
+      scope: 'read',
+      query: groupsQuery,
+      body: previewBody,
+      response: pageOf(usageGroup),
+      errors: [400, 404],
+      async handler({ query, body }) {
+        const definition = definitionFromWire(body);
+        const { rows, next } = await previewUsage(deps, definition, groupsFromWire(query, body));
+        return { data: rows.map(groupToWire), next_page: next === null ? null : encodeCursor(next) };
+      },
+    }),
+  ];
+}

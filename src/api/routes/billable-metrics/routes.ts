@@ -1,0 +1,175 @@
+/** Billable metrics: which usage events count, and how they are aggregated. */
+import { z } from 'zod';
+import { listCustomerMetrics } from '../../../billing/metrics/customer-metrics.ts';
+import { METRIC_NAME_LENGTH_MAX } from '../../../billing/metrics/definition-limits.ts';
+import {
+  createMetric,
+  getMetric,
+  listMetrics,
+  retireMetric,
+  setMetricName,
+} from '../../../billing/metrics/metrics.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, customFields, queryBoolean, uuid } from '../../wire/fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
+import { pageOf } from '../../wire/pagination.ts';
+import { definitionBody, definitionFromWire } from './input.ts';
+import { metric, metricToWire, metricWithLegacy, metricWithLegacyToWire } from './output.ts';
+
+interface Deps {
+  readonly clickhouse: ClickHouse;
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const metricName = z.string().min(1).max(METRIC_NAME_LENGTH_MAX);
+
+const createBody = definitionBody.extend({ name: metricName, custom_fields: customFields.optional() }).meta({
+  id: 'CreateBillableMetric',
+  example: {
+    name: 'Tokens',
+    event_type_filter: { in_values: ['completion'] },
+    property_filters: [
+      { name: 'tokens', exists: true },
+      { name: 'model', exists: true },
+    ],
+    aggregation_type: 'SUM',
+    aggregation_key: 'tokens',
+    group_keys: [['model']],
+  },
+});
+
+const byId = z.object({ billable_metric_id: uuid });
+
+export function billableMetricRoutes(deps: Deps): RouteDefinition[] {
+  return [createRoute(deps), getRoute(deps), listRoute(deps), customerListRoute(deps), ...changeRoutes(deps)];
+}
+
+function createRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/billable-metrics/create',
+    operationId: 'createBillableMetric',
+    summary: 'Create a billable metric',
+    description: 'A metric measures all history, also events sent before it was created.',
+    tags: ['Billable metrics'],
+    scope: 'write',
+    body: createBody,
+    response: createdId,
+    errors: [400, 409],
+    async handler({ body }) {
+      const { id } = await createMetric(deps, fromWire(body));
+      return { data: { id } };
+    },
+  });
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/billable-metrics/{billable_metric_id}',
+    operationId: 'getBillableMetric',
+    summary: 'Get a billable metric',
+    tags: ['Billable metrics'],
+    scope: 'read',
+    params: byId,
+    response: z.object({ data: metric }),
+    errors: [404],
+    async handler({ params }) {
+      return { data: metricToWire(await getMetric(deps, params.billable_metric_id)) };
+    },
+  });
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/billable-metrics',
+    operationId: 'listBillableMetrics',
+    summary: 'List billable metrics',
+    tags: ['Billable metrics'],
+    scope: 'read',
+    query: z.object({ ...keysetQuery, include_archived: queryBoolean.optional() }),
+    response: pageOf(metric),
+    errors: [400],
+    async handler({ query }) {
+      const filter = { includeArchived: query.include_archived ?? false };
+      return pageToWire(await listMetrics(deps, filter, pageRequest(query)), metricToWire);
+    },
+  });
+}
+
+function customerListRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers/{customer_id}/billable-metrics',
+    operationId: 'listCustomerBillableMetrics',
+    summary: 'List the billable metrics of a customer',
+    description:
+      'Every metric measures every customer. With `on_current_plan=true` only the metrics of products that ' +
+      'have rates on the rate cards of the customer’s contracts in force.',
+    tags: ['Billable metrics'],
+    scope: 'read',
+    params: z.object({ customer_id: uuid }),
+    query: z.object({
+      ...keysetQuery,
+      on_current_plan: queryBoolean.optional(),
+      include_archived: queryBoolean.optional(),
+    }),
+    response: pageOf(metricWithLegacy),
+    errors: [400, 404],
+    async handler({ params, query }) {
+      const filter = {
+        customerId: params.customer_id,
+        onCurrentPlan: query.on_current_plan ?? false,
+        includeArchived: query.include_archived ?? false,
+      };
+      return pageToWire(await listCustomerMetrics(deps, filter, pageRequest(query)), metricWithLegacyToWire);
+    },
+  });
+}
+
+function changeRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      method: 'put',
+      path: '/v1/billable-metrics/{billable_metric_id}',
+      operationId: 'renameBillableMetric',
+      summary: 'Rename a billable metric',
+      description: 'Only the name can change.',
+      tags: ['Billable metrics'],
+      scope: 'write',
+      params: byId,
+      body: z.object({ name: metricName }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ params, body }) {
+        await setMetricName(deps, params.billable_metric_id, body.name);
+        return { data: { id: params.billable_metric_id } };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/billable-metrics/archive',
+      operationId: 'archiveBillableMetric',
+      summary: 'Archive a billable metric',
+      description: 'Products that use it go on metering with it; new products cannot pick it.',
+      tags: ['Billable metrics'],
+      scope: 'write',
+      body: z.object({ id: uuid }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await retireMetric(deps, body.id);
+        return { data: { id: body.id } };
+      },
+    }),
+  ];
+}
+
+function fromWire(body: z.output<typeof createBody>): Parameters<typeof createMetric>[1] {
+  return { name: body.name, definition: definitionFromWire(body), customFields: body.custom_fields ?? {} };
+}

@@ -1,0 +1,184 @@
+/** Billing providers: the service's own connections, and where the invoices of customers go. */
+import { z } from 'zod';
+import { archiveConfigurations } from '../../../billing/billing-providers/archive-configurations.ts';
+import {
+  getBillingConfigurations,
+  setBillingConfigurations,
+} from '../../../billing/billing-providers/configurations.ts';
+import {
+  connectBillingProvider,
+  listBillingProviders,
+} from '../../../billing/billing-providers/connections.ts';
+import {
+  BILLING_PROVIDERS,
+  CONNECTABLE_BILLING_PROVIDERS,
+  CONNECTION_DELIVERY_METHODS,
+  DELIVERY_METHODS,
+} from '../../../core/billing-providers.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { uuid } from '../../wire/fields.ts';
+import {
+  addedBillingConfigurationInput,
+  billingConfiguration,
+  billingConfigurationFromWire,
+  billingConfigurationToWire,
+  settingsInput,
+} from './configuration-schemas.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** One call is one transaction; this many are done well within a second. */
+const CONFIGURATIONS_PER_CALL_MAX = 1_000;
+
+const common = { method: 'post', tags: ['Billing providers'] } as const;
+
+export function billingProviderRoutes(deps: Deps): RouteDefinition[] {
+  return [connectRoute(deps), listRoute(deps), setRoute(deps), getRoute(deps), archiveRoute(deps)];
+}
+
+function connectRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/setUpBillingProvider',
+    operationId: 'setUpBillingProvider',
+    summary: 'Connect the service to a billing provider',
+    description: 'The configuration is kept; what is secret of it is never returned.',
+    scope: 'write',
+    body: z
+      .object({
+        billing_provider: z.enum(CONNECTABLE_BILLING_PROVIDERS),
+        delivery_method: z.enum(CONNECTION_DELIVERY_METHODS),
+        configuration: settingsInput,
+      })
+      .meta({ id: 'SetUpBillingProvider' }),
+    response: z.object({ data: z.object({ delivery_method_id: uuid }) }),
+    errors: [400, 409],
+    async handler({ body }) {
+      const id = await connectBillingProvider(deps, {
+        billingProvider: body.billing_provider,
+        deliveryMethod: body.delivery_method,
+        settings: body.configuration,
+      });
+      return { data: { delivery_method_id: id } };
+    },
+  });
+}
+
+const connection = z
+  .object({
+    billing_provider: z.enum(BILLING_PROVIDERS),
+    delivery_method: z.enum(DELIVERY_METHODS),
+    delivery_method_id: uuid,
+    delivery_method_configuration: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'Switches, identifiers and places; everything else is left out.' }),
+  })
+  .meta({ id: 'BillingProviderConnection' });
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/listConfiguredBillingProviders',
+    operationId: 'listConfiguredBillingProviders',
+    summary: 'List the connections to billing providers',
+    scope: 'read',
+    body: z.object({ next_page: uuid.nullish() }),
+    response: z.object({ data: z.array(connection), next_page: uuid.nullable() }),
+    errors: [400],
+    async handler({ body }) {
+      const { rows, next } = await listBillingProviders(deps, body.next_page ?? null);
+      return {
+        data: rows.map(({ id, billingProvider, deliveryMethod, settings }) => ({
+          billing_provider: billingProvider,
+          delivery_method: deliveryMethod,
+          delivery_method_id: id,
+          delivery_method_configuration: { ...settings },
+        })),
+        next_page: next,
+      };
+    },
+  });
+}
+
+function setRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/setCustomerBillingProviderConfigurations',
+    operationId: 'setCustomerBillingProviderConfigurations',
+    summary: 'Add billing configurations to customers, all or none',
+    description: 'A customer may have several, also of one provider. Contracts refer to them by id.',
+    scope: 'write',
+    body: z.object({
+      data: z.array(addedBillingConfigurationInput).min(1).max(CONFIGURATIONS_PER_CALL_MAX),
+    }),
+    response: z.object({
+      data: z.array(billingConfiguration.omit({ archived_at: true })),
+    }),
+    errors: [400, 404],
+    async handler({ body }) {
+      const inputs = body.data.map((wire) => ({
+        ...billingConfigurationFromWire(wire),
+        customerId: wire.customer_id,
+      }));
+      const added = await setBillingConfigurations(deps, inputs);
+      return {
+        data: added.map((view) => {
+          const { archived_at: _, ...wire } = billingConfigurationToWire(view);
+          return wire;
+        }),
+      };
+    },
+  });
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/getCustomerBillingProviderConfigurations',
+    operationId: 'getCustomerBillingProviderConfigurations',
+    summary: 'Get the billing configurations of a customer',
+    scope: 'read',
+    body: z.object({ customer_id: uuid, include_archived: z.boolean().nullish() }),
+    response: z.object({ data: z.array(billingConfiguration) }),
+    errors: [400, 404],
+    async handler({ body }) {
+      const includeArchived = body.include_archived ?? false;
+      const found = await getBillingConfigurations(deps, body.customer_id, { includeArchived });
+      return { data: found.map(billingConfigurationToWire) };
+    },
+  });
+}
+
+const archived = z.object({
+  customer_id: uuid,
+  customer_billing_provider_configuration_ids: z.array(uuid).min(1).max(CONFIGURATIONS_PER_CALL_MAX),
+});
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/archiveCustomerBillingProviderConfigurations',
+    operationId: 'archiveCustomerBillingProviderConfigurations',
+    summary: 'Archive billing configurations of a customer, all or none',
+    description:
+      'Contracts that use them lose them and stop being sent, and their threshold configurations are ' +
+      'disabled. Archiving one again changes nothing.',
+    scope: 'write',
+    body: archived,
+    response: z.object({ data: archived }),
+    errors: [400, 404],
+    async handler({ body, actor }) {
+      await archiveConfigurations(deps, {
+        customerId: body.customer_id,
+        ids: body.customer_billing_provider_configuration_ids,
+        archivedBy: actor.name,
+      });
+      return { data: body };
+    },
+  });
+}

@@ -1,0 +1,94 @@
+/** Changing contracts in one go, and the history of their changes. */
+import { z } from 'zod';
+import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
+import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
+import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
+import { getEditHistory, viewEdit } from '../../../billing/contracts/edits/edit-history.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, uuid } from '../../wire/fields.ts';
+import { amendContractBody, amendmentFromWire, editContractBody, editFromWire } from './input.ts';
+import { contractEditOutput, editToWire } from './output.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Queues what a contract sets going whose end has moved. */
+  readonly onContractEndChanged: ContractHook;
+}
+
+const common = { method: 'post', tags: ['Contracts'] } as const;
+
+export function contractEditRoutes(deps: Deps): RouteDefinition[] {
+  return [editRoute(deps), historyRoute(deps), amendRoute(deps)];
+}
+
+function editRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v2/contracts/edit',
+    operationId: 'editContract',
+    summary: 'Edit a contract',
+    description:
+      'All changes are made or none is, in this order: end date and header, what is archived and removed, ' +
+      'what is updated, what is added. Drafts follow at once, finalized invoices do not change. A ' +
+      'uniqueness_key that an edit used before answers 409 and changes nothing.',
+    scope: 'write',
+    body: editContractBody,
+    response: z.object({ data: z.object({ id: uuid, edit: contractEditOutput }) }),
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      const edit = await editContract(
+        { ...deps, onEndChanged: deps.onContractEndChanged },
+        {
+          customerId: body.customer_id,
+          contractId: body.contract_id,
+          edit: editFromWire(body),
+          uniquenessKey: body.uniqueness_key ?? null,
+          editedBy: actor.name,
+        },
+      );
+      return {
+        data: { id: edit.id, edit: editToWire(edit, await viewEdit(deps, body.customer_id, edit)) },
+      };
+    },
+  });
+}
+
+function historyRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v2/contracts/getEditHistory',
+    operationId: 'getContractEditHistory',
+    summary: 'Get every change of a contract',
+    description: 'First to last, whichever operation made them.',
+    scope: 'read',
+    body: z.object({ customer_id: uuid, contract_id: uuid }),
+    response: z.object({ data: z.array(contractEditOutput) }),
+    errors: [400, 404],
+    async handler({ body }) {
+      const reference = { customerId: body.customer_id, contractId: body.contract_id };
+      const history = await getEditHistory(deps, reference);
+      return { data: history.edits.map((edit) => editToWire(edit, history)) };
+    },
+  });
+}
+
+function amendRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/amend',
+    operationId: 'amendContract',
+    summary: 'Add terms to a contract from a date on',
+    description: 'For older clients: the same as an edit that only adds.',
+    scope: 'write',
+    body: amendContractBody,
+    response: createdId,
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      const edit = await amendContract(deps, amendmentFromWire(body, actor.name));
+      return { data: { id: edit.id } };
+    },
+  });
+}

@@ -1,0 +1,117 @@
+/** The rates of a contract at an instant: the card's, as its overrides leave them. */
+import { z } from 'zod';
+import { type ContractRate, readContractRates } from '../../../billing/contracts/reads/rate-schedule.ts';
+import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';
+import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { CreditType } from '../../../core/credit-types.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { customFields, limit, timestamp, uuid } from '../../wire/fields.ts';
+import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { commitRate, groupValues, priceToWire, rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
+import { rateSelectors, selectorsFromWire } from '../rate-cards/rate-selector-schemas.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const contractRate = z
+  .object({
+    rate_card_id: uuid,
+    product_id: uuid,
+    product_name: z.string(),
+    product_tags: z.array(z.string()),
+    product_custom_fields: customFields,
+    starting_at: timestamp,
+    ending_before: timestamp.optional(),
+    entitled: z.boolean(),
+    pricing_group_values: groupValues.optional(),
+    billing_frequency: z.enum(BILLING_FREQUENCIES).optional(),
+    list_rate: rateSchema,
+    override_rate: rateSchema.optional().meta({ description: 'Absent where no override decides.' }),
+    commit_rate: commitRate.optional(),
+  })
+  .meta({
+    id: 'ContractRateSchedule',
+    description: 'A rate, with the time in which its price and its entitlement stay as they are.',
+  });
+
+export function contractRateScheduleRoutes(deps: Deps): RouteDefinition[] {
+  return [rateScheduleRoute(deps)];
+}
+
+function rateScheduleRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/contracts/getContractRateSchedule',
+    operationId: 'getContractRateSchedule',
+    summary: 'Get the rates of a contract at one instant',
+    description:
+      'The rates of its rate card together with what its overrides make of them. Entitled rates only. ' +
+      'Prices that overrides make for usage covered by a commit are not among them.',
+    tags: ['Contracts'],
+    scope: 'read',
+    query: z.object({
+      limit: limit(1, 100, 100),
+      next_page: cursor(
+        z.object({ identity: z.int().min(0), start: z.int(), values: z.string() }),
+      ).optional(),
+    }),
+    body: z.object({
+      customer_id: uuid,
+      contract_id: uuid,
+      at: timestamp.nullish().meta({ description: 'Default: now.' }),
+      selectors: rateSelectors,
+    }),
+    response: pageOf(contractRate),
+    errors: [400, 404],
+    async handler({ query, body }) {
+      const { rows, next, creditTypes } = await readContractRates(deps, {
+        customerId: body.customer_id,
+        contractId: body.contract_id,
+        at: body.at ?? null,
+        selectors: selectorsFromWire(body.selectors),
+        after: query.next_page ?? null,
+        limit: query.limit,
+      });
+      const productIds = rows.map(({ segment }) => segment.entry.productId);
+      const fields = await customFieldsOfObjects(deps, productIds);
+      return {
+        data: rows.map((row) => rateToWireOf(row, creditTypes, fields)),
+        next_page: next === null ? null : encodeCursor(next),
+      };
+    },
+  });
+}
+
+function rateToWireOf(
+  { segment, terms, isOverridden, interval }: ContractRate,
+  creditTypes: ReadonlyMap<string, CreditType>,
+  fields: CustomFieldsById,
+): z.input<typeof contractRate> {
+  const { entry, productName, productTags } = segment;
+  const { pricingGroupValues, billingFrequency, commitRate: commit } = entry;
+  return {
+    rate_card_id: entry.rateCardId,
+    product_id: entry.productId,
+    product_name: productName,
+    product_tags: [...productTags],
+    product_custom_fields: customFieldsOf(fields, entry.productId),
+    starting_at: formatInstant(interval.start),
+    ...(interval.end === null ? {} : { ending_before: formatInstant(interval.end) }),
+    entitled: terms.entitled,
+    ...(Object.keys(pricingGroupValues).length === 0
+      ? {}
+      : { pricing_group_values: { ...pricingGroupValues } }),
+    ...(billingFrequency === null ? {} : { billing_frequency: billingFrequency }),
+    list_rate: rateToWire(entry.rate, pricingGroupValues, creditTypes.get(entry.creditTypeId)),
+    ...(isOverridden
+      ? { override_rate: rateToWire(terms.rate, pricingGroupValues, creditTypes.get(terms.creditTypeId)) }
+      : {}),
+    ...(commit === null ? {} : { commit_rate: priceToWire(commit) }),
+  };
+}

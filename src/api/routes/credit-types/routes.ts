@@ -1,0 +1,67 @@
+/** Pricing units: currencies and custom units. */
+import { z } from 'zod';
+import { createPricingUnit, listPricingUnits } from '../../../billing/credit-types/credit-types.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, limit, uuid } from '../../wire/fields.ts';
+import { keysetPosition } from '../../wire/keyset.ts';
+import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const position = z.union([z.object({ currencies: z.int().min(0) }), keysetPosition]);
+
+const pricingUnit = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    is_currency: z.boolean().meta({ description: 'Whether it is a fiat currency.' }),
+  })
+  .meta({ id: 'PricingUnit' });
+
+const tags = ['Pricing units'];
+
+export function creditTypeRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/credit-types/list',
+      operationId: 'listPricingUnits',
+      summary: 'List pricing units',
+      description: 'US cents, the other currencies in whole units, then custom units.',
+      tags,
+      scope: 'read',
+      query: z.object({ limit: limit(1, 100, 100), next_page: cursor(position).optional() }),
+      response: pageOf(pricingUnit),
+      errors: [400],
+      async handler({ query }) {
+        const { rows, next } = await listPricingUnits(deps, query.next_page ?? null, query.limit);
+        return {
+          data: rows.map(({ id, name, isCurrency }) => ({ id, name, is_currency: isCurrency })),
+          next_page: next === null ? null : encodeCursor(next),
+        };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/credit-types/create',
+      operationId: 'createPricingUnit',
+      summary: 'Create a custom pricing unit',
+      description:
+        'Names are unique, those of currencies included. Rate cards convert it into their currency.',
+      tags,
+      scope: 'write',
+      body: z.object({ name: z.string().min(1).max(200) }).meta({ id: 'CreatePricingUnit' }),
+      response: createdId,
+      errors: [400, 409],
+      async handler({ body }) {
+        const { id } = await createPricingUnit(deps, body.name);
+        return { data: { id } };
+      },
+    }),
+  ];
+}

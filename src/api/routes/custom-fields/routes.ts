@@ -1,0 +1,155 @@
+/** Custom fields: the keys that objects may carry, and their values on objects that exist. */
+import { z } from 'zod';
+import { addKey, listKeys, removeKey } from '../../../billing/custom-fields/keys.ts';
+import { deleteValues, setValues } from '../../../billing/custom-fields/values.ts';
+import type { Clock } from '../../../core/clock.ts';
+import {
+  CUSTOM_FIELD_ENTITIES,
+  CUSTOM_FIELD_KEY_LENGTH_MAX,
+  CUSTOM_FIELD_KEYS_PER_ENTITY_MAX,
+} from '../../../core/custom-fields.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { customFields, uuid } from '../../wire/fields.ts';
+import { cursor, page, pageOf } from '../../wire/pagination.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** The operation takes no limit. */
+const KEYS_PER_PAGE = 100;
+
+const entity = z.enum(CUSTOM_FIELD_ENTITIES).meta({ id: 'CustomFieldEntity' });
+
+const enforceUniqueness = z
+  .boolean()
+  .meta({ description: 'Whether a value may be held by one object only, archived ones included.' });
+
+const declaredKey = z
+  .object({ entity, key: z.string(), enforce_uniqueness: enforceUniqueness })
+  .meta({ id: 'CustomFieldKey' });
+
+const common = { method: 'post', tags: ['Custom fields'] } as const;
+
+export function customFieldRoutes(deps: Deps): RouteDefinition[] {
+  return [...keyRoutes(deps), listRoute(deps), ...valueRoutes(deps)];
+}
+
+function keyRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/customFields/addKey',
+      operationId: 'addCustomFieldKey',
+      summary: 'Declare a custom field for a kind of object',
+      description:
+        'Only declared keys can be set. A key that is declared already answers 409: its uniqueness cannot ' +
+        'be changed.',
+      scope: 'write',
+      body: z
+        .object({
+          entity,
+          key: z.string().min(1).max(CUSTOM_FIELD_KEY_LENGTH_MAX),
+          enforce_uniqueness: enforceUniqueness,
+        })
+        .meta({
+          id: 'AddCustomFieldKey',
+          example: { entity: 'customer', key: 'account_id', enforce_uniqueness: true },
+        }),
+      response: 'empty',
+      errors: [400, 409],
+      handler: ({ body }) =>
+        addKey(deps, { entity: body.entity, key: body.key, enforceUniqueness: body.enforce_uniqueness }),
+    }),
+    route({
+      ...common,
+      path: '/v1/customFields/removeKey',
+      operationId: 'removeCustomFieldKey',
+      summary: 'Withdraw a custom field from a kind of object',
+      description: 'Its values are out of reach for good; declared again, the key starts without any.',
+      scope: 'write',
+      body: z.object({ entity, key: z.string().min(1) }).meta({ id: 'RemoveCustomFieldKey' }),
+      response: 'empty',
+      errors: [400],
+      handler: ({ body }) => removeKey(deps, body),
+    }),
+  ];
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/customFields/listKeys',
+    operationId: 'listCustomFieldKeys',
+    summary: 'List declared custom fields',
+    description: `In the order of declaration, ${KEYS_PER_PAGE} a page.`,
+    scope: 'read',
+    query: z.object({ next_page: cursor(z.object({ after: z.int().min(0) })).optional() }),
+    body: z.object({
+      entities: z
+        .array(entity)
+        .max(100)
+        .nullish()
+        .meta({ description: 'Only keys of these. Left out: of all.' }),
+    }),
+    response: pageOf(declaredKey),
+    errors: [400],
+    async handler({ query, body }) {
+      const keys = await listKeys(deps, {
+        entities: body.entities ?? null,
+        after: query.next_page?.after ?? null,
+        limit: KEYS_PER_PAGE,
+      });
+      const { data, next_page } = page(keys, KEYS_PER_PAGE, ({ id }) => ({ after: id }));
+      return {
+        data: data.map((key) => ({
+          entity: key.entity,
+          key: key.key,
+          enforce_uniqueness: key.enforceUniqueness,
+        })),
+        next_page,
+      };
+    },
+  });
+}
+
+function valueRoutes(deps: Deps): RouteDefinition[] {
+  const object = { entity, entity_id: uuid };
+  return [
+    route({
+      ...common,
+      path: '/v1/customFields/setValues',
+      operationId: 'setCustomFieldValues',
+      summary: 'Set custom fields of an object',
+      description:
+        'All or none. Fields that are not named stay. The value of a key that enforces uniqueness answers ' +
+        '409 where another object holds it.',
+      scope: 'write',
+      body: z.object({ ...object, custom_fields: customFields }).meta({ id: 'SetCustomFieldValues' }),
+      response: 'empty',
+      errors: [400, 404, 409],
+      handler: ({ body }) =>
+        setValues(deps, { entity: body.entity, entityId: body.entity_id, fields: body.custom_fields }),
+    }),
+    route({
+      ...common,
+      path: '/v1/customFields/deleteValues',
+      operationId: 'deleteCustomFieldValues',
+      summary: 'Delete custom fields of an object',
+      description: 'All or none. A declared key that the object has no value for is fine.',
+      scope: 'write',
+      body: z
+        .object({
+          ...object,
+          keys: z.array(z.string().min(1)).max(CUSTOM_FIELD_KEYS_PER_ENTITY_MAX),
+        })
+        .meta({ id: 'DeleteCustomFieldValues' }),
+      response: 'empty',
+      errors: [400, 404],
+      handler: ({ body }) =>
+        deleteValues(deps, { entity: body.entity, entityId: body.entity_id, keys: body.keys }),
+    }),
+  ];
+}

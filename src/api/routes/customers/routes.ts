@@ -1,0 +1,248 @@
+/** Customers: who is metered and billed, and under which names their usage events come. */
+import { z } from 'zod';
+import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
+import { archiveCustomer } from '../../../billing/customers/archive-customer.ts';
+import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
+import { createCustomer } from '../../../billing/customers/create-customer.ts';
+import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
+import { listCustomers } from '../../../billing/customers/list-customers.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { Customer } from '../../../store/customers.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { commaList, createdId, customFields, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
+import { pageOf } from '../../wire/pagination.ts';
+import {
+  billingConfigurationFromWire,
+  billingConfigurationInput,
+} from '../billing-providers/configuration-schemas.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const ALIASES_MAX = 2_000;
+const IDS_PER_FILTER_MAX = 100;
+
+const alias = z.string().min(1).max(128);
+
+const aliases = z.array(alias).max(ALIASES_MAX).meta({
+  description: 'Names that usage events may carry instead of the customer id. Each belongs to one customer.',
+});
+
+const customer = z
+  .object({
+    id: uuid,
+    external_id: z.string().meta({ deprecated: true, description: 'The first ingest alias, else the id.' }),
+    ingest_aliases: z.array(z.string()),
+    name: z.string(),
+    custom_fields: customFields,
+  })
+  .meta({ id: 'Customer' });
+
+const customerDetail = customer
+  .extend({
+    customer_config: z.object({
+      crm_account_id: z.string().nullable(),
+      salesforce_account_id: z.string().nullable().meta({ description: 'The same as crm_account_id.' }),
+    }),
+    created_at: timestamp,
+    updated_at: timestamp,
+    archived_at: timestamp.nullable(),
+  })
+  .meta({ id: 'CustomerDetail' });
+
+const createBody = z
+  .object({
+    name: z.string().min(1).meta({ description: 'Cut to 160 characters.', example: 'Acme' }),
+    ingest_aliases: aliases.optional(),
+    external_id: alias.optional().meta({ deprecated: true, description: 'Counts as an ingest alias.' }),
+    customer_billing_provider_configurations: z.array(billingConfigurationInput).optional(),
+    custom_fields: customFields.optional(),
+  })
+  .meta({ id: 'CreateCustomer' });
+
+const listQuery = z.object({
+  ...keysetQuery,
+  ingest_alias: z.string().optional(),
+  customer_ids: commaList(uuid).pipe(z.array(z.string()).max(IDS_PER_FILTER_MAX)).optional(),
+  only_archived: queryBoolean.optional(),
+  crm_account_ids: commaList(z.string()).pipe(z.array(z.string()).max(IDS_PER_FILTER_MAX)).optional(),
+  salesforce_account_ids: commaList(z.string()).pipe(z.array(z.string()).max(IDS_PER_FILTER_MAX)).optional(),
+});
+
+const byId = z.object({ customer_id: uuid });
+
+const configBody = z.object({
+  crm_account_id: z.string().nullable().optional(),
+  salesforce_account_id: z
+    .string()
+    .nullable()
+    .optional()
+    .meta({ description: 'The same as crm_account_id, which wins if both are given.' }),
+});
+
+export function customerRoutes(deps: Deps): RouteDefinition[] {
+  return [createRoute(deps), listRoute(deps), getRoute(deps), archiveRoute(deps), ...changeRoutes(deps)];
+}
+
+function createRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/customers',
+    operationId: 'createCustomer',
+    summary: 'Create a customer',
+    description: 'Usage that was sent under its aliases before, even before it existed, becomes its own.',
+    tags: ['Customers'],
+    scope: 'write',
+    body: createBody,
+    response: z.object({ data: customer }),
+    errors: [400, 409],
+    async handler({ body }) {
+      const created = await createCustomer(deps, {
+        name: body.name,
+        ingestAliases: body.ingest_aliases ?? [],
+        externalId: body.external_id ?? null,
+        customFields: body.custom_fields ?? {},
+        billingConfigurations: (body.customer_billing_provider_configurations ?? []).map(
+          billingConfigurationFromWire,
+        ),
+      });
+      return { data: toWire(created) };
+    },
+  });
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers',
+    operationId: 'listCustomers',
+    summary: 'List customers',
+    tags: ['Customers'],
+    scope: 'read',
+    query: listQuery,
+    response: pageOf(customerDetail),
+    errors: [400],
+    async handler({ query }) {
+      const crmAccountIds =
+        query.crm_account_ids === undefined && query.salesforce_account_ids === undefined
+          ? undefined
+          : [...(query.crm_account_ids ?? []), ...(query.salesforce_account_ids ?? [])];
+      const filter = {
+        archived: query.only_archived ?? false,
+        ingestAlias: query.ingest_alias,
+        ids: query.customer_ids,
+        crmAccountIds,
+      };
+      return pageToWire(await listCustomers(deps, filter, pageRequest(query)), detailToWire);
+    },
+  });
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers/{customer_id}',
+    operationId: 'getCustomer',
+    summary: 'Get a customer',
+    tags: ['Customers'],
+    scope: 'read',
+    params: byId,
+    response: z.object({ data: customerDetail }),
+    errors: [404],
+    async handler({ params }) {
+      return { data: detailToWire(await getCustomer(deps, params.customer_id)) };
+    },
+  });
+}
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/customers/archive',
+    operationId: 'archiveCustomer',
+    summary: 'Archive a customer',
+    description:
+      'Its contracts are archived as of now and all its finalized invoices are voided. It cannot be undone. ' +
+      'Ingest aliases stay with the customer until they are removed.',
+    tags: ['Customers'],
+    scope: 'write',
+    body: z.object({ id: uuid }),
+    response: createdId,
+    errors: [400, 404, 503],
+    async handler({ body, actor }) {
+      await archiveCustomer(deps, body.id, actor.name);
+      return { data: { id: body.id } };
+    },
+  });
+}
+
+function changeRoutes(deps: Deps): RouteDefinition[] {
+  const common = { method: 'post', tags: ['Customers'], scope: 'write', params: byId } as const;
+  return [
+    route({
+      ...common,
+      path: '/v1/customers/{customer_id}/setIngestAliases',
+      operationId: 'setIngestAliases',
+      summary: 'Replace the whole set of ingest aliases',
+      description:
+        'Idempotent. An alias has to be removed from its holder, archived or not, before another customer can ' +
+        'have it; all usage sent under it then moves along.',
+      body: z.object({ ingest_aliases: aliases }),
+      response: 'empty',
+      errors: [400, 404, 409],
+      handler: ({ params, body }) => setIngestAliases(deps, params.customer_id, body.ingest_aliases),
+    }),
+    route({
+      ...common,
+      path: '/v1/customers/{customer_id}/setName',
+      operationId: 'setCustomerName',
+      summary: 'Rename a customer',
+      body: z.object({ name: z.string().min(1).meta({ description: 'Cut to 160 characters.' }) }),
+      response: z.object({ data: customer }),
+      errors: [400, 404],
+      async handler({ params, body }) {
+        return { data: toWire(await renameCustomer(deps, params.customer_id, body.name)) };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/customers/{customer_id}/updateConfig',
+      operationId: 'updateCustomerConfig',
+      summary: 'Set or clear the account in a CRM',
+      body: configBody,
+      response: 'empty',
+      errors: [400, 404],
+      async handler({ params, body }) {
+        const accountId =
+          body.crm_account_id === undefined ? body.salesforce_account_id : body.crm_account_id;
+        if (accountId === undefined) await getCustomer(deps, params.customer_id);
+        else await setCrmAccount(deps, params.customer_id, accountId);
+      },
+    }),
+  ];
+}
+
+function toWire(from: WithCustomFields<Customer>) {
+  return {
+    id: from.id,
+    external_id: from.ingestAliases[0] ?? from.id,
+    ingest_aliases: [...from.ingestAliases],
+    name: from.name,
+    custom_fields: { ...from.customFields },
+  };
+}
+
+function detailToWire(from: WithCustomFields<Customer>) {
+  return {
+    ...toWire(from),
+    customer_config: { crm_account_id: from.crmAccountId, salesforce_account_id: from.crmAccountId },
+    created_at: formatInstant(from.createdAt),
+    updated_at: formatInstant(from.updatedAt),
+    archived_at: from.archivedAt === null ? null : formatInstant(from.archivedAt),
+  };
+}

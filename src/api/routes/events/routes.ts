@@ -1,0 +1,103 @@
+/** Event search: what was accepted under a transaction id, and what it counts for. */
+import { z } from 'zod';
+import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../../billing/events/search-events.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { timestamp, uuid } from '../../wire/fields.ts';
+import { matchedMetric, matchedMetricToWire } from '../billable-metrics/output.ts';
+
+type Deps = Parameters<typeof searchEvents>[0];
+
+/** That of an event; a longer id names none. */
+const TRANSACTION_ID_CHARACTERS_MAX = 128;
+
+const transactionId = z
+  .string()
+  .min(1)
+  .refine(
+    (text) => Array.from(text).length <= TRANSACTION_ID_CHARACTERS_MAX,
+    `must have at most ${TRANSACTION_ID_CHARACTERS_MAX} characters`,
+  );
+
+const searchBody = z
+  .object({
+    transactionIds: z.array(transactionId).min(1).max(EVENT_SEARCH_IDS_MAX),
+    include_unmatched: z
+      .boolean()
+      .nullish()
+      .meta({ description: 'Also say of every other metric which of its rules the event fails first.' }),
+  })
+  .meta({ id: 'EventSearch', example: { transactionIds: ['2026-11-20-0001'], include_unmatched: true } });
+
+const foundEvent = z
+  .object({
+    id: uuid.meta({ description: 'Names this row; the same in every search.' }),
+    transaction_id: z.string(),
+    timestamp,
+    customer_id: z.string().meta({ description: 'As it was sent.' }),
+    event_type: z.string(),
+    properties: z
+      .record(z.string(), z.string())
+      .meta({ description: 'The text of every value; nested values as JSON text.' }),
+    processed_at: timestamp.meta({ description: 'When it was accepted; of a duplicate, when it came.' }),
+    matched_customer: z
+      .object({ id: uuid, name: z.string() })
+      .nullable()
+      .meta({ description: 'Null where no customer has this id or alias now.' }),
+    matched_billable_metrics: z
+      .array(matchedMetric)
+      .meta({ description: 'The metrics whose usage counts this event.' }),
+    is_duplicate: z
+      .boolean()
+      .meta({ description: 'True for a repeat of an event that was accepted before; nothing counts it.' }),
+    unmatched_billable_metrics: z
+      .array(z.object({ id: uuid, name: z.string(), reason: z.string() }))
+      .optional()
+      .meta({ description: 'With `include_unmatched`.' }),
+  })
+  .meta({ id: 'FoundEvent' });
+
+export function eventRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/events/search',
+      operationId: 'searchEvents',
+      summary: 'Find events by transaction id',
+      description:
+        'Events accepted within the deduplication window, in the order of the ids, each followed by the ' +
+        'repeats of it that were seen. Ids without an event are left out.',
+      tags: ['Usage'],
+      scope: 'read',
+      body: searchBody,
+      response: z.array(foundEvent),
+      errors: [400, 413],
+      async handler({ body }) {
+        const events = await searchEvents(deps, body.transactionIds);
+        return events.map((event) => toWire(event, body.include_unmatched ?? false));
+      },
+    }),
+  ];
+}
+
+function toWire(view: EventView, includeUnmatched: boolean): z.input<typeof foundEvent> {
+  const { event, customer } = view;
+  const unmatched = view.unmatched.map(({ metric, reason }) => ({
+    id: metric.id,
+    name: metric.name,
+    reason,
+  }));
+  return {
+    id: view.id,
+    transaction_id: event.transactionId,
+    timestamp: formatInstant(event.timestamp),
+    customer_id: event.customerRef,
+    event_type: event.eventType,
+    properties: Object.fromEntries(event.properties),
+    processed_at: formatInstant(event.receivedAt),
+    matched_customer: customer === null ? null : { id: customer.id, name: customer.name },
+    matched_billable_metrics: view.matched.map(matchedMetricToWire),
+    is_duplicate: view.isDuplicate,
+    ...(includeUnmatched ? { unmatched_billable_metrics: unmatched } : {}),
+  };
+}

@@ -1,0 +1,192 @@
+/** Invoices on the wire: the schema of an invoice and its lines, and the mapping from our values to it. */
+import { z } from 'zod';
+import type { BreakdownItem } from '../../../billing/invoices/breakdowns.ts';
+import type {
+  InvoiceWithUnbilledUsage,
+  InvoiceWithWarnings,
+} from '../../../billing/invoices/unbilled-usage.ts';
+import type { ProductType } from '../../../core/catalogue.ts';
+import type { CreditType } from '../../../core/credit-types.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
+import { ZERO } from '../../../core/decimal.ts';
+import { assert } from '../../../core/errors.ts';
+import type { Invoice, InvoiceLine, LineTier, UsageInvoiceLine } from '../../../core/invoice.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import {
+  groupValuesShape,
+  groupValuesToWire,
+  unbilledUsageShape,
+  unbilledUsageToWire,
+} from './unbilled-usage-output.ts';
+
+const tierSchema = z
+  .object({
+    level: z.int().meta({ description: 'Number of the tier, from 1.' }),
+    starting_at: z.string().meta({ description: 'Lower bound, exclusive.' }),
+    size: z.string().optional().meta({ description: 'Units the tier holds; absent for the last tier.' }),
+  })
+  .meta({ id: 'TierMetadata' });
+
+const lineItemSchema = z
+  .object({
+    name: z.string(),
+    type: z.string().meta({
+      description:
+        '`usage`, or `cpu_conversion`: what the lines in one custom pricing unit come to in the currency of ' +
+        'the invoice. It has no product; `quantity` is in the custom unit, and `total` is in the currency.',
+    }),
+    quantity: exactValue,
+    unit_price: exactValue,
+    total: exactValue.meta({ type: 'number', description: 'Exact, never rounded.' }),
+    credit_type: creditType,
+    product_id: uuid.optional(),
+    product_type: z.string().optional(),
+    product_tags: z.array(z.string()).optional(),
+    product_custom_fields: customFields.optional(),
+    converted_credit_type: creditType.optional(),
+    starting_at: timestamp,
+    ending_before: timestamp,
+    ...groupValuesShape,
+    tier: tierSchema.optional(),
+    sub_line_items: z.array(z.never()),
+  })
+  .meta({ id: 'InvoiceLineItem' });
+
+const invoiceShape = {
+  id: uuid,
+  customer_id: uuid,
+  contract_id: uuid,
+  type: z.string().meta({ description: '`USAGE`.' }),
+  status: z.string().meta({ description: '`DRAFT`, `FINALIZED` or `VOID`.' }),
+  start_timestamp: timestamp,
+  end_timestamp: timestamp,
+  issued_at: timestamp.meta({
+    type: 'string',
+    format: 'date-time',
+    description: 'When it was finalized; for a draft, when it is expected to be.',
+  }),
+  credit_type: creditType,
+  subtotal: exactValue,
+  total: exactValue,
+  net_payment_terms_days: z.int().optional(),
+  external_invoice: z.null(),
+  customer_custom_fields: customFields,
+  contract_custom_fields: customFields,
+  custom_fields: customFields,
+  line_items: z.array(lineItemSchema),
+};
+
+export const invoiceSchema = z.object({ ...invoiceShape, ...unbilledUsageShape }).meta({ id: 'Invoice' });
+
+export const breakdownSchema = z
+  .object({
+    ...invoiceShape,
+    breakdown_start_timestamp: timestamp,
+    breakdown_end_timestamp: timestamp,
+  })
+  .meta({ id: 'BreakdownInvoice', description: 'An invoice cut to one window of time.' });
+
+type InvoiceWire = z.input<typeof invoiceSchema>;
+type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape>;
+type LineItemWire = z.input<typeof lineItemSchema>;
+
+/** What the wire shows besides the invoice itself. */
+export interface InvoiceView {
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+  readonly skipZeroQuantityLines: boolean;
+  /** By invoice, then by object; invoices that show none are absent. */
+  readonly customFields: ReadonlyMap<string, CustomFieldsById>;
+}
+
+export function invoiceToWire(
+  invoice: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
+  view: InvoiceView,
+): InvoiceWire {
+  return { ...fieldsToWire(invoice, view), ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)) };
+}
+
+function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
+  const { skipZeroQuantityLines } = view;
+  const fields: CustomFieldsById = view.customFields.get(invoice.id) ?? new Map();
+  const lines = skipZeroQuantityLines
+    ? invoice.lines.filter(({ quantity }) => !quantity.eq(ZERO))
+    : invoice.lines;
+  return {
+    id: invoice.id,
+    customer_id: invoice.customerId,
+    contract_id: invoice.contractId,
+    type: invoice.type,
+    status: invoice.status,
+    start_timestamp: formatInstant(invoice.period.start),
+    end_timestamp: formatInstant(invoice.period.end),
+    issued_at: formatInstant(invoice.issuedAt),
+    credit_type: creditTypeOf(invoice.creditTypeId, view),
+    subtotal: invoice.total,
+    total: invoice.total,
+    ...(invoice.netPaymentTermsDays === null ? {} : { net_payment_terms_days: invoice.netPaymentTermsDays }),
+    external_invoice: null,
+    customer_custom_fields: customFieldsOf(fields, invoice.customerId),
+    contract_custom_fields: customFieldsOf(fields, invoice.contractId),
+    custom_fields: customFieldsOf(fields, invoice.id),
+    line_items: lines.map((line) => lineToWire(line, fields, view)),
+  };
+}
+
+export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input<typeof breakdownSchema> {
+  return {
+    ...fieldsToWire(item, view),
+    breakdown_start_timestamp: formatInstant(item.window.start),
+    breakdown_end_timestamp: formatInstant(item.window.end),
+  };
+}
+
+const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
+  USAGE: 'UsageProductListItem',
+  SUBSCRIPTION: 'SubscriptionProductListItem',
+  COMPOSITE: 'CompositeProductListItem',
+  FIXED: 'FixedProductListItem',
+  PROFESSIONAL_SERVICE: 'ProServiceProductListItem',
+};
+
+function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceView): LineItemWire {
+  const common = {
+    name: line.name,
+    type: line.type,
+    quantity: line.quantity,
+    unit_price: line.unitPrice,
+    total: line.total,
+    credit_type: creditTypeOf(line.creditTypeId, view),
+    starting_at: formatInstant(line.interval.start),
+    ending_before: formatInstant(line.interval.end),
+    sub_line_items: [],
+  };
+  return line.type === 'cpu_conversion'
+    ? { ...common, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) }
+    : { ...common, ...usageLineToWire(line, fields) };
+}
+
+function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
+  return {
+    product_id: line.productId,
+    product_type: PRODUCT_TYPE_NAMES[line.productType],
+    product_tags: [...line.productTags],
+    product_custom_fields: customFieldsOf(fields, line.productId),
+    ...groupValuesToWire(line),
+    ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
+  };
+}
+
+function tierToWire({ level, startingAt, size }: LineTier): z.input<typeof tierSchema> {
+  return {
+    level,
+    starting_at: startingAt.toFixed(),
+    ...(size === null ? {} : { size: size.toFixed() }),
+  };
+}
+
+function creditTypeOf(id: string, { creditTypes }: InvoiceView): CreditType {
+  const found = creditTypes.get(id);
+  assert(found !== undefined, `pricing unit ${id} of an invoice exists`);
+  return found;
+}

@@ -1,0 +1,177 @@
+/** Invoices of a customer: list, one, and breakdowns by hour or day. */
+import { z } from 'zod';
+import { type BreakdownItem, itemPosition, listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
+import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields.ts';
+import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
+import { getInvoice, type InvoiceDeps, listInvoices } from '../../../billing/invoices/read-invoices.ts';
+import { invalid } from '../../../core/errors.ts';
+import type { Invoice } from '../../../core/invoice.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { enumIn, limit, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
+import { cursor, page, pageOf } from '../../wire/pagination.ts';
+import {
+  breakdownSchema,
+  breakdownToWire,
+  type InvoiceView,
+  invoiceSchema,
+  invoiceToWire,
+} from './output.ts';
+
+const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
+
+/** A page of breakdowns holds at most this many windows, whatever `limit` says. */
+const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
+
+const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
+const order = { date_asc: 'ascending', date_desc: 'descending' } as const;
+
+const listQuery = z.object({
+  limit: limit(1, 100, 25),
+  next_page: cursor(z.object({ at: z.int(), id: z.uuid() })).optional(),
+  status: enumIn(STATUSES).optional(),
+  type: enumIn(['USAGE', 'USAGE_CONSOLIDATED', 'SCHEDULED']).optional(),
+  credit_type_id: uuid.optional(),
+  contract_id: uuid.optional(),
+  starting_on: timestamp.optional(),
+  ending_before: timestamp.optional(),
+  sort,
+  skip_zero_qty_line_items: queryBoolean.optional(),
+});
+
+const breakdownQuery = z.object({
+  limit: limit(1, 100, 35),
+  next_page: cursor(z.object({ start: z.int(), at: z.int(), id: z.uuid() })).optional(),
+  starting_on: timestamp,
+  ending_before: timestamp,
+  window_size: enumIn(['HOUR', 'DAY']).default('DAY'),
+  status: enumIn(STATUSES).optional(),
+  credit_type_id: uuid.optional(),
+  sort,
+  skip_zero_qty_line_items: queryBoolean.optional(),
+});
+
+export function invoiceRoutes(deps: InvoiceDeps): RouteDefinition[] {
+  return [listRoute(deps), breakdownsRoute(deps), getRoute(deps)];
+}
+
+function listRoute(deps: InvoiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers/{customer_id}/invoices',
+    operationId: 'listInvoices',
+    summary: 'List the invoices of a customer',
+    description: 'Issued invoices, and a live draft for every period that has started and is not issued yet.',
+    tags: ['Invoices'],
+    scope: 'read',
+    params: z.object({ customer_id: uuid }),
+    query: listQuery,
+    response: pageOf(invoiceSchema),
+    errors: [400, 404],
+    handler: async ({ params, query }) => {
+      const isUsage = query.type === undefined || query.type === 'USAGE';
+      const filter = {
+        customerId: params.customer_id,
+        contractId: query.contract_id,
+        status: query.status,
+        creditTypeId: query.credit_type_id,
+        startingOn: query.starting_on,
+        endingBefore: query.ending_before,
+      };
+      const after =
+        query.next_page === undefined ? null : { issuedAt: query.next_page.at, id: query.next_page.id };
+      const found = await listInvoices(deps, filter, {
+        order: order[query.sort],
+        after,
+        limit: query.limit,
+      });
+      const { data, next_page } = page(isUsage ? found : [], query.limit, ({ issuedAt, id }) => ({
+        at: issuedAt,
+        id,
+      }));
+      const view = await viewOf(deps, data, query.skip_zero_qty_line_items);
+      return { data: data.map((invoice) => invoiceToWire(invoice, view)), next_page };
+    },
+  });
+}
+
+function getRoute(deps: InvoiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers/{customer_id}/invoices/{invoice_id}',
+    operationId: 'getInvoice',
+    summary: 'Read an invoice',
+    description: 'A finalized one with the usage of its period that arrived too late for it.',
+    tags: ['Invoices'],
+    scope: 'read',
+    params: z.object({ customer_id: uuid, invoice_id: uuid }),
+    query: z.object({ skip_zero_qty_line_items: queryBoolean.optional() }),
+    response: z.object({ data: invoiceSchema }),
+    errors: [400, 404],
+    handler: async ({ params, query }) => {
+      const invoice = await getInvoice(deps, params.customer_id, params.invoice_id);
+      const view = await viewOf(deps, [invoice], query.skip_zero_qty_line_items);
+      return { data: invoiceToWire(invoice, view) };
+    },
+  });
+}
+
+function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers/{customer_id}/invoices/breakdowns',
+    operationId: 'listInvoiceBreakdowns',
+    summary: 'Break the invoices of a customer down by hour or day',
+    description:
+      'One item per invoice and window, empty windows too. The windows of an invoice add up to it, exactly. ' +
+      'A page holds at most 35 daily or 24 hourly windows.',
+    tags: ['Invoices'],
+    scope: 'read',
+    params: z.object({ customer_id: uuid }),
+    query: breakdownQuery,
+    response: pageOf(breakdownSchema),
+    errors: [400, 404],
+    handler: async ({ params, query }) => {
+      if (query.starting_on >= query.ending_before)
+        throw invalid('ending_before', 'must be after starting_on');
+      const size = query.window_size === 'HOUR' ? 'hour' : 'day';
+      const pageLimit = Math.min(query.limit, WINDOWS_PER_PAGE[size]);
+      const filter = {
+        customerId: params.customer_id,
+        range: { start: query.starting_on, end: query.ending_before },
+        size,
+        status: query.status,
+        creditTypeId: query.credit_type_id,
+      } as const;
+      const items = await listBreakdowns(deps, filter, {
+        order: order[query.sort],
+        after: positionOf(query.next_page),
+        limit: pageLimit,
+      });
+      const { data, next_page } = page(items, pageLimit, cursorOf);
+      const view = await viewOf(deps, data, query.skip_zero_qty_line_items);
+      const shown = view.skipZeroQuantityLines ? data.filter(({ lines }) => lines.length > 0) : data;
+      return { data: shown.map((item) => breakdownToWire(item, view)), next_page };
+    },
+  });
+}
+
+function cursorOf(item: BreakdownItem) {
+  const { windowStart, issuedAt, id } = itemPosition(item);
+  return { start: windowStart, at: issuedAt, id };
+}
+
+function positionOf(payload: { start: number; at: number; id: string } | undefined) {
+  return payload === undefined ? null : { windowStart: payload.start, issuedAt: payload.at, id: payload.id };
+}
+
+async function viewOf(
+  deps: InvoiceDeps,
+  invoices: readonly (Invoice & InvoiceUnits)[],
+  skipZeroQuantityLines = false,
+): Promise<InvoiceView> {
+  return {
+    creditTypes: await pricingUnitsOf(deps, invoices),
+    customFields: await customFieldsOfInvoices(deps, invoices),
+    skipZeroQuantityLines,
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * What an invoice does not bill, on the wire: `warnings` and `unbilled_late_usage`. Both are fields of this
+ * service; the documents that clients know have neither.
+ */
+import { z } from 'zod';
+import type {
+  InvoiceWithUnbilledUsage,
+  InvoiceWithWarnings,
+} from '../../../billing/invoices/unbilled-usage.ts';
+import type { CreditType } from '../../../core/credit-types.ts';
+import type { InvoiceWarning } from '../../../core/invoice.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
+import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+
+const groupValues = z.record(z.string(), z.string());
+
+export const groupValuesShape = {
+  pricing_group_values: groupValues.optional(),
+  presentation_group_values: groupValues.optional(),
+};
+
+const warningSchema = z
+  .object({
+    code: z.string().meta({ description: '`unpriced_usage`: usage that no rate covers. It has no line.' }),
+    message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
+    product_id: uuid,
+    product_name: z.string(),
+    billable_metric_id: uuid,
+    ...groupValuesShape,
+    starting_at: timestamp,
+    ending_before: timestamp,
+    quantity: exactValue.meta({ type: 'number', description: 'Not billed; after conversion and rounding.' }),
+  })
+  .meta({ id: 'InvoiceWarning' });
+
+const lateUsageSchema = z
+  .object({
+    product_id: uuid,
+    product_name: z.string(),
+    ...groupValuesShape,
+    quantity: exactValue.meta({
+      type: 'number',
+      description: 'Not on the invoice; after conversion and rounding. Negative where it lowers the usage.',
+    }),
+    credit_type: creditType.optional(),
+    total: exactValue.optional().meta({
+      type: 'number',
+      description:
+        'What it would have cost in time, under the terms of the invoice, in `credit_type`. Both are absent ' +
+        'where no rate covers it.',
+    }),
+  })
+  .meta({ id: 'UnbilledLateUsage' });
+
+const leftOut = z.int().optional().meta({ description: 'How many more there are; absent for none.' });
+
+export const unbilledUsageShape = {
+  warnings: z.array(warningSchema).meta({
+    description:
+      'Usage that is not billed although nobody decided so: at most 100 entries. Of an issued invoice: as ' +
+      'of its issue.',
+  }),
+  warnings_left_out: leftOut,
+  unbilled_late_usage: z
+    .array(lateUsageSchema)
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'Usage of the period that arrived after the invoice was finalized: at most 100 entries, and none where ' +
+        'the invoice is complete. Only where a single FINALIZED invoice is read; null where it is not known.',
+    }),
+  unbilled_late_usage_left_out: leftOut,
+};
+
+const unbilledUsage = z.object(unbilledUsageShape);
+
+/** `creditTypeOf` gives the pricing unit with an id. */
+export function unbilledUsageToWire(
+  { warnings, lateUsage }: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
+  creditTypeOf: (id: string) => CreditType,
+): z.input<typeof unbilledUsage> {
+  const warningsLeftOut = warnings.count - warnings.first.length;
+  const lateLeftOut = lateUsage ? lateUsage.count - lateUsage.first.length : 0;
+  return {
+    warnings: warnings.first.map(warningToWire),
+    ...(warningsLeftOut === 0 ? {} : { warnings_left_out: warningsLeftOut }),
+    ...(lateUsage === undefined
+      ? {}
+      : { unbilled_late_usage: lateUsage?.first.map((late) => lateToWire(late, creditTypeOf)) ?? null }),
+    ...(lateLeftOut === 0 ? {} : { unbilled_late_usage_left_out: lateLeftOut }),
+  };
+}
+
+interface GroupedValues {
+  readonly pricingGroupValues: Readonly<Record<string, string>>;
+  readonly presentationGroupValues: Readonly<Record<string, string>>;
+}
+
+/** Values of a product without such a key are left out. */
+export function groupValuesToWire({ pricingGroupValues, presentationGroupValues }: GroupedValues) {
+  return {
+    ...(hasMembers(pricingGroupValues) ? { pricing_group_values: pricingGroupValues } : {}),
+    ...(hasMembers(presentationGroupValues) ? { presentation_group_values: presentationGroupValues } : {}),
+  };
+}
+
+function hasMembers(values: Readonly<Record<string, string>>): boolean {
+  return Object.keys(values).length > 0;
+}
+
+function warningToWire(warning: InvoiceWarning): z.input<typeof warningSchema> {
+  return {
+    code: warning.kind,
+    message: adviceOn(warning),
+    product_id: warning.productId,
+    product_name: warning.productName,
+    billable_metric_id: warning.billableMetricId,
+    ...groupValuesToWire(warning),
+    starting_at: formatInstant(warning.interval.start),
+    ending_before: formatInstant(warning.interval.end),
+    quantity: warning.quantity,
+  };
+}
+
+function adviceOn({ productName, pricingGroupValues, interval }: InvoiceWarning): string {
+  const from = formatInstant(interval.start);
+  const to = formatInstant(interval.end);
+  const name = JSON.stringify(productName);
+  if (!hasMembers(pricingGroupValues)) {
+    return `no rate of the rate card covers ${name} from ${from} to ${to}: add a rate for this time`;
+  }
+  const values = Object.entries(pricingGroupValues)
+    .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+    .join(', ');
+  return (
+    `no rate of the rate card covers ${name} with ${values} from ${from} to ${to}: ` +
+    'add a rate for these values or a rate without group values'
+  );
+}
+
+function lateToWire(
+  late: LateUsage,
+  creditTypeOf: (id: string) => CreditType,
+): z.input<typeof lateUsageSchema> {
+  const { productId, productName, quantity, price } = late;
+  return {
+    product_id: productId,
+    product_name: productName,
+    ...groupValuesToWire(late),
+    quantity,
+    ...(price === null ? {} : { credit_type: creditTypeOf(price.creditTypeId), total: price.total }),
+  };
+}

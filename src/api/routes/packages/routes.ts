@@ -1,0 +1,163 @@
+/** Packages: terms from which contracts are made. Creating a contract from one is a contract's operation. */
+import { z } from 'zod';
+import { createPackage } from '../../../billing/packages/create-package.ts';
+import {
+  archivePackage,
+  getPackage,
+  listContractsOnPackage,
+  listPackages,
+} from '../../../billing/packages/packages.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import type { ContractSummary } from '../../../store/packages.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, enumIn, limit, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
+import { pageOf } from '../../wire/pagination.ts';
+import { given } from '../../wire/terms/term-fields.ts';
+import { createPackageBody, packageFromWire } from './input.ts';
+import { packageOutput, packageToWire } from './output.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const common = { method: 'post', tags: ['Packages'] } as const;
+
+export function packageRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    createRoute(deps),
+    getRoute(deps),
+    listRoute(deps),
+    archiveRoute(deps),
+    listContractsOnPackageRoute(deps),
+  ];
+}
+
+function createRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/packages/create',
+    operationId: 'createPackage',
+    summary: 'Create a package',
+    description:
+      'A package never changes. Its dates are told from the start of the contract that is made of it. ' +
+      'A field that does not exist answers 400, a uniqueness_key that was used before 409.',
+    scope: 'write',
+    body: createPackageBody,
+    response: createdId,
+    errors: [400, 404, 409],
+    async handler({ body, actor }) {
+      const { id } = await createPackage(deps, packageFromWire(body, actor.name));
+      return { data: { id } };
+    },
+  });
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/packages/get',
+    operationId: 'getPackage',
+    summary: 'Get a package',
+    scope: 'read',
+    body: z.object({ package_id: uuid }),
+    response: z.object({ data: packageOutput }),
+    errors: [400, 404],
+    handler: async ({ body }) => ({ data: packageToWire(await getPackage(deps, body.package_id)) }),
+  });
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/packages/list',
+    operationId: 'listPackages',
+    summary: 'List packages',
+    scope: 'read',
+    query: z.object({ ...keysetQuery, limit: limit(1, 100, 10) }),
+    body: z.object({
+      archive_filter: enumIn(['ARCHIVED', 'NOT_ARCHIVED', 'ALL'])
+        .nullish()
+        .meta({ description: 'Default: NOT_ARCHIVED.' }),
+    }),
+    response: pageOf(packageOutput),
+    errors: [400],
+    async handler({ query, body }) {
+      const filter = body.archive_filter ?? 'NOT_ARCHIVED';
+      return pageToWire(await listPackages(deps, filter, pageRequest(query)), packageToWire);
+    },
+  });
+}
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/packages/archive',
+    operationId: 'archivePackage',
+    summary: 'Archive a package',
+    description: 'It takes no new contracts; those made of it go on. Cannot be undone.',
+    scope: 'write',
+    body: z.object({ package_id: uuid }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body }) {
+      await archivePackage(deps, body.package_id);
+      return { data: { id: body.package_id } };
+    },
+  });
+}
+
+const contractSummary = z
+  .object({
+    customer_id: uuid,
+    contract_id: uuid,
+    starting_at: timestamp,
+    ending_before: timestamp.optional(),
+    archived_at: timestamp.optional(),
+  })
+  .meta({ id: 'ContractProjectionSummary' });
+
+function listContractsOnPackageRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/packages/listContractsOnPackage',
+    operationId: 'listContractsOnPackage',
+    summary: 'List the contracts that were made of a package',
+    scope: 'read',
+    query: z.object(keysetQuery),
+    body: z.object({
+      package_id: uuid,
+      starting_at: timestamp
+        .nullish()
+        .meta({ description: 'Only contracts that start at or after it. Not with covering_date.' }),
+      covering_date: timestamp
+        .nullish()
+        .meta({ description: 'Only contracts in force then. Not with starting_at.' }),
+      include_archived: z.boolean().nullish().meta({ description: 'Default: false.' }),
+    }),
+    response: pageOf(contractSummary),
+    errors: [400, 404],
+    async handler({ query, body }) {
+      const filter = {
+        packageId: body.package_id,
+        startingFrom: body.starting_at ?? null,
+        coveringDate: body.covering_date ?? null,
+        includeArchived: body.include_archived ?? false,
+      };
+      return pageToWire(await listContractsOnPackage(deps, filter, pageRequest(query)), summaryToWire);
+    },
+  });
+}
+
+function summaryToWire(from: ContractSummary): z.input<typeof contractSummary> {
+  return {
+    customer_id: from.customerId,
+    contract_id: from.contractId,
+    starting_at: formatInstant(from.startingAt),
+    ...given('ending_before', from.endingBefore === null ? null : formatInstant(from.endingBefore)),
+    ...given('archived_at', from.archivedAt === null ? null : formatInstant(from.archivedAt)),
+  };
+}

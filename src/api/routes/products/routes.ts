@@ -1,0 +1,165 @@
+/** Products: what appears on invoices. Prices are on rate cards and contracts. */
+import { z } from 'zod';
+import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
+import {
+  archiveProduct,
+  createProduct,
+  getProduct,
+  listProducts,
+  updateProduct,
+} from '../../../billing/products/products.ts';
+import type { ProductType } from '../../../core/catalogue.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { assert, invalid } from '../../../core/errors.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import type { StoredProduct } from '../../../store/products.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, enumIn, uuid } from '../../wire/fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
+import { pageOf } from '../../wire/pagination.ts';
+import {
+  changesFromWire,
+  createProductBody,
+  productSchema,
+  termsFromWire,
+  updateProductBody,
+  updateToWire,
+  versionToWire,
+} from './schemas.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const ARCHIVE_FILTERS = ['ARCHIVED', 'NOT_ARCHIVED', 'ALL'] as const;
+
+const common = { method: 'post', tags: ['Products'] } as const;
+
+export function productRoutes(deps: Deps): RouteDefinition[] {
+  return [createRoute(deps), getRoute(deps), listRoute(deps), updateRoute(deps), archiveRoute(deps)];
+}
+
+function createRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/create',
+    operationId: 'createProduct',
+    summary: 'Create a product',
+    description: 'The type can never change. A USAGE product meters with one billable metric.',
+    scope: 'write',
+    body: createProductBody,
+    response: createdId,
+    errors: [400, 409],
+    async handler({ body, actor }) {
+      if (body.composite_scope != null && body.type !== 'COMPOSITE') {
+        throw invalid('composite_scope', `is for COMPOSITE products, not for ${body.type}`);
+      }
+      const { id } = await createProduct(deps, {
+        type: body.type === 'PRO_SERVICE' ? 'PROFESSIONAL_SERVICE' : body.type,
+        terms: termsFromWire(body),
+        customFields: body.custom_fields ?? {},
+        createdBy: actor.name,
+      });
+      return { data: { id } };
+    },
+  });
+}
+
+function getRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/get',
+    operationId: 'getProduct',
+    summary: 'Get a product with its history',
+    scope: 'read',
+    body: z.object({ id: uuid }),
+    response: z.object({ data: productSchema }),
+    errors: [400, 404],
+    async handler({ body }) {
+      return { data: toWire(await getProduct(deps, body.id), deps.clock.now()) };
+    },
+  });
+}
+
+function listRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/list',
+    operationId: 'listProducts',
+    summary: 'List products',
+    scope: 'read',
+    query: z.object(keysetQuery),
+    body: z.object({
+      archive_filter: enumIn(ARCHIVE_FILTERS).optional().meta({ description: 'Default: NOT_ARCHIVED.' }),
+    }),
+    response: pageOf(productSchema),
+    errors: [400],
+    async handler({ query, body }) {
+      const now = deps.clock.now();
+      const page = await listProducts(deps, body.archive_filter ?? 'NOT_ARCHIVED', pageRequest(query));
+      return pageToWire(page, (product) => toWire(product, now));
+    },
+  });
+}
+
+function updateRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/update',
+    operationId: 'updateProduct',
+    summary: 'Change a product from an instant on',
+    description: 'Past changes act on drafts; invoices that were issued stay as they are.',
+    scope: 'write',
+    body: updateProductBody,
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body, actor }) {
+      await updateProduct(deps, {
+        productId: body.product_id,
+        startingAt: body.starting_at,
+        changes: changesFromWire(body),
+        createdBy: actor.name,
+      });
+      return { data: { id: body.product_id } };
+    },
+  });
+}
+
+function archiveRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contract-pricing/products/archive',
+    operationId: 'archiveProduct',
+    summary: 'Archive a product for good',
+    description: 'Rate cards that have it go on. It takes no new rates.',
+    scope: 'write',
+    body: z.object({ product_id: uuid }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body }) {
+      await archiveProduct(deps, body.product_id);
+      return { data: { id: body.product_id } };
+    },
+  });
+}
+
+function toWire(from: WithCustomFields<StoredProduct>, now: Instant): z.input<typeof productSchema> {
+  const [initial] = from.versions;
+  assert(initial !== undefined, `product ${from.id} has an initial version`);
+  const current = from.versions.findLast(({ startingAt }) => startingAt === null || startingAt <= now);
+  return {
+    id: from.id,
+    type: typeToWire(from.type),
+    archived_at: from.archivedAt === null ? null : formatInstant(from.archivedAt),
+    initial: versionToWire(initial, from.type),
+    current: versionToWire(current ?? initial, from.type),
+    updates: from.updates.map(updateToWire),
+    custom_fields: { ...from.customFields },
+  };
+}
+
+function typeToWire(type: ProductType) {
+  return type === 'PROFESSIONAL_SERVICE' ? 'PRO_SERVICE' : type;
+}

@@ -1,0 +1,196 @@
+/** Adding rates to a rate card, and reading them. */
+import { z } from 'zod';
+import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';
+import { addRates } from '../../../billing/rate-cards/add-rates.ts';
+import { type RateSegment, readRates } from '../../../billing/rate-cards/read-rates.ts';
+import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { CreditType } from '../../../core/credit-types.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
+import { assert } from '../../../core/errors.ts';
+import { formatInstant, type OpenInterval } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, customFields, limit, timestamp, uuid } from '../../wire/fields.ts';
+import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+import {
+  commitRate,
+  groupValues,
+  priceToWire,
+  RATES_PER_CALL_MAX,
+  rateFromWire,
+  rateInput,
+  rateSchema,
+  rateToWire,
+  rateWithCommitRate,
+} from './rate-schemas.ts';
+import { rateSelectors, selectorsFromWire } from './rate-selector-schemas.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const common = { method: 'post', tags: ['Rate cards'], errors: [400, 404] } as const;
+
+export function rateRoutes(deps: Deps): RouteDefinition[] {
+  return [addRateRoute(deps), addRatesRoute(deps), ratesRoute(deps), scheduleRoute(deps)];
+}
+
+function addRateRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    scope: 'write',
+    path: '/v1/contract-pricing/rate-cards/addRate',
+    operationId: 'addRate',
+    summary: 'Add a rate to a rate card',
+    description:
+      'In force from starting_at until ending_before, or until the next rate of the same product, group ' +
+      'values and billing frequency. A rate with an end reverts afterwards to what it interrupted.',
+    body: rateInput.extend({ rate_card_id: uuid }).meta({ id: 'AddRate' }),
+    response: z.object({ data: rateWithCommitRate }),
+    async handler({ body, actor }) {
+      const { entries, creditTypes } = await addRates(deps, {
+        rateCardId: body.rate_card_id,
+        rates: [rateFromWire(body, '')],
+        fieldOf: () => '',
+        createdBy: actor.name,
+      });
+      const [added] = entries;
+      assert(added !== undefined, 'one rate was added');
+      const { rate, pricingGroupValues, creditTypeId, commitRate: commit } = added;
+      return {
+        data: {
+          ...rateToWire(rate, pricingGroupValues, creditTypes.get(creditTypeId)),
+          ...(commit === null ? {} : { commit_rate: priceToWire(commit) }),
+        },
+      };
+    },
+  });
+}
+
+function addRatesRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    scope: 'write',
+    path: '/v1/contract-pricing/rate-cards/addRates',
+    operationId: 'addRates',
+    summary: 'Add many rates to a rate card, all or none',
+    body: z
+      .object({ rate_card_id: uuid, rates: z.array(rateInput).min(1).max(RATES_PER_CALL_MAX) })
+      .meta({ id: 'AddRates' }),
+    response: createdId,
+    async handler({ body, actor }) {
+      const fieldOf = (index: number) => `rates[${index}].`;
+      await addRates(deps, {
+        rateCardId: body.rate_card_id,
+        rates: body.rates.map((rate, index) => rateFromWire(rate, fieldOf(index))),
+        fieldOf,
+        createdBy: actor.name,
+      });
+      return { data: { id: body.rate_card_id } };
+    },
+  });
+}
+
+const rateSegment = z
+  .object({
+    product_id: uuid,
+    product_name: z.string(),
+    product_tags: z.array(z.string()),
+    product_custom_fields: customFields,
+    pricing_group_values: groupValues.optional(),
+    billing_frequency: z.enum(BILLING_FREQUENCIES).optional(),
+    starting_at: timestamp,
+    ending_before: timestamp.optional(),
+    entitled: z.boolean(),
+    rate: rateSchema,
+    commit_rate: commitRate.optional(),
+  })
+  .meta({ id: 'RateSegment', description: 'A rate while it is in force.' });
+
+const pageQuery = z.object({
+  limit: limit(1, 100, 100),
+  next_page: cursor(z.object({ identity: z.int().min(0), start: z.int() })).optional(),
+});
+
+const reading = { ...common, scope: 'read', query: pageQuery, response: pageOf(rateSegment) } as const;
+
+function ratesRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...reading,
+    path: '/v1/contract-pricing/rate-cards/getRates',
+    operationId: 'getRates',
+    summary: 'Get the rates of a rate card at one instant',
+    description: 'Entitled or not: `entitled` tells.',
+    body: z.object({ rate_card_id: uuid, at: timestamp, selectors: rateSelectors }),
+    handler: ({ query, body }) => readPage(deps, query, body, { start: body.at, end: body.at + 1 }),
+  });
+}
+
+function scheduleRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...reading,
+    path: '/v1/contract-pricing/rate-cards/getRateSchedule',
+    operationId: 'getRateSchedule',
+    summary: 'Get the rates of a rate card over a range of time',
+    description:
+      'Every rate that is in force at some time of the range, with the time in which it really is. Entitled ' +
+      'or not: `entitled` tells.',
+    body: z.object({
+      rate_card_id: uuid,
+      starting_at: timestamp,
+      ending_before: timestamp.nullish(),
+      selectors: rateSelectors,
+    }),
+    handler: ({ query, body }) =>
+      readPage(deps, query, body, { start: body.starting_at, end: body.ending_before ?? null }),
+  });
+}
+
+async function readPage(
+  deps: Deps,
+  query: z.output<typeof pageQuery>,
+  body: { readonly rate_card_id: string; readonly selectors?: z.output<typeof rateSelectors> },
+  range: OpenInterval,
+) {
+  const { rows, next, creditTypes } = await readRates(deps, {
+    rateCardId: body.rate_card_id,
+    range,
+    selectors: selectorsFromWire(body.selectors),
+    entitledOrOf: null,
+    after: query.next_page ?? null,
+    limit: query.limit,
+  });
+  const fields = await customFieldsOfObjects(
+    deps,
+    rows.map(({ entry }) => entry.productId),
+  );
+  return {
+    data: rows.map((row) => segmentToWire(row, creditTypes, fields)),
+    next_page: next === null ? null : encodeCursor(next),
+  };
+}
+
+function segmentToWire(
+  { interval, entry, productName, productTags }: RateSegment,
+  creditTypes: ReadonlyMap<string, CreditType>,
+  fields: CustomFieldsById,
+): z.input<typeof rateSegment> {
+  const { pricingGroupValues, billingFrequency, commitRate: commit } = entry;
+  return {
+    product_id: entry.productId,
+    product_name: productName,
+    product_tags: [...productTags],
+    product_custom_fields: customFieldsOf(fields, entry.productId),
+    ...(Object.keys(pricingGroupValues).length === 0
+      ? {}
+      : { pricing_group_values: { ...pricingGroupValues } }),
+    ...(billingFrequency === null ? {} : { billing_frequency: billingFrequency }),
+    starting_at: formatInstant(interval.start),
+    ...(interval.end === null ? {} : { ending_before: formatInstant(interval.end) }),
+    entitled: entry.entitled,
+    rate: rateToWire(entry.rate, pricingGroupValues, creditTypes.get(entry.creditTypeId)),
+    ...(commit === null ? {} : { commit_rate: priceToWire(commit) }),
+  };
+}

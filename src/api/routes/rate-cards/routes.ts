@@ -1,0 +1,283 @@
+/** Rate cards: price books that contracts point to. Their rates are in rates.ts. */
+import { z } from 'zod';
+import { moveRateCardProducts, setRateCardProductsOrder } from '../../../billing/rate-cards/product-order.ts';
+import {
+  archiveRateCard,
+  createRateCard,
+  getRateCard,
+  listRateCards,
+  type RateCardView,
+  updateRateCard,
+} from '../../../billing/rate-cards/rate-cards.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { assert } from '../../../core/errors.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import {
+  createdId,
+  creditType,
+  customFields,
+  exactNumber,
+  hourAlignedTimestamp,
+  timestamp,
+  uuid,
+  wholeNumber,
+} from '../../wire/fields.ts';
+import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
+import { pageOf } from '../../wire/pagination.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const conversions = z
+  .array(z.object({ custom_credit_type_id: uuid, fiat_per_custom_credit: exactNumber() }))
+  .nullish();
+
+const aliases = z
+  .array(
+    z.object({
+      name: z.string().min(1),
+      starting_at: hourAlignedTimestamp.nullish(),
+      ending_before: hourAlignedTimestamp.nullish(),
+    }),
+  )
+  .nullish()
+  .meta({ description: 'An alias has one holder at a time; the card that got it last takes it over.' });
+
+const createBody = z
+  .object({
+    name: z.string().min(1).meta({ description: 'Internal; never shown to end customers.' }),
+    description: z.string().nullish(),
+    fiat_credit_type_id: uuid.nullish().meta({ description: 'The currency of the card. Default: US cents.' }),
+    credit_type_conversions: conversions,
+    aliases,
+    custom_fields: customFields.optional(),
+  })
+  .meta({ id: 'CreateRateCard' });
+
+const updateBody = z
+  .object({
+    rate_card_id: uuid,
+    name: z.string().min(1).nullish(),
+    description: z.string().nullish().meta({ description: 'Null clears it.' }),
+    aliases: aliases.meta({ description: 'All that the card is assigned from now on.' }),
+    add_credit_type_conversions: conversions.meta({
+      description: 'Of units that the card does not convert yet: a conversion never changes.',
+    }),
+  })
+  .meta({ id: 'UpdateRateCard', description: 'What is left out stays as it is.' });
+
+const rateCard = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    description: z.string().optional(),
+    fiat_credit_type: creditType,
+    credit_type_conversions: z.array(
+      z.object({ custom_credit_type: creditType, fiat_per_custom_credit: z.string() }),
+    ),
+    aliases: z.array(
+      z.object({
+        name: z.string(),
+        starting_at: timestamp.optional(),
+        ending_before: timestamp.optional(),
+      }),
+    ),
+    created_at: timestamp,
+    created_by: z.string(),
+    custom_fields: customFields,
+  })
+  .meta({ id: 'RateCard' });
+
+const common = { method: 'post', tags: ['Rate cards'] } as const;
+
+export function rateCardRoutes(deps: Deps): RouteDefinition[] {
+  return [...headerRoutes(deps), ...changeRoutes(deps), ...productOrderRoutes(deps)];
+}
+
+function headerRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/create',
+      operationId: 'createRateCard',
+      summary: 'Create a rate card',
+      scope: 'write',
+      body: createBody,
+      response: createdId,
+      errors: [400, 409],
+      async handler({ body, actor }) {
+        const { id } = await createRateCard(deps, fromWire(body, actor.name));
+        return { data: { id } };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/get',
+      operationId: 'getRateCard',
+      summary: 'Get a rate card without its rates',
+      scope: 'read',
+      body: z.object({ id: uuid }),
+      response: z.object({ data: rateCard }),
+      errors: [400, 404],
+      async handler({ body }) {
+        return { data: toWire(await getRateCard(deps, body.id)) };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/list',
+      operationId: 'listRateCards',
+      summary: 'List rate cards',
+      scope: 'read',
+      query: z.object(keysetQuery),
+      body: z.object({}),
+      response: pageOf(rateCard),
+      errors: [400],
+      handler: async ({ query }) => pageToWire(await listRateCards(deps, pageRequest(query)), toWire),
+    }),
+  ];
+}
+
+function changeRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/update',
+      operationId: 'updateRateCard',
+      summary: 'Change name, description and aliases of a rate card, add conversions',
+      description: 'Contracts keep the card that they have.',
+      scope: 'write',
+      body: updateBody,
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await updateRateCard(deps, {
+          rateCardId: body.rate_card_id,
+          ...(body.name == null ? {} : { name: body.name }),
+          ...(body.description === undefined ? {} : { description: body.description }),
+          ...(body.aliases == null ? {} : { aliases: aliasesFromWire(body.aliases) }),
+          addConversions: conversionsFromWire(body.add_credit_type_conversions),
+        });
+        return { data: { id: body.rate_card_id } };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/archive',
+      operationId: 'archiveRateCard',
+      summary: 'Archive a rate card',
+      description: 'It takes no new contracts; those that it has go on. Archiving it again changes nothing.',
+      scope: 'write',
+      body: z.object({ id: uuid }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await archiveRateCard(deps, body.id);
+        return { data: { id: body.id } };
+      },
+    }),
+  ];
+}
+
+/** More products than any card has; bounds the work of one call. */
+const PRODUCTS_MAX = 10_000;
+
+function productOrderRoutes(deps: Deps): RouteDefinition[] {
+  return [
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/setRateCardProductsOrder',
+      operationId: 'setRateCardProductsOrder',
+      summary: 'Set the order of products on invoices',
+      description: 'Products that are not named follow in the order they had.',
+      scope: 'write',
+      body: z.object({ rate_card_id: uuid, product_order: z.array(uuid).max(PRODUCTS_MAX) }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        await setRateCardProductsOrder(deps, body.rate_card_id, body.product_order);
+        return { data: { id: body.rate_card_id } };
+      },
+    }),
+    route({
+      ...common,
+      path: '/v1/contract-pricing/rate-cards/moveRateCardProducts',
+      operationId: 'moveRateCardProducts',
+      summary: 'Move single products to given places',
+      description: 'When all moves are made, each moved product stands at its position.',
+      scope: 'write',
+      body: z.object({
+        rate_card_id: uuid,
+        product_moves: z
+          .array(z.object({ product_id: uuid, position: wholeNumber(0, PRODUCTS_MAX) }))
+          .max(PRODUCTS_MAX),
+      }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body }) {
+        const moves = body.product_moves.map(({ product_id, position }) => ({
+          productId: product_id,
+          position,
+        }));
+        await moveRateCardProducts(deps, body.rate_card_id, moves);
+        return { data: { id: body.rate_card_id } };
+      },
+    }),
+  ];
+}
+
+function conversionsFromWire(wire: z.output<typeof conversions>) {
+  return (wire ?? []).map((conversion) => ({
+    customCreditTypeId: conversion.custom_credit_type_id,
+    fiatPerCustomCredit: conversion.fiat_per_custom_credit,
+  }));
+}
+
+function aliasesFromWire(wire: z.output<typeof aliases>) {
+  return (wire ?? []).map((alias) => ({
+    name: alias.name,
+    startingAt: alias.starting_at ?? null,
+    endingBefore: alias.ending_before ?? null,
+  }));
+}
+
+function fromWire(
+  body: z.output<typeof createBody>,
+  createdBy: string,
+): Parameters<typeof createRateCard>[1] {
+  return {
+    name: body.name,
+    description: body.description ?? null,
+    fiatCreditTypeId: body.fiat_credit_type_id ?? null,
+    conversions: conversionsFromWire(body.credit_type_conversions),
+    aliases: aliasesFromWire(body.aliases),
+    customFields: body.custom_fields ?? {},
+    createdBy,
+  };
+}
+
+function toWire(from: RateCardView): z.input<typeof rateCard> {
+  return {
+    id: from.id,
+    name: from.name,
+    ...(from.description === null ? {} : { description: from.description }),
+    fiat_credit_type: from.fiatCreditType,
+    credit_type_conversions: from.conversions.map(({ customCreditTypeId, fiatPerCustomCredit }) => {
+      const unit = from.customCreditTypes.get(customCreditTypeId);
+      assert(unit !== undefined, `pricing unit ${customCreditTypeId} exists`);
+      return { custom_credit_type: unit, fiat_per_custom_credit: fiatPerCustomCredit.toFixed() };
+    }),
+    aliases: from.aliases.map(({ name, startingAt, endingBefore }) => ({
+      name,
+      ...(startingAt === null ? {} : { starting_at: formatInstant(startingAt) }),
+      ...(endingBefore === null ? {} : { ending_before: formatInstant(endingBefore) }),
+    })),
+    created_at: formatInstant(from.createdAt),
+    created_by: from.createdBy,
+    custom_fields: { ...from.customFields },
+  };
+}

@@ -1,0 +1,48 @@
+/** The sandbox clock: only registered when the service runs with SANDBOX_NOW. */
+import { z } from 'zod';
+import type { Clock } from '../../../core/clock.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { JobRunner } from '../../../jobs/job-runner.ts';
+import type { SandboxClock } from '../../../jobs/service-clock.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { timestamp } from '../../wire/fields.ts';
+
+export interface SandboxRouteDeps {
+  readonly clock: Clock;
+  readonly sandbox: SandboxClock;
+  readonly jobs: Pick<JobRunner, 'nextAt' | 'runDue'>;
+}
+
+const clockAnswer = z
+  .object({ data: z.object({ now: timestamp }) })
+  .meta({ id: 'SandboxClock', description: 'What the clock of a sandbox shows.' });
+
+export function sandboxRoutes({ clock, sandbox, jobs }: SandboxRouteDeps): RouteDefinition[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/sandbox/clock',
+      operationId: 'getSandboxClock',
+      summary: 'Read the sandbox clock',
+      tags: ['Sandbox'],
+      scope: 'read',
+      response: clockAnswer,
+      handler: async () => ({ data: { now: formatInstant(clock.now()) } }),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/sandbox/clock',
+      operationId: 'moveSandboxClock',
+      summary: 'Move the sandbox clock forward',
+      description:
+        'Everything that falls due on the way is done in time order, as if the time between had passed. ' +
+        'The answer comes when it is done. The clock cannot go back.',
+      tags: ['Sandbox'],
+      scope: 'write',
+      body: z.object({ now: timestamp }).meta({ id: 'MoveSandboxClock' }),
+      response: clockAnswer,
+      errors: [400],
+      handler: async ({ body }) => ({ data: { now: formatInstant(await sandbox.advance(body.now, jobs)) } }),
+    }),
+  ];
+}

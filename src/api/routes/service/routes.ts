@@ -1,0 +1,120 @@
+/**
+ * The routes about the service itself: alive, ready, figures, and the reference. They need no token and
+ * do not mind one.
+ */
+import { z } from 'zod';
+import { Refusal } from '../../../core/errors.ts';
+import { docsPage } from '../../http/docs-page.ts';
+import type { Metrics } from '../../http/metrics.ts';
+import type { OpenApiDocument } from '../../http/openapi.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+
+/** Whether each part that a request needs is there, by name. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, boolean>>;
+}
+
+export interface ServiceDeps {
+  readonly version: string;
+  readonly metrics: Metrics;
+  readiness(): Promise<Readiness>;
+  /** The document of all routes, these included. Only asked when somebody reads it. */
+  document(): OpenApiDocument;
+}
+
+const TAGS = ['Service'];
+
+const checks = z
+  .record(z.string(), z.boolean())
+  .meta({ description: 'Whether each part answers, by its name.' });
+
+const notReady = z
+  .object({ message: z.string(), checks: checks.optional() })
+  .meta({ id: 'NotReady', description: 'A refusal that says what is missing.' });
+
+export function serviceRoutes(deps: ServiceDeps): RouteDefinition[] {
+  return [healthRoute(deps), readinessRoute(deps), metricsRoute(deps), documentRoute(deps), docsRoute(deps)];
+}
+
+function healthRoute(deps: ServiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/healthz',
+    operationId: 'health',
+    summary: 'Is the process alive?',
+    tags: TAGS,
+    scope: 'public',
+    response: z.object({ status: z.literal('ok'), version: z.string() }).meta({ id: 'Health' }),
+    handler: async () => ({ status: 'ok' as const, version: deps.version }),
+  });
+}
+
+function readinessRoute(deps: ServiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/readyz',
+    operationId: 'readiness',
+    summary: 'Can it take requests?',
+    description: '200 when both stores answer and the index of known events is built, else 503.',
+    tags: TAGS,
+    scope: 'public',
+    errors: [503],
+    errorBody: notReady,
+    response: z.object({ status: z.literal('ready'), checks }).meta({ id: 'Readiness' }),
+    async handler() {
+      const readiness = await deps.readiness();
+      if (readiness.ready) return { status: 'ready' as const, checks: { ...readiness.checks } };
+      const missing = Object.keys(readiness.checks).filter((name) => readiness.checks[name] === false);
+      throw new Refusal('unavailable', `Not ready: ${missing.join(', ')}`, {
+        details: { checks: readiness.checks },
+      });
+    },
+  });
+}
+
+function metricsRoute(deps: ServiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/metrics',
+    operationId: 'metrics',
+    summary: 'Figures for Prometheus',
+    tags: TAGS,
+    scope: 'public',
+    mediaType: 'text/plain; version=0.0.4; charset=utf-8',
+    response: z.string(),
+    handler: () => deps.metrics.expose(),
+  });
+}
+
+function documentRoute(deps: ServiceDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/openapi.json',
+    operationId: 'openApiDocument',
+    summary: 'This reference as an OpenAPI 3.1 document',
+    tags: TAGS,
+    scope: 'public',
+    response: z.record(z.string(), z.unknown()),
+    handler: async () => ({ ...deps.document() }),
+  });
+}
+
+function docsRoute(deps: ServiceDeps): RouteDefinition {
+  let page: string | undefined;
+  return route({
+    method: 'get',
+    path: '/docs',
+    operationId: 'reference',
+    summary: 'This reference as a page',
+    description: 'Works offline: it loads nothing from anywhere.',
+    tags: TAGS,
+    scope: 'public',
+    mediaType: 'text/html; charset=utf-8',
+    response: z.string(),
+    async handler() {
+      page ??= docsPage(deps.document());
+      return page;
+    },
+  });
+}

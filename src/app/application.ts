@@ -1,0 +1,155 @@
+/**
+ * Joins the application with its stores: clock, jobs, ingest, use cases and routes, closed over two open
+ * stores. `main.ts` starts the stores and listens; tests bring stores of their own to the same application.
+ */
+
+import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
+import type { RouteDefinition } from '../api/http/route.ts';
+import { ingestMeasures, repeatMeasures } from '../api/http/service-measures.ts';
+import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
+import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
+import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
+import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
+import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
+import { contractRoutes } from '../api/routes/contracts/routes.ts';
+import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
+import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
+import { customerRoutes } from '../api/routes/customers/routes.ts';
+import { eventRoutes } from '../api/routes/events/routes.ts';
+import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
+import { packageRoutes } from '../api/routes/packages/routes.ts';
+import { productRoutes } from '../api/routes/products/routes.ts';
+import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
+import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
+import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
+import { usageRoutes } from '../api/routes/usage/routes.ts';
+import { enqueueNextFinalization } from '../billing/invoices/finalization.ts';
+import type { Config } from '../config.ts';
+import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
+import { createJobRunner, type JobRunner } from '../jobs/job-runner.ts';
+import { createServiceClock, type ServiceClock } from '../jobs/service-clock.ts';
+import type { Logger } from '../log.ts';
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { createRepeatLog, type RepeatLog } from '../metering/events/repeat-log.ts';
+import { createIngest } from '../metering/ingest/ingest.ts';
+import type { Contract } from '../store/contracts.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { VERSION } from '../version.ts';
+import { type App, createApp } from './http-app.ts';
+
+export interface ApplicationParts {
+  readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
+    Partial<Pick<Config, 'clickhouseUrl' | 'clickhouseCluster'>>;
+  readonly log: Logger;
+  readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
+  /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
+  firstToken(): Promise<{ readonly token: string }>;
+}
+
+export interface Application {
+  fetch(request: Request, bindings?: object): Response | Promise<Response>;
+  readonly routes: App['routes'];
+  /** The first token, where it was stored just now and the operator has not seen it yet. */
+  readonly newToken: string | null;
+  /** Called when no request is running any more: ends the jobs, writes the last batch. */
+  close(): Promise<void>;
+}
+
+/** How often to learn which events other processes have stored: the time in which a repeat can slip through. */
+const TAIL_INTERVAL_MS = 1_000;
+
+/** Resolves when requests can be answered: the index of known events is built, jobs are running. */
+export async function createApplication(parts: ApplicationParts): Promise<Application> {
+  const { config, log, stores } = parts;
+  const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
+  const { gracePeriodHours, ingestWindowDays: windowDays } = config;
+  const invoicing = { clickhouse: stores.clickhouse, clock, gracePeriodHours };
+  const jobs = createJobRunner({ db: stores.db, clock, log, kinds: [finalizationJobKind(invoicing)] });
+  const repeats = createRepeatLog({ clickhouse: stores.clickhouse });
+  const ingest = createIngest({
+    clickhouse: stores.clickhouse,
+    clock,
+    windowDays,
+    log,
+    // An embedded ClickHouse belongs to this process; a server may be shared with others.
+    tailIntervalMs: config.clickhouseUrl === undefined ? undefined : TAIL_INTERVAL_MS,
+    cluster: config.clickhouseCluster,
+    onRepeat: (event, now) => repeats.note(event, now),
+  });
+  const newToken = await ensureFirstToken({
+    db: stores.db,
+    clock,
+    apiToken: config.apiToken,
+    firstToken: parts.firstToken,
+  });
+  const { ids } = await ingest.rebuild();
+  log.info({ ids }, 'the index of known events is built');
+  const app = createApp({
+    version: VERSION,
+    log,
+    authenticate: createAuthenticator({ db: stores.db, clock }),
+    routes: allRoutes({ ...invoicing, db: stores.db, clock, jobs, windowDays, repeats }),
+    ingest: ingest.ingest,
+    readiness: () => readiness(stores),
+    measures: () => [...ingestMeasures(ingest.stats()), ...repeatMeasures(repeats.stats())],
+  });
+  jobs.start();
+  return {
+    fetch: app.hono.fetch,
+    routes: app.routes,
+    newToken,
+    async close() {
+      await jobs.close();
+      await ingest.close();
+      await repeats.close();
+    },
+  };
+}
+
+interface RouteDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: ServiceClock;
+  readonly jobs: JobRunner;
+  readonly gracePeriodHours: number;
+  readonly windowDays: number;
+  readonly repeats: RepeatLog;
+}
+
+function allRoutes(deps: RouteDeps): RouteDefinition[] {
+  const { clock, jobs, gracePeriodHours } = deps;
+  const queueFinalization = (tx: Transaction, contract: Contract) =>
+    enqueueNextFinalization(tx, contract, gracePeriodHours);
+  return [
+    ...customerRoutes(deps),
+    ...billableMetricRoutes(deps),
+    ...billableMetricPreviewRoutes(deps),
+    ...usageRoutes(deps),
+    ...eventRoutes(deps),
+    ...billingProviderRoutes(deps),
+    ...creditTypeRoutes(deps),
+    ...productRoutes(deps),
+    ...rateCardRoutes(deps),
+    ...rateRoutes(deps),
+    ...packageRoutes(deps),
+    ...contractRoutes({
+      ...deps,
+      onContractCreated: queueFinalization,
+      onContractEndChanged: queueFinalization,
+    }),
+    ...contractEditRoutes({ ...deps, onContractEndChanged: queueFinalization }),
+    ...contractRateScheduleRoutes(deps),
+    ...invoiceRoutes(deps),
+    ...customFieldRoutes(deps),
+    ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
+  ];
+}
+
+/** The index is built before anything is served, so only the stores can be missing. */
+async function readiness(stores: ApplicationParts['stores']) {
+  const ready = await stores.ping().then(
+    () => true,
+    () => false,
+  );
+  return { ready, checks: { stores: ready } };
+}

@@ -1,0 +1,122 @@
+/**
+ * Loads a file of events: reads, checks, stores and remembers how far it is, batch by batch. While one batch
+ * is stored the next is read and checked. Does not print, start stores or end the process.
+ */
+import type { Clock } from '../../../core/clock.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
+import { BackfillFailure, EXIT, InputFailure, reasonOf } from './failure.ts';
+import { type InputFile, readBatches } from './input-file.ts';
+import type { InvalidReport } from './invalid-report.ts';
+import type { Line } from './line-splitter.ts';
+import type { ProgressFile, SavedProgress } from './progress-file.ts';
+import { type BatchStore, createBatchStore } from './store-batch.ts';
+
+export interface Backfill {
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly file: InputFile;
+  /** Where to begin: `NOTHING_DONE`, or what an earlier run saved. */
+  readonly from: SavedProgress;
+  readonly progressFile: ProgressFile;
+  /** Where invalid lines go; null: the first of them ends the run. */
+  readonly report: InvalidReport | null;
+  /** Told after every batch, with the part of the file that was read, from 0 to 1. */
+  readonly onProgress: (progress: SavedProgress, fraction: number) => void;
+  /** Ends the run after the batch under way. */
+  readonly signal: AbortSignal;
+}
+
+interface CheckedBatch extends CheckedLines {
+  readonly lines: readonly Line[];
+  readonly fraction: number;
+}
+
+/**
+ * Resolves with the whole count when the end of the file is stored. Throws `BackfillFailure` at the first
+ * invalid line and where the file cannot be read any further, when everything before that is stored, and when
+ * it was interrupted.
+ */
+export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
+  const { file, from, clock, signal } = backfill;
+  const store = createBatchStore(backfill.clickhouse);
+  let storing = Promise.resolve(from);
+  // Its failure is met where it is awaited; until then it must not end the process.
+  const follow = (batch: CheckedBatch) => {
+    const next = storing.then((progress) => storeBatch(backfill, store, batch, progress));
+    next.catch(() => {});
+    return next;
+  };
+  try {
+    for await (const { lines, fraction } of readBatches(file, from)) {
+      const checked = { ...checkLines(lines, clock.now()), lines, fraction };
+      const progress = await storing;
+      if (signal.aborted) throw interrupted(progress);
+      const [first] = checked.invalid;
+      if (first !== undefined && backfill.report === null) {
+        throw await stopAt(first, backfill, store, checked, progress);
+      }
+      storing = follow(checked);
+    }
+  } catch (error) {
+    if (!(error instanceof InputFailure)) throw error;
+    const { line } = await storing;
+    throw new BackfillFailure(`${error.message}\nEverything up to line ${line} is stored`);
+  }
+  const progress = await storing;
+  await backfill.progressFile.remove();
+  return progress;
+}
+
+async function storeBatch(
+  backfill: Backfill,
+  store: BatchStore,
+  batch: CheckedBatch,
+  progress: SavedProgress,
+): Promise<SavedProgress> {
+  const last = batch.lines.at(-1);
+  if (last === undefined) return progress;
+  const outcome = await store.store(batch.events, backfill.clock.now()).catch((error: unknown) => {
+    throw new BackfillFailure(
+      `the events after line ${progress.line} could not be stored: ${reasonOf(error)}\n` +
+        'Run the same again to go on from there',
+    );
+  });
+  const report = (await backfill.report?.write(batch.invalid)) ?? progress.report;
+  const reached = {
+    offset: last.end,
+    line: last.number,
+    stored: progress.stored + outcome.stored,
+    duplicates: progress.duplicates + outcome.duplicates,
+    skipped: progress.skipped + batch.invalid.length,
+    report,
+  };
+  await backfill.progressFile.save(reached);
+  backfill.onProgress(reached, batch.fraction);
+  return reached;
+}
+
+/** Stores the lines before the invalid one, so that it is the next when the file is corrected. */
+async function stopAt(
+  { line, reason }: InvalidLine,
+  backfill: Backfill,
+  store: BatchStore,
+  batch: CheckedBatch,
+  progress: SavedProgress,
+): Promise<BackfillFailure> {
+  const lines = batch.lines.filter(({ number }) => number < line.number);
+  const before = { ...checkLines(lines, backfill.clock.now()), lines, fraction: batch.fraction };
+  await storeBatch(backfill, store, before, progress);
+  return new BackfillFailure(
+    `line ${line.number} is not a valid event: ${reason}\n` +
+      `Everything before it is stored. Correct the line and run the same again, or skip such lines with --skip-invalid REPORT.ndjson`,
+    EXIT.invalidLine,
+  );
+}
+
+function interrupted({ line }: SavedProgress): BackfillFailure {
+  return new BackfillFailure(
+    `interrupted after line ${line}; run the same again to go on from there`,
+    EXIT.interrupted,
+  );
+}

@@ -1,0 +1,80 @@
+/** Opens the ClickHouse of the service's configuration for a backfill, without any of its other parts. */
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../../config.ts';
+import { DataDirectoryError, takeDataDirectory } from '../../../embedded/data-directory.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
+import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
+import { applySchema } from '../../../metering/schema.ts';
+import { createEmbeddedClickHouse } from '../../stores.ts';
+import { BackfillFailure, reasonOf } from './failure.ts';
+
+export interface OpenClickHouse {
+  readonly clickhouse: ClickHouse;
+  /** Which one it is, for people, without any secret. */
+  readonly target: string;
+  close(): Promise<void>;
+}
+
+export type BackfillConfig = Pick<
+  Config,
+  'dataDir' | 'clickhouseUrl' | 'clickhouseCluster' | 'workerThreads'
+>;
+
+/**
+ * The embedded one belongs to one process, so its directory is taken for as long as it is open. Throws
+ * `BackfillFailure` where the service has it, or a server does not answer.
+ */
+export async function openClickHouse(config: BackfillConfig): Promise<OpenClickHouse> {
+  return config.clickhouseUrl === undefined
+    ? await openEmbedded(config)
+    : await openRemote(config, config.clickhouseUrl);
+}
+
+async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise<OpenClickHouse> {
+  const directory = await takeDataDirectory(dataDir).catch((error: unknown) => {
+    if (!(error instanceof DataDirectoryError)) throw error;
+    throw new BackfillFailure(
+      `${error.message}\nThe embedded ClickHouse belongs to one process: stop the service, run the backfill, start it again`,
+    );
+  });
+  try {
+    const clickhouse = await createEmbeddedClickHouse({
+      directory: join(dataDir, 'clickhouse'),
+      workerThreads,
+    });
+    const close = async () => {
+      await clickhouse.close();
+      await directory.release();
+    };
+    return await withTables({ clickhouse, target: await realpath(dataDir), close }, undefined);
+  } catch (error) {
+    await directory.release();
+    throw error;
+  }
+}
+
+async function openRemote(config: BackfillConfig, url: string): Promise<OpenClickHouse> {
+  const server = { url, cluster: config.clickhouseCluster };
+  const address = parseClickHouseUrl(url);
+  const { host, protocol } = new URL(address.url);
+  const target = `${protocol}//${host}/${address.database}`;
+  try {
+    await createRemoteDatabase(server);
+  } catch (error) {
+    throw new BackfillFailure(`the ClickHouse at ${target} does not answer: ${reasonOf(error)}`);
+  }
+  const clickhouse = createRemoteClickHouse(server);
+  return await withTables({ clickhouse, target, close: () => clickhouse.close() }, config.clickhouseCluster);
+}
+
+async function withTables(opened: OpenClickHouse, cluster: string | undefined): Promise<OpenClickHouse> {
+  try {
+    await applySchema(opened.clickhouse, cluster);
+    return opened;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}

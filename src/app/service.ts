@@ -1,0 +1,91 @@
+/**
+ * The running service: data directory, stores, application, HTTP server; and the same in reverse.
+ *
+ * Owns the order of these and nothing of what the application does. Does not exit the process.
+ */
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import type { Config } from '../config.ts';
+import { firstToken } from '../embedded/api-token.ts';
+import { takeDataDirectory } from '../embedded/data-directory.ts';
+import type { Logger } from '../log.ts';
+import { createApplication } from './application.ts';
+import { startStores } from './stores.ts';
+
+export interface Service {
+  readonly url: string;
+  /** To be shown to the operator, once; null where there was a token already. */
+  readonly newToken: string | null;
+  /** Resolves, with a line saying why, when the service cannot go on. */
+  readonly lost: Promise<string>;
+  /** Drains: no new connections, running requests are answered, then everything is closed. */
+  close(): Promise<void>;
+}
+
+/** A client that reads its answer slower than this is cut off, so that a shutdown always ends. */
+const DRAIN_WAIT_MS = 30_000;
+const DRAIN_POLL_MS = 50;
+
+/** Starts everything. When a step fails, the steps before it are undone before this throws. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const undo: Array<() => Promise<void>> = [];
+  const unwind = async () => {
+    for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  };
+  try {
+    const directory = await takeDataDirectory(config.dataDir);
+    undo.push(() => directory.release());
+    const stores = await startStores(config);
+    undo.push(() => stores.close());
+    const application = await createApplication({
+      config,
+      log,
+      stores,
+      firstToken: () => firstToken(config.dataDir),
+    });
+    undo.push(() => application.close());
+    const server = createAdaptorServer({
+      fetch: (request, bindings) => application.fetch(request, bindings),
+    });
+    await listen(server, config);
+    undo.push(() => drain(server));
+    return { url: urlOf(server, config), newToken: application.newToken, lost: stores.lost, close: unwind };
+  } catch (error) {
+    await unwind();
+    throw error;
+  }
+}
+
+async function listen(server: ServerType, config: Pick<Config, 'host' | 'port'>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.port, config.host, () => {
+      server.removeListener('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** Stops listening and waits until every running request has its answer. */
+async function drain(server: ServerType): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  if (!('closeIdleConnections' in server)) return await closed;
+  // A kept-alive connection becomes idle with its last answer, and only then can be closed.
+  const poll = setInterval(() => server.closeIdleConnections(), DRAIN_POLL_MS);
+  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_WAIT_MS);
+  server.closeIdleConnections();
+  await closed;
+  clearInterval(poll);
+  clearTimeout(limit);
+}
+
+function urlOf(server: ServerType, config: Pick<Config, 'host' | 'port'>): string {
+  const address = server.address() as AddressInfo | string | null;
+  const port = typeof address === 'object' && address !== null ? address.port : config.port;
+  // Where it listens on every address, the one that can be typed on this machine is told.
+  const isAny = config.host === '0.0.0.0' || config.host === '::';
+  const host = isAny ? 'localhost' : config.host.includes(':') ? `[${config.host}]` : config.host;
+  return `http://${host}:${port}`;
+}

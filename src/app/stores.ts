@@ -1,0 +1,112 @@
+/**
+ * Opens the two stores that the configuration names, embedded or by URL, and brings both up to date.
+ * Used by the service, the demo and the tests alike.
+ */
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from '../embedded/chdb.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { createClickHouse } from '../metering/client/clickhouse-client.ts';
+import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
+import { applySchema } from '../metering/schema.ts';
+import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
+import { migrateDatabase } from '../store/migrate.ts';
+
+export type StoresConfig = Pick<
+  Config,
+  'dataDir' | 'databaseUrl' | 'clickhouseUrl' | 'clickhouseCluster' | 'workerThreads'
+>;
+
+export interface Stores {
+  readonly db: DatabasePool['db'];
+  readonly clickhouse: ClickHouse;
+  /** Rejects when one of the stores does not answer. */
+  ping(): Promise<void>;
+  /** Resolves, with a line saying why, when an embedded store has ended by itself. */
+  readonly lost: Promise<string>;
+  /** Waits for what is running in either, then stops the embedded ones. */
+  close(): Promise<void>;
+}
+
+/** Starts both at the same time; when one fails the other is closed again before this throws. */
+export async function startStores(config: StoresConfig): Promise<Stores> {
+  const [relational, columnar] = await Promise.allSettled([openPostgres(config), openClickHouse(config)]);
+  if (relational.status === 'rejected' || columnar.status === 'rejected') {
+    if (relational.status === 'fulfilled') await relational.value.close();
+    if (columnar.status === 'fulfilled') await columnar.value.close();
+    throw relational.status === 'rejected' ? relational.reason : (columnar as PromiseRejectedResult).reason;
+  }
+  const { pool, close: closePostgres, lost } = relational.value;
+  const clickhouse = columnar.value;
+  return {
+    db: pool.db,
+    clickhouse,
+    lost,
+    ping: async () => {
+      await Promise.all([pool.ping(), clickhouse.ping()]);
+    },
+    close: async () => {
+      await Promise.all([closePostgres(), clickhouse.close()]);
+    },
+  };
+}
+
+interface Relational {
+  readonly pool: DatabasePool;
+  readonly lost: Promise<string>;
+  close(): Promise<void>;
+}
+
+async function openPostgres(config: StoresConfig): Promise<Relational> {
+  const embedded =
+    config.databaseUrl === undefined
+      ? await startEmbeddedPostgres({ directory: join(config.dataDir, 'postgres') })
+      : undefined;
+  const connection: PostgresConnection = embedded?.connection ?? { url: config.databaseUrl ?? '' };
+  try {
+    await migrateDatabase(connection);
+  } catch (error) {
+    await embedded?.stop();
+    throw error;
+  }
+  const pool = createDatabase(connection);
+  return { pool, lost: endOf(embedded), close: () => closeInOrder(pool, embedded) };
+}
+
+/** The pool first, so that no query meets a server that is going away. */
+async function closeInOrder(pool: DatabasePool, embedded: EmbeddedPostgres | undefined): Promise<void> {
+  await pool.close();
+  await embedded?.stop();
+}
+
+async function endOf(embedded: EmbeddedPostgres | undefined): Promise<string> {
+  if (embedded === undefined) return await new Promise<never>(() => {});
+  return `the embedded PostgreSQL has ended: ${await embedded.ended}`;
+}
+
+async function openClickHouse(config: StoresConfig): Promise<ClickHouse> {
+  const clickhouse = await connectClickHouse(config);
+  try {
+    await applySchema(clickhouse, config.clickhouseCluster);
+  } catch (error) {
+    await clickhouse.close();
+    throw error;
+  }
+  return clickhouse;
+}
+
+async function connectClickHouse(config: StoresConfig): Promise<ClickHouse> {
+  if (config.clickhouseUrl === undefined) {
+    const directory = join(config.dataDir, 'clickhouse');
+    return await createEmbeddedClickHouse({ directory, workerThreads: config.workerThreads });
+  }
+  const server = { url: config.clickhouseUrl, cluster: config.clickhouseCluster };
+  await createRemoteDatabase(server);
+  return createRemoteClickHouse(server);
+}
+
+/** The embedded engine as the service sees it, without tables. */
+export async function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Promise<ClickHouse> {
+  return createClickHouse(await openEmbeddedClickHouse(options));
+}

@@ -1,0 +1,66 @@
+/** What was paid for a unit of commits; a rollover is worth what was paid for its source. */
+import type { Decimal } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import { costBasis } from '../../rating/balances/cost-basis.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import type { Database } from '../../store/database.ts';
+import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
+
+/** By commit; absent where it cannot be told. */
+export async function costBasesOf(
+  db: Database,
+  states: readonly FullContract[],
+  cards: ReadonlyMap<string, RateCard>,
+): Promise<Map<string, Decimal>> {
+  const bases = new Map<string, Decimal>();
+  const rolledOver: Commit[] = [];
+  for (const { contract, terms } of states) {
+    for (const commit of terms.commits) {
+      if (commit.rolledOverFrom !== null) rolledOver.push(commit);
+      else put(bases, commit.id, commit, cards.get(contract.rateCardId ?? ''));
+    }
+  }
+  if (rolledOver.length > 0) await putRolledOver(db, rolledOver, bases);
+  return bases;
+}
+
+/** A chain of rollovers has as many links as there are renewals; its first source is what was bought. */
+async function putRolledOver(
+  db: Database,
+  rolledOver: readonly Commit[],
+  bases: Map<string, Decimal>,
+): Promise<void> {
+  const bought = new Map(rolledOver.map((commit) => [commit.id, commit]));
+  for (;;) {
+    const ids = new Set([...bought.values()].flatMap((one) => one.rolledOverFrom?.commitId ?? []));
+    if (ids.size === 0) break;
+    const sources = await loadCommits(db, { ids: [...ids], includeArchived: true });
+    const byId = new Map(sources.map((source) => [source.id, source]));
+    for (const [id, commit] of bought) {
+      if (commit.rolledOverFrom === null) continue;
+      const source = byId.get(commit.rolledOverFrom.commitId);
+      assert(source !== undefined, `commit ${commit.rolledOverFrom.commitId}, which rolled over, is there`);
+      bought.set(id, source);
+    }
+  }
+  const owners = new Set([...bought.values()].flatMap((commit) => commit.contractId ?? []));
+  const contracts = await loadContracts(db, { ids: [...owners], includeArchived: true });
+  const cardIds = new Map(contracts.map(({ id, rateCardId }) => [id, rateCardId ?? '']));
+  const cards = await loadRateCards(db, [...new Set([...cardIds.values()].filter((id) => id !== ''))]);
+  for (const [id, commit] of bought) {
+    put(bases, id, commit, cards.get(cardIds.get(commit.contractId ?? '') ?? ''));
+  }
+}
+
+/** A custom unit is worth what the rate card converts it to. */
+function put(bases: Map<string, Decimal>, id: string, commit: Commit, card: RateCard | undefined): void {
+  const conversion = card?.conversions.find(
+    (one) => one.customCreditTypeId === commit.accessSchedule.creditTypeId,
+  );
+  const isConverted = commit.invoiceSchedule?.creditTypeId === card?.fiatCreditTypeId;
+  const basis = costBasis(commit, isConverted ? (conversion?.fiatPerCustomCredit ?? null) : null);
+  if (basis !== null) bases.set(id, basis);
+}

@@ -1,0 +1,96 @@
+/** The renewal of a contract and the commits that it has rolled over, as they are stored. */
+import { assert } from '../../core/errors.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
+import type { RolledAmount } from '../../core/terms/ledger.ts';
+import { type Renewal, rolledAmounts, rolledOver } from '../../rating/balances/rollover.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { loadTransitions } from '../../store/contract-transitions.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import type { Withheld } from './withheld.ts';
+
+/** A contract that others have been rolled over to. */
+export interface RolloverTarget {
+  readonly contract: Contract;
+  /** By source. */
+  readonly heirs: ReadonlyMap<string, Commit>;
+}
+
+/** For each of the contracts that has been renewed with rollover: what it has been renewed by. */
+export async function loadRolloverTargets(
+  db: Database | Transaction,
+  transitions: Iterable<Transition>,
+): Promise<Map<string, RolloverTarget>> {
+  const renewals = [...transitions].filter((one) => one.rollsOver);
+  const ids = renewals.map((one) => one.toContractId);
+  const contracts = await loadContracts(db, { ids, includeArchived: true });
+  const commits = await loadCommits(db, { contractIds: ids, includeArchived: true });
+  return new Map(
+    renewals.map(({ fromContractId, toContractId }) => {
+      const contract = contracts.find((one) => one.id === toContractId);
+      assert(contract !== undefined, `contract ${toContractId}, which renews another, is there`);
+      const heirs = commits.flatMap((commit) => {
+        const source = commit.rolledOverFrom;
+        const isHeir = source?.contractId === fromContractId && commit.contractId === toContractId;
+        return isHeir ? [[source.commitId, commit] as const] : [];
+      });
+      return [fromContractId, { contract, heirs: new Map(heirs) }];
+    }),
+  );
+}
+
+/** The renewal of this one contract; null where none has rolled anything over. */
+export async function findRolloverTarget(
+  tx: Transaction,
+  contractId: string,
+): Promise<RolloverTarget | null> {
+  const transitions = (await loadTransitions(tx, [contractId])).get(contractId) ?? [];
+  const renewal = transitions.filter((one) => one.fromContractId === contractId);
+  return (await loadRolloverTargets(tx, renewal)).get(contractId) ?? null;
+}
+
+/** What has been taken from the segments of `source` by the renewal of its contract. */
+export function amountsTaken(source: Commit, target: RolloverTarget | undefined): RolledAmount[] {
+  const heir = target?.heirs.get(source.id);
+  return target === undefined || heir === undefined ? [] : rolledAmounts(source, heir, target.contract);
+}
+
+/**
+ * What the contract rolls over to `renewal`, in the order of the sources. `heirs` are those of earlier;
+ * with `isOver`, when the renewal lies in the past, there can be no others.
+ */
+export function rolloversOf(
+  { contract, terms }: FullContract,
+  renewal: Renewal,
+  isWithheld: Withheld,
+  heirs: ReadonlyMap<string, Commit> = new Map(),
+  isOver = false,
+): Commit[] {
+  return terms.commits.flatMap((commit) => {
+    const earlier = heirs.get(commit.id) ?? null;
+    if (isOver && earlier === null) return [];
+    const heir = rolledOver({ commit, contract, isWithheld: isWithheld(commit) }, renewal, earlier);
+    return heir ?? [];
+  });
+}
+
+/**
+ * The contract as its end at a renewal leaves it, with the segments that the end has cut away but that
+ * have rolled over: their ledger tells where the amounts have gone. They cannot be used any more.
+ */
+export function withRolledSegments(
+  ended: FullContract,
+  before: FullContract,
+  rollovers: readonly Commit[],
+): FullContract {
+  const sources = new Set(rollovers.map((one) => one.rolledOverFrom?.commitId));
+  const old = new Map(before.terms.commits.map((one) => [one.id, one.accessSchedule.segments]));
+  const commits = ended.terms.commits.map((commit): Commit => {
+    if (!sources.has(commit.id)) return commit;
+    const left = new Map(commit.accessSchedule.segments.map((one) => [one.id, one]));
+    const segments = (old.get(commit.id) ?? []).map((one) => left.get(one.id) ?? one);
+    return { ...commit, accessSchedule: { ...commit.accessSchedule, segments } };
+  });
+  return { ...ended, terms: { ...ended.terms, commits } };
+}

@@ -1,0 +1,99 @@
+/**
+ * Amendments, as older clients know edits: additions that begin at a date of their own
+ * (docs/contracts.md, "Edits").
+ */
+import { invalid } from '../../../core/errors.ts';
+import type { Contract } from '../../../core/terms/contract.ts';
+import {
+  addedTerms,
+  type ContractEdit,
+  NO_REMOVALS,
+  NO_UPDATES,
+} from '../../../core/terms/contract-edits.ts';
+import { contains, formatInstant, type Instant } from '../../../core/time.ts';
+import { fieldsOfTerms } from '../../custom-fields/fields-of-terms.ts';
+import { mergeCustomFields, storeCustomFields } from '../../custom-fields/store-fields.ts';
+import { type ContractReference, changeContract } from '../change-contract.ts';
+import { requireNotArchived } from '../contract-changes.ts';
+import { followRenewal } from '../follow-renewal.ts';
+import { NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
+import { applyEdit, type ContractEditInput } from './apply-edit.ts';
+import type { EditDeps } from './edit-contract.ts';
+
+export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
+
+export interface AmendContractInput extends ContractReference {
+  readonly startingAt: Instant;
+  readonly terms: AmendmentTerms;
+  /** Set on the contract; its others stay. */
+  readonly customFields: Readonly<Record<string, string>>;
+  readonly createdBy: string;
+}
+
+/**
+ * Adds the terms or none of them, and returns the record of the edit. Refuses what `editContract` refuses,
+ * a date outside the contract, and terms that begin before it (`invalid`).
+ */
+export async function amendContract(
+  deps: Omit<EditDeps, 'onEndChanged'>,
+  input: AmendContractInput,
+): Promise<ContractEdit> {
+  const { customerId, contractId, startingAt, createdBy, customFields: fields } = input;
+  const terms: TermsInput = { ...NO_TERMS_INPUT, ...input.terms };
+  const now = deps.clock.now();
+  return deps.db.transaction(async (tx) => {
+    const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
+    const { changed, edit } = await changeContract(tx, { customerId, contractId }, origin, (full) => {
+      requireNotArchived(full);
+      requireWithin(full.contract, startingAt);
+      requireFromStart(terms, startingAt);
+      const additions = { ...NO_EDIT, additions: terms };
+      return applyEdit(tx, full, additions, { prefix: '', editedBy: createdBy, now });
+    });
+    await storeCustomFields(tx, fieldsOfTerms(terms, addedTerms(edit.changes), ''));
+    await followRenewal(tx, changed, origin);
+    await mergeCustomFields(tx, { entity: 'contract', entityId: contractId, fields, path: '' });
+    return edit;
+  });
+}
+
+const NO_EDIT: Omit<ContractEditInput, 'additions'> = {
+  header: {},
+  allowEndingBeforeFinalizedInvoice: true,
+  billingConfiguration: null,
+  removals: NO_REMOVALS,
+  updates: NO_UPDATES,
+};
+
+function requireWithin({ startingAt: start, endingBefore: end }: Contract, at: Instant): void {
+  if (!contains({ start, end }, at)) throw invalid('starting_at', 'must lie within the contract');
+}
+
+/** When commits are invoiced is free: they may be paid before they can be used. */
+function requireFromStart(terms: AmendmentTerms, startingAt: Instant): void {
+  const check = (at: Instant | undefined, field: string) => {
+    if (at === undefined || at >= startingAt) return;
+    throw invalid(field, `must not be before the amendment starts, ${formatInstant(startingAt)}`);
+  };
+  for (const [index, { startingAt: at }] of terms.overrides.entries()) {
+    check(at, `overrides[${index}].starting_at`);
+  }
+  for (const [list, commits] of [
+    ['commits', terms.commits],
+    ['credits', terms.credits],
+  ] as const) {
+    for (const [index, { accessSchedule }] of commits.entries()) {
+      for (const [item, segment] of (accessSchedule?.segments ?? []).entries()) {
+        const field = `${list}[${index}].access_schedule.schedule_items[${item}].starting_at`;
+        check(segment.startingAt, field);
+      }
+    }
+  }
+  for (const [index, { schedule }] of terms.scheduledCharges.entries()) {
+    const path = `scheduled_charges[${index}].schedule`;
+    check(schedule.recurring?.startingAt, `${path}.recurring_schedule.starting_at`);
+    for (const [item, { timestamp }] of (schedule.items ?? []).entries()) {
+      check(timestamp, `${path}.schedule_items[${item}].timestamp`);
+    }
+  }
+}

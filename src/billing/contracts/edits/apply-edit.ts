@@ -1,0 +1,170 @@
+/**
+ * What an edit makes of a contract. The order is fixed: end date and header, then what is archived and
+ * removed, then what is changed, then what is added.
+ */
+import { invalid } from '../../../core/errors.ts';
+import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
+import type {
+  ContractChanges,
+  HeaderChanges,
+  Removals,
+  Updates,
+} from '../../../core/terms/contract-edits.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { findRateCard } from '../../../store/rate-cards.ts';
+import {
+  type BillingConfigurationLookup,
+  matchBillingConfiguration,
+} from '../../billing-providers/match-configuration.ts';
+import type { ContractChange } from '../change-contract.ts';
+import { checkEndDate } from '../contract-changes.ts';
+import { type BuiltTerms, buildTerms, type TermsInput } from '../terms/build-terms.ts';
+import { type NamedIds, namedIds } from '../terms/named-ids.ts';
+import { loadTermsContext } from '../terms/terms-context.ts';
+import { withEndDate } from '../terms/truncate-terms.ts';
+import { namedByUpdated, namedByUpdates } from './named-by-updates.ts';
+import { removeTerms, requireUsedTrackers } from './remove-terms.ts';
+import { updateTerms } from './update-terms.ts';
+
+export interface ContractEditInput {
+  readonly header: HeaderChanges;
+  /** Whether a new end may lie before the end of invoices that are finalized. */
+  readonly allowEndingBeforeFinalizedInvoice: boolean;
+  readonly billingConfiguration: BillingConfigurationLookup | null;
+  readonly removals: Removals;
+  readonly updates: Updates;
+  readonly additions: TermsInput;
+}
+
+export interface EditOrigin {
+  /** What stands before the names of the lists of additions: `add_` in edits, nothing in amendments. */
+  readonly prefix: 'add_' | '';
+  readonly editedBy: string;
+  readonly now: Instant;
+}
+
+/** Refuses (`invalid`) the first bad field. Reads what the edit names, and writes nothing. */
+export async function applyEdit(
+  tx: Transaction,
+  full: FullContract,
+  input: ContractEditInput,
+  origin: EditOrigin,
+): Promise<ContractChange> {
+  const { header, removals, updates, additions } = input;
+  const ended = await withHeader(tx, full, input, origin.now);
+  const configurationId = await billingConfigurationOf(tx, full, input);
+  const contract = {
+    ...ended.contract,
+    billingConfigurationId: configurationId ?? ended.contract.billingConfigurationId,
+  };
+  const card = contract.rateCardId === null ? null : await findRateCard(tx, contract.rateCardId);
+  const loaded = await loadTermsContext(tx, card, namedInAll(input, full.terms), contract);
+  const removed = removeTerms(ended.terms, removals, origin.now);
+  const updated = updateTerms(removed, updates, { contract, loaded, now: origin.now });
+  const built = buildTerms(additions, {
+    contract,
+    loaded,
+    prefix: origin.prefix,
+    existing: updated,
+    createdAt: origin.now,
+    createdBy: origin.editedBy,
+  });
+  const after = { contract, terms: withAdditions(updated, built, origin.prefix) };
+  requireUsedTrackers(after.terms, removals);
+  return {
+    after,
+    changes: {
+      ...header,
+      ...removals,
+      ...updates,
+      ...addedChanges(built),
+      addBillingConfigurationId: configurationId,
+    },
+  };
+}
+
+async function withHeader(
+  tx: Transaction,
+  full: FullContract,
+  { header, allowEndingBeforeFinalizedInvoice }: ContractEditInput,
+  now: Instant,
+): Promise<FullContract> {
+  const { name, netPaymentTermsDays, endingBefore } = header;
+  let ended = full;
+  if (endingBefore !== undefined) {
+    const field = 'update_contract_end_date';
+    await checkEndDate(tx, full, { endingBefore, allowEndingBeforeFinalizedInvoice }, field);
+    ended = withEndDate(full, endingBefore, now);
+  }
+  return {
+    terms: ended.terms,
+    contract: {
+      ...ended.contract,
+      ...(name === undefined ? {} : { name }),
+      ...(netPaymentTermsDays === undefined ? {} : { netPaymentTermsDays }),
+    },
+  };
+}
+
+/** A configuration can be given once; it is in force from the start of the current period. */
+async function billingConfigurationOf(
+  tx: Transaction,
+  { contract }: FullContract,
+  { billingConfiguration: lookup }: ContractEditInput,
+): Promise<string | null> {
+  if (lookup === null) return null;
+  const field = 'add_billing_provider_configuration_update';
+  if (contract.billingConfigurationId !== null) {
+    throw invalid(field, 'the contract has a billing provider configuration, which cannot be replaced');
+  }
+  const path = `${field}.billing_provider_configuration.`;
+  return (await matchBillingConfiguration(tx, contract.customerId, lookup, path)).id;
+}
+
+function namedInAll({ additions, updates }: ContractEditInput, terms: ContractTerms): NamedIds {
+  const all = [namedIds(additions), namedByUpdates(updates), namedByUpdated(terms, updates)];
+  return {
+    productIds: all.flatMap((one) => one.productIds),
+    creditTypeIds: all.flatMap((one) => one.creditTypeIds),
+    balanceIds: all.flatMap((one) => one.balanceIds),
+  };
+}
+
+/** Thresholds are one of a kind: a contract that has one changes it, and adds none. */
+function withAdditions(terms: ContractTerms, built: BuiltTerms, prefix: string): ContractTerms {
+  const { spendThreshold, prepaidBalanceThreshold } = built;
+  const refuseSecond = (name: string) => {
+    throw invalid(`${prefix}${name}`, `the contract has one already: use update_${name}`);
+  };
+  if (spendThreshold !== null && terms.spendThreshold !== null) {
+    refuseSecond('spend_threshold_configuration');
+  }
+  if (prepaidBalanceThreshold !== null && terms.prepaidBalanceThreshold !== null) {
+    refuseSecond('prepaid_balance_threshold_configuration');
+  }
+  return {
+    commits: [...terms.commits, ...built.commits],
+    recurringCommits: [...terms.recurringCommits, ...built.recurringCommits],
+    overrides: [...terms.overrides, ...built.overrides],
+    scheduledCharges: [...terms.scheduledCharges, ...built.scheduledCharges],
+    subscriptions: [...terms.subscriptions, ...built.subscriptions],
+    spendTrackers: [...terms.spendTrackers, ...built.spendTrackers],
+    spendThreshold: spendThreshold ?? terms.spendThreshold,
+    prepaidBalanceThreshold: prepaidBalanceThreshold ?? terms.prepaidBalanceThreshold,
+    usageFilters: terms.usageFilters,
+  };
+}
+
+function addedChanges(built: BuiltTerms): Partial<ContractChanges> {
+  return {
+    addCommits: built.commits,
+    addRecurringCommits: built.recurringCommits,
+    addOverrides: built.overrides,
+    addScheduledCharges: built.scheduledCharges,
+    addSubscriptions: built.subscriptions,
+    addSpendTrackers: built.spendTrackers,
+    addSpendThreshold: built.spendThreshold,
+    addPrepaidBalanceThreshold: built.prepaidBalanceThreshold,
+  };
+}

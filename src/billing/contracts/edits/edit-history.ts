@@ -1,0 +1,61 @@
+/** Reading the edit history of a contract. */
+import type { Clock } from '../../../core/clock.ts';
+import type { Contract } from '../../../core/terms/contract.ts';
+import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
+import type { Instant } from '../../../core/time.ts';
+import { loadContractEdits } from '../../../store/contract-edits.ts';
+import type { Database } from '../../../store/database.ts';
+import { findRateCard } from '../../../store/rate-cards.ts';
+import type { ContractReference } from '../change-contract.ts';
+import { loadNames, type TermNames } from '../reads/contract-views.ts';
+import { findContractOf } from '../reads/contracts.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** Edits with everything that their terms refer to. */
+export interface EditHistory {
+  readonly edits: readonly ContractEdit[];
+  /** As it is now. */
+  readonly contract: Contract;
+  readonly names: TermNames;
+  /** The currency of its rate card. */
+  readonly fiatCreditTypeId: string | null;
+  readonly now: Instant;
+}
+
+/** Every change, first to last. Refuses a contract that is not there (see `findContractOf`). */
+export async function getEditHistory(
+  deps: Deps,
+  { customerId, contractId }: ContractReference,
+): Promise<EditHistory> {
+  const contract = await findContractOf(deps.db, customerId, contractId);
+  return historyOf(deps, contract, await loadContractEdits(deps.db, contractId));
+}
+
+/** One edit as its maker sees it. */
+export async function viewEdit(deps: Deps, customerId: string, edit: ContractEdit): Promise<EditHistory> {
+  return historyOf(deps, await findContractOf(deps.db, customerId, edit.contractId), [edit]);
+}
+
+async function historyOf(
+  { db, clock }: Deps,
+  contract: Contract,
+  edits: readonly ContractEdit[],
+): Promise<EditHistory> {
+  const card = contract.rateCardId === null ? null : await findRateCard(db, contract.rateCardId);
+  const now = clock.now();
+  return {
+    edits,
+    contract,
+    names: await loadNames(
+      db,
+      edits.map(({ changes }) => ({ contract, terms: addedTerms(changes) })),
+      now,
+    ),
+    fiatCreditTypeId: card?.fiatCreditTypeId ?? null,
+    now,
+  };
+}

@@ -1,0 +1,92 @@
+/** Changes of one commit or credit. Pure. */
+import { USD_CENTS } from '../../../core/credit-types.ts';
+import { decimal, sum, ZERO } from '../../../core/decimal.ts';
+import { invalid } from '../../../core/errors.ts';
+import type { Applicability } from '../../../core/terms/applicability.ts';
+import { type Commit, DEFAULT_PRIORITY } from '../../../core/terms/commits.ts';
+import type { ApplicabilityPatch, CommitPatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
+import { validateApplicability, validateHierarchyAccess } from '../terms/applicability.ts';
+import { requireFixedProduct, type TermsContext } from '../terms/terms-context.ts';
+import { patchedAccess, patchedItems } from './patch-schedules.ts';
+
+/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+export function patchedCommit(
+  commit: Commit,
+  patch: CommitPatch,
+  path: string,
+  context: TermsContext,
+): Commit {
+  const { productId, priority, accessSchedule, invoiceSchedule, hierarchyAccess } = patch;
+  if (productId !== undefined) requireFixedProduct(context, productId, `${path}.product_id`);
+  if (hierarchyAccess !== undefined) validateHierarchyAccess(hierarchyAccess, path);
+  const changed: Commit = {
+    ...commit,
+    name: patch.name === undefined ? commit.name : patch.name,
+    description: patch.description === undefined ? commit.description : patch.description,
+    productId: productId ?? commit.productId,
+    priority: priority === undefined ? commit.priority : (priority ?? decimal(DEFAULT_PRIORITY)),
+    rateType: patch.rateType ?? commit.rateType,
+    rolloverFraction: patch.rolloverFraction === undefined ? commit.rolloverFraction : patch.rolloverFraction,
+    accessSchedule:
+      accessSchedule === undefined
+        ? commit.accessSchedule
+        : patchedAccess(commit.accessSchedule, accessSchedule, `${path}.access_schedule`),
+    invoiceSchedule:
+      invoiceSchedule === undefined
+        ? commit.invoiceSchedule
+        : patchedInvoices(commit, invoiceSchedule, `${path}.invoice_schedule`),
+    applicability: patchedApplicability(commit.applicability, patch, path, context),
+    hierarchyAccess: hierarchyAccess === undefined ? commit.hierarchyAccess : hierarchyAccess,
+  };
+  if (accessSchedule !== undefined || invoiceSchedule !== undefined) checkPostpaid(changed, path);
+  return changed;
+}
+
+/** Shared with thresholds, whose commits have a scope too. Null is the same as an empty list. */
+export function patchedApplicability(
+  from: Applicability,
+  { productIds, productTags, specifiers }: ApplicabilityPatch,
+  path: string,
+  context: TermsContext,
+): Applicability {
+  if (productIds === undefined && productTags === undefined && specifiers === undefined) return from;
+  const changed: Applicability = {
+    productIds: productIds === undefined ? from.productIds : (productIds ?? []),
+    productTags: productTags === undefined ? from.productTags : (productTags ?? []),
+    specifiers: specifiers === undefined ? from.specifiers : (specifiers ?? []),
+  };
+  validateApplicability(changed, path, context);
+  return changed;
+}
+
+/** A commit that was free of charge may get a price: then its schedule is in US cents, as at creation. */
+function patchedInvoices(
+  { invoiceSchedule: schedule }: Commit,
+  patch: InvoiceSchedulePatch,
+  path: string,
+): Commit['invoiceSchedule'] {
+  const items = patchedItems(schedule?.items ?? [], patch, path);
+  if (items.some((item) => item.amount.lt(ZERO))) throw invalid(path, 'amounts must not be negative');
+  if (schedule !== null) return { ...schedule, items };
+  return items.length === 0 ? null : { creditTypeId: USD_CENTS.id, doNotInvoice: false, items };
+}
+
+/** One segment, one invoice item (the true-up), and the same amount in both. */
+function checkPostpaid({ type, accessSchedule, invoiceSchedule }: Commit, path: string): void {
+  if (type !== 'POSTPAID') return;
+  const { segments } = accessSchedule;
+  if (segments.length !== 1) {
+    throw invalid(`${path}.access_schedule`, 'must have exactly 1 item for POSTPAID commits');
+  }
+  const items = invoiceSchedule?.items ?? [];
+  if (items.length !== 1) {
+    throw invalid(`${path}.invoice_schedule`, 'must have exactly 1 item for POSTPAID commits');
+  }
+  const committed = sum(segments.map((segment) => segment.amount));
+  if (!sum(items.map((item) => item.amount)).eq(committed)) {
+    throw invalid(
+      `${path}.invoice_schedule`,
+      `must equal the access amount ${committed.toString()} for POSTPAID commits`,
+    );
+  }
+}

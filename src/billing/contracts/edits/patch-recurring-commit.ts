@@ -1,0 +1,56 @@
+/** Changes of one recurring commit or credit: they concern what it makes from now on. Pure. */
+import { invalid } from '../../../core/errors.ts';
+import type { RecurringCommitPatch } from '../../../core/terms/patches.ts';
+import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
+import { requireEndAfterStart } from '../terms/terms-context.ts';
+
+/** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
+export function patchedRecurringCommit(
+  term: RecurringCommit,
+  patch: RecurringCommitPatch,
+  path: string,
+): RecurringCommit {
+  const { endingBefore, prorationRounding } = patch;
+  if (endingBefore !== undefined) {
+    requireEndAfterStart({ startingAt: term.startingAt, endingBefore }, path);
+  }
+  const roundings = prorationRounding === null ? { access: null, invoice: null } : (prorationRounding ?? {});
+  return {
+    ...term,
+    accessAmount: patchedAccessAmount(term, patch, `${path}.access_amount`),
+    invoiceAmount: patchedInvoiceAmount(term, patch, `${path}.invoice_amount`),
+    endingBefore: endingBefore === undefined ? term.endingBefore : endingBefore,
+    rateType: patch.rateType ?? term.rateType,
+    accessRounding: roundings.access === undefined ? term.accessRounding : roundings.access,
+    invoiceRounding: roundings.invoice === undefined ? term.invoiceRounding : roundings.invoice,
+  };
+}
+
+function patchedAccessAmount(
+  { accessAmount, subscription }: RecurringCommit,
+  { accessAmount: patch }: RecurringCommitPatch,
+  field: string,
+): RecurringCommit['accessAmount'] {
+  if (patch?.quantity !== undefined && subscription !== null) {
+    throw invalid(`${field}.quantity`, 'is that of the subscription');
+  }
+  return {
+    ...accessAmount,
+    unitPrice: patch?.unitPrice ?? accessAmount.unitPrice,
+    quantity: patch?.quantity ?? accessAmount.quantity,
+  };
+}
+
+function patchedInvoiceAmount(
+  { invoiceAmount }: RecurringCommit,
+  { invoiceAmount: patch }: RecurringCommitPatch,
+  field: string,
+): RecurringCommit['invoiceAmount'] {
+  if (patch === undefined) return invoiceAmount;
+  if (invoiceAmount === null) throw invalid(field, 'the recurring commit is not invoiced');
+  return {
+    ...invoiceAmount,
+    unitPrice: patch.unitPrice ?? invoiceAmount.unitPrice,
+    quantity: patch.quantity ?? invoiceAmount.quantity,
+  };
+}

@@ -1,0 +1,99 @@
+/** Changes of access schedules and invoice schedules, item by item. Pure. */
+import { ZERO } from '../../../core/decimal.ts';
+import { invalid } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { AccessSchedulePatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
+import type { AccessSchedule, AccessSegment, InvoiceItem } from '../../../core/terms/schedules.ts';
+import { resolveAmount } from '../terms/point-schedule.ts';
+import { requireEndAfterStart } from '../terms/terms-context.ts';
+
+/** Refuses (`invalid`) items that are not there, ranges and amounts that cannot be, and to leave no item. */
+export function patchedAccess(
+  schedule: AccessSchedule,
+  patch: AccessSchedulePatch,
+  path: string,
+): AccessSchedule {
+  const check = (segment: Omit<AccessSegment, 'id'>, field: string) => {
+    requireEndAfterStart(segment, field);
+    if (segment.amount.lt(ZERO)) throw invalid(`${field}.amount`, 'must not be negative');
+  };
+  const segments = removed(schedule.segments, patch.remove, path);
+  for (const [index, change] of patch.update.entries()) {
+    const field = `${path}.update_schedule_items[${index}]`;
+    const segment = required(segments, change.id, `${field}.id`);
+    const changed = {
+      id: segment.id,
+      amount: change.amount ?? segment.amount,
+      startingAt: change.startingAt ?? segment.startingAt,
+      endingBefore: change.endingBefore ?? segment.endingBefore,
+    };
+    check(changed, field);
+    segments.set(segment.id, changed);
+  }
+  for (const [index, segment] of patch.add.entries()) {
+    check(segment, `${path}.add_schedule_items[${index}]`);
+    const id = newId();
+    segments.set(id, { id, ...segment });
+  }
+  if (segments.size === 0) throw invalid(`${path}.remove_schedule_items`, 'must leave at least 1 item');
+  return { ...schedule, segments: [...segments.values()] };
+}
+
+/** The items by timestamp. Refuses (`invalid`) items that are not there and amounts that contradict themselves. */
+export function patchedItems(
+  items: readonly InvoiceItem[],
+  patch: InvoiceSchedulePatch,
+  path: string,
+): InvoiceItem[] {
+  const byId = removed(items, patch.remove, path);
+  for (const [index, change] of patch.update.entries()) {
+    const field = `${path}.update_schedule_items[${index}]`;
+    const item = required(byId, change.id, `${field}.id`);
+    byId.set(item.id, {
+      id: item.id,
+      timestamp: change.timestamp ?? item.timestamp,
+      ...patchedAmount(item, change, field),
+    });
+  }
+  for (const [index, added] of patch.add.entries()) {
+    const { timestamp, amount = null, unitPrice = null, quantity = null } = added;
+    const field = `${path}.add_schedule_items[${index}]`;
+    const id = newId();
+    byId.set(id, { id, timestamp, ...resolveAmount({ amount, unitPrice, quantity }, field) });
+  }
+  return [...byId.values()].sort((a, b) => a.timestamp - b.timestamp);
+}
+
+/** A new amount takes the place of price and quantity; of the two, one can be changed alone. */
+function patchedAmount(
+  item: InvoiceItem,
+  change: InvoiceSchedulePatch['update'][number],
+  field: string,
+): Omit<InvoiceItem, 'id' | 'timestamp'> {
+  const { amount = null, unitPrice = null, quantity = null } = change;
+  if (amount === null && unitPrice === null && quantity === null) {
+    return { amount: item.amount, unitPrice: item.unitPrice, quantity: item.quantity };
+  }
+  if (amount !== null) return resolveAmount({ amount, unitPrice, quantity }, field);
+  const changed = { unitPrice: unitPrice ?? item.unitPrice, quantity: quantity ?? item.quantity };
+  return resolveAmount({ amount: null, ...changed }, field);
+}
+
+function removed<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  ids: readonly string[],
+  path: string,
+): Map<string, Item> {
+  const left = new Map(items.map((item) => [item.id, item]));
+  for (const [index, id] of ids.entries()) {
+    required(left, id, `${path}.remove_schedule_items[${index}].id`);
+    left.delete(id);
+  }
+  return left;
+}
+
+function required<Item>(items: ReadonlyMap<string, Item>, id: string, field: string): Item {
+  const item = items.get(id);
+  if (item === undefined) throw invalid(field, `the schedule has no item ${id}`);
+  return item;
+}

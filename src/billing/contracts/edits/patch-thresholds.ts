@@ -1,0 +1,95 @@
+/** Changes of the threshold settings of a contract. Pure. */
+import { invalid } from '../../../core/errors.ts';
+import type { ContractTerms } from '../../../core/terms/contract.ts';
+import type { PrepaidBalanceThresholdPatch, SpendThresholdPatch } from '../../../core/terms/patches.ts';
+import type {
+  PrepaidBalanceThreshold,
+  SpendThreshold,
+  ThresholdDiscount,
+} from '../../../core/terms/thresholds.ts';
+import type { TermsContext } from '../terms/terms-context.ts';
+import { validatePrepaidBalanceThreshold, validateSpendThreshold } from '../terms/thresholds.ts';
+import { patchedApplicability } from './patch-commit.ts';
+
+type Thresholds = Pick<ContractTerms, 'spendThreshold' | 'prepaidBalanceThreshold' | 'spendTrackers'>;
+
+/** Refuses (`invalid`) the first bad field, and a contract that has no such settings. */
+export function patchedSpendThreshold(
+  { spendThreshold: from, spendTrackers }: Thresholds,
+  patch: SpendThresholdPatch | null,
+  context: TermsContext,
+): SpendThreshold | null {
+  if (patch === null) return from;
+  const path = 'update_spend_threshold_configuration';
+  if (from === null) throw invalid(path, 'the contract has none: use add_spend_threshold_configuration');
+  const changed = {
+    ...patchedSettings(from, patch, path),
+    commit: patchedThresholdCommit(from.commit, patch.commit ?? {}),
+  };
+  validateSpendThreshold(changed, path, context, spendTrackers);
+  return changed;
+}
+
+/** Refuses (`invalid`) the first bad field, and a contract that has no such settings. */
+export function patchedPrepaidBalanceThreshold(
+  { prepaidBalanceThreshold: from, spendTrackers }: Thresholds,
+  patch: PrepaidBalanceThresholdPatch | null,
+  context: TermsContext,
+): PrepaidBalanceThreshold | null {
+  if (patch === null) return from;
+  const path = 'update_prepaid_balance_threshold_configuration';
+  if (from === null) {
+    throw invalid(path, 'the contract has none: use add_prepaid_balance_threshold_configuration');
+  }
+  const { commit = {}, customCreditTypeId, balanceSpecifiers } = patch;
+  const { applicability } = from.commit;
+  const changed: PrepaidBalanceThreshold = {
+    ...patchedSettings(from, patch, path),
+    rechargeToAmount: patch.rechargeToAmount ?? from.rechargeToAmount,
+    customCreditTypeId: customCreditTypeId === undefined ? from.customCreditTypeId : customCreditTypeId,
+    commit: {
+      ...patchedThresholdCommit(from.commit, commit),
+      applicability: patchedApplicability(applicability, commit, `${path}.commit`, context),
+    },
+    balanceSpecifiers: balanceSpecifiers === undefined ? from.balanceSpecifiers : (balanceSpecifiers ?? []),
+  };
+  validatePrepaidBalanceThreshold(changed, path, context, spendTrackers);
+  return changed;
+}
+
+function patchedSettings(
+  from: Omit<SpendThreshold, 'commit'>,
+  patch: Omit<SpendThresholdPatch, 'commit'>,
+  path: string,
+): Omit<SpendThreshold, 'commit'> {
+  return {
+    isEnabled: patch.isEnabled ?? from.isEnabled,
+    thresholdAmount: patch.thresholdAmount ?? from.thresholdAmount,
+    paymentGate: patch.paymentGate ?? from.paymentGate,
+    discount: patchedDiscount(from.discount, patch.discount, `${path}.discount_configuration`),
+  };
+}
+
+function patchedDiscount(
+  from: ThresholdDiscount | null,
+  patch: SpendThresholdPatch['discount'],
+  field: string,
+): ThresholdDiscount | null {
+  if (patch === undefined) return from;
+  if (patch === null || patch.paymentFraction === null) return null;
+  const paymentFraction = patch.paymentFraction ?? from?.paymentFraction;
+  if (paymentFraction === undefined) throw invalid(`${field}.payment_fraction`, 'is required');
+  return { paymentFraction, cap: patch.cap === undefined ? (from?.cap ?? null) : patch.cap };
+}
+
+function patchedThresholdCommit(
+  from: SpendThreshold['commit'],
+  { productId, name, description, priority }: NonNullable<SpendThresholdPatch['commit']>,
+): SpendThreshold['commit'] {
+  return {
+    productId: productId ?? from.productId,
+    name: name === undefined ? from.name : name,
+    description: description === undefined ? from.description : description,
+    priority: priority === undefined ? from.priority : priority,
+  };
+}

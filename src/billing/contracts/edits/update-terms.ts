@@ -1,0 +1,154 @@
+/** The part of an edit that changes terms. Pure; what must be looked up is in the context. */
+import { invalid } from '../../../core/errors.ts';
+import type { Commit } from '../../../core/terms/commits.ts';
+import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
+import type { Updates } from '../../../core/terms/contract-edits.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { LoadedContext, TermsContext } from '../terms/terms-context.ts';
+import { namedByUpdates } from './named-by-updates.ts';
+import { patchedCommit } from './patch-commit.ts';
+import { patchedRecurringCommit } from './patch-recurring-commit.ts';
+import { patchedScheduledCharge } from './patch-scheduled-charge.ts';
+import { patchedSubscription } from './patch-subscription.ts';
+import { patchedPrepaidBalanceThreshold, patchedSpendThreshold } from './patch-thresholds.ts';
+
+export interface UpdateContext {
+  /** The header as the edit leaves it. */
+  readonly contract: Contract;
+  readonly loaded: LoadedContext;
+  readonly now: Instant;
+}
+
+/** Refuses (`invalid`) terms that the contract does not have or that are archived, and the first bad field. */
+export function updateTerms(terms: ContractTerms, updates: Updates, update: UpdateContext): ContractTerms {
+  const context = contextOf(update, updates);
+  const { updateCommits, updateCredits, updateRecurringCommits, updateRecurringCredits } = updates;
+  const isCredit = (term: { readonly type?: string; readonly kind?: string }) =>
+    term.type === 'CREDIT' || term.kind === 'CREDIT';
+  const patchCommit: Patch<ContractTerms['commits'][number], (typeof updateCommits)[number]> = (
+    commit,
+    patch,
+    path,
+  ) => {
+    refuseRollover(commit, path);
+    return patchedCommit(commit, patch, path, context);
+  };
+  const commits = patchAll(terms.commits, updateCommits, COMMIT, patchCommit, (one) => !isCredit(one));
+  const recurring = patchAll(
+    terms.recurringCommits,
+    updateRecurringCommits,
+    RECURRING_COMMIT,
+    patchedRecurringCommit,
+    (one) => !isCredit(one),
+  );
+  return {
+    ...terms,
+    commits: patchAll(commits, updateCredits, CREDIT, patchCommit, isCredit),
+    recurringCommits: patchAll(
+      recurring,
+      updateRecurringCredits,
+      RECURRING_CREDIT,
+      patchedRecurringCommit,
+      isCredit,
+    ),
+    scheduledCharges: patchAll(
+      terms.scheduledCharges,
+      updates.updateScheduledCharges,
+      SCHEDULED_CHARGE,
+      patchedScheduledCharge,
+    ),
+    subscriptions: patchAll(
+      terms.subscriptions,
+      updates.updateSubscriptions,
+      SUBSCRIPTION,
+      (subscription, patch, path) => patchedSubscription(subscription, patch, path, update.now),
+    ),
+    spendThreshold: patchedSpendThreshold(terms, updates.updateSpendThreshold, context),
+    prepaidBalanceThreshold: patchedPrepaidBalanceThreshold(
+      terms,
+      updates.updatePrepaidBalanceThreshold,
+      context,
+    ),
+  };
+}
+
+/** What has rolled over follows its source, and nothing else. */
+function refuseRollover({ type, rolledOverFrom }: Commit, path: string): void {
+  if (rolledOverFrom === null) return;
+  const field = type === 'CREDIT' ? 'credit_id' : 'commit_id';
+  throw invalid(`${path}.${field}`, 'has rolled over from another contract and cannot be edited');
+}
+
+/** What a kind of term is called: the list of patches in the request, the id in a patch, the term in words. */
+interface Kind {
+  readonly list: string;
+  readonly id: string;
+  readonly what: string;
+}
+
+const COMMIT: Kind = { list: 'update_commits', id: 'commit_id', what: 'commit' };
+const CREDIT: Kind = { list: 'update_credits', id: 'credit_id', what: 'credit' };
+const RECURRING_COMMIT: Kind = {
+  list: 'update_recurring_commits',
+  id: 'recurring_commit_id',
+  what: 'recurring commit',
+};
+const RECURRING_CREDIT: Kind = {
+  list: 'update_recurring_credits',
+  id: 'recurring_credit_id',
+  what: 'recurring credit',
+};
+const SCHEDULED_CHARGE: Kind = {
+  list: 'update_scheduled_charges',
+  id: 'scheduled_charge_id',
+  what: 'scheduled charge',
+};
+const SUBSCRIPTION: Kind = { list: 'update_subscriptions', id: 'subscription_id', what: 'subscription' };
+
+/** `path` is the place of the patch in the request. */
+type Patch<Term, Change> = (term: Term, change: Change, path: string) => Term;
+
+/** Applies the patches in their order to those of the terms that they may be for. */
+function patchAll<
+  Term extends { readonly id: string; readonly archivedAt?: Instant | null },
+  Change extends { readonly id: string },
+>(
+  terms: readonly Term[],
+  changes: readonly Change[],
+  { list, id, what }: Kind,
+  patch: Patch<Term, Change>,
+  mayBeFor: (term: Term) => boolean = () => true,
+): readonly Term[] {
+  const byId = new Map(terms.map((term) => [term.id, term]));
+  for (const [index, change] of changes.entries()) {
+    const path = `${list}[${index}]`;
+    const term = byId.get(change.id);
+    if (term === undefined || !mayBeFor(term)) {
+      throw invalid(`${path}.${id}`, `the contract has no ${what} ${change.id}`);
+    }
+    if (term.archivedAt != null) throw invalid(`${path}.${id}`, `${what} ${change.id} is archived`);
+    byId.set(term.id, patch(term, change, path));
+  }
+  return [...byId.values()];
+}
+
+/** Only products that the edit names itself must still be in use: terms keep the product they have. */
+function contextOf({ contract, loaded }: UpdateContext, updates: Updates): TermsContext {
+  const named = new Set(namedByUpdates(updates).productIds);
+  const nothing = new Map<string, string>();
+  return {
+    ...loaded,
+    products: new Map(
+      [...loaded.products].map(([id, product]) => [
+        id,
+        named.has(id) ? product : { ...product, archivedAt: null },
+      ]),
+    ),
+    contract,
+    multiplierPrioritization: contract.multiplierPrioritization,
+    subscriptions: new Map(),
+    commitIds: nothing,
+    recurringCommitIds: nothing,
+    balanceIds: nothing,
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * Contracts as readers see them: with everything that their terms refer to. Loads in a fixed number of
+ * queries for any number of contracts.
+ */
+import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';
+import type { CustomFieldsById } from '../../../core/custom-fields.ts';
+import type { Decimal } from '../../../core/decimal.ts';
+import type { Contract, FullContract, Transition } from '../../../core/terms/contract.ts';
+import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
+import type { Balance } from '../../../core/terms/ledger.ts';
+import type { Instant } from '../../../core/time.ts';
+import { versionAt } from '../../../rating/usage/product-spans.ts';
+import { loadBillingConfigurations } from '../../../store/billing-configurations.ts';
+import { loadAmendments } from '../../../store/contract-edits.ts';
+import { withTerms } from '../../../store/contract-terms.ts';
+import { loadTransitions } from '../../../store/contract-transitions.ts';
+import { loadInitialVersions } from '../../../store/contract-versions.ts';
+import { loadContracts } from '../../../store/contracts.ts';
+import { loadCreditTypes } from '../../../store/credit-types.ts';
+import { loadCustomFields } from '../../../store/custom-fields.ts';
+import type { Database } from '../../../store/database.ts';
+import { loadProducts } from '../../../store/products.ts';
+import { loadRateCards } from '../../../store/rate-cards.ts';
+import { balancesOf } from '../../balances/balances.ts';
+import { costBasesOf } from '../../balances/cost-bases.ts';
+import {
+  type BillingConfigurationView,
+  billingConfigurationViews,
+} from '../../billing-providers/configurations.ts';
+
+/** What answers show of terms besides themselves: names of what they refer to, and their custom fields. */
+export interface TermNames {
+  readonly products: ReadonlyMap<string, string>;
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+  /** As they are now, also in earlier states: fields belong to the object. */
+  readonly customFields: CustomFieldsById;
+}
+
+export interface ContractView {
+  readonly current: FullContract;
+  /** As it was created. */
+  readonly initial: FullContract;
+  readonly transitions: readonly Transition[];
+  /** First to last. */
+  readonly amendments: readonly ContractEdit[];
+  /** Children that are not archived. */
+  readonly children: readonly Contract[];
+  readonly billingConfiguration: BillingConfigurationView | null;
+  readonly names: TermNames;
+  /** The currency of its rate card. */
+  readonly fiatCreditTypeId: string | null;
+  /** By commit or credit. */
+  readonly balances: ReadonlyMap<string, Balance>;
+  /** By commit; absent where it cannot be told. */
+  readonly costBases: ReadonlyMap<string, Decimal>;
+  /** The instant that "now" is in it. */
+  readonly now: Instant;
+}
+
+/** The views of the contracts in the order given. */
+export async function contractViews(
+  db: Database,
+  contracts: readonly Contract[],
+  now: Instant,
+): Promise<ContractView[]> {
+  return viewsOf(db, await withTerms(db, contracts), now);
+}
+
+/** The views of states of contracts that are not necessarily the present ones. */
+export async function viewsOf(
+  db: Database,
+  states: readonly FullContract[],
+  now: Instant,
+): Promise<ContractView[]> {
+  const contracts = states.map((full) => full.contract);
+  const ids = contracts.map((contract) => contract.id);
+  const initials = await loadInitialVersions(db, ids);
+  const amendments = await loadAmendments(db, ids);
+  const amended = states.flatMap(({ contract }) =>
+    (amendments.get(contract.id) ?? []).map(({ changes }) => ({ contract, terms: addedTerms(changes) })),
+  );
+  const names = await loadNames(db, [...states, ...initials.values(), ...amended], now);
+  const transitions = await loadTransitions(db, ids);
+  const children = await loadContracts(db, { parentIds: ids });
+  const cards = await loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]);
+  const configurations = await loadConfigurations(db, contracts);
+  const balances = await balancesOf(db, states, transitions, now);
+  const costBases = await costBasesOf(db, states, cards);
+  return states.map((current): ContractView => {
+    const { contract } = current;
+    const card = cards.get(contract.rateCardId ?? '') ?? null;
+    const initial = initials.get(contract.id) ?? current;
+    return {
+      current,
+      initial,
+      transitions: transitions.get(contract.id) ?? [],
+      amendments: amendments.get(contract.id) ?? [],
+      children: children.filter((child) => child.parent?.contractId === contract.id),
+      billingConfiguration: configurations.get(contract.billingConfigurationId ?? '') ?? null,
+      names,
+      fiatCreditTypeId: card?.fiatCreditTypeId ?? null,
+      balances,
+      costBases,
+      now,
+    };
+  });
+}
+
+async function loadConfigurations(
+  db: Database,
+  contracts: readonly Contract[],
+): Promise<Map<string, BillingConfigurationView>> {
+  const ids = new Set(contracts.flatMap((contract) => contract.billingConfigurationId ?? []));
+  const configurations = await loadBillingConfigurations(db, [...ids]);
+  const views = await billingConfigurationViews(db, [...configurations.values()]);
+  return new Map(views.map((view) => [view.id, view]));
+}
+
+/** The products' names and the custom fields as they are now, and the pricing units. */
+export async function loadNames(
+  db: Database,
+  states: readonly FullContract[],
+  now: Instant,
+): Promise<TermNames> {
+  const productIds = new Set<string>();
+  const creditTypeIds = new Set([USD_CENTS.id]);
+  for (const { terms } of states) {
+    for (const { productId } of [...terms.commits, ...terms.recurringCommits, ...terms.subscriptions]) {
+      productIds.add(productId);
+    }
+    for (const { productId } of terms.overrides) if (productId !== null) productIds.add(productId);
+    for (const { overwriteRate } of terms.overrides) {
+      if (overwriteRate?.creditTypeId != null) creditTypeIds.add(overwriteRate.creditTypeId);
+    }
+    for (const { accessSchedule, invoiceSchedule } of terms.commits) {
+      creditTypeIds.add(accessSchedule.creditTypeId);
+      if (invoiceSchedule !== null) creditTypeIds.add(invoiceSchedule.creditTypeId);
+    }
+    for (const { productId, schedule } of terms.scheduledCharges) {
+      productIds.add(productId);
+      creditTypeIds.add(schedule.creditTypeId);
+    }
+  }
+  const products = await loadProducts(db, [...productIds]);
+  return {
+    products: new Map([...products].map(([id, product]) => [id, versionAt(product, now).name])),
+    creditTypes: await loadCreditTypes(db, [...creditTypeIds]),
+    customFields: await loadCustomFields(db, states.flatMap(idsWithFields)),
+  };
+}
+
+function idsWithFields({ contract, terms }: FullContract): string[] {
+  const { commits, scheduledCharges, subscriptions } = terms;
+  return [contract, ...commits, ...scheduledCharges, ...subscriptions].map(({ id }) => id);
+}

@@ -1,0 +1,76 @@
+/** Reading contracts. */
+import type { Clock } from '../../../core/clock.ts';
+import { assert, invalid, notFound } from '../../../core/errors.ts';
+import type { Contract } from '../../../core/terms/contract.ts';
+import type { Instant } from '../../../core/time.ts';
+import { findVersionAsOf } from '../../../store/contract-versions.ts';
+import { findContract, loadContracts } from '../../../store/contracts.ts';
+import { findCustomer } from '../../../store/customers.ts';
+import type { Database } from '../../../store/database.ts';
+import { missingContract } from '../missing-contract.ts';
+import { type ContractView, contractViews, viewsOf } from './contract-views.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
+export async function findContractOf(
+  db: Database,
+  customerId: string,
+  contractId: string,
+): Promise<Contract> {
+  const contract = await findContract(db, contractId);
+  if (contract !== null && contract.customerId === customerId) return contract;
+  throw await missingContract(db, customerId, contractId);
+}
+
+export interface GetContractInput {
+  readonly customerId: string;
+  readonly contractId: string;
+  /** The state that the contract had then; null: the present one. */
+  readonly asOfDate: Instant | null;
+}
+
+/** Refuses a contract that is not there (see `findContractOf`), and a date before it was created (`invalid`). */
+export async function getContract(deps: Deps, input: GetContractInput): Promise<ContractView> {
+  const contract = await findContractOf(deps.db, input.customerId, input.contractId);
+  const now = deps.clock.now();
+  const { asOfDate } = input;
+  if (asOfDate !== null && asOfDate < contract.createdAt) {
+    throw invalid('as_of_date', 'the contract did not exist then');
+  }
+  const earlier = asOfDate === null ? null : await findVersionAsOf(deps.db, contract.id, asOfDate);
+  const [view] =
+    earlier === null ? await contractViews(deps.db, [contract], now) : await viewsOf(deps.db, [earlier], now);
+  assert(view !== undefined, `contract ${contract.id} has a view`);
+  return view;
+}
+
+export interface ListContractsInput {
+  readonly customerId: string;
+  readonly includeArchived: boolean;
+  /** Only contracts that start at or after this instant. Excludes `coveringDate`. */
+  readonly startingAt: Instant | null;
+  /** Only contracts in force at this instant. */
+  readonly coveringDate: Instant | null;
+}
+
+/** The customer's contracts by start. Refuses an unknown customer (`CustomerNotFound`). */
+export async function listContracts(deps: Deps, input: ListContractsInput): Promise<ContractView[]> {
+  const { customerId, includeArchived, startingAt, coveringDate } = input;
+  if (startingAt !== null && coveringDate !== null) {
+    throw invalid('covering_date', 'cannot be combined with starting_at');
+  }
+  if ((await findCustomer(deps.db, customerId)) === null) {
+    throw notFound('customer', customerId, 'CustomerNotFound');
+  }
+  const contracts = await loadContracts(deps.db, {
+    customerIds: [customerId],
+    includeArchived,
+    ...(startingAt === null ? {} : { startingFrom: startingAt }),
+    ...(coveringDate === null ? {} : { coveringDate }),
+  });
+  return contractViews(deps.db, contracts, deps.clock.now());
+}

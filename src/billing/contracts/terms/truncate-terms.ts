@@ -1,0 +1,82 @@
+/**
+ * What a new end date makes of the terms of a contract (docs/contracts.md, "End dates"). Pure.
+ *
+ * An earlier end cuts terms for good; a later one lengthens the contract and nothing else.
+ */
+import type { Commit } from '../../../core/terms/commits.ts';
+import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
+import type { InvoiceItem } from '../../../core/terms/schedules.ts';
+import type { Instant } from '../../../core/time.ts';
+
+/** The contract with its new end, null for none. What is scheduled after both the end and `now` is removed. */
+export function withEndDate(full: FullContract, endingBefore: Instant | null, now: Instant): FullContract {
+  const before = full.contract.endingBefore ?? Number.POSITIVE_INFINITY;
+  const contract = { ...full.contract, endingBefore };
+  if (endingBefore !== null && endingBefore < before) {
+    return { contract, terms: truncated(full.terms, endingBefore, now) };
+  }
+  const oldEnd = full.contract.endingBefore;
+  return { contract, terms: oldEnd === null ? full.terms : pinned(full.terms, oldEnd) };
+}
+
+function truncated(terms: ContractTerms, end: Instant, now: Instant): ContractTerms {
+  return {
+    ...terms,
+    commits: terms.commits.map((commit) => truncatedCommit(commit, end, now)),
+    recurringCommits: terms.recurringCommits.map((term) => cut(term, end)),
+    overrides: terms.overrides.map((override) => cut(override, end)),
+    subscriptions: terms.subscriptions.map((subscription) => cut(subscription, end)),
+    scheduledCharges: terms.scheduledCharges.map((charge) => ({
+      ...charge,
+      schedule: { ...charge.schedule, items: withoutUpcoming(charge.schedule.items, end, now) },
+    })),
+  };
+}
+
+/** A term that ends with the contract stays so; one that would begin later is left without any time. */
+function cut<Term extends { readonly startingAt: Instant; readonly endingBefore: Instant | null }>(
+  term: Term,
+  end: Instant,
+): Term {
+  if (term.startingAt >= end) return { ...term, endingBefore: term.startingAt };
+  if (term.endingBefore === null || term.endingBefore <= end) return term;
+  return { ...term, endingBefore: end };
+}
+
+/** The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. */
+function truncatedCommit(commit: Commit, end: Instant, now: Instant): Commit {
+  const { accessSchedule, invoiceSchedule } = commit;
+  const segments = accessSchedule.segments
+    .filter((segment) => segment.startingAt < end)
+    .map((segment) => ({ ...segment, endingBefore: Math.min(segment.endingBefore, end) }));
+  if (invoiceSchedule === null) return { ...commit, accessSchedule: { ...accessSchedule, segments } };
+  const items =
+    commit.type === 'POSTPAID' && segments.length > 0
+      ? invoiceSchedule.items.map((item) => ({ ...item, timestamp: Math.min(item.timestamp, end) }))
+      : withoutUpcoming(invoiceSchedule.items, end, now);
+  return {
+    ...commit,
+    accessSchedule: { ...accessSchedule, segments },
+    invoiceSchedule: { ...invoiceSchedule, items },
+  };
+}
+
+/** What was due by now has been invoiced and stays, also after an end in the past. */
+function withoutUpcoming(items: readonly InvoiceItem[], end: Instant, now: Instant): InvoiceItem[] {
+  return items.filter((item) => item.timestamp <= Math.max(end, now));
+}
+
+/** Terms that ended with the contract keep that end when the contract goes on; charges in arrears go on too. */
+function pinned(terms: ContractTerms, oldEnd: Instant): ContractTerms {
+  const pin = <Term extends { readonly startingAt: Instant; readonly endingBefore: Instant | null }>(
+    term: Term,
+  ): Term =>
+    term.endingBefore === null ? { ...term, endingBefore: Math.max(term.startingAt, oldEnd) } : term;
+  return {
+    ...terms,
+    recurringCommits: terms.recurringCommits.map(pin),
+    subscriptions: terms.subscriptions.map((subscription) =>
+      subscription.collectionSchedule === 'ADVANCE' ? pin(subscription) : subscription,
+    ),
+  };
+}

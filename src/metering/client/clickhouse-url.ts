@@ -1,0 +1,42 @@
+/**
+ * CLICKHOUSE_URL taken apart: `http[s]://user:password@host:port/database`, and in its query
+ * `analysis_user` and `analysis_password`, a read-only user for the queries that people write, and
+ * `ch_<setting>=<value>` for settings of ClickHouse, which go before our own.
+ */
+import { assert } from '../../core/errors.ts';
+
+export interface ClickHouseAddress {
+  /** For the client: without database and without the parameters that are ours. */
+  readonly url: string;
+  /** The same for hand-written queries; equal to `url` where no user is named for them. */
+  readonly analysisUrl: string;
+  readonly database: string;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const SETTING = /^ch_([a-z][a-z0-9_]*)$/;
+const DEFAULT_DATABASE = 'tallyhouse';
+
+/** Throws when the path is not the name of a database, or a parameter is not understood. */
+export function parseClickHouseUrl(text: string): ClickHouseAddress {
+  const url = new URL(text);
+  const database = url.pathname.replace(/^\//, '') || DEFAULT_DATABASE;
+  assert(IDENTIFIER.test(database), `CLICKHOUSE_URL: ${database} is not a database name`);
+  const settings: Record<string, string> = {};
+  for (const [name, value] of url.searchParams) {
+    const setting = SETTING.exec(name)?.[1];
+    if (setting !== undefined) settings[setting] = value;
+    else assert(name.startsWith('analysis_'), `CLICKHOUSE_URL: unknown parameter ${name}`);
+  }
+  const analysisUser = url.searchParams.get('analysis_user');
+  const analysisPassword = url.searchParams.get('analysis_password');
+  url.pathname = '';
+  url.search = '';
+  const analysisUrl = new URL(url);
+  if (analysisUser !== null) {
+    analysisUrl.username = encodeURIComponent(analysisUser);
+    analysisUrl.password = encodeURIComponent(analysisPassword ?? '');
+  }
+  return { url: url.toString(), analysisUrl: analysisUrl.toString(), database, settings };
+}

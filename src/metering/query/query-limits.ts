@@ -1,0 +1,82 @@
+/** What queries that somebody wrote or tries out may take, and how they are refused who meet a limit. */
+import { ClickHouseError } from '@clickhouse/client';
+import { Refusal } from '../../core/errors.ts';
+import type { ClickHouse, QueryLane, QuerySettings } from '../client/clickhouse.ts';
+
+export interface QueryLimits {
+  readonly lane: QueryLane;
+  readonly executionSeconds: number;
+  readonly memoryBytes: number;
+  readonly rowsRead: number;
+  readonly resultRows: number;
+  /** Null: as many as there are. */
+  readonly threads: number | null;
+}
+
+export const GIBIBYTE = 1024 ** 3;
+
+/** An analyst's query has one thread, so that the rest of the machine goes on. */
+export const ANALYSIS_LIMITS: QueryLimits = {
+  lane: 'analysis',
+  executionSeconds: 10,
+  memoryBytes: GIBIBYTE,
+  rowsRead: 100_000_000,
+  resultRows: 100_000,
+  threads: 1,
+};
+
+export function limitSettings(limits: QueryLimits): QuerySettings {
+  return {
+    max_execution_time: limits.executionSeconds,
+    max_memory_usage: limits.memoryBytes,
+    max_rows_to_read: limits.rowsRead,
+    read_overflow_mode: 'throw',
+    max_result_rows: limits.resultRows,
+    result_overflow_mode: 'throw',
+    ...(limits.threads === null ? {} : { max_threads: limits.threads }),
+  };
+}
+
+/** The refusal of a query that has met one of its limits; null for all other failures, which are ours. */
+export function limitRefusal(
+  error: ClickHouseError,
+  limits: QueryLimits,
+  refuse: (problem: string) => Refusal,
+): Refusal | null {
+  switch (error.type) {
+    case 'TIMEOUT_EXCEEDED':
+    case 'TOO_SLOW':
+      return refuse(`the query ran longer than ${limits.executionSeconds} s`);
+    case 'MEMORY_LIMIT_EXCEEDED':
+      if (/\(total\)/.test(error.message)) {
+        return new Refusal('overloaded', 'there is no memory for the query at the moment, try again later');
+      }
+      return refuse(`the query needs more than ${limits.memoryBytes / GIBIBYTE} GiB of memory`);
+    case 'TOO_MANY_ROWS':
+    case 'TOO_MANY_BYTES':
+      return refuse(`the query reads more than ${limits.rowsRead} events`);
+    case 'TOO_MANY_ROWS_OR_BYTES':
+      return refuse(
+        `the query has more than ${limits.resultRows} values: group by fewer columns or a shorter time`,
+      );
+    default:
+      return null;
+  }
+}
+
+/** The same ClickHouse, where every query runs in the lane and within the limits of analyses. */
+export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
+  const limits = ANALYSIS_LIMITS;
+  return {
+    ...clickhouse,
+    query: async (query) => {
+      const settings = { ...query.settings, ...limitSettings(limits) };
+      try {
+        return await clickhouse.query({ ...query, lane: limits.lane, settings });
+      } catch (error) {
+        const refuse = (problem: string) => new Refusal('invalid', problem);
+        throw error instanceof ClickHouseError ? (limitRefusal(error, limits, refuse) ?? error) : error;
+      }
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * Invoice lines over time and their sums: windows of an hour or a day, totals by pricing unit.
+ *
+ * Works on lines and their recorded windows, be they computed now or frozen with a finalized invoice.
+ */
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { InvoiceLine, LineWindow } from '../../core/invoice.ts';
+import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
+import type { RatedLine } from '../types.ts';
+
+export type WindowSize = 'hour' | 'day';
+
+const WINDOW_MS: Record<WindowSize, number> = { hour: HOUR_MS, day: DAY_MS };
+
+/** A line's share of one window: the line as on the invoice, with the window's quantity and total. */
+export interface BreakdownLine<Line extends InvoiceLine = InvoiceLine> {
+  /** Position of the line on the invoice. */
+  readonly position: number;
+  readonly line: Line;
+  readonly quantity: Decimal;
+  readonly total: Decimal;
+}
+
+export interface BreakdownWindow<Line extends InvoiceLine = InvoiceLine> {
+  readonly window: Interval;
+  /** In invoice order; only lines with a quantity in this window. */
+  readonly lines: readonly BreakdownLine<Line>[];
+}
+
+/** Start, whole UTC hours or days, end: the first and last window may be shorter than the others. */
+export function windowBoundaries(period: Interval, size: WindowSize): Instant[] {
+  const step = WINDOW_MS[size];
+  const boundaries = [period.start];
+  for (let at = (Math.floor(period.start / step) + 1) * step; at < period.end; at += step)
+    boundaries.push(at);
+  boundaries.push(period.end);
+  return boundaries;
+}
+
+/** Each line's windows under its position on the invoice. */
+export function lineWindows(lines: readonly RatedLine[]): LineWindow[] {
+  return lines.flatMap((line, position) => line.windows.map((amount) => ({ position, ...amount })));
+}
+
+/**
+ * The breakdown of an invoice: every window of the period in order, empty ones too, each with the lines
+ * that moved in it. `windows` are recorded windows of the same size or finer ones that fit into it.
+ */
+export function breakdownWindows<Line extends InvoiceLine>(
+  lines: readonly Line[],
+  windows: readonly LineWindow[],
+  size: WindowSize,
+  period: Interval,
+): BreakdownWindow<Line>[] {
+  const boundaries = windowBoundaries(period, size);
+  const cells = boundaries.slice(1).map(() => new Map<number, LineWindow>());
+  const step = WINDOW_MS[size];
+  const firstWhole = Math.floor(period.start / step);
+  for (const one of windows) {
+    const index = Math.floor(one.window.start / step) - firstWhole;
+    const cell = cells[index];
+    assert(
+      cell !== undefined && one.window.end <= (boundaries[index + 1] ?? 0),
+      'recorded windows fit the breakdown',
+    );
+    const sum = cell.get(one.position);
+    if (sum === undefined) cell.set(one.position, one);
+    else {
+      const quantity = sum.quantity.plus(one.quantity);
+      cell.set(one.position, { ...sum, quantity, total: sum.total.plus(one.total) });
+    }
+  }
+  return cells.map((cell, index) => ({
+    window: { start: boundaries[index] ?? period.start, end: boundaries[index + 1] ?? period.end },
+    lines: cellLines(cell, lines),
+  }));
+}
+
+/** Sum of the lines per pricing unit, in the order in which the units appear. */
+export function totalsByCreditType(
+  lines: Iterable<Pick<InvoiceLine, 'creditTypeId' | 'total'>>,
+): Map<string, Decimal> {
+  const totals = new Map<string, Decimal>();
+  for (const { creditTypeId, total } of lines) {
+    totals.set(creditTypeId, (totals.get(creditTypeId) ?? ZERO).plus(total));
+  }
+  return totals;
+}
+
+/** The exact sum of the lines in one pricing unit; 0 where there are none. */
+export function invoiceTotal(
+  lines: Iterable<Pick<InvoiceLine, 'creditTypeId' | 'total'>>,
+  creditTypeId: string,
+): Decimal {
+  return totalsByCreditType(lines).get(creditTypeId) ?? ZERO;
+}
+
+/** A line that went up and down again inside the window has nothing to show in it. */
+function cellLines<Line extends InvoiceLine>(
+  cell: ReadonlyMap<number, LineWindow>,
+  lines: readonly Line[],
+): BreakdownLine<Line>[] {
+  return [...cell.values()]
+    .filter(({ quantity, total }) => !quantity.eq(ZERO) || !total.eq(ZERO))
+    .sort((a, b) => a.position - b.position)
+    .map(({ position, quantity, total }) => {
+      const line = lines[position];
+      assert(line !== undefined, 'a recorded window belongs to a line of the invoice');
+      return { position, line, quantity, total };
+    });
+}

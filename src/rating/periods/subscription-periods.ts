@@ -1,0 +1,66 @@
+/** The billing periods of subscriptions (docs/contracts.md, "Subscriptions"). Pure. */
+import type { BillingFrequency } from '../../core/catalogue.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import { nextPeriod, type PeriodTerms, periodContaining } from './billing-periods.ts';
+import { statementAnchor } from './statement-anchor.ts';
+
+const DAYS_AT_LEAST: Readonly<Record<BillingFrequency, number>> = {
+  WEEKLY: 7,
+  MONTHLY: 28,
+  QUARTERLY: 90,
+  ANNUAL: 365,
+};
+
+export interface SubscriptionPeriods {
+  readonly previous: Interval | null;
+  readonly current: Interval | null;
+  readonly next: Interval | null;
+}
+
+/** The period around `now` and its neighbours; before the start only the first one, as the next. */
+export function subscriptionPeriods(
+  contract: Contract,
+  subscription: Subscription,
+  now: Instant,
+): SubscriptionPeriods {
+  const terms = subscriptionPeriodTerms(contract, subscription);
+  const { start, end } = terms.contract;
+  const current = periodContaining(terms, now);
+  if (current !== null) {
+    return {
+      previous: current.start > start ? periodContaining(terms, current.start - 1) : null,
+      current,
+      next: nextPeriod(terms, current),
+    };
+  }
+  if (now < start) return { previous: null, current: null, next: periodContaining(terms, start) };
+  return { previous: end === null ? null : periodContaining(terms, end - 1), current: null, next: null };
+}
+
+export function subscriptionPeriodTerms(contract: Contract, subscription: Subscription): PeriodTerms {
+  const { billingFrequency: frequency, startingAt: start, endingBefore } = subscription;
+  const ends = [endingBefore, contract.endingBefore].filter((end) => end !== null);
+  return {
+    schedule: { frequency, day: 'CUSTOM_DATE', anchor: subscriptionAnchor(contract, subscription) },
+    contract: { start, end: ends.length === 0 ? null : Math.max(start, Math.min(...ends)) },
+  };
+}
+
+/**
+ * Boundaries are counted from the subscription's own anchor, else from the contract's. With a longer
+ * frequency than the contract's usage invoices they are counted from the start of the usage period that
+ * the subscription begins in.
+ */
+export function subscriptionAnchor(
+  contract: Contract,
+  { billingFrequency, startingAt, anchorDate }: Subscription,
+): Instant {
+  if (anchorDate !== null) return anchorDate;
+  const { frequency } = contract.statementSchedule;
+  const anchor = statementAnchor(contract);
+  if (DAYS_AT_LEAST[billingFrequency] <= DAYS_AT_LEAST[frequency]) return anchor;
+  const schedule = { frequency, day: 'CUSTOM_DATE' as const, anchor };
+  return periodContaining({ schedule, contract: { start: 0, end: null } }, startingAt)?.start ?? anchor;
+}

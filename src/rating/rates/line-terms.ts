@@ -1,0 +1,146 @@
+/**
+ * The terms of a line key over time: the rate card's rate as the contract's overrides leave it, and
+ * whether it may be billed. Cut wherever one of the two changes, and nowhere else.
+ */
+import type { BillingFrequency, Product, Rate, RateEntry } from '../../core/catalogue.ts';
+import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import type { GroupValues } from '../usage/group-values.ts';
+import { versionAt } from '../usage/product-spans.ts';
+import {
+  type ContractOverrides,
+  entitlementAt,
+  overriddenRate,
+  overrideInstants,
+  type PricedSubject,
+} from './overrides.ts';
+import { type RateBook, rateSpans, sameRate } from './rate-schedule.ts';
+
+/** The price of a line key in one stretch of time. */
+export interface LineTerms {
+  /** The rate of the rate card behind it. */
+  readonly listed: RateEntry;
+  /** What is charged: the listed rate, or what an override made of it. */
+  readonly rate: Rate;
+  readonly creditTypeId: string;
+  readonly entitled: boolean;
+}
+
+export interface TermsSpan {
+  readonly interval: Interval;
+  /** Null where no rate covers the usage. */
+  readonly terms: LineTerms | null;
+  /** Of the terms; without a rate it is false where the contract takes the usage out. */
+  readonly entitled: boolean;
+}
+
+/** What has a price: the usage of a product with these values. */
+export interface PricedKey {
+  readonly product: Product;
+  readonly pricingGroupValues: GroupValues;
+  readonly presentationGroupValues: GroupValues;
+}
+
+/** The terms over `interval`, ascending and without gaps; neighbours differ. */
+export function termsSpans(
+  book: RateBook,
+  contract: ContractOverrides,
+  key: PricedKey,
+  interval: Interval,
+): TermsSpan[] {
+  const spans: TermsSpan[] = [];
+  for (const span of rateSpans(book, key.pricingGroupValues, interval)) {
+    for (const piece of cutAt(span.interval, changeInstants(contract, key))) {
+      const current = spanAt(contract, key, piece, span.entry);
+      const previous = spans.at(-1);
+      if (previous !== undefined && sameSpans(previous, current)) {
+        spans[spans.length - 1] = {
+          ...previous,
+          interval: { start: previous.interval.start, end: piece.end },
+        };
+      } else {
+        spans.push(current);
+      }
+    }
+  }
+  return spans;
+}
+
+/** A stretch in which nothing changes. */
+function spanAt(
+  contract: ContractOverrides,
+  key: PricedKey,
+  interval: Interval,
+  entry: RateEntry | null,
+): TermsSpan {
+  if (entry !== null) {
+    const terms = termsAt(contract, key, interval.start, entry);
+    return { interval, terms, entitled: terms.entitled };
+  }
+  const subject = subjectAt(key, interval.start, null);
+  return { interval, terms: null, entitled: entitlementAt(contract, subject, interval.start, true) };
+}
+
+/** The terms at one instant, given the rate that the card has for the key then. */
+export function termsAt(
+  contract: ContractOverrides,
+  key: PricedKey,
+  at: Instant,
+  listed: RateEntry,
+): LineTerms {
+  if (contract.overrides.length === 0) {
+    const { rate, creditTypeId, entitled } = listed;
+    return { listed, rate, creditTypeId, entitled };
+  }
+  const subject = subjectAt(key, at, listed.billingFrequency);
+  const overridden = overriddenRate(contract, subject, at, listed.rate);
+  return {
+    listed,
+    rate: overridden?.rate ?? listed.rate,
+    creditTypeId: overridden?.creditTypeId ?? listed.creditTypeId,
+    entitled: entitlementAt(contract, subject, at, listed.entitled),
+  };
+}
+
+function subjectAt(
+  { product, pricingGroupValues, presentationGroupValues }: PricedKey,
+  at: Instant,
+  billingFrequency: BillingFrequency | null,
+): PricedSubject {
+  return {
+    productId: product.id,
+    productTags: versionAt(product, at).tags,
+    pricingGroupValues,
+    presentationGroupValues,
+    billingFrequency,
+    payer: null,
+  };
+}
+
+/** Where an override begins or ends, or the product's tags may change. Without overrides nothing does. */
+function changeInstants(contract: ContractOverrides, { product }: PricedKey): Instant[] {
+  if (contract.overrides.length === 0) return [];
+  return [...overrideInstants(contract), ...product.versions.flatMap(({ startingAt }) => startingAt ?? [])];
+}
+
+/** The interval cut at those of the instants that lie inside it. */
+function cutAt(interval: Interval, instants: readonly Instant[]): Interval[] {
+  const inside = instants.filter((at) => interval.start < at && at < interval.end);
+  const starts = [...new Set([interval.start, ...inside])].sort((a, b) => a - b);
+  return starts.flatMap(
+    (start, index) => intersect({ start, end: starts[index + 1] ?? interval.end }, interval) ?? [],
+  );
+}
+
+function sameSpans(a: TermsSpan, b: TermsSpan): boolean {
+  return a.entitled === b.entitled && sameTerms(a.terms, b.terms);
+}
+
+function sameTerms(a: LineTerms | null, b: LineTerms | null): boolean {
+  if (a === null || b === null) return a === b;
+  return (
+    a.entitled === b.entitled &&
+    a.creditTypeId === b.creditTypeId &&
+    sameRate(a.rate, b.rate) &&
+    sameRate(a.listed.rate, b.listed.rate)
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * Graduated prices: each unit has the price of the tier it falls in (docs/rating.md, "Tiers").
+ *
+ * A rate is seen as price bands over the cumulative quantity of a line key; a flat rate is one band
+ * without bounds. Moving from one quantity to another crosses bands, upwards with positive quantities
+ * and downwards with negative ones. Walks telescope: from a to b and on to c is from a to c, per band.
+ */
+import type { Rate, Tier } from '../../core/catalogue.ts';
+import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+
+/** Covers the quantities above `startingAt` up to and including `end`; the first band also all negative ones. */
+export interface PriceBand {
+  /** From 1 upwards. */
+  readonly level: number;
+  readonly startingAt: Decimal;
+  /** Null in the last band. */
+  readonly end: Decimal | null;
+  readonly size: Decimal | null;
+  readonly price: Decimal;
+}
+
+export type PriceBands = readonly [PriceBand, ...PriceBand[]];
+
+/** The part of a movement that lies in one band. `quantity` is negative on the way down. */
+export interface BandSlice {
+  readonly band: PriceBand;
+  readonly quantity: Decimal;
+  readonly amount: Decimal;
+}
+
+/** A problem of one field of the tier list: `field` is relative to it, such as `[2].size` ('' for the list). */
+export interface TierProblem {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/**
+ * Checks a tier list as a client wrote it; null where it is good. Every tier but the last holds a
+ * positive number of units, the last one is unbounded, and no price is negative.
+ */
+export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
+  if (tiers.length === 0) return { field: '', problem: 'at least one tier is needed' };
+  const last = tiers.length - 1;
+  for (const [index, { size, price }] of tiers.entries()) {
+    if (price.lt(ZERO)) return { field: `[${index}].price`, problem: 'must not be negative' };
+    if (index === last && size !== null) {
+      return { field: `[${index}].size`, problem: 'must be left out of the last tier, which has no end' };
+    }
+    if (index < last && size === null) {
+      return { field: `[${index}].size`, problem: 'is needed in every tier but the last' };
+    }
+    if (size?.lte(ZERO)) return { field: `[${index}].size`, problem: 'must be greater than 0' };
+  }
+  return null;
+}
+
+/** The bands of a rate of usage. Tiers must have passed `validateTiers`. Any other kind of rate throws. */
+export function priceBands(rate: Rate): PriceBands {
+  assert(rate.rateType === 'FLAT' || rate.rateType === 'TIERED', `${rate.rateType} prices no usage`);
+  if (rate.rateType === 'FLAT') {
+    return [{ level: 1, startingAt: ZERO, end: null, size: null, price: rate.price }];
+  }
+  const bands: PriceBand[] = [];
+  let startingAt = ZERO;
+  for (const { size, price } of rate.tiers) {
+    const end = size === null ? null : startingAt.plus(size);
+    bands.push({ level: bands.length + 1, startingAt, end, size, price });
+    if (end !== null) startingAt = end;
+  }
+  const [first, ...others] = bands;
+  assert(first !== undefined && bands.at(-1)?.end === null, 'the last tier of a rate is unbounded');
+  return [first, ...others];
+}
+
+/**
+ * The bands crossed by moving from the cumulative quantity `from` to `to`, in ascending level, each with
+ * its quantity and amount. Quantities below zero, which only falling usage reaches, are in the first band.
+ */
+export function walkBands(bands: PriceBands, from: Decimal, to: Decimal): BandSlice[] {
+  const order = from.cmp(to);
+  if (order === 0) return [];
+  const [low, high] = order < 0 ? [from, to] : [to, from];
+  return bandsBetween(bands, low, high).map((band) => {
+    const top = band.end === null ? high : minimum(high, band.end);
+    const bottom = band.level === 1 ? low : maximum(low, band.startingAt);
+    const quantity = order < 0 ? top.minus(bottom) : bottom.minus(top);
+    return { band, quantity, amount: quantity.times(band.price) };
+  });
+}
+
+/** The bands that hold at least a fraction of a unit between `low` and `high`, where low < high. */
+export function bandsBetween(bands: PriceBands, low: Decimal, high: Decimal): readonly PriceBand[] {
+  if (bands.length === 1) return bands;
+  const first = bands.findIndex((band) => band.end === null || low.lt(band.end));
+  const last = bands.findIndex((band) => band.end === null || high.lte(band.end));
+  return bands.slice(first, last + 1);
+}
+
+/** The band that the last unit of a cumulative quantity lies in. */
+export function bandAt(bands: PriceBands, quantity: Decimal): PriceBand {
+  return bands.find((band) => band.end === null || quantity.lte(band.end)) ?? bands[0];
+}

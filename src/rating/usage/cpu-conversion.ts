@@ -1,0 +1,65 @@
+/**
+ * From custom pricing units to the currency of the invoice: usage priced in a custom unit stays listed in
+ * that unit, and one line per unit says what it costs (docs/invoices.md, "Custom pricing units").
+ *
+ * What of a unit is outstanding is the sum of its lines. A line's windows are converted one by one; the
+ * price of a unit is the same in all of them, so windows add up to the line as they do everywhere.
+ */
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { RatedConversionLine, UsageLine, WindowAmount } from '../types.ts';
+
+/** A custom pricing unit as the rate card converts it. */
+export interface UnitConversion {
+  /** Of the unit. */
+  readonly name: string;
+  /** Amount of the card's currency, in its own denomination, for one custom unit. */
+  readonly fiatPerCustomCredit: Decimal;
+}
+
+/**
+ * One line per custom unit in which anything was used, in the order in which the units appear on the
+ * invoice; they come last there. A unit whose lines only show that nothing was used has none. Throws where
+ * the card has no conversion of a unit: rates and overrides in such a unit are refused, so that is a bug.
+ */
+export function conversionLines(
+  lines: readonly UsageLine[],
+  fiatCreditTypeId: string,
+  conversions: ReadonlyMap<string, UnitConversion>,
+  period: Interval,
+): RatedConversionLine[] {
+  const used = lines.filter((line) => line.creditTypeId !== fiatCreditTypeId && line.hasMoved);
+  const units = new Set(used.map((line) => line.creditTypeId));
+  return [...units].map((unit) => {
+    const conversion = conversions.get(unit);
+    assert(conversion !== undefined, `the rate card converts pricing unit ${unit}`);
+    const own = used.filter((line) => line.creditTypeId === unit);
+    const unitPrice = conversion.fiatPerCustomCredit;
+    const quantity = sum(own.map(({ total }) => total));
+    return {
+      type: 'cpu_conversion',
+      name: `Conversion of ${conversion.name}`,
+      convertedCreditTypeId: unit,
+      creditTypeId: fiatCreditTypeId,
+      interval: period,
+      quantity,
+      unitPrice,
+      total: quantity.times(unitPrice),
+      windows: convertedWindows(own, unitPrice),
+    };
+  });
+}
+
+/** A window in which the lines of the unit cancel each other out is left out: nothing is outstanding in it. */
+function convertedWindows(lines: readonly UsageLine[], unitPrice: Decimal): WindowAmount[] {
+  const outstanding = new Map<Instant, { window: Interval; quantity: Decimal }>();
+  for (const { window, total } of lines.flatMap(({ windows }) => windows)) {
+    const quantity = outstanding.get(window.start)?.quantity ?? ZERO;
+    outstanding.set(window.start, { window, quantity: quantity.plus(total) });
+  }
+  return [...outstanding.values()]
+    .filter(({ quantity }) => !quantity.eq(ZERO))
+    .sort((a, b) => a.window.start - b.window.start)
+    .map(({ window, quantity }) => ({ window, quantity, total: quantity.times(unitPrice) }));
+}

@@ -1,0 +1,42 @@
+/** Group values as keys: two records with the same pairs are the same key, whatever their order. */
+import { ownValue } from '../../core/own-value.ts';
+
+export type GroupValues = Readonly<Record<string, string>>;
+
+/** The names once each, in code unit order. */
+export function sortedKeys(...lists: readonly (readonly string[])[]): string[] {
+  return [...new Set(lists.flat())].sort();
+}
+
+/** One text per set of pairs. */
+export function groupValuesKey(values: GroupValues): string {
+  return JSON.stringify(
+    Object.keys(values)
+      .sort()
+      .flatMap((name) => [name, values[name]]),
+  );
+}
+
+/** The pairs of `values` whose names are in `names`; a name without a value is left out. */
+export function pickGroupValues(values: GroupValues, names: readonly string[]): GroupValues {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = ownValue(values, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+/** Order of two records by the values of the given names in turn, in code units (no locale). */
+export function compareGroupValues(a: GroupValues, b: GroupValues, names: readonly string[]): number {
+  for (const name of names) {
+    const order = compareText(ownValue(a, name) ?? '', ownValue(b, name) ?? '');
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,131 @@
+/**
+ * A line key - product, pricing values, presentation values - and its counter: the billable quantity of
+ * the key since the counter started, as a function of time (docs/rating.md, "Quantity").
+ */
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { Interval } from '../../core/time.ts';
+import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
+import type { MeteredUsage } from '../types.ts';
+import {
+  compareGroupValues,
+  type GroupValues,
+  groupValuesKey,
+  pickGroupValues,
+  sortedKeys,
+} from './group-values.ts';
+import { type CounterRun, needKey, type SettingsSpan } from './product-spans.ts';
+import { type QuantityFunction, quantityFunction } from './quantity.ts';
+
+/** A stretch in which one series moves the counter. */
+export interface CounterPiece {
+  readonly interval: Interval;
+  readonly series: UsageSeries;
+  /** From the series' cumulative value to the counter. Monotone. */
+  readonly positionOf: QuantityFunction;
+}
+
+export interface LineKey {
+  readonly pricingGroupValues: GroupValues;
+  readonly presentationGroupValues: GroupValues;
+  /** The one key of a product without group keys: it shows on an invoice even when nothing was used. */
+  readonly keyless: boolean;
+  /** Ascending, without gaps, over the whole run. */
+  readonly pieces: readonly CounterPiece[];
+}
+
+/** The series of each need by their group values. */
+export type UsageIndex = ReadonlyMap<string, ReadonlyMap<string, UsageSeries>>;
+
+/** Checks what metering answered and prepares the lookups. Throws on a broken series: that is a bug. */
+export function indexUsage(usage: readonly MeteredUsage[], period: Interval): UsageIndex {
+  const index = new Map<string, Map<string, UsageSeries>>();
+  for (const { series, ...asked } of usage) {
+    const { billableMetricId } = asked;
+    const need = { ...asked, groupKeys: sortedKeys(asked.groupKeys) };
+    const byGroup = new Map<string, UsageSeries>();
+    for (const one of series) {
+      const key = groupValuesKey(pickGroupValues(one.groupValues, need.groupKeys));
+      assert(!byGroup.has(key), `metric ${billableMetricId} has one series for ${key}`);
+      assertSteps(one, period);
+      byGroup.set(key, one);
+    }
+    index.set(needKey(need), byGroup);
+  }
+  return index;
+}
+
+/**
+ * The line keys of a run: every group with a series, and the one key of a product without group keys
+ * even where there is no usage. Sorted by pricing values, then presentation values.
+ */
+export function lineKeys(run: CounterRun, usage: UsageIndex): LineKey[] {
+  const spans = run.spans.map((span) => ({ span, series: seriesOf(span, usage) }));
+  const groups = new Map<string, GroupValues>();
+  const keyless = run.pricingGroupKey.length === 0 && run.presentationGroupKey.length === 0;
+  if (keyless) groups.set(groupValuesKey({}), {});
+  for (const { series } of spans) {
+    for (const [key, one] of series) groups.set(key, one.groupValues);
+  }
+  const keyNames = [...run.pricingGroupKey, ...run.presentationGroupKey];
+  const sorted = [...groups].sort(([, a], [, b]) => compareGroupValues(a, b, keyNames));
+  return sorted.map(([key, groupValues]) => ({
+    pricingGroupValues: pickGroupValues(groupValues, run.pricingGroupKey),
+    presentationGroupValues: pickGroupValues(groupValues, run.presentationGroupKey),
+    keyless,
+    pieces: counterPieces(
+      spans.map(({ span, series }) => [span, series.get(key) ?? { groupValues, steps: [] }]),
+    ),
+  }));
+}
+
+/**
+ * Joins the series of successive spans into one counter that starts at 0. Where the metric changes from A
+ * to B at s, the value goes on as B(t) + A(s) − B(s); where conversion or rounding changes, the counter
+ * goes on from where it stands.
+ */
+function counterPieces(spans: readonly (readonly [SettingsSpan, UsageSeries])[]): CounterPiece[] {
+  let value = ZERO;
+  let position = ZERO;
+  return spans.map(([{ interval, version }, series]) => {
+    const quantityOf = quantityFunction(version);
+    const valueOffset = value.minus(cumulativeAt(series, interval.start));
+    const positionOffset = position.minus(quantityOf(value));
+    const positionOf = shifted(quantityOf, valueOffset, positionOffset);
+    const valueAtEnd = cumulativeAt(series, interval.end);
+    value = valueAtEnd.plus(valueOffset);
+    position = positionOf(valueAtEnd);
+    return { interval, series, positionOf };
+  });
+}
+
+function shifted(
+  quantityOf: QuantityFunction,
+  valueOffset: Decimal,
+  positionOffset: Decimal,
+): QuantityFunction {
+  const shiftsValue = !valueOffset.eq(ZERO);
+  const shiftsPosition = !positionOffset.eq(ZERO);
+  if (!shiftsValue && !shiftsPosition) return quantityOf;
+  return (value) => {
+    const quantity = quantityOf(shiftsValue ? value.plus(valueOffset) : value);
+    return shiftsPosition ? quantity.plus(positionOffset) : quantity;
+  };
+}
+
+function seriesOf({ need }: SettingsSpan, usage: UsageIndex): ReadonlyMap<string, UsageSeries> {
+  const series = usage.get(needKey(need));
+  assert(
+    series !== undefined,
+    `usage of metric ${need.billableMetricId} by ${need.groupKeys.join(', ')} is given`,
+  );
+  return series;
+}
+
+function assertSteps({ steps }: UsageSeries, period: Interval): void {
+  let previous = period.start;
+  for (const { at } of steps) {
+    assert(at > previous && at <= period.end, 'steps ascend inside the billing period');
+    previous = at;
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * A product's versions over a billing period: which metric and settings count when, and where the
+ * counters of its line keys start anew (docs/rating.md, "Product versions").
+ */
+import type { Product, ProductVersion } from '../../core/catalogue.ts';
+import { assert } from '../../core/errors.ts';
+import type { UsageFilter } from '../../core/terms/contract.ts';
+import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import type { UsageNeed } from '../types.ts';
+import { sortedKeys } from './group-values.ts';
+import { sameQuantitySettings } from './quantity.ts';
+
+/** A stretch with one metric and one way from value to quantity. Name and tags may change inside. */
+export interface SettingsSpan {
+  readonly interval: Interval;
+  readonly version: ProductVersion;
+  readonly need: UsageNeed;
+}
+
+/** A stretch with the same pricing and presentation keys: counters run through it, and start at 0 with it. */
+export interface CounterRun {
+  readonly interval: Interval;
+  readonly pricingGroupKey: readonly string[];
+  readonly presentationGroupKey: readonly string[];
+  /** Ascending, without gaps. Never empty. */
+  readonly spans: readonly SettingsSpan[];
+}
+
+/** The version in force at `at`: the last one that has started. */
+export function versionAt(product: Product, at: Instant): ProductVersion {
+  const version = product.versions.findLast(({ startingAt }) => startingAt === null || startingAt <= at);
+  assert(version !== undefined, `product ${product.id} has an initial version`);
+  return version;
+}
+
+/** What metering must answer before this product can be rated over the period; without repeats. */
+export function usageNeeds(product: Product, period: Interval, filters: readonly UsageFilter[]): UsageNeed[] {
+  const needs = new Map<string, UsageNeed>();
+  for (const { need } of settingsSpans(product, period, filters)) needs.set(needKey(need), need);
+  return [...needs.values()];
+}
+
+/** One text per need. */
+export function needKey({ billableMetricId, sqlGranularity, usageFilter, groupKeys }: UsageNeed): string {
+  return JSON.stringify([billableMetricId, sqlGranularity, filterKey(usageFilter), ...groupKeys]);
+}
+
+/** The runs of the period, ascending and without gaps. */
+export function counterRuns(
+  product: Product,
+  period: Interval,
+  filters: readonly UsageFilter[],
+): CounterRun[] {
+  const runs: CounterRun[] = [];
+  for (const span of settingsSpans(product, period, filters)) {
+    const run = runs.at(-1);
+    const last = run?.spans.at(-1);
+    if (run === undefined || last === undefined || !sameGrouping(last.version, span.version)) {
+      runs.push(newRun(span));
+    } else {
+      runs[runs.length - 1] = {
+        ...run,
+        interval: { start: run.interval.start, end: span.interval.end },
+        spans: [...run.spans, span],
+      };
+    }
+  }
+  return runs;
+}
+
+function newRun(span: SettingsSpan): CounterRun {
+  return {
+    interval: span.interval,
+    pricingGroupKey: sortedKeys(span.version.pricingGroupKey),
+    presentationGroupKey: sortedKeys(span.version.presentationGroupKey),
+    spans: [span],
+  };
+}
+
+function settingsSpans(product: Product, period: Interval, filters: readonly UsageFilter[]): SettingsSpan[] {
+  const spans: SettingsSpan[] = [];
+  for (const [index, version] of product.versions.entries()) {
+    const start = version.startingAt ?? Number.NEGATIVE_INFINITY;
+    const end = product.versions[index + 1]?.startingAt ?? null;
+    const interval = intersect(period, { start, end });
+    if (interval === null) continue;
+    for (const filtered of filterSpans(interval, filters)) {
+      const previous = spans.at(-1);
+      const need = needOf(product, version, filtered.filter);
+      if (previous !== undefined && sameSettings(previous, { version, need })) {
+        spans[spans.length - 1] = {
+          ...previous,
+          interval: { start: previous.interval.start, end: filtered.interval.end },
+        };
+      } else {
+        spans.push({ interval: filtered.interval, version, need });
+      }
+    }
+  }
+  return spans;
+}
+
+/** The interval cut where another filter comes into force; before the first one there is none. */
+function filterSpans(
+  interval: Interval,
+  filters: readonly UsageFilter[],
+): { readonly interval: Interval; readonly filter: UsageFilter | null }[] {
+  return [null, ...filters].flatMap((filter, index) => {
+    const start = filter?.startingAt ?? Number.NEGATIVE_INFINITY;
+    const part = intersect(interval, { start, end: filters[index]?.startingAt ?? null });
+    return part === null ? [] : [{ interval: part, filter }];
+  });
+}
+
+/** The order of the values means nothing. */
+function filterKey(filter: UsageNeed['usageFilter']): string {
+  return filter === null ? '' : JSON.stringify([filter.property, ...sortedKeys(filter.values)]);
+}
+
+function needOf(product: Product, version: ProductVersion, filter: UsageFilter | null): UsageNeed {
+  const { billableMetricId } = version;
+  assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
+  return {
+    billableMetricId,
+    sqlGranularity: version.sqlBreakdownGranularity === 'HOUR' ? 'hour' : 'service_period',
+    usageFilter: filter === null ? null : { property: filter.groupKey, values: filter.groupValues },
+    groupKeys: sortedKeys(version.pricingGroupKey, version.presentationGroupKey),
+  };
+}
+
+function sameSettings(
+  a: Pick<SettingsSpan, 'version' | 'need'>,
+  b: Pick<SettingsSpan, 'version' | 'need'>,
+): boolean {
+  return (
+    needKey(a.need) === needKey(b.need) &&
+    sameQuantitySettings(a.version, b.version) &&
+    sameGrouping(a.version, b.version)
+  );
+}
+
+/** The order of the names in a key means nothing. */
+function sameGrouping(a: ProductVersion, b: ProductVersion): boolean {
+  return (
+    sameNames(a.pricingGroupKey, b.pricingGroupKey) &&
+    sameNames(a.presentationGroupKey, b.presentationGroupKey)
+  );
+}
+
+function sameNames(a: readonly string[], b: readonly string[]): boolean {
+  return JSON.stringify(sortedKeys(a)) === JSON.stringify(sortedKeys(b));
+}

@@ -1,0 +1,156 @@
+/**
+ * A line key cut into segments of one price each, and what a segment comes to: one amount per price
+ * band, with its distribution over the reported windows.
+ *
+ * The one source of truth is the counter of the line key. The amount of a line is the walk through the
+ * bands from the counter at the segment's start to the counter at its end; the amount of a window is the
+ * same walk between the window's ends. Walks telescope, so both agree to the last digit.
+ */
+import type { Product, Rate } from '../../core/catalogue.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import type { Instant } from '../../core/time.ts';
+import { cumulativeAt } from '../../core/usage-series.ts';
+import { type TermsSpan, termsSpans } from '../rates/line-terms.ts';
+import type { ContractOverrides } from '../rates/overrides.ts';
+import type { RateBook } from '../rates/rate-schedule.ts';
+import {
+  bandAt,
+  bandsBetween,
+  type PriceBand,
+  type PriceBands,
+  priceBands,
+  walkBands,
+} from '../rates/tiers.ts';
+import type { WindowAmount } from '../types.ts';
+import type { CounterPiece, LineKey } from './line-key.ts';
+
+export interface Segment extends TermsSpan {
+  readonly piece: CounterPiece;
+}
+
+/** The counter over a segment: where it starts and ends, how low and high it goes, in which steps. */
+export interface Movement {
+  readonly from: Decimal;
+  readonly to: Decimal;
+  readonly low: Decimal;
+  readonly high: Decimal;
+  /** Indices into the steps of the series: the first one inside, and the first one behind the segment. */
+  readonly firstStep: number;
+  readonly afterLastStep: number;
+}
+
+/** What one segment comes to in one price band. */
+export interface BandAmount {
+  readonly band: PriceBand;
+  readonly quantity: Decimal;
+  readonly total: Decimal;
+  readonly windows: readonly WindowAmount[];
+}
+
+/** The segments of a line key over the time of its counter, ascending and without gaps. */
+export function segmentsOf(
+  product: Product,
+  key: LineKey,
+  book: RateBook,
+  contract: ContractOverrides,
+): Segment[] {
+  return key.pieces.flatMap((piece) =>
+    termsSpans(book, contract, { product, ...key }, piece.interval).map((span) => ({ ...span, piece })),
+  );
+}
+
+export function movementOf({ interval, piece }: Segment): Movement {
+  const { series, positionOf } = piece;
+  const { steps } = series;
+  const firstStep = firstStepAfter(steps, interval.start);
+  const afterLastStep = firstStepAfter(steps, interval.end);
+  const valueAtStart = cumulativeAt(series, interval.start);
+  let low = valueAtStart;
+  let high = valueAtStart;
+  for (let index = firstStep; index < afterLastStep; index += 1) {
+    const value = steps[index]?.value ?? ZERO;
+    if (value.gt(high)) high = value;
+    else if (value.lt(low)) low = value;
+  }
+  return {
+    from: positionOf(valueAtStart),
+    to: positionOf(cumulativeAt(series, interval.end)),
+    low: positionOf(low),
+    high: positionOf(high),
+    firstStep,
+    afterLastStep,
+  };
+}
+
+/** True where metering reported anything inside the segment, even if it came to no quantity. */
+export function hasUsage({ firstStep, afterLastStep }: Movement): boolean {
+  return firstStep < afterLastStep;
+}
+
+/**
+ * One amount per band in which the counter moved, in ascending level. A band that it entered and left
+ * again is among them with quantity 0, so that its windows have a line to belong to. Which bands there
+ * are does not depend on the reported windows.
+ */
+export function bandAmounts(
+  { piece }: Segment,
+  movement: Movement,
+  rate: Rate,
+  boundaries: readonly Instant[],
+): BandAmount[] {
+  if (movement.low.eq(movement.high)) return [];
+  const bands = priceBands(rate);
+  const moved = bandsBetween(bands, movement.low, movement.high);
+  const quantities = new Map(walkBands(bands, movement.from, movement.to).map((s) => [s.band, s.quantity]));
+  const windows = windowAmounts(piece, movement, bands, boundaries);
+  return moved.map((band) => {
+    const quantity = quantities.get(band) ?? ZERO;
+    return { band, quantity, total: quantity.times(band.price), windows: windows.get(band) ?? [] };
+  });
+}
+
+/** A segment without a quantity, priced where its counter stands. */
+export function zeroAmount(movement: Movement, rate: Rate): BandAmount {
+  return { band: bandAt(priceBands(rate), movement.to), quantity: ZERO, total: ZERO, windows: [] };
+}
+
+/** Walks from window to window; only those at whose end the counter stands elsewhere cost anything. */
+function windowAmounts(
+  { series: { steps }, positionOf }: CounterPiece,
+  { from, firstStep, afterLastStep }: Movement,
+  bands: PriceBands,
+  boundaries: readonly Instant[],
+): Map<PriceBand, WindowAmount[]> {
+  const amounts = new Map<PriceBand, WindowAmount[]>();
+  let position = from;
+  let boundary = 1;
+  for (let index = firstStep; index < afterLastStep; index += 1) {
+    const step = steps[index];
+    if (step === undefined) continue;
+    while ((boundaries[boundary] ?? step.at) < step.at) boundary += 1;
+    const end = boundaries[boundary] ?? step.at;
+    const next = index + 1 < afterLastStep ? steps[index + 1] : undefined;
+    if (next !== undefined && next.at <= end) continue;
+    const positionAtEnd = positionOf(step.value);
+    const window = { start: boundaries[boundary - 1] ?? end, end };
+    for (const { band, quantity, amount } of walkBands(bands, position, positionAtEnd)) {
+      const list = amounts.get(band);
+      if (list === undefined) amounts.set(band, [{ window, quantity, total: amount }]);
+      else list.push({ window, quantity, total: amount });
+    }
+    position = positionAtEnd;
+  }
+  return amounts;
+}
+
+/** Index of the first step after `at`; a step at `at` itself belongs to what ends there. */
+function firstStepAfter(steps: readonly { readonly at: Instant }[], at: Instant): number {
+  let low = 0;
+  let high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((steps[middle]?.at ?? at) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { errorAnswer } from '../../../../src/api/http/errors.ts';
+import { conflict, invalid, notFound, Refusal } from '../../../../src/core/errors.ts';
+
+const answer = (error: unknown) => errorAnswer(error, 'request-1');
+
+function databaseError(): Error {
+  const violation = Object.assign(new Error('duplicate key value violates unique constraint'), {
+    code: '23505',
+    constraint_name: 'customers_alias_unique',
+  });
+  return new Error('Failed query: insert into customers', { cause: violation });
+}
+
+describe('errorAnswer', () => {
+  it.each([
+    [invalid('name', 'is required'), 400, {}],
+    [new Refusal('unauthenticated', 'm'), 401, { 'www-authenticate': 'Bearer' }],
+    [new Refusal('forbidden', 'm'), 403, {}],
+    [notFound('customer', 'x', 'CustomerNotFound'), 404, {}],
+    [conflict('m'), 409, { 'x-should-retry': 'false' }],
+    [new Refusal('too_large', 'm'), 413, {}],
+    [new Refusal('overloaded', 'm'), 429, { 'retry-after': '1', 'x-metronome-rate-limit-type': 'client' }],
+    [new Refusal('unavailable', 'm'), 503, { 'retry-after': '1' }],
+  ])('answers %s with %i', (refusal, status, headers) => {
+    expect(answer(refusal)).toMatchObject({
+      status,
+      headers,
+      body: { message: refusal.message },
+      unexpected: false,
+    });
+  });
+
+  it('adds code and details to the body', () => {
+    const refusal = new Refusal('invalid', 'm', { code: 'InvalidArgument', details: { errors: [1] } });
+    expect(answer(refusal).body).toEqual({ message: 'm', code: 'InvalidArgument', errors: [1] });
+  });
+
+  it.each([
+    ['what the database refuses', databaseError()],
+    ['a plain error', new Error('the password is hunter2')],
+    ['something that is no error', 'the password is hunter2'],
+    ['nothing', undefined],
+  ])('says nothing but the request id about %s', (_what, error) => {
+    expect(answer(error)).toEqual({
+      status: 500,
+      headers: {},
+      body: { message: 'Internal error. The log has the details under request id request-1.' },
+      unexpected: true,
+    });
+  });
+});

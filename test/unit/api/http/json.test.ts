@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonNumber, parseJson, stringifyJson } from '../../../../src/api/http/json.ts';
+import { decimal } from '../../../../src/core/decimal.ts';
+
+describe('parseJson', () => {
+  it.each([
+    ['0', 0],
+    ['-0.5', -0.5],
+    ['123456789012345', 123456789012345],
+    ['0.10', 0.1],
+  ])('reads %s as a plain number', (text, value) => {
+    expect(parseJson(text)).toBe(value);
+  });
+
+  it.each(['9007199254740993', '0.1234567890123456789', '1e2', '-1.5E-7', '0.00000000000000001'])(
+    'keeps every digit of %s',
+    (text) => {
+      expect(parseJson(text)).toEqual(new JsonNumber(text));
+    },
+  );
+
+  it('agrees with JSON.parse on everything that a double can hold', () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        const plain = JSON.stringify(parseJson(text), (_key, value) =>
+          value instanceof JsonNumber ? Number(value.text) : value,
+        );
+        expect(JSON.parse(plain)).toEqual(
+          JSON.parse(text, (_key, value) => (Object.is(value, -0) ? 0 : value)),
+        );
+      }),
+    );
+  });
+
+  it('takes the last of repeated keys, as JSON.parse does', () => {
+    expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
+  });
+
+  it('does not let __proto__ or constructor reach a prototype', () => {
+    const value = parseJson('{"__proto__":{"admin":true},"constructor":{"prototype":{"admin":true}}}');
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(Object.hasOwn({}, 'admin') || 'admin' in {}).toBe(false);
+  });
+
+  it.each([
+    ['{"a":1,}', /position 7/],
+    ['{"a" 1}', /position 5/],
+    ['[1', /position 2/],
+    ['nope', /position 0/],
+    ['{} {}', /position 3/],
+    ['[01]', /position 2/],
+    ['["\t"]', /position 2/],
+  ])('refuses %s naming the position', (text, message) => {
+    expect(() => parseJson(text)).toThrow(message);
+  });
+
+  it('refuses deep nesting without exhausting the stack, and is not fooled by brackets in strings', () => {
+    expect(() => parseJson('['.repeat(1_000_000))).toThrow(/deeper than 64/);
+    expect(parseJson(`"${'['.repeat(100)}\\"${'{'.repeat(100)}"`)).toHaveLength(201);
+    expect(parseJson(`${'['.repeat(64)}${']'.repeat(64)}`)).toBeInstanceOf(Array);
+  });
+
+  it('refuses the character U+0000, which PostgreSQL cannot store, naming the field', () => {
+    expect(() => parseJson('{"a":[{"b":"x\\u0000"}]}')).toThrow(
+      'a[0].b: must not contain the character U+0000',
+    );
+    expect(() => parseJson('{"\\u0000":1}')).toThrow(/U\+0000/);
+    expect(parseJson('"\\\\u0000"')).toBe('\\u0000');
+  });
+});
+
+describe('stringifyJson', () => {
+  it('writes decimals as number literals with all their digits and no exponent', () => {
+    expect(stringifyJson({ total: decimal('123456789012345678901234567890.000000000001') })).toBe(
+      '{"total":123456789012345678901234567890.000000000001}',
+    );
+    expect(stringifyJson([decimal('1e-30'), decimal('1e21'), decimal('-0')])).toBe(
+      '[0.000000000000000000000000000001,1000000000000000000000,0]',
+    );
+  });
+
+  it('writes back what was parsed, digit by digit', () => {
+    const text = '{"a":9007199254740993,"b":[1,null,true,"é\\"\\n"],"c":{"d":1e2}}';
+    expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+
+  it('writes plain values as JSON.stringify does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(stringifyJson(value)).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it('leaves out undefined members', () => {
+    expect(stringifyJson({ a: undefined, b: 1 })).toBe('{"b":1}');
+  });
+
+  it.each([
+    [undefined],
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [1n],
+    [new Date(0)],
+    [new Map()],
+    [[undefined]],
+  ])('refuses to write %s', (value) => {
+    expect(() => stringifyJson(value)).toThrow(/not a JSON value/);
+  });
+});
+
+it('half a surrogate pair is refused with the path of its field, a proper pair is kept', () => {
+  expect(() => parseJson('{"a":["\\ud83d"]}')).toThrow('a[0]: must not contain half a surrogate pair');
+  expect(() => parseJson('{"\\udc00":1}')).toThrow('must not contain half a surrogate pair');
+  expect(parseJson('{"a":"\\ud83d\\ude00"}')).toEqual({ a: '😀' });
+});

@@ -1,0 +1,124 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { openApiDocument } from '../../../../src/api/http/openapi.ts';
+import { route } from '../../../../src/api/http/route.ts';
+import {
+  commaList,
+  creditType,
+  customFields,
+  enumIn,
+  exactNumber,
+  limit,
+  uuid,
+} from '../../../../src/api/wire/fields.ts';
+import { pageOf } from '../../../../src/api/wire/pagination.ts';
+import { testApp } from '../fixtures.ts';
+
+const thing = z
+  .object({
+    id: uuid,
+    credit_type: creditType.nullable(),
+    other_credit_type: creditType,
+    price: exactNumber().nullable(),
+    custom_fields: customFields.optional(),
+  })
+  .meta({ id: 'Thing', description: 'A thing.' });
+
+const listThings = route({
+  method: 'post',
+  path: '/v1/customers/{customer_id}/things',
+  operationId: 'listThings',
+  summary: 'List things',
+  tags: ['things'],
+  scope: 'read',
+  params: z.object({ customer_id: uuid }),
+  query: z.object({ limit: limit(1, 100, 10), kinds: commaList(enumIn(['BIG', 'SMALL'])).optional() }),
+  body: z.object({ price: exactNumber({ min: '0' }), count: z.int().optional() }),
+  errors: [409],
+  response: pageOf(thing),
+  handler: async () => ({ data: [], next_page: null }),
+});
+
+const document = openApiDocument([listThings], '1.2.3');
+const operation = document.paths['/v1/customers/{customer_id}/things']?.post;
+
+describe('the OpenAPI document', () => {
+  it('of an app is valid OpenAPI 3.1', async () => {
+    const served = (await testApp([listThings]).client.get('/openapi.json')).body;
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(served)));
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+    expect(served).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+  });
+
+  it('describes every operation of the app, ingest and the service routes too', async () => {
+    const { routes, client } = testApp([listThings]);
+    const served = await client.get('/openapi.json');
+    for (const { method, path, operationId } of routes) {
+      expect(served.body).toHaveProperty(['paths', path, method, 'operationId'], operationId);
+    }
+    expect(routes).toHaveLength(7);
+  });
+
+  it('writes parameters with their places and limits', () => {
+    expect(operation?.parameters).toEqual([
+      { name: 'customer_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+      expect.objectContaining({
+        name: 'limit',
+        required: false,
+        schema: { type: 'integer', minimum: 1, maximum: 100 },
+      }),
+      {
+        name: 'kinds',
+        in: 'query',
+        required: false,
+        style: 'form',
+        explode: false,
+        schema: { type: 'array', items: { type: 'string', enum: ['BIG', 'SMALL'] } },
+      },
+    ]);
+  });
+
+  it('writes exact numbers as numbers', () => {
+    expect(operation?.requestBody?.content['application/json']?.schema).toEqual({
+      type: 'object',
+      properties: { price: { type: 'number', minimum: 0 }, count: { type: 'integer' } },
+      required: ['price'],
+    });
+  });
+
+  it('writes a nullable component as null or the component, and leaves the component itself alone', () => {
+    expect(document.components.schemas.Thing).toMatchObject({
+      properties: {
+        credit_type: { anyOf: [{ $ref: '#/components/schemas/CreditType' }, { type: 'null' }] },
+        other_credit_type: { $ref: '#/components/schemas/CreditType' },
+        price: { type: ['number', 'null'] },
+      },
+    });
+    expect(document.components.schemas.CreditType).toMatchObject({ type: 'object' });
+  });
+
+  it('declares every status that the route can answer, and who may call it', () => {
+    expect(Object.keys(operation?.responses ?? {})).toEqual([
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '413',
+      '500',
+    ]);
+    expect(operation?.security).toEqual([{ token: [] }]);
+  });
+
+  it('cannot be made of two different schemas with one id', () => {
+    const other = {
+      ...listThings,
+      path: '/v1/other',
+      response: z.object({ a: z.string() }).meta({ id: 'Thing' }),
+    };
+    expect(() => openApiDocument([listThings, { ...other, path: '/v1/other' }], '1')).toThrow(/id Thing/);
+  });
+});

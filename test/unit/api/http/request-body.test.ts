@@ -1,0 +1,99 @@
+import { connect } from 'node:net';
+import { serve } from '@hono/node-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApiClient } from '../../../support/api-client.ts';
+import { testApp } from '../fixtures.ts';
+
+const LIMIT_BYTES = 100_000;
+const received: number[] = [];
+const app = testApp([], {
+  bodyLimitBytes: LIMIT_BYTES,
+  ingest: async (body) => {
+    received.push(body.length);
+    return { accepted: 1, duplicates: 0 };
+  },
+});
+let port = 0;
+let server: ReturnType<typeof serve>;
+
+beforeAll(async () => {
+  await new Promise<void>((listening) => {
+    server = serve({ fetch: app.hono.fetch, port: 0, hostname: '127.0.0.1' }, (info) => {
+      port = info.port;
+      listening();
+    });
+  });
+});
+afterAll(() => server.close());
+
+/** Sends raw HTTP and returns all that comes back until the connection is closed. */
+function exchange(...parts: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      for (const part of parts) socket.write(part);
+    });
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+      if (text.includes('\r\n\r\n')) socket.end();
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+  });
+}
+
+const head = 'POST /v1/ingest HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sender\r\n';
+
+describe('a body over TCP', () => {
+  it.each([1, 1_000, LIMIT_BYTES])('of %i bytes arrives whole', async (length) => {
+    const client = createApiClient({ baseUrl: `http://127.0.0.1:${port}`, routes: app.routes }, 'sender');
+    await client.post('/v1/ingest', undefined, { rawBody: 'x'.repeat(length) });
+    expect(received.at(-1)).toBe(length);
+  });
+
+  it('that announces too much is refused before it is sent', async () => {
+    expect(await exchange(`${head}Content-Length: ${LIMIT_BYTES + 1}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it('that grows too large in chunks is refused while it is sent', async () => {
+    const chunk = `${(50_001).toString(16)}\r\n${'x'.repeat(50_001)}\r\n`;
+    const text = await exchange(`${head}Transfer-Encoding: chunked\r\n\r\n`, chunk, chunk);
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(text).toContain(`larger than ${LIMIT_BYTES} bytes`);
+  });
+
+  it('in small chunks arrives whole', async () => {
+    const text = await exchange(
+      `${head}Transfer-Encoding: chunked\r\n\r\n`,
+      '3\r\nabc\r\n',
+      '4\r\ndefg\r\n',
+      '0\r\n\r\n',
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received.at(-1)).toBe(7);
+  });
+
+  it('that is cut off never reaches the handler', async () => {
+    const before = received.length;
+    await new Promise<void>((closed) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(`${head}Content-Length: 1000\r\n\r\nabc`, () => socket.destroy());
+      });
+      socket.on('close', () => closed());
+    });
+    const text = await exchange(`${head}Content-Length: 2\r\n\r\n[]`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(received.length).toBe(before + 1);
+  });
+
+  it('leaves the connection usable for the next request', async () => {
+    const client = createApiClient({ baseUrl: `http://127.0.0.1:${port}`, routes: app.routes }, 'sender');
+    for (let i = 0; i < 3; i++) {
+      const answer = await client.send('POST', '/v1/ingest', undefined, {
+        rawBody: 'x'.repeat(LIMIT_BYTES + 1),
+      });
+      expect(answer.status).toBe(413);
+      expect((await client.get('/healthz')).status).toBe(200);
+    }
+  });
+});

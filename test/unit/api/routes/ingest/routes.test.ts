@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { Refusal } from '../../../../../src/core/errors.ts';
+import { testApp } from '../../fixtures.ts';
+
+describe('POST /v1/ingest', () => {
+  it('hands the bytes on as they came, whatever they are', async () => {
+    const bodies: string[] = [];
+    const { client } = testApp([], {
+      ingest: async (body) => {
+        bodies.push(body.toString('utf8'));
+        return { accepted: 2, duplicates: 1 };
+      },
+    });
+    const answer = await client.post('/v1/ingest', undefined, { rawBody: '[ {"n": 1.10} ] not JSON é' });
+    expect(answer.body).toEqual({ accepted: 2, duplicates: 1 });
+    expect(bodies).toEqual(['[ {"n": 1.10} ] not JSON é']);
+  });
+
+  it.each([
+    ['sender', 200],
+    ['writer', 200],
+    ['reader', 403],
+    ['stranger', 401],
+    [null, 401],
+  ])('with token %s answers %i', async (token, status) => {
+    expect((await testApp([]).client.send('POST', '/v1/ingest', [], { token })).status).toBe(status);
+  });
+
+  it('passes the list of bad events on', async () => {
+    const errors = [{ index: 3, transaction_id: null, message: 'timestamp: is required' }];
+    const { client } = testApp([], {
+      ingest: async () => {
+        throw new Refusal('invalid', '1 of 4 events is not valid', { details: { errors } });
+      },
+    });
+    const answer = await client.send('POST', '/v1/ingest', []);
+    expect([answer.status, answer.body]).toEqual([400, { message: '1 of 4 events is not valid', errors }]);
+  });
+
+  it('tells a client to slow down in the way the official one understands', async () => {
+    const { client } = testApp([], {
+      ingest: async () => {
+        throw new Refusal('overloaded', 'Too many events in flight');
+      },
+    });
+    const answer = await client.send('POST', '/v1/ingest', []);
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('retry-after')).toBe('1');
+    expect(answer.headers.get('x-metronome-rate-limit-type')).toBe('client');
+  });
+});
