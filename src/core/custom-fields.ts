@@ -1,4 +1,5 @@
 /** Custom fields: metadata that clients attach to objects (docs/custom-fields.md). */
+import type { FieldPath } from './errors.ts';
 
 /** What keys are declared for. Of some kinds there are no objects here; their keys can be kept all the same. */
 export const CUSTOM_FIELD_ENTITIES = [
@@ -42,8 +43,8 @@ export interface ObjectFields {
   readonly entity: CustomFieldEntity;
   readonly entityId: string;
   readonly fields: CustomFields;
-  /** The object's place in the request with its dot, such as `commits[1].`; empty for the request itself. */
-  readonly path: string;
+  /** The object's place in the request; empty for the request itself. */
+  readonly path: FieldPath;
 }
 
 /** A copy of an object's fields, empty where it has none. */

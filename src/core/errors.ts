@@ -1,6 +1,7 @@
 /**
  * The expected ways in which a request can be refused. Anything else that is thrown is a bug and
  * answers 500 with a fixed text. `api/http/errors.ts` is the one place that maps these to status and body.
+ * What is refused is told as data; names become those of the wire at the edge.
  */
 
 export type RefusalKind =
@@ -21,36 +22,76 @@ export type RefusalCode =
   | 'SubscriptionNotFound'
   | 'InvalidArgument';
 
+/** A field of a request: names as the use case's input spells them, indexes in lists, keys of maps. */
+export type FieldPath = readonly (string | number)[];
+
+/**
+ * What is wrong, in words. Between them may stand other fields, as paths from where the refused field
+ * stands, and another refusal, which is told in full.
+ */
+export type Problem = string | readonly (string | FieldPath | Refusal)[];
+
+/** A problem that names other fields: `` words`must be after ${['startingAt']}` ``. */
+export function words(
+  texts: TemplateStringsArray,
+  ...values: readonly (string | number | FieldPath | Refusal)[]
+): Problem {
+  return texts.flatMap((text, index) => {
+    const value = values[index];
+    return value === undefined ? [text] : [text, typeof value === 'number' ? String(value) : value];
+  });
+}
+
+interface RefusalExtra {
+  readonly path?: FieldPath;
+  readonly code?: RefusalCode | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** `message` is for logs; clients read what `api/http/problems.ts` makes of path and problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly kind: RefusalKind;
+  /** The field that is wrong; empty where the request as a whole is refused. */
+  readonly path: FieldPath;
+  readonly problem: Problem;
   readonly code: RefusalCode | undefined;
   /** Extra members of the error body, such as the list of bad events. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(
-    kind: RefusalKind,
-    message: string,
-    extra: { code?: RefusalCode; details?: Readonly<Record<string, unknown>> } = {},
-  ) {
-    super(message);
+  constructor(kind: RefusalKind, problem: Problem, { path = [], code, details }: RefusalExtra = {}) {
+    super(`${path.length === 0 ? '' : `${path.join('.')}: `}${plainText(problem)}`);
     this.kind = kind;
-    this.code = extra.code;
-    this.details = extra.details;
+    this.path = path;
+    this.problem = problem;
+    this.code = code;
+    this.details = details;
   }
 }
 
-/** A bad field: `field` is its path as the client wrote it, such as `commits[2].access_schedule`. */
-export function invalid(field: string, problem: string): Refusal {
-  return new Refusal('invalid', `${field}: ${problem}`);
+function plainText(problem: Problem): string {
+  if (typeof problem === 'string') return problem;
+  const textOf = (part: (typeof problem)[number]) =>
+    typeof part === 'string' ? part : part instanceof Refusal ? part.message : part.join('.');
+  return problem.map(textOf).join('');
+}
+
+/** A bad field. */
+export function invalid(path: FieldPath, problem: Problem): Refusal {
+  return new Refusal('invalid', problem, { path });
 }
 
 export function notFound(what: string, id: string, code?: RefusalCode): Refusal {
-  return new Refusal('not_found', `${what} ${id} not found`, code === undefined ? {} : { code });
+  return new Refusal('not_found', `${what} ${id} not found`, { code });
 }
 
-export function conflict(message: string): Refusal {
-  return new Refusal('conflict', message);
+/** What a field names does not exist. */
+export function namesNothing(path: FieldPath, problem: Problem): Refusal {
+  return new Refusal('not_found', problem, { path });
+}
+
+export function conflict(problem: Problem, path: FieldPath = []): Refusal {
+  return new Refusal('conflict', problem, { path });
 }
 
 /** For states that the code itself rules out. Throws a plain error: a bug, not a refusal. */

@@ -33,7 +33,7 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
   }
 
   async function advance(to: Instant, jobs: Pick<JobRunner, 'nextAt' | 'runDue'>): Promise<Instant> {
-    if (to < now) throw invalid('now', `must not be before the clock's ${formatInstant(now)}`);
+    if (to < now) throw invalid(['now'], `must not be before the clock's ${formatInstant(now)}`);
     for (let next = await jobs.nextAt(); next !== null && next <= to; next = await jobs.nextAt()) {
       await moveTo(next);
       const run = await jobs.runDue(now);

@@ -191,7 +191,7 @@ describe('archiving a configuration while contracts are given it', () => {
       const contract = await lockContract(tx, contractId);
       if (contract === null) throw new Error('the contract is there');
       const lookup = { id, billingProvider: null, deliveryMethod: null };
-      const { id: billingConfigurationId } = await matchBillingConfiguration(tx, customer, lookup, '');
+      const { id: billingConfigurationId } = await matchBillingConfiguration(tx, customer, lookup, []);
       archived = api.post(ARCHIVE, archiving(id));
       await waitForLock(pool.db);
       await updateContract(tx, { ...contract, billingConfigurationId });

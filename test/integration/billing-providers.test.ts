@@ -285,9 +285,7 @@ describe('the configuration that a contract or package means', () => {
     deliveryMethod: 'direct_to_billing_provider',
   };
   const match = (customerId: string, lookup: BillingConfigurationLookup) =>
-    matchBillingConfiguration(pool.db, customerId, lookup, 'billing_provider_configuration.').then(
-      ({ id }) => id,
-    );
+    matchBillingConfiguration(pool.db, customerId, lookup, ['billingConfiguration']).then(({ id }) => id);
 
   test('is found by its id, or by provider and delivery method where exactly one matches', async () => {
     const customer = await newCustomer();
@@ -299,7 +297,7 @@ describe('the configuration that a contract or package means', () => {
     await api.post(ARCHIVE, { customer_id: customer, customer_billing_provider_configuration_ids: [id] });
     expect(await match(customer, byMethod)).toBe(second);
     await expect(match(customer, { ...nothing, id })).rejects.toThrow(
-      /^billing_provider_configuration\.billing_provider_configuration_id: .*archived/,
+      /^billingConfiguration\.id: .*archived/,
     );
     await expect(match(await newCustomer(), byMethod)).rejects.toThrow(/has 0 billing configurations/);
   });
@@ -308,10 +306,10 @@ describe('the configuration that a contract or package means', () => {
     const customer = await newCustomer();
     const [id = ''] = await add(await newCustomer(), stripe);
     await expect(match(customer, { ...nothing, id })).rejects.toThrow(/has no billing configuration/);
-    await expect(match(customer, { ...byMethod, id })).rejects.toThrow(/\.billing_provider: cannot be/);
+    await expect(match(customer, { ...byMethod, id })).rejects.toThrow(/\.billingProvider: cannot be/);
     await expect(match(customer, { ...byMethod, deliveryMethod: null })).rejects.toThrow(
-      /\.delivery_method: is required/,
+      /\.deliveryMethod: is required/,
     );
-    await expect(match(customer, nothing)).rejects.toThrow(/\.billing_provider: is required/);
+    await expect(match(customer, nothing)).rejects.toThrow(/\.billingProvider: is required/);
   });
 });

@@ -175,7 +175,7 @@ describe('a SQL metric', () => {
     const rest = await readSqlUsage(clickhouse, { ...windows, cursor: stretch.next });
     expect(stretch.rows.length + rest.rows.length).toBe(30);
     await expect(readSqlUsage(clickhouse, { ...request, cursor: stretch.next })).rejects.toMatchObject({
-      message: 'next_page: does not belong to this request',
+      message: 'cursor: does not belong to this request',
     });
   });
 
@@ -185,7 +185,7 @@ describe('a SQL metric', () => {
         groupKey: ['region'],
       }),
     ).rejects.toMatchObject({
-      message: 'group_key: region is not one of the group columns of the query: they are model',
+      message: 'groupKey: region is not one of the group columns of the query: they are model',
     });
   });
 });

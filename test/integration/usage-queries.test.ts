@@ -242,7 +242,7 @@ describe('limits', () => {
     for (const cursor of cursors) {
       const page = windows({ refs: ['any'], windowSize: 'DAY', groupKey: ['model'], cursor });
       await expect(page).rejects.toThrow(Refusal);
-      await expect(page).rejects.toThrow('next_page: does not belong to this request');
+      await expect(page).rejects.toThrow('cursor: does not belong to this request');
     }
     expect(await windows({ refs: ['any'], windowSize: 'DAY', groupKey: ['model'], cursor: fitting })).toEqual(
       [],

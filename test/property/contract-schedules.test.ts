@@ -52,7 +52,7 @@ const recurring = fc
 
 function expand(schedule: RecurringScheduleInput, creditTypeId: string) {
   const input = { creditTypeId, doNotInvoice: false, items: null, recurring: schedule };
-  return expandSchedule(input, 'schedule', context).items;
+  return expandSchedule(input, ['schedule'], context).items;
 }
 
 test('the dates are the start and its steps, all of them before the end', () => {

@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { Refusal, type RefusalKind } from '../../core/errors.ts';
+import type { WireWords } from '../wire/names.ts';
+import { refusalText } from './problems.ts';
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -38,13 +40,13 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     unavailable: [503, RETRY_LATER],
   };
 
-/** What to answer to something that was thrown. Never throws. */
-export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+/** What to answer to something that was thrown; `own` are the words of the route. Never throws. */
+export function errorAnswer(error: unknown, requestId: string, own?: WireWords): ErrorAnswer {
   if (!(error instanceof Refusal)) {
     const message = `Internal error. The log has the details under request id ${requestId}.`;
     return { status: 500, headers: {}, body: { message }, unexpected: true };
   }
   const [status, headers] = STATUS_AND_HEADERS[error.kind];
-  const { message, code, details } = error;
-  return { status, headers, body: { message, code, ...details }, unexpected: false };
+  const { code, details } = error;
+  return { status, headers, body: { message: refusalText(error, own), code, ...details }, unexpected: false };
 }

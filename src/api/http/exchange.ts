@@ -10,7 +10,7 @@ import { errorAnswer } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { headerOf } from './request-body.ts';
-import type { RequestContext } from './route.ts';
+import type { RequestContext, RouteFacts } from './route.ts';
 
 export interface Answer {
   /** 200 where not given. */
@@ -26,25 +26,28 @@ export interface ExchangeDeps {
   readonly metrics: HttpMetrics;
 }
 
-/** Runs `work` for a request; `pattern` is the route's path, or a fixed word where no route matched. */
+/** Where a request goes: the route's path, or a fixed word where no route matched, and the route's own words. */
+export type Destination = Pick<RouteFacts, 'wireWords'> & { readonly path: string };
+
+/** Runs `work` for a request. */
 export type Exchange = (
   context: Context,
-  pattern: string,
+  to: Destination,
   work: (request: RequestContext) => Promise<Answer>,
 ) => Promise<Response>;
 
 const JSON_TYPE = 'application/json';
 
 export function createExchange(deps: ExchangeDeps): Exchange {
-  return async (context, pattern, work) => {
+  return async (context, to, work) => {
     const startedAtMs = performance.now();
     const requestId = requestIdOf(context);
-    const response = await respond(deps, context, requestId, pattern, work);
+    const response = await respond(deps, context, requestId, to, work);
     const durationMs = performance.now() - startedAtMs;
     const { method } = context.req;
-    deps.metrics.observe(method, pattern, response.status, durationMs / 1_000);
+    deps.metrics.observe(method, to.path, response.status, durationMs / 1_000);
     if (deps.log.isLevelEnabled('debug')) {
-      deps.log.debug({ requestId, method, route: pattern, status: response.status, durationMs }, 'answered');
+      deps.log.debug({ requestId, method, route: to.path, status: response.status, durationMs }, 'answered');
     }
     return response;
   };
@@ -54,7 +57,7 @@ async function respond(
   deps: ExchangeDeps,
   context: Context,
   requestId: string,
-  pattern: string,
+  to: Destination,
   work: (request: RequestContext) => Promise<Answer>,
 ): Promise<Response> {
   const always = { 'x-request-id': requestId };
@@ -66,9 +69,9 @@ async function respond(
       headers: { ...always, ...headers, ...answer.headers },
     });
   } catch (error) {
-    const answer = errorAnswer(error, requestId);
+    const answer = errorAnswer(error, requestId, to.wireWords);
     if (answer.unexpected) {
-      deps.log.error({ requestId, method: context.req.method, route: pattern, err: error }, 'request failed');
+      deps.log.error({ requestId, method: context.req.method, route: to.path, err: error }, 'request failed');
     }
     const headers = { ...always, 'content-type': JSON_TYPE, ...answer.headers };
     return new Response(stringifyJson(answer.body), { status: answer.status, headers });

@@ -7,7 +7,7 @@
  */
 import { parse } from 'lossless-json';
 import { Decimal } from '../../core/decimal.ts';
-import { invalid, Refusal } from '../../core/errors.ts';
+import { Refusal } from '../../core/errors.ts';
 
 /** A number literal of more digits than a double is sure to keep, or with an exponent, exactly as it was sent. */
 export class JsonNumber {
@@ -80,10 +80,9 @@ function refuseDeepNesting(text: string): void {
 
 function refuseUnstorable(value: unknown, path: string): void {
   if (typeof value === 'string') {
-    if (value.includes('\u0000')) throw invalid(path || 'body', 'must not contain the character U+0000');
-    if (HALF_SURROGATE_PAIR.test(value)) {
-      throw invalid(path || 'body', 'must not contain half a surrogate pair');
-    }
+    const refuse = (what: string) => new Refusal('invalid', `${path || 'body'}: must not contain ${what}`);
+    if (value.includes('\u0000')) throw refuse('the character U+0000');
+    if (HALF_SURROGATE_PAIR.test(value)) throw refuse('half a surrogate pair');
   } else if (Array.isArray(value)) {
     value.forEach((item, index) => {
       refuseUnstorable(item, `${path}[${index}]`);

@@ -1,11 +1,12 @@
 /**
- * Checks input against a schema and says in words what is wrong with it.
+ * Checks input against a schema, and says in words what is wrong with it or what the domain refuses.
  *
- * Owns: the text of 400 answers, which name the field by its path as the client wrote it. A schema that
- * brings its own message keeps it. Does not own: status codes (`errors.ts`).
+ * Owns: the text of refusals, which name the field by its path as the client wrote it. A schema that
+ * brings its own message keeps it. Does not own: status codes (`errors.ts`), names (`wire/names.ts`).
  */
 import type { z } from 'zod';
-import { Refusal } from '../../core/errors.ts';
+import { type FieldPath, type Problem, Refusal } from '../../core/errors.ts';
+import { joinPath, type WireWords, wirePath } from '../wire/names.ts';
 
 /** A client that got everything wrong is helped by the first few problems, not by a page of them. */
 const PROBLEMS_MAX = 5;
@@ -29,14 +30,31 @@ export function checkInput<Schema extends z.ZodType>(
   throw new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
 }
 
-/** `commits[2].access_schedule.schedule_items[0].ending_before`. */
-export function fieldPath(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const part of path) {
-    if (typeof part === 'number') text += `[${part}]`;
-    else text += text === '' ? String(part) : `.${String(part)}`;
-  }
-  return text;
+/** What a client reads of a refusal; `own` are the words of its route. */
+export function refusalText({ path, problem }: Refusal, own?: WireWords): string {
+  const text = typeof problem === 'string' ? problem : textOf(problem, path, own);
+  return path.length === 0 ? text : fieldProblem(wirePath(path, own), text);
+}
+
+function textOf(parts: Exclude<Problem, string>, path: FieldPath, own: WireWords | undefined): string {
+  const place = placeOf(path);
+  return parts
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      return part instanceof Refusal ? refusalText(part, own) : wirePath(part, own, place);
+    })
+    .join('');
+}
+
+/** The name of what a field stands in, or of what the list stands in whose item it is. */
+function placeOf(path: FieldPath): string {
+  const names = path.filter((step) => typeof step === 'string');
+  return names.at(-2) ?? '';
+}
+
+/** The one form of a problem with a field. `field` is in the words of the wire. */
+function fieldProblem(field: string, text: string): string {
+  return `${field}: ${text}`;
 }
 
 function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Refusal {
@@ -53,8 +71,7 @@ function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Ref
 
 function problemOf(issue: z.core.$ZodIssue, source: 'query' | 'body'): string {
   const deepest = issue.code === 'invalid_union' ? deepestOfUnion(issue) : issue;
-  const path = fieldPath(deepest.path);
-  return `${path === '' ? source : path}: ${deepest.message}`;
+  return fieldProblem(joinPath(deepest.path) || source, deepest.message);
 }
 
 /** Of a union's branches the one that got furthest is the one that the client meant. */

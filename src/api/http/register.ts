@@ -20,14 +20,14 @@ export interface RegisterDeps {
 }
 
 /** Label of requests that no route takes, so that strangers' paths do not become metrics. */
-const NO_ROUTE = 'none';
+const NO_ROUTE = { path: 'none' };
 
 /** Registers all routes of an app. Call it once: what no route takes is answered from here on. */
 export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly RouteDefinition[]): void {
   refuseDoubles(routes);
   for (const definition of [...routes].sort(fixedSegmentsFirst)) {
     app.on(definition.method.toUpperCase(), honoPath(definition.path), (context) =>
-      deps.exchange(context, definition.path, (request) => answerTo(deps, definition, context, request)),
+      deps.exchange(context, definition, (request) => answerTo(deps, definition, context, request)),
     );
   }
   const methodsOf = methodLookup(routes);

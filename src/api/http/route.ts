@@ -6,6 +6,7 @@
  */
 import type { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
+import type { WireWords } from '../wire/names.ts';
 import { checkInput } from './problems.ts';
 
 /** Who may call: any token of that scope (a `write` token may call everything), or everybody for `public`. */
@@ -31,7 +32,7 @@ export interface HandlerInput<Params, Query, Body> {
   readonly context: RequestContext;
 }
 
-interface RouteFacts {
+export interface RouteFacts {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** OpenAPI style: `/v1/customers/{customer_id}`. */
   readonly path: `/${string}`;
@@ -45,6 +46,8 @@ interface RouteFacts {
   readonly errorBody?: z.ZodType;
   /** Of the answer. With anything but JSON the handler returns the text to send. */
   readonly mediaType?: string;
+  /** Words of this route's requests for names of its use case, before those of `wire/names.ts`. */
+  readonly wireWords?: WireWords;
 }
 
 /** A route whose handler has been closed over its schemas; `run` takes input that nobody has checked yet. */

@@ -2,13 +2,16 @@
  * How names of the domain are spelled on the wire: camelCase becomes snake_case, and the table has every
  * name whose wire word differs.
  */
+import type { FieldPath } from '../../core/errors.ts';
 
 /**
  * By name, or by the name of what it stands in and its own: `overrides.specifiers`. A word with a dot
- * stands deeper on the wire than in the domain, an empty word not at all: its members stand beside it.
+ * stands deeper on the wire than in the domain. An empty word does not stand there at all, and a word that
+ * ends in `_` leads the next one.
  */
-export const WIRE_WORDS = {
+const WORDS = {
   // Terms.
+  terms: '',
   segments: 'schedule_items',
   items: 'schedule_items',
   recurring: 'recurring_schedule',
@@ -29,21 +32,51 @@ export const WIRE_WORDS = {
   'subscriptions.productId': 'subscription_rate.product_id',
   'subscriptions.billingFrequency': 'subscription_rate.billing_frequency',
   'subscriptions.isProrated': 'proration.is_prorated',
+  'subscriptions.invoiceBehavior': 'proration.invoice_behavior',
   'subscriptions.anchorDate': 'billing_cycle_config.anchor_date',
   spendThreshold: 'spend_threshold_configuration',
   prepaidBalanceThreshold: 'prepaid_balance_threshold_configuration',
   discount: 'discount_configuration',
   balanceSpecifiers: 'threshold_balance_specifiers',
   'spendTrackers.specifiers': 'applicable_spend_specifiers',
+  // Changes of terms.
+  'accessSchedule.add': 'add_schedule_items',
+  'accessSchedule.update': 'update_schedule_items',
+  'accessSchedule.remove': 'remove_schedule_items',
+  'invoiceSchedule.add': 'add_schedule_items',
+  'invoiceSchedule.update': 'update_schedule_items',
+  'invoiceSchedule.remove': 'remove_schedule_items',
+  'seatUpdates.add': 'add_seat_ids',
+  'seatUpdates.remove': 'remove_seat_ids',
+  'seatUpdates.addUnassigned': 'add_unassigned_seats',
+  'seatUpdates.removeUnassigned': 'remove_unassigned_seats',
   // Contracts.
   statementSchedule: 'usage_statement_schedule',
   'statementSchedule.anchor': 'billing_anchor_date',
   multiplierPrioritization: 'multiplier_override_prioritization',
   hierarchy: 'hierarchy_configuration',
+  'hierarchy.invoiceConsolidationType': 'parent_behavior',
   billingConfiguration: 'billing_provider_configuration',
+  'billingConfiguration.id': 'billing_provider_configuration_id',
+  startingFrom: 'starting_at',
+  // Catalogue and usage.
+  minimum: 'minimum_config',
+  commitPrice: 'commit_rate',
+  conversions: 'credit_type_conversions',
+  addConversions: 'add_credit_type_conversions',
+  settings: 'configuration',
+  aggregation: 'aggregation_type',
+  metrics: 'billable_metrics',
+  cursor: 'next_page',
 } as const;
 
-type WireWords = typeof WIRE_WORDS;
+/** Maps whose keys are the client's own words. */
+const KEYED_BY_CLIENTS: readonly string[] = ['customFields', 'groupFilters', 'settings'];
+
+/** Words that a route has of its own, in the form of the table above. */
+export type WireWords = Readonly<Record<string, string>>;
+
+type Words = typeof WORDS;
 
 /** `startingAt` → `starting_at`. */
 export type SnakeCase<
@@ -54,13 +87,10 @@ export type SnakeCase<
   : Done;
 
 /** The wire word of a name; `Place` is the name of what it stands in. */
-export type WireName<
-  Name extends string,
-  Place extends string = '',
-> = `${Place}.${Name}` extends keyof WireWords
-  ? WireWords[`${Place}.${Name}`]
-  : Name extends keyof WireWords
-    ? WireWords[Name]
+export type WireName<Name extends string, Place extends string = ''> = `${Place}.${Name}` extends keyof Words
+  ? Words[`${Place}.${Name}`]
+  : Name extends keyof Words
+    ? Words[Name]
     : SnakeCase<Name>;
 
 /** Only spelling: knows no exceptions. */
@@ -73,6 +103,45 @@ export function wireName<Name extends string, Place extends string = ''>(
   name: Name,
   place?: Place,
 ): WireName<Name, Place> {
-  const words: Readonly<Record<string, string>> = WIRE_WORDS;
-  return (words[`${place}.${name}`] ?? words[name] ?? snakeCase(name)) as WireName<Name, Place>;
+  return wordOf(name, place ?? '', {}) as WireName<Name, Place>;
+}
+
+/** The words of a route go before those of all. */
+function wordOf(name: string, place: string, own: WireWords): string {
+  const words: WireWords = { ...WORDS, ...own };
+  return words[`${place}.${name}`] ?? words[name] ?? snakeCase(name);
+}
+
+/**
+ * `commits[2].access_schedule.schedule_items[0].ending_before`. `own` are the words of the route; `place`
+ * is the name of what the first step stands in.
+ */
+export function wirePath(path: FieldPath, own: WireWords = {}, place = ''): string {
+  const steps: (string | number)[] = [];
+  let within = place;
+  let leading = '';
+  let isKeyed = false;
+  for (const step of path) {
+    if (typeof step === 'number' || isKeyed) {
+      steps.push(step);
+      isKeyed = false;
+      continue;
+    }
+    const word = `${leading}${wordOf(step, within, own)}`;
+    leading = word.endsWith('_') ? word : '';
+    if (word !== '' && leading === '') steps.push(word);
+    within = step;
+    isKeyed = KEYED_BY_CLIENTS.includes(step);
+  }
+  return joinPath(steps);
+}
+
+/** Names with dots between them, indexes in brackets. */
+export function joinPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += text === '' ? String(part) : `.${String(part)}`;
+  }
+  return text;
 }

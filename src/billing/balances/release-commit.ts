@@ -30,7 +30,7 @@ export async function releaseCommit(
     const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
     if (await insertPaymentOutcome(tx, row)) return;
     if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
-      throw invalid('outcome', `workflow ${workflowId} has ended with the other outcome already`);
+      throw invalid(['outcome'], `workflow ${workflowId} has ended with the other outcome already`);
     }
   });
 }

@@ -62,10 +62,7 @@ async function requireOwn(tx: Transaction, customerId: string, ids: readonly str
   const known = await loadBillingConfigurations(tx, ids);
   for (const [index, id] of ids.entries()) {
     if (known.get(id)?.customerId === customerId) continue;
-    throw invalid(
-      `customer_billing_provider_configuration_ids[${index}]`,
-      `customer ${customerId} has no billing configuration ${id}`,
-    );
+    throw invalid(['ids', index], `customer ${customerId} has no billing configuration ${id}`);
   }
 }
 

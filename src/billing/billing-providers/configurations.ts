@@ -1,7 +1,7 @@
 /** Use cases of customers' billing configurations. They are kept and matched; nothing is sent yet. */
 import type { BillingProvider, TaxProvider } from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
-import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
 import {
@@ -42,18 +42,18 @@ export async function addBillingConfigurations(
   customerId: string,
   inputs: readonly BillingConfigurationInput[],
   createdAt: Instant,
-  fieldOf: (index: number) => string,
+  pathOf: (index: number) => FieldPath,
 ): Promise<BillingConfiguration[]> {
   const added: BillingConfiguration[] = [];
   for (const [index, input] of inputs.entries()) {
-    const field = fieldOf(index);
+    const path = pathOf(index);
     const { billingProvider, taxProvider, settings } = input;
-    checkSettings(billingProvider, settings, taxProvider, field);
+    checkSettings(billingProvider, settings, taxProvider, path);
     added.push({
       id: newId(),
       customerId,
       billingProvider,
-      ...(await resolveDelivery(tx, input, field)),
+      ...(await resolveDelivery(tx, input, path)),
       taxProvider,
       configuration: settings,
       createdAt,
@@ -66,7 +66,7 @@ export async function addBillingConfigurations(
 
 /**
  * Adds configurations to any number of customers, all or none, in the order given. Refuses an unknown
- * customer (`not_found`), an archived one and unsound configurations (`invalid`); `data[i].` leads the path.
+ * customer (`not_found`), an archived one and unsound configurations (`invalid`); naming the field.
  */
 export async function setBillingConfigurations(
   deps: Deps,
@@ -78,9 +78,9 @@ export async function setBillingConfigurations(
     // Locked in one order, so that two calls for the same customers cannot wait for each other.
     for (const id of new Set(inputs.map(({ customerId }) => customerId).sort())) await lockCustomer(tx, id);
     for (const [index, input] of inputs.entries()) {
-      await requireActiveCustomer(tx, input.customerId, `data[${index}].customer_id`);
-      const field = `data[${index}].`;
-      added.push(...(await addBillingConfigurations(tx, input.customerId, [input], now, () => field)));
+      const path = ['inputs', index];
+      await requireActiveCustomer(tx, input.customerId, [...path, 'customerId']);
+      added.push(...(await addBillingConfigurations(tx, input.customerId, [input], now, () => path)));
     }
     return billingConfigurationViews(tx, added);
   });
@@ -111,8 +111,8 @@ export async function billingConfigurationViews(
   }));
 }
 
-async function requireActiveCustomer(tx: Transaction, id: string, field: string): Promise<void> {
+async function requireActiveCustomer(tx: Transaction, id: string, path: FieldPath): Promise<void> {
   const customer = await findCustomer(tx, id);
-  if (customer === null) throw new Refusal('not_found', `${field}: customer ${id} not found`);
-  if (customer.archivedAt !== null) throw invalid(field, `customer ${id} is archived`);
+  if (customer === null) throw namesNothing(path, `customer ${id} not found`);
+  if (customer.archivedAt !== null) throw invalid(path, `customer ${id} is archived`);
 }

@@ -1,7 +1,7 @@
 /** The service's own connections to billing providers; clients know them as delivery methods. */
 import type { BillingProvider, DeliveryMethod } from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
-import { conflict, invalid } from '../../core/errors.ts';
+import { conflict, invalid, words } from '../../core/errors.ts';
 import { derivedId, newId } from '../../core/ids.ts';
 import { insertConnection, listConnections, loadConnections } from '../../store/billing-connections.ts';
 import type { Database } from '../../store/database.ts';
@@ -46,7 +46,7 @@ export async function listBillingProviders(
   after: string | null,
 ): Promise<{ readonly rows: readonly DeliveryMethodView[]; readonly next: string | null }> {
   const last = after === null ? null : (await loadConnections(deps.db, [after])).get(after);
-  if (last === undefined) throw invalid('next_page', 'must be the next_page of an earlier answer');
+  if (last === undefined) throw invalid(['cursor'], words`must be the ${['cursor']} of an earlier answer`);
   const { rows, next } = await listConnections(deps.db, {
     after: last === null ? null : { at: last.createdAt, id: last.id },
     limit: CONNECTIONS_PER_PAGE,

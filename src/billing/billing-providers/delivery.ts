@@ -1,6 +1,6 @@
 /** The way on which a customer's invoices reach a provider: a connection of the service, or none yet. */
 import { type BillingProvider, DELIVERY_METHODS, type DeliveryMethod } from '../../core/billing-providers.ts';
-import { invalid } from '../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import { findConnections, loadConnections } from '../../store/billing-connections.ts';
 import type { Transaction } from '../../store/database.ts';
 import { unconnectedDeliveryMethodId } from './connections.ts';
@@ -24,15 +24,18 @@ export interface Delivery {
 export async function resolveDelivery(
   tx: Transaction,
   input: DeliveryInput,
-  field: string,
+  path: FieldPath,
 ): Promise<Delivery> {
   const { billingProvider, deliveryMethod, deliveryMethodId } = input;
   const delivery =
     deliveryMethodId === null
-      ? await deliveryBy(tx, billingProvider, deliveryMethod, field)
-      : await deliveryWithId(tx, billingProvider, deliveryMethodId, field);
+      ? await deliveryBy(tx, billingProvider, deliveryMethod, path)
+      : await deliveryWithId(tx, billingProvider, deliveryMethodId, path);
   if (deliveryMethod !== null && deliveryMethod !== delivery.deliveryMethod) {
-    throw invalid(`${field}delivery_method`, `contradicts delivery_method_id: ${delivery.deliveryMethod}`);
+    throw invalid(
+      [...path, 'deliveryMethod'],
+      words`contradicts ${['deliveryMethodId']}: ${delivery.deliveryMethod}`,
+    );
   }
   return delivery;
 }
@@ -41,15 +44,15 @@ async function deliveryBy(
   tx: Transaction,
   billingProvider: BillingProvider,
   deliveryMethod: DeliveryMethod | null,
-  field: string,
+  path: FieldPath,
 ): Promise<Delivery> {
   if (deliveryMethod === null) {
-    throw invalid(`${field}delivery_method`, 'is required unless delivery_method_id is given');
+    throw invalid([...path, 'deliveryMethod'], words`is required unless ${['deliveryMethodId']} is given`);
   }
   const connections = await findConnections(tx, billingProvider, deliveryMethod);
   if (connections.length > 1) {
     throw invalid(
-      `${field}delivery_method_id`,
+      [...path, 'deliveryMethodId'],
       `is required: ${connections.length} connections reach ${billingProvider} by ${deliveryMethod}`,
     );
   }
@@ -60,7 +63,7 @@ async function deliveryWithId(
   tx: Transaction,
   billingProvider: BillingProvider,
   id: string,
-  field: string,
+  path: FieldPath,
 ): Promise<Delivery> {
   const connection = (await loadConnections(tx, [id])).get(id);
   if (connection?.billingProvider === billingProvider) {
@@ -68,7 +71,7 @@ async function deliveryWithId(
   }
   if (connection !== undefined) {
     throw invalid(
-      `${field}delivery_method_id`,
+      [...path, 'deliveryMethodId'],
       `is a connection to ${connection.billingProvider}, not to ${billingProvider}`,
     );
   }
@@ -76,5 +79,5 @@ async function deliveryWithId(
     (method) => unconnectedDeliveryMethodId(billingProvider, method) === id,
   );
   if (unconnected !== undefined) return { deliveryMethod: unconnected, connectionId: null };
-  throw invalid(`${field}delivery_method_id`, `delivery method ${id} not found`);
+  throw invalid([...path, 'deliveryMethodId'], `delivery method ${id} not found`);
 }

@@ -3,7 +3,7 @@
  * providers"). Pure.
  */
 import { type BillingProvider, COLLECTION_METHODS, type TaxProvider } from '../../core/billing-providers.ts';
-import { invalid } from '../../core/errors.ts';
+import { type FieldPath, invalid } from '../../core/errors.ts';
 
 export type ProviderSettings = Readonly<Record<string, unknown>>;
 
@@ -18,28 +18,28 @@ const TAXED_COLLECTION_METHODS: readonly string[] = [
   'manually_charge_payment_intent',
 ];
 
-/** Refuses (`invalid`) settings that no payment provider could use. `field` is the path of the configuration. */
+/** Refuses (`invalid`) settings that no payment provider could use. `path` is the path of the configuration. */
 export function checkSettings(
   billingProvider: BillingProvider,
   settings: ProviderSettings,
   taxProvider: TaxProvider | null,
-  field: string,
+  path: FieldPath,
 ): void {
   if (billingProvider !== 'stripe') {
-    if (taxProvider !== null) throw invalid(`${field}tax_provider`, 'is for the billing provider stripe');
+    if (taxProvider !== null) throw invalid([...path, 'taxProvider'], 'is for the billing provider stripe');
     return;
   }
-  settingOf(settings, 'customerId', field);
-  const method = settingOf(settings, 'collectionMethod', field);
+  settingOf(settings, 'customerId', path);
+  const method = settingOf(settings, 'collectionMethod', path);
   if (method !== null && !COLLECTION_METHODS.some((known) => known === method.value)) {
     throw invalid(
-      `${field}configuration.${method.key}`,
+      [...path, 'settings', method.key],
       `must be one of ${COLLECTION_METHODS.join(', ')}, not ${method.value}`,
     );
   }
   if (taxProvider === null || TAXED_COLLECTION_METHODS.includes(method?.value ?? '')) return;
   throw invalid(
-    `${field}tax_provider`,
+    [...path, 'taxProvider'],
     `needs one of the collection methods ${TAXED_COLLECTION_METHODS.join(', ')}`,
   );
 }
@@ -48,15 +48,15 @@ export function checkSettings(
 function settingOf(
   settings: ProviderSettings,
   setting: keyof typeof PAYMENT_KEYS,
-  field: string,
+  path: FieldPath,
 ): { readonly key: string; readonly value: string } | null {
   let found: { readonly key: string; readonly value: string } | null = null;
   for (const key of PAYMENT_KEYS[setting]) {
     const value = settings[key];
     if (value === undefined || value === null) continue;
-    if (typeof value !== 'string') throw invalid(`${field}configuration.${key}`, 'must be a string');
+    if (typeof value !== 'string') throw invalid([...path, 'settings', key], 'must be a string');
     if (found !== null && found.value !== value) {
-      throw invalid(`${field}configuration.${key}`, `contradicts ${found.key}, which is the same setting`);
+      throw invalid([...path, 'settings', key], `contradicts ${found.key}, which is the same setting`);
     }
     found = { key, value };
   }

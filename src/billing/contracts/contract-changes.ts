@@ -1,6 +1,6 @@
 /** Changes of a contract by operations of their own: end date and usage filter. */
 import type { Clock } from '../../core/clock.ts';
-import { invalid, Refusal } from '../../core/errors.ts';
+import { type FieldPath, invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -35,7 +35,7 @@ export async function updateEndDate(
   await deps.db.transaction(async (tx) => {
     const { changed } = await changeContract(tx, input, { ...input, now }, async (full) => {
       requireNotArchived(full);
-      await checkEndDate(tx, full, input, 'ending_before');
+      await checkEndDate(tx, full, input, ['endingBefore']);
       const { endingBefore } = input;
       return { after: withEndDate(full, endingBefore, now), changes: { endingBefore } };
     });
@@ -52,7 +52,7 @@ export async function checkEndDate(
     endingBefore,
     allowEndingBeforeFinalizedInvoice,
   }: Pick<UpdateEndDateInput, 'endingBefore' | 'allowEndingBeforeFinalizedInvoice'>,
-  field: string,
+  field: FieldPath,
 ): Promise<void> {
   if (endingBefore === null) return;
   if (endingBefore <= contract.startingAt) throw invalid(field, 'must be after the contract starts');
@@ -74,7 +74,7 @@ export async function setUsageFilter(deps: Deps, input: SetUsageFilterInput): Pr
   await deps.db.transaction(async (tx) => {
     await changeContract(tx, input, { now: deps.clock.now(), changedBy }, async (full) => {
       requireNotArchived(full);
-      await checkUsageFilter(tx, full.contract, filter, '');
+      await checkUsageFilter(tx, full.contract, filter, []);
       return { after: withUsageFilter(full, filter), changes: { addUsageFilters: [filter] } };
     });
   });

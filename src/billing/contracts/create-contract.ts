@@ -1,7 +1,7 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
-import { conflict, invalid, notFound } from '../../core/errors.ts';
+import { conflict, invalid, notFound, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type {
@@ -101,8 +101,8 @@ export async function createContractIn(
   await insertTerms(tx, contract.id, terms);
   const rollovers = await renew(tx, deps, contract, input, now);
   await storeCustomFields(tx, [
-    { entity: 'contract', entityId: contract.id, fields: input.customFields, path: '' },
-    ...fieldsOfTerms(input.terms, terms, ''),
+    { entity: 'contract', entityId: contract.id, fields: input.customFields, path: [] },
+    ...fieldsOfTerms(input.terms, terms, ['terms']),
   ]);
   await deps.onCreated(tx, contract);
   return { contract, terms: { ...terms, commits: [...terms.commits, ...rollovers] } };
@@ -129,7 +129,7 @@ async function headerOf(
   now: Instant,
 ): Promise<Contract> {
   const { customerId, billingConfiguration: lookup } = input;
-  const path = 'billing_provider_configuration.';
+  const path = ['billingConfiguration'];
   const configuration = lookup && (await matchBillingConfiguration(tx, customerId, lookup, path));
   return {
     id: newId(),
@@ -156,9 +156,9 @@ async function headerOf(
 function checkDates({ startingAt, endingBefore, statementSchedule }: CreateContractInput): void {
   const { day, anchor } = statementSchedule;
   if (endingBefore !== null && endingBefore <= startingAt) {
-    throw invalid('ending_before', 'must be after starting_at');
+    throw invalid(['endingBefore'], words`must be after ${['startingAt']}`);
   }
-  const field = 'usage_statement_schedule.billing_anchor_date';
+  const field = ['statementSchedule', 'anchor'];
   if (day === 'CUSTOM_DATE' && anchor === null) throw invalid(field, 'is required with day CUSTOM_DATE');
   if (day !== 'CUSTOM_DATE' && anchor !== null) throw invalid(field, 'is for day CUSTOM_DATE only');
 }
@@ -167,7 +167,7 @@ function checkDates({ startingAt, endingBefore, statementSchedule }: CreateContr
 async function requireActiveCustomer(tx: Transaction, customerId: string): Promise<void> {
   const customer = await holdCustomer(tx, customerId);
   if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
-  if (customer.archivedAt !== null) throw invalid('customer_id', `customer ${customerId} is archived`);
+  if (customer.archivedAt !== null) throw invalid(['customerId'], `customer ${customerId} is archived`);
 }
 
 async function usageFilterOf(
@@ -177,6 +177,6 @@ async function usageFilterOf(
 ): Promise<UsageFilter | null> {
   if (usageFilter === null) return null;
   const filter = { ...usageFilter, startingAt: usageFilter.startingAt ?? contract.startingAt };
-  await checkUsageFilter(tx, contract, filter, 'usage_filter.');
+  await checkUsageFilter(tx, contract, filter, ['usageFilter']);
   return filter;
 }

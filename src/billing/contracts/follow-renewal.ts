@@ -96,20 +96,20 @@ export async function refuseLateUpdates(
   if (target === null || target.heirs.size === 0) return;
   const isInvoiced = await hasFinalizedInvoice(tx, target.contract.id);
   const { endingBefore } = source.contract;
-  const check = (patches: readonly CommitPatch[], list: string) => {
+  const check = (patches: readonly CommitPatch[], list: keyof Updates) => {
     for (const [index, patch] of patches.entries()) {
       if (!target.heirs.has(patch.id)) continue;
-      const path = `${list}[${index}]`;
+      const path = ['updates', list, index];
       if (isInvoiced && patch.accessSchedule !== undefined)
-        throw invalid(`${path}.access_schedule`, INVOICED);
+        throw invalid([...path, 'accessSchedule'], INVOICED);
       if (isInvoiced && patch.rolloverFraction !== undefined) {
-        throw invalid(`${path}.rollover_fraction`, INVOICED);
+        throw invalid([...path, 'rolloverFraction'], INVOICED);
       }
       if (patch.invoiceSchedule !== undefined && endingBefore !== null && endingBefore <= now) {
-        throw invalid(`${path}.invoice_schedule`, 'has rolled over, and its contract has ended');
+        throw invalid([...path, 'invoiceSchedule'], 'has rolled over, and its contract has ended');
       }
     }
   };
-  check(updateCommits, 'update_commits');
-  check(updateCredits, 'update_credits');
+  check(updateCommits, 'updateCommits');
+  check(updateCredits, 'updateCredits');
 }

@@ -1,5 +1,5 @@
 /** Parents and children among contracts (docs/contracts.md, "Hierarchies"). */
-import { invalid } from '../../core/errors.ts';
+import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, HierarchyInput } from '../../core/terms/contract.ts';
 import { loadContracts, lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -16,29 +16,29 @@ export async function resolveHierarchy(
   input: HierarchyInput | null,
 ): Promise<Pick<Contract, 'parent' | 'invoiceConsolidationType'>> {
   if (input === null) return { parent: null, invoiceConsolidationType: null };
-  const path = 'hierarchy_configuration';
+  const path = ['hierarchy'];
   const { parent, payer, usageStatementBehavior, invoiceConsolidationType } = input;
   if (parent === null) {
-    if (payer !== null) throw invalid(`${path}.payer`, 'is for children, and there is no parent');
+    if (payer !== null) throw invalid([...path, 'payer'], 'is for children, and there is no parent');
     if (usageStatementBehavior !== null) {
-      throw invalid(`${path}.usage_statement_behavior`, 'is for children, and there is no parent');
+      throw invalid([...path, 'usageStatementBehavior'], 'is for children, and there is no parent');
     }
     return { parent: null, invoiceConsolidationType };
   }
   if (invoiceConsolidationType !== null) {
-    throw invalid(`${path}.parent_behavior`, 'is for parents: a child cannot be one');
+    throw invalid([...path, 'invoiceConsolidationType'], 'is for parents: a child cannot be one');
   }
   if (usageStatementBehavior === 'CONSOLIDATE' && payer !== 'PARENT') {
-    throw invalid(`${path}.usage_statement_behavior`, 'CONSOLIDATE needs payer PARENT');
+    throw invalid([...path, 'usageStatementBehavior'], 'CONSOLIDATE needs payer PARENT');
   }
-  await requireParent(tx, parent, `${path}.parent.contract_id`);
+  await requireParent(tx, parent, [...path, 'parent', 'contractId']);
   return { parent: { ...parent, payer, usageStatementBehavior }, invoiceConsolidationType: null };
 }
 
 async function requireParent(
   tx: Transaction,
   { contractId, customerId }: { readonly contractId: string; readonly customerId: string },
-  field: string,
+  field: FieldPath,
 ): Promise<void> {
   const parent = await lockContract(tx, contractId);
   if (parent === null || parent.customerId !== customerId) {

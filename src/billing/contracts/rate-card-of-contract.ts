@@ -1,5 +1,5 @@
 /** The rate card that a new contract is priced by: named by id, or by an alias as of the contract's start. */
-import { invalid, Refusal } from '../../core/errors.ts';
+import { invalid, namesNothing, words } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findRateCard, loadAliasAssignments, type RateCard } from '../../store/rate-cards.ts';
@@ -18,15 +18,15 @@ export async function resolveRateCard(
   startingAt: Instant,
 ): Promise<RateCard | null> {
   if (rateCardId !== null && rateCardAlias !== null) {
-    throw invalid('rate_card_alias', 'cannot be combined with rate_card_id');
+    throw invalid(['rateCardAlias'], words`cannot be combined with ${['rateCardId']}`);
   }
   if (rateCardId === null && rateCardAlias === null) return null;
-  const field = rateCardAlias === null ? 'rate_card_id' : 'rate_card_alias';
+  const path = [rateCardAlias === null ? 'rateCardId' : 'rateCardAlias'];
   const id = rateCardId ?? (await cardOfAlias(db, rateCardAlias ?? '', startingAt));
   const card = await findRateCard(db, id);
-  if (card === null) throw new Refusal('not_found', `${field}: rate card ${id} not found`);
+  if (card === null) throw namesNothing(path, `rate card ${id} not found`);
   if (card.archivedAt !== null) {
-    throw invalid(field, `rate card ${card.id} is archived and takes no new contracts`);
+    throw invalid(path, `rate card ${card.id} is archived and takes no new contracts`);
   }
   return card;
 }
@@ -35,5 +35,5 @@ async function cardOfAlias(db: Database | Transaction, alias: string, at: Instan
   const id = cardBehindAlias(await loadAliasAssignments(db, [alias]), at);
   if (id !== null) return id;
   const text = `no rate card has the alias ${JSON.stringify(alias)} at ${formatInstant(at)}`;
-  throw new Refusal('not_found', `rate_card_alias: ${text}`);
+  throw namesNothing(['rateCardAlias'], text);
 }

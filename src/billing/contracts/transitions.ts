@@ -30,7 +30,7 @@ export async function renewContract(
   { fromContractId, rollsOver, trueup }: TransitionInput,
   now: Instant,
 ): Promise<RenewedContract> {
-  const field = 'transition.from_contract_id';
+  const field = ['transition', 'fromContractId'];
   const from = await lockContract(tx, fromContractId);
   if (from === null || from.customerId !== contract.customerId) {
     throw notFound('contract', fromContractId, 'ContractNotFound');

@@ -1,6 +1,6 @@
 /** Usage filters: which part of a customer's usage belongs to a contract (docs/contracts.md, "Usage filters"). */
 
-import { invalid } from '../../core/errors.ts';
+import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, UsageFilter } from '../../core/terms/contract.ts';
 import { contains } from '../../core/time.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
@@ -10,22 +10,22 @@ import { rateCardProductOrder } from '../../store/rate-cards.ts';
 
 /**
  * Refuses (`invalid`) a filter that starts outside the contract, and a key that the metrics behind its
- * rate card cannot answer. `path` is the filter's place in the request with its dot, or ''.
+ * rate card cannot answer. `path` is the filter's place in the request.
  */
 export async function checkUsageFilter(
   db: Database | Transaction,
   contract: Pick<Contract, 'startingAt' | 'endingBefore' | 'rateCardId'>,
   filter: UsageFilter,
-  path: string,
+  path: FieldPath,
 ): Promise<void> {
   const { startingAt: start, endingBefore: end, rateCardId } = contract;
   if (!contains({ start, end }, filter.startingAt)) {
-    throw invalid(`${path}starting_at`, 'must lie within the contract');
+    throw invalid([...path, 'startingAt'], 'must lie within the contract');
   }
   if (rateCardId === null) return;
   const onCard = (await rateCardProductOrder(db, [rateCardId])).get(rateCardId) ?? [];
   const products = await loadProducts(db, onCard);
-  await checkGroupKey(db, [...products.values()], filter.groupKey, `${path}group_key`);
+  await checkGroupKey(db, [...products.values()], filter.groupKey, [...path, 'groupKey']);
 }
 
 /** One group key of each metric must hold the filter's key together with the product's own keys. */
@@ -33,7 +33,7 @@ async function checkGroupKey(
   db: Database | Transaction,
   products: readonly StoredProduct[],
   groupKey: string,
-  field: string,
+  field: FieldPath,
 ): Promise<void> {
   const versions = products.flatMap(({ id, versions: all }) => {
     const version = all.at(-1);

@@ -3,6 +3,7 @@
  * "Packages"). A copy takes its key along.
  */
 import type { CustomFieldEntity, CustomFields } from '../../core/custom-fields.ts';
+import type { FieldPath } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { loadKeys } from '../../store/custom-fields.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -17,7 +18,7 @@ export async function declareCopiedKeys(
   tx: Transaction,
   terms: TermsInput,
   now: Instant,
-  field: string,
+  field: FieldPath,
 ): Promise<void> {
   const copied = [
     ...keysOf('commit', terms.commits),

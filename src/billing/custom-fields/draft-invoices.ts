@@ -25,7 +25,7 @@ export async function holdDraftInvoice(tx: Transaction, invoiceId: string, now: 
 
 async function refuseIssued(tx: Transaction, invoiceId: string): Promise<void> {
   if (!(await existingInvoiceIds(tx, [invoiceId])).has(invoiceId)) return;
-  throw invalid('entity_id', `invoice ${invoiceId} is finalized, and its custom fields with it`);
+  throw invalid(['entityId'], `invoice ${invoiceId} is finalized, and its custom fields with it`);
 }
 
 async function findDraft(tx: Transaction, invoiceId: string, now: Instant): Promise<InvoiceTarget | null> {

@@ -1,47 +1,43 @@
 /** Which new objects of a request got which fields. Pure. */
 import type { CustomFieldEntity, CustomFields, ObjectFields } from '../../core/custom-fields.ts';
-import { assert } from '../../core/errors.ts';
+import { assert, type FieldPath } from '../../core/errors.ts';
 import type { ContractTerms } from '../../core/terms/contract.ts';
 import type { TermTemplates } from '../../core/terms/packages.ts';
 import type { TermsInput } from '../contracts/terms/build-terms.ts';
 import type { RelativeTerms } from '../packages/relative-terms.ts';
 
 /**
- * The fields of terms, which were built from `input` in its order. `prefix` is what stands before the names
- * of the lists: `add_` in edits, else ''.
+ * The fields of terms, which were built from `input` in its order. `path` is where its lists stand in the
+ * request.
  */
 export function fieldsOfTerms(
   input: Pick<TermsInput, 'commits' | 'credits' | 'scheduledCharges' | 'subscriptions'>,
   built: Pick<ContractTerms, 'commits' | 'scheduledCharges' | 'subscriptions'>,
-  prefix: string,
+  path: FieldPath,
 ): ObjectFields[] {
   const commits = built.commits.filter(({ type }) => type !== 'CREDIT');
   const credits = built.commits.filter(({ type }) => type === 'CREDIT');
   return [
-    ...located('commit', input.commits, commits, `${prefix}commits`),
-    ...located('contract_credit', input.credits, credits, `${prefix}credits`),
-    ...located(
-      'scheduled_charge',
-      input.scheduledCharges,
-      built.scheduledCharges,
-      `${prefix}scheduled_charges`,
-    ),
-    ...located('subscription', input.subscriptions, built.subscriptions, `${prefix}subscriptions`),
+    ...located('commit', input.commits, commits, [...path, 'commits']),
+    ...located('contract_credit', input.credits, credits, [...path, 'credits']),
+    ...located('scheduled_charge', input.scheduledCharges, built.scheduledCharges, [
+      ...path,
+      'scheduledCharges',
+    ]),
+    ...located('subscription', input.subscriptions, built.subscriptions, [...path, 'subscriptions']),
   ];
 }
 
 /** The fields of the templates of a package, which were made of `given` in its order. */
 export function fieldsOfTemplates(given: RelativeTerms, made: TermTemplates): ObjectFields[] {
   return [
-    ...located('package_commit', given.commits, made.commits, 'commits'),
-    ...located('package_credit', given.credits, made.credits, 'credits'),
-    ...located(
-      'package_scheduled_charge',
-      given.scheduledCharges,
-      made.scheduledCharges,
-      'scheduled_charges',
-    ),
-    ...located('package_subscription', given.subscriptions, made.subscriptions, 'subscriptions'),
+    ...located('package_commit', given.commits, made.commits, ['terms', 'commits']),
+    ...located('package_credit', given.credits, made.credits, ['terms', 'credits']),
+    ...located('package_scheduled_charge', given.scheduledCharges, made.scheduledCharges, [
+      'terms',
+      'scheduledCharges',
+    ]),
+    ...located('package_subscription', given.subscriptions, made.subscriptions, ['terms', 'subscriptions']),
   ];
 }
 
@@ -49,13 +45,13 @@ function located(
   entity: CustomFieldEntity,
   inputs: readonly { readonly customFields: CustomFields }[],
   objects: readonly { readonly id: string }[],
-  list: string,
+  list: FieldPath,
 ): ObjectFields[] {
-  assert(inputs.length === objects.length, `every one of ${list} has been built`);
+  assert(inputs.length === objects.length, `every one of ${list.join('.')} has been built`);
   return objects.map(({ id }, index) => ({
     entity,
     entityId: id,
     fields: inputs[index]?.customFields ?? {},
-    path: `${list}[${index}].`,
+    path: [...list, index],
   }));
 }

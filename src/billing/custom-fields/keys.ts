@@ -1,7 +1,7 @@
 /** Use cases of the keys of custom fields: an allow-list for each kind of object. */
 import type { Clock } from '../../core/clock.ts';
 import { CUSTOM_FIELD_KEYS_PER_ENTITY_MAX, type CustomFieldEntity } from '../../core/custom-fields.ts';
-import { conflict, invalid } from '../../core/errors.ts';
+import { conflict, type FieldPath, invalid } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import {
   type CustomFieldKey,
@@ -30,9 +30,11 @@ export interface AddKeyInput {
  * declared now (`conflict`): uniqueness cannot be turned on or off, and one key too many (`invalid`).
  */
 export async function addKey(deps: Deps, input: AddKeyInput): Promise<void> {
-  const declared = await deps.db.transaction((tx) => declareKey(tx, input, deps.clock.now(), 'key'));
+  const declared = await deps.db.transaction((tx) => declareKey(tx, input, deps.clock.now(), ['key']));
   if (!declared) {
-    throw conflict(`key: ${JSON.stringify(input.key)} is a custom field of entity ${input.entity} already`);
+    throw conflict(`${JSON.stringify(input.key)} is a custom field of entity ${input.entity} already`, [
+      'key',
+    ]);
   }
 }
 
@@ -41,7 +43,7 @@ export async function declareKey(
   tx: Transaction,
   input: AddKeyInput,
   now: Instant,
-  field: string,
+  field: FieldPath,
 ): Promise<boolean> {
   await lockDeclarations(tx);
   if (!(await insertKey(tx, { ...input, createdAt: now }))) return false;
@@ -59,7 +61,7 @@ export async function removeKey(
   { entity, key }: Pick<AddKeyInput, 'entity' | 'key'>,
 ): Promise<void> {
   if (!(await removeStoredKey(deps.db, { entity, key }, deps.clock.now()))) {
-    throw invalid('key', `${JSON.stringify(key)} is not a declared custom field of entity ${entity}`);
+    throw invalid(['key'], `${JSON.stringify(key)} is not a declared custom field of entity ${entity}`);
   }
 }
 

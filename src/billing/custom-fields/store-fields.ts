@@ -4,7 +4,7 @@
  * by others for a short time only.
  */
 import type { CustomFieldEntity, ObjectFields } from '../../core/custom-fields.ts';
-import { conflict, invalid } from '../../core/errors.ts';
+import { conflict, type FieldPath, invalid } from '../../core/errors.ts';
 import {
   type CustomFieldKey,
   type CustomFieldValue,
@@ -38,7 +38,7 @@ export async function mergeCustomFields(tx: Transaction, object: ObjectFields): 
 /** A value, and where it stands in the request. */
 interface PlacedValue extends CustomFieldValue {
   readonly entity: CustomFieldEntity;
-  readonly field: string;
+  readonly field: FieldPath;
 }
 
 /** In the order of the request. */
@@ -47,7 +47,7 @@ async function placedValues(tx: Transaction, objects: readonly ObjectFields[]): 
   const declared = await declaredKeys(tx, [...new Set(given.map(({ entity }) => entity))]);
   return given.flatMap(({ entity, entityId, fields, path }) =>
     Object.entries(fields).map(([key, value]): PlacedValue => {
-      const field = `${path}custom_fields.${key}`;
+      const field = [...path, 'customFields', key];
       const { id: keyId, enforceUniqueness } = requireDeclaredKey(declared, entity, key, field);
       return { keyId, enforceUniqueness, entityId, value, entity, field };
     }),
@@ -70,7 +70,7 @@ export function requireDeclaredKey(
   declared: DeclaredKeys,
   entity: CustomFieldEntity,
   key: string,
-  field: string,
+  field: FieldPath,
 ): CustomFieldKey {
   const found = declared.get(keyName(entity, key));
   if (found !== undefined) return found;
@@ -89,5 +89,5 @@ async function insertAll(tx: Transaction, placed: readonly PlacedValue[]): Promi
   const [taken] = await insertValues(tx, placed);
   if (taken === undefined) return;
   const { field, entity, value } = taken;
-  throw conflict(`${field}: another ${entity} has the value ${JSON.stringify(value)} already`);
+  throw conflict(`another ${entity} has the value ${JSON.stringify(value)} already`, field);
 }

@@ -34,7 +34,7 @@ export async function setValues(
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await requireObject(deps, tx, object);
-    await mergeCustomFields(tx, { ...object, fields, path: '' });
+    await mergeCustomFields(tx, { ...object, fields, path: [] });
   });
 }
 
@@ -47,7 +47,7 @@ export async function deleteValues(
   await deps.db.transaction(async (tx) => {
     await requireObject(deps, tx, object);
     const declared = await declaredKeys(tx, [entity]);
-    const ids = keys.map((key, index) => requireDeclaredKey(declared, entity, key, `keys[${index}]`).id);
+    const ids = keys.map((key, index) => requireDeclaredKey(declared, entity, key, ['keys', index]).id);
     await lockKeys(tx, ids, 'alone');
     await deleteStoredValues(tx, entityId, ids);
   });
@@ -58,7 +58,7 @@ async function requireObject(deps: Deps, tx: Transaction, object: ObjectReferenc
   const { entity, entityId } = object;
   if (entity === 'invoice') return await holdDraftInvoice(tx, entityId, deps.clock.now());
   if (isTemplateEntity(entity) && (await templateExists(tx, entity, entityId))) {
-    throw invalid('entity_id', `${entity} ${entityId} is part of a package, and packages never change`);
+    throw invalid(['entityId'], `${entity} ${entityId} is part of a package, and packages never change`);
   }
   if (isStoredEntity(entity) && (await objectExists(tx, entity, entityId))) return;
   throw notFound(entity, entityId);

@@ -29,7 +29,8 @@ export async function archiveCustomer(deps: Deps, customerId: string, archivedBy
     const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
     const customer = isKnown ? await findCustomer(tx, customerId) : null;
     if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
-    if (customer.archivedAt !== null) throw invalid('id', `customer ${customerId} is archived already`);
+    if (customer.archivedAt !== null)
+      throw invalid(['customerId'], `customer ${customerId} is archived already`);
     await archiveContractsOf(tx, customerId, { now, changedBy: archivedBy });
     await voidInvoicesOfCustomer(tx, customerId);
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });

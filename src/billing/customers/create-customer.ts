@@ -48,9 +48,9 @@ export async function createCustomer(
   await deps.db.transaction(async (tx) => {
     await insertCustomer(tx, head);
     await replaceAliases(tx, head.id, ingestAliases);
-    const fieldOf = (index: number) => `customer_billing_provider_configurations[${index}].`;
-    await addBillingConfigurations(tx, head.id, input.billingConfigurations, now, fieldOf);
-    await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: '' }]);
+    const pathOf = (index: number) => ['billingConfigurations', index];
+    await addBillingConfigurations(tx, head.id, input.billingConfigurations, now, pathOf);
+    await storeCustomFields(tx, [{ entity: 'customer', entityId: head.id, fields: customFields, path: [] }]);
   });
   return { ...head, ingestAliases, archivedAt: null, customFields };
 }

@@ -37,7 +37,7 @@ export function checkDefinitionSize(definition: StreamingDefinition): void {
   for (const [index, { name }] of propertyFilters.entries()) {
     // The other names of a definition are those of filters.
     if (name.split('.').length > PATH_PARTS_MAX) {
-      throw invalid(`property_filters[${index}].name`, `must have at most ${PATH_PARTS_MAX} parts`);
+      throw invalid(['propertyFilters', index, 'name'], `must have at most ${PATH_PARTS_MAX} parts`);
     }
   }
   const types = [...(eventTypeFilter?.inValues ?? []), ...(eventTypeFilter?.notInValues ?? [])];
@@ -49,7 +49,7 @@ export function checkDefinitionSize(definition: StreamingDefinition): void {
   const typesLength = lengthOf(types);
   if (typesLength + lengthOf(texts) > TEXT_LENGTH_MAX) {
     throw invalid(
-      typesLength > TEXT_LENGTH_MAX ? 'event_type_filter' : 'property_filters',
+      [typesLength > TEXT_LENGTH_MAX ? 'eventTypeFilter' : 'propertyFilters'],
       `the filters of a metric must have at most ${TEXT_LENGTH_MAX} characters together`,
     );
   }

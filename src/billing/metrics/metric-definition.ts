@@ -4,7 +4,7 @@
  * A matching event always has the aggregated property and every group property: that is why both must be
  * named by a property filter. `field` paths are those of the create request.
  */
-import { invalid } from '../../core/errors.ts';
+import { invalid, words } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
 import { UNUSABLE_NAME } from '../../core/own-value.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -37,7 +37,7 @@ export function checkStreamingDefinition(definition: StreamingDefinition): void 
     checkGroupKey(definition, key, index);
     // The order of the names makes no difference to usage, so it makes no other key.
     const identity = JSON.stringify([...key].sort());
-    if (known.has(identity)) throw invalid(`group_keys[${index}]`, `repeats the key ${key.join(', ')}`);
+    if (known.has(identity)) throw invalid(['groupKeys', index], `repeats the key ${key.join(', ')}`);
     known.add(identity);
   }
 }
@@ -46,7 +46,7 @@ export function checkStreamingDefinition(definition: StreamingDefinition): void 
 function checkPresence({ propertyFilters }: StreamingDefinition): void {
   for (const [index, filter] of propertyFilters.entries()) {
     if (filter.exists === false && filter.inValues !== null) {
-      throw invalid(`property_filters[${index}]`, 'exists false and in_values exclude each other');
+      throw invalid(['propertyFilters', index], words`exists false and ${['inValues']} exclude each other`);
     }
     const other = propertyFilters
       .slice(0, index)
@@ -58,8 +58,8 @@ function checkPresence({ propertyFilters }: StreamingDefinition): void {
       );
     if (other >= 0) {
       throw invalid(
-        `property_filters[${index}]`,
-        `excludes property_filters[${other}]: one requires ${filter.name} and one forbids it`,
+        ['propertyFilters', index],
+        words`excludes ${['propertyFilters', other]}: one requires ${filter.name} and one forbids it`,
       );
     }
   }
@@ -68,26 +68,26 @@ function checkPresence({ propertyFilters }: StreamingDefinition): void {
 function checkAggregationKey({ aggregation, aggregationKey, propertyFilters }: StreamingDefinition): void {
   if (aggregation === 'COUNT') return;
   if (aggregationKey === null) {
-    throw invalid('aggregation_key', `is required with aggregation_type ${aggregation}`);
+    throw invalid(['aggregationKey'], words`is required with ${['aggregation']} ${aggregation}`);
   }
   const filters = propertyFilters.filter((filter) => filter.name === aggregationKey);
   if (filters.length === 0) {
-    throw invalid('aggregation_key', 'must be one of the property filter names');
+    throw invalid(['aggregationKey'], 'must be one of the property filter names');
   }
   if (filters.some((filter) => filter.exists === false)) {
-    throw invalid('aggregation_key', 'must not be a property that a filter requires to be absent');
+    throw invalid(['aggregationKey'], 'must not be a property that a filter requires to be absent');
   }
 }
 
 function checkGroupKey(definition: StreamingDefinition, key: readonly string[], index: number): void {
-  const field = `group_keys[${index}]`;
+  const field = ['groupKeys', index];
   for (const [position, name] of key.entries()) {
-    if (name === UNUSABLE_NAME) throw invalid(`${field}[${position}]`, `must not be ${UNUSABLE_NAME}`);
-    if (key.indexOf(name) !== position) throw invalid(`${field}[${position}]`, `repeats ${name}`);
+    if (name === UNUSABLE_NAME) throw invalid([...field, position], `must not be ${UNUSABLE_NAME}`);
+    if (key.indexOf(name) !== position) throw invalid([...field, position], `repeats ${name}`);
     if (!definition.propertyFilters.some((filter) => filter.name === name && impliesPresence(filter))) {
       throw invalid(
-        `${field}[${position}]`,
-        `does not match one of the property filter names: ${name} needs a property filter with exists true or in_values`,
+        [...field, position],
+        words`does not match one of the property filter names: ${name} needs a property filter with exists true or ${['inValues']}`,
       );
     }
   }

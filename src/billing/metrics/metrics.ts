@@ -51,7 +51,7 @@ export async function createMetric(
   await deps.db.transaction(async (tx) => {
     await insertMetric(tx, metric);
     await storeCustomFields(tx, [
-      { entity: 'billable_metric', entityId: metric.id, fields: customFields, path: '' },
+      { entity: 'billable_metric', entityId: metric.id, fields: customFields, path: [] },
     ]);
   });
   return metric;

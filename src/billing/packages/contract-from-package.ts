@@ -1,7 +1,7 @@
 /** Provisions a customer: creates a contract from a package (docs/packages.md, "Provisioning"). */
 import { assignmentAt, assignmentsInForce } from '../../core/alias-schedule.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
-import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import { type FieldPath, invalid, notFound, Refusal, words } from '../../core/errors.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { Package } from '../../core/terms/packages.ts';
@@ -41,7 +41,7 @@ export async function createContractFromPackage(
   deps: CreateContractDeps,
   input: ContractFromPackageInput,
 ): Promise<FullContract> {
-  const field = input.packageAlias === null ? 'package_id' : 'package_alias';
+  const field = [input.packageAlias === null ? 'packageId' : 'packageAlias'];
   return deps.db.transaction(async (tx) => {
     const template = await packageOf(tx, input, field);
     const fields = await loadCustomFields(tx, templateIdsWithFields(template.terms));
@@ -58,10 +58,10 @@ export async function createContractFromPackage(
 async function packageOf(
   tx: Transaction,
   { packageId, packageAlias, startingAt }: ContractFromPackageInput,
-  field: string,
+  field: FieldPath,
 ): Promise<Package> {
   if (packageId !== null && packageAlias !== null) {
-    throw invalid('package_alias', 'cannot be combined with package_id');
+    throw invalid(['packageAlias'], words`cannot be combined with ${['packageId']}`);
   }
   const id = packageId ?? (await packageBehind(tx, packageAlias ?? '', startingAt));
   const found = await holdPackage(tx, id);
@@ -80,7 +80,7 @@ async function packageBehind(tx: Transaction, alias: string, at: Instant): Promi
   );
   if (holder !== null) return holder.packageId;
   throw invalid(
-    'package_alias',
+    ['packageAlias'],
     `no package has the alias ${JSON.stringify(alias)} at ${formatInstant(at)}, where the contract starts`,
   );
 }
@@ -124,19 +124,20 @@ function contractInput(
 function addWithinReach(from: Instant, date: RelativeDate): Instant {
   const at = addRelative(from, date);
   if (at <= LAST_INSTANT) return at;
-  throw invalid('starting_at', `the terms of the package would reach beyond ${formatInstant(LAST_INSTANT)}`);
+  throw invalid(['startingAt'], `the terms of the package would reach beyond ${formatInstant(LAST_INSTANT)}`);
 }
 
 /** Fields of the contract that come from the package; the others are the request's own. */
-const FIELD_OF_PACKAGE =
-  /^(rate_card_(id|alias)|billing_provider_configuration|(recurring_)?(commits|credits)|overrides|scheduled_charges|subscriptions|spend_trackers|(spend|prepaid_balance)_threshold_configuration)\b/;
+const FROM_PACKAGE: readonly unknown[] = [
+  'rateCardId',
+  'rateCardAlias',
+  'billingConfiguration',
+  'terms',
+] satisfies (keyof CreateContractInput)[];
 
 /** What is wrong with a field that the request did not have is said to be wrong with its package. */
-function refusalOfPackage(refusal: Refusal, field: string): Refusal {
-  const { kind, message, code, details } = refusal;
-  if (!FIELD_OF_PACKAGE.test(message)) return refusal;
-  return new Refusal(kind, `${field}: the package's ${message}`, {
-    ...(code === undefined ? {} : { code }),
-    ...(details === undefined ? {} : { details }),
-  });
+function refusalOfPackage(refusal: Refusal, field: FieldPath): Refusal {
+  const { kind, path, code, details } = refusal;
+  if (!FROM_PACKAGE.includes(path[0])) return refusal;
+  return new Refusal(kind, words`the package's ${refusal}`, { path: field, code, details });
 }

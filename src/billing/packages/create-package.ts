@@ -1,7 +1,7 @@
 /** Creates packages (docs/packages.md). */
 import type { Clock } from '../../core/clock.ts';
 import { ZERO } from '../../core/decimal.ts';
-import { conflict, invalid, Refusal } from '../../core/errors.ts';
+import { conflict, invalid, namesNothing, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { HeaderTemplate, Package } from '../../core/terms/packages.ts';
@@ -72,7 +72,7 @@ export async function createPackage(
 function checkAliases(aliases: readonly NewPackageAlias[]): void {
   for (const [index, { startingAt, endingBefore }] of aliases.entries()) {
     if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
-      throw invalid(`aliases[${index}].ending_before`, 'must be after starting_at');
+      throw invalid(['aliases', index, 'endingBefore'], words`must be after ${['startingAt']}`);
     }
   }
 }
@@ -81,17 +81,12 @@ function checkAliases(aliases: readonly NewPackageAlias[]): void {
 function checkOffsets({ header, terms }: CreatePackageInput): void {
   const { duration } = header;
   if (duration === null) return;
-  const lists = {
-    recurring_commits: terms.recurringCommits,
-    recurring_credits: terms.recurringCredits,
-    subscriptions: terms.subscriptions,
-  };
   const at = (date: RelativeDate): Instant => addRelative(NOMINAL_START, date);
-  for (const [name, list] of Object.entries(lists)) {
-    for (const [index, { startingAtOffset }] of list.entries()) {
+  for (const list of ['recurringCommits', 'recurringCredits', 'subscriptions'] as const) {
+    for (const [index, { startingAtOffset }] of terms[list].entries()) {
       if (startingAtOffset === null || at(startingAtOffset) < at(duration)) continue;
       throw invalid(
-        `${name}[${index}].starting_at_offset`,
+        ['terms', list, index, 'startingAtOffset'],
         'must lie before the end of the duration of the package',
       );
     }
@@ -122,7 +117,7 @@ async function loadContext(
 ): Promise<LoadedContext> {
   const { rateCardId, rateCardAlias } = header;
   if (rateCardId !== null && rateCardAlias !== null) {
-    throw invalid('rate_card_alias', 'cannot be combined with rate_card_id');
+    throw invalid(['rateCardAlias'], words`cannot be combined with ${['rateCardId']}`);
   }
   const named = namedIds(terms);
   const card = await resolveRateCard(tx, { rateCardId, rateCardAlias: null }, NOMINAL_START);
@@ -131,7 +126,7 @@ async function loadContext(
   const assignments = await loadAliasAssignments(tx, [rateCardAlias]);
   if (assignments.length === 0) {
     const text = `no rate card has the alias ${JSON.stringify(rateCardAlias)}`;
-    throw new Refusal('not_found', `rate_card_alias: ${text}`);
+    throw namesNothing(['rateCardAlias'], text);
   }
   return { ...loaded, card: cardOfAnyKind(terms, loaded) };
 }

@@ -3,7 +3,7 @@ import { assignmentsInForce } from '../../core/alias-schedule.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
-import { invalid, notFound } from '../../core/errors.ts';
+import { invalid, notFound, words } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { addRelative } from '../../core/relative-time.ts';
 import type { Package } from '../../core/terms/packages.ts';
@@ -74,7 +74,7 @@ export async function listPackages(
 export async function archivePackage(deps: Deps, id: string): Promise<void> {
   if (await setArchived(deps.db, id, deps.clock.now())) return;
   if ((await findPackage(deps.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
-  throw invalid('package_id', `package ${id} is archived already`);
+  throw invalid(['packageId'], `package ${id} is archived already`);
 }
 
 /** Refuses an unknown package (`PackageNotFound`) and two conditions at once (`invalid`). */
@@ -85,7 +85,7 @@ export async function listContractsOnPackage(
 ): Promise<Page<ContractSummary>> {
   const { packageId, startingFrom, coveringDate } = filter;
   if (startingFrom !== null && coveringDate !== null) {
-    throw invalid('covering_date', 'cannot be combined with starting_at');
+    throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);
   }
   if ((await findPackage(deps.db, packageId)) === null) {
     throw notFound('package', packageId, 'PackageNotFound');

@@ -102,7 +102,7 @@ function relativeInvoiceSchedule(
     creditTypeId,
     doNotInvoice,
     items: items.map((item) => {
-      const { unitPrice, quantity } = resolveAmount(item, 'schedule_items');
+      const { unitPrice, quantity } = resolveAmount(item, ['items']);
       return { id: newId(), dateOffset: item.dateOffset, unitPrice, quantity };
     }),
   };

@@ -12,14 +12,14 @@ export async function checkNamedEntities(tx: Transaction, given: ProductChanges)
   const { billableMetricId = null, compositeProductIds = [] } = given;
   if (billableMetricId !== null) {
     const metric = await findMetric(tx, billableMetricId);
-    if (metric === null) throw invalid('billable_metric_id', `billable metric ${billableMetricId} not found`);
+    if (metric === null) throw invalid(['billableMetricId'], `billable metric ${billableMetricId} not found`);
     if (metric.archivedAt !== null) {
-      throw invalid('billable_metric_id', `billable metric ${billableMetricId} is archived`);
+      throw invalid(['billableMetricId'], `billable metric ${billableMetricId} is archived`);
     }
   }
   const parts = await loadProducts(tx, compositeProductIds);
   for (const [index, id] of compositeProductIds.entries()) {
-    if (!parts.has(id)) throw invalid(`composite_product_ids[${index}]`, `product ${id} not found`);
+    if (!parts.has(id)) throw invalid(['compositeProductIds', index], `product ${id} not found`);
   }
 }
 
@@ -34,16 +34,16 @@ export async function checkKeysOfVersions(
     if (version.billableMetricId === null) continue;
     const metric = metrics.get(version.billableMetricId);
     assert(metric !== undefined, `metric ${version.billableMetricId} of a product exists`);
-    checkGroupKeys(version, metric, keyField(given));
+    checkGroupKeys(version, metric, [keyField(given)]);
   }
 }
 
 /** Of the fields that were given the one to blame for keys that the metric does not answer. */
-function keyField({ pricingGroupKey, presentationGroupKey }: ProductChanges): string {
-  if (pricingGroupKey !== undefined && pricingGroupKey.length > 0) return 'pricing_group_key';
+function keyField({ pricingGroupKey, presentationGroupKey }: ProductChanges): keyof ProductChanges {
+  if (pricingGroupKey !== undefined && pricingGroupKey.length > 0) return 'pricingGroupKey';
   return presentationGroupKey !== undefined && presentationGroupKey.length > 0
-    ? 'presentation_group_key'
-    : 'billable_metric_id';
+    ? 'presentationGroupKey'
+    : 'billableMetricId';
 }
 
 /** Refuses (`invalid`) a composite product that would be part of its own base. Serializes such checks. */
@@ -59,15 +59,15 @@ export async function checkCycles(
   if (cycle === null) return;
   const through = cycle.slice(1).join(', ');
   throw invalid(
-    cycleField(given),
+    [cycleField(given)],
     `the product would be part of its own base${through === '' ? '' : `, through ${through}`}`,
   );
 }
 
-function cycleField(given: ProductChanges): string {
+function cycleField(given: ProductChanges): keyof ProductChanges {
   if (given.compositeProductIds !== undefined && given.compositeProductIds.length > 0) {
-    return 'composite_product_ids';
+    return 'compositeProductIds';
   }
-  if (given.compositeTags !== undefined && given.compositeTags.length > 0) return 'composite_tags';
-  return given.includeCompositeSpend === true ? 'include_composite_spend' : 'tags';
+  if (given.compositeTags !== undefined && given.compositeTags.length > 0) return 'compositeTags';
+  return given.includeCompositeSpend === true ? 'includeCompositeSpend' : 'tags';
 }

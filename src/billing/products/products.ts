@@ -64,7 +64,7 @@ export async function createProduct(deps: Deps, input: CreateProductInput): Prom
     await checkCycles(tx, product, input.terms);
     await insertProduct(tx, product);
     await storeCustomFields(tx, [
-      { entity: 'contract_product', entityId: product.id, fields: input.customFields, path: '' },
+      { entity: 'contract_product', entityId: product.id, fields: input.customFields, path: [] },
     ]);
   });
   return product;
@@ -134,7 +134,7 @@ async function requireActiveProduct(tx: Transaction, id: string): Promise<Stored
   const product = await lockProduct(tx, id);
   if (product === null) throw notFound('product', id);
   if (product.archivedAt !== null) {
-    throw invalid('product_id', `product ${id} is archived`);
+    throw invalid(['productId'], `product ${id} is archived`);
   }
   return product;
 }

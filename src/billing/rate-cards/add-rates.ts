@@ -1,7 +1,7 @@
 /** Adds rates to a rate card, all or nothing. Past dates are allowed: drafts follow, issued invoices do not. */
 import type { Clock } from '../../core/clock.ts';
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
-import { assert, invalid, notFound, Refusal } from '../../core/errors.ts';
+import { assert, type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -18,8 +18,8 @@ interface Deps {
 export interface AddRatesInput {
   readonly rateCardId: string;
   readonly rates: readonly RateTerms[];
-  /** Path of a rate in the request, with its dot: `rates[3].`, or '' where there is only one. */
-  readonly fieldOf: (index: number) => string;
+  /** Path of a rate in the request, which is empty where there is only one. */
+  readonly pathOf: (index: number) => FieldPath;
   readonly createdBy: string;
 }
 
@@ -40,8 +40,8 @@ export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedR
     const products = await loadProducts(tx, [...new Set(input.rates.map((rate) => rate.productId))]);
     const creditTypes = await loadCreditTypes(tx, unitsOfCard(card));
     const entries = input.rates.map((terms, index): NewRateEntry => {
-      const field = input.fieldOf(index);
-      const product = productOf(products, terms, field);
+      const path = input.pathOf(index);
+      const product = productOf(products, terms, path);
       return {
         id: newId(),
         rateCardId: card.id,
@@ -51,13 +51,13 @@ export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedR
         startingAt: terms.startingAt,
         endingBefore: terms.endingBefore,
         entitled: terms.entitled,
-        ...checkRate(terms, product, field),
-        creditTypeId: unitOf(card, product, terms, creditTypes, field),
+        ...checkRate(terms, product, path),
+        creditTypeId: unitOf(card, product, terms, creditTypes, path),
         createdAt,
         createdBy: input.createdBy,
       };
     });
-    await fixUnits(tx, card, entries, creditTypes, input.fieldOf);
+    await fixUnits(tx, card, entries, creditTypes, input.pathOf);
     await insertRates(tx, entries);
     return { entries, creditTypes };
   });
@@ -66,11 +66,11 @@ export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedR
 function productOf(
   products: ReadonlyMap<string, StoredProduct>,
   terms: RateTerms,
-  field: string,
+  path: FieldPath,
 ): StoredProduct {
   const product = products.get(terms.productId);
   if (product === undefined) {
-    throw new Refusal('not_found', `${field}product_id: product ${terms.productId} not found`);
+    throw namesNothing([...path, 'productId'], `product ${terms.productId} not found`);
   }
   return product;
 }
@@ -86,7 +86,7 @@ function unitOf(
   product: StoredProduct,
   terms: RateTerms,
   creditTypes: ReadonlyMap<string, CreditType>,
-  field: string,
+  path: FieldPath,
 ): string {
   if (product.type === 'COMPOSITE') return card.fiatCreditTypeId;
   const id = terms.creditTypeId ?? USD_CENTS.id;
@@ -94,7 +94,7 @@ function unitOf(
   const currency = creditTypes.get(card.fiatCreditTypeId);
   assert(currency !== undefined, `rate card ${card.id} has a known currency`);
   throw invalid(
-    `${field}credit_type_id`,
+    [...path, 'creditTypeId'],
     `${id} is neither the currency of the rate card (${currency.name}, ${currency.id}) nor a unit that it converts`,
   );
 }
@@ -105,7 +105,7 @@ async function fixUnits(
   card: RateCard,
   entries: readonly NewRateEntry[],
   creditTypes: ReadonlyMap<string, CreditType>,
-  fieldOf: (index: number) => string,
+  pathOf: (index: number) => FieldPath,
 ): Promise<void> {
   const first = new Map<string, string>();
   for (const entry of entries) {
@@ -118,7 +118,7 @@ async function fixUnits(
     if (unit === entry.creditTypeId) continue;
     const name = unit === undefined ? 'another unit' : (creditTypes.get(unit)?.name ?? unit);
     throw invalid(
-      `${fieldOf(index)}credit_type_id`,
+      [...pathOf(index), 'creditTypeId'],
       `product ${entry.productId} is priced in ${name} on this rate card, and that cannot change`,
     );
   }

@@ -1,5 +1,5 @@
 /** The order of a card's products, in which invoices list them. */
-import { invalid, notFound } from '../../core/errors.ts';
+import { type FieldPath, invalid, notFound } from '../../core/errors.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lockRateCard, rateCardProductOrder, setProductOrder } from '../../store/rate-cards.ts';
 
@@ -18,7 +18,7 @@ export async function setRateCardProductsOrder(
 ): Promise<void> {
   await changeOrder(deps, rateCardId, (current) => {
     for (const [index, id] of productIds.entries()) {
-      checkProduct(current, id, productIds.indexOf(id) !== index, `product_order[${index}]`);
+      checkProduct(current, id, productIds.indexOf(id) !== index, ['productIds', index]);
     }
     return [...productIds, ...current.filter((id) => !productIds.includes(id))];
   });
@@ -41,15 +41,15 @@ export async function moveRateCardProducts(
 ): Promise<void> {
   await changeOrder(deps, rateCardId, (current) => {
     for (const [index, { productId, position }] of moves.entries()) {
-      const field = `product_moves[${index}]`;
+      const field = ['moves', index];
       const before = moves.slice(0, index);
       const repeated = before.some((move) => move.productId === productId);
-      checkProduct(current, productId, repeated, `${field}.product_id`);
+      checkProduct(current, productId, repeated, [...field, 'productId']);
       if (position >= current.length) {
-        throw invalid(`${field}.position`, `must be less than ${current.length}, the number of products`);
+        throw invalid([...field, 'position'], `must be less than ${current.length}, the number of products`);
       }
       if (before.some((move) => move.position === position)) {
-        throw invalid(`${field}.position`, `is given twice: ${position}`);
+        throw invalid([...field, 'position'], `is given twice: ${position}`);
       }
     }
     const order = current.filter((id) => !moves.some(({ productId }) => productId === id));
@@ -76,7 +76,7 @@ async function currentOrder(tx: Transaction, rateCardId: string): Promise<readon
   return (await rateCardProductOrder(tx, [rateCardId])).get(rateCardId) ?? [];
 }
 
-function checkProduct(current: readonly string[], id: string, repeated: boolean, field: string): void {
+function checkProduct(current: readonly string[], id: string, repeated: boolean, field: FieldPath): void {
   if (!current.includes(id)) throw invalid(field, `product ${id} has no rates on this rate card`);
   if (repeated) throw invalid(field, `repeats product ${id}`);
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../core/credit-types.ts';
 import { ZERO } from '../../core/decimal.ts';
-import { assert, invalid, notFound } from '../../core/errors.ts';
+import { assert, invalid, notFound, words } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
@@ -59,10 +59,10 @@ export interface RateCardView extends WithCustomFields<RateCard> {
 export async function createRateCard(deps: Deps, input: CreateRateCardInput): Promise<RateCard> {
   const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
   if (!FIAT_CREDIT_TYPES.some((fiat) => fiat.id === fiatCreditTypeId)) {
-    throw invalid('fiat_credit_type_id', `${fiatCreditTypeId} is not a fiat currency`);
+    throw invalid(['fiatCreditTypeId'], `${fiatCreditTypeId} is not a fiat currency`);
   }
   checkAliases(input.aliases);
-  await checkConversions(deps.db, input.conversions, [], 'credit_type_conversions');
+  await checkConversions(deps.db, input.conversions, [], 'conversions');
   const card: RateCard = {
     id: newId(),
     name: input.name,
@@ -76,7 +76,7 @@ export async function createRateCard(deps: Deps, input: CreateRateCardInput): Pr
   await deps.db.transaction(async (tx) => {
     await insertRateCard(tx, card, input.aliases);
     await storeCustomFields(tx, [
-      { entity: 'rate_card', entityId: card.id, fields: input.customFields, path: '' },
+      { entity: 'rate_card', entityId: card.id, fields: input.customFields, path: [] },
     ]);
   });
   return card;
@@ -101,7 +101,7 @@ export async function updateRateCard(deps: Deps, input: UpdateRateCardInput): Pr
   await deps.db.transaction(async (tx) => {
     const card = await lockRateCard(tx, rateCardId);
     if (card === null) throw notFound('rate card', rateCardId);
-    await checkConversions(tx, addConversions, card.conversions, 'add_credit_type_conversions');
+    await checkConversions(tx, addConversions, card.conversions, 'addConversions');
     await updateStoredRateCard(tx, card.id, {
       ...(name === undefined ? {} : { name }),
       ...(description === undefined ? {} : { description }),
@@ -139,36 +139,36 @@ export async function listRateCards(deps: Pick<Deps, 'db'>, page: PageRequest): 
 function checkAliases(aliases: readonly NewAlias[]): void {
   for (const [index, { startingAt, endingBefore }] of aliases.entries()) {
     if (startingAt !== null && endingBefore !== null && endingBefore <= startingAt) {
-      throw invalid(`aliases[${index}].ending_before`, 'must be after starting_at');
+      throw invalid(['aliases', index, 'endingBefore'], words`must be after ${['startingAt']}`);
     }
   }
 }
 
-/** `existing` are the card's own; `list` is the name of the list in the request. */
+/** `existing` are the card's own; `list` is where they come from in the request. */
 async function checkConversions(
   db: Database | Transaction,
   conversions: readonly CreditTypeConversion[],
   existing: readonly CreditTypeConversion[],
-  list: string,
+  list: 'conversions' | 'addConversions',
 ): Promise<void> {
   const ids = conversions.map((conversion) => conversion.customCreditTypeId);
   const known = await loadCreditTypes(db, ids);
   const converted = new Set(existing.map((conversion) => conversion.customCreditTypeId));
   for (const [index, { customCreditTypeId, fiatPerCustomCredit }] of conversions.entries()) {
-    const field = `${list}[${index}]`;
+    const field = [list, index];
     const isFiat = FIAT_CREDIT_TYPES.some((fiat) => fiat.id === customCreditTypeId);
     if (isFiat || !known.has(customCreditTypeId)) {
-      throw invalid(`${field}.custom_credit_type_id`, `${customCreditTypeId} is not a custom pricing unit`);
+      throw invalid([...field, 'customCreditTypeId'], `${customCreditTypeId} is not a custom pricing unit`);
     }
     if (converted.has(customCreditTypeId)) {
       throw invalid(
-        `${field}.custom_credit_type_id`,
+        [...field, 'customCreditTypeId'],
         `${customCreditTypeId} has a conversion already, which cannot change`,
       );
     }
     converted.add(customCreditTypeId);
     if (fiatPerCustomCredit.lte(ZERO)) {
-      throw invalid(`${field}.fiat_per_custom_credit`, 'must be greater than 0');
+      throw invalid([...field, 'fiatPerCustomCredit'], 'must be greater than 0');
     }
   }
 }

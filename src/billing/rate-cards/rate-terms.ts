@@ -1,10 +1,10 @@
 /**
  * What makes a rate sound (docs/catalogue.md, "Rates"). Pure; the product and the card are passed in.
- * `field` is the path of the rate in the request: '' or `rates[3].`.
+ * `path` is that of the rate in the request.
  */
 import type { Product, ProductType, Rate, RateIdentity, Tier, UsageRate } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
-import { invalid, unreachable } from '../../core/errors.ts';
+import { type FieldPath, invalid, unreachable, words } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { validateTiers } from '../../rating/rates/tiers.ts';
 
@@ -51,41 +51,43 @@ const TYPES_OF_PRODUCTS: Readonly<Record<ProductType, readonly RateType[]>> = {
 export function checkRate(
   terms: RateTerms,
   product: Product,
-  field: string,
+  path: FieldPath,
 ): { readonly rate: Rate; readonly commitRate: UsageRate | null } {
   if (terms.endingBefore !== null && terms.endingBefore <= terms.startingAt) {
-    throw invalid(`${field}ending_before`, 'must be after starting_at');
+    throw invalid([...path, 'endingBefore'], words`must be after ${['startingAt']}`);
   }
   if (product.archivedAt !== null) {
-    throw invalid(`${field}product_id`, `product ${product.id} is archived and takes no new rates`);
+    throw invalid([...path, 'productId'], `product ${product.id} is archived and takes no new rates`);
   }
-  checkRateType(terms.price.rateType, product, field);
-  const rate = checkPrice(terms.price, field);
-  checkBillingFrequency(terms, product, field);
-  checkPricingGroupValues(terms, product, field);
+  checkRateType(terms.price.rateType, product, path);
+  const rate = checkPrice(terms.price, path);
+  checkBillingFrequency(terms, product, path);
+  checkPricingGroupValues(terms, product, path);
   const commitRate =
-    terms.commitPrice === null ? null : checkCommitPrice(terms.commitPrice, product, `${field}commit_rate.`);
+    terms.commitPrice === null
+      ? null
+      : checkCommitPrice(terms.commitPrice, product, [...path, 'commitPrice']);
   return { rate, commitRate };
 }
 
 /** Checks a price by itself. Refuses (`invalid`) what its type needs and lacks, or has and does not know. */
-export function checkPrice(terms: PriceTerms, field: string): Rate {
+export function checkPrice(terms: PriceTerms, path: FieldPath): Rate {
   const { rateType, price, tiers, minimum, quantity, isProrated } = terms;
-  refuseForeignMembers(terms, field);
+  refuseForeignMembers(terms, path);
   switch (rateType) {
     case 'FLAT':
-      return { rateType, price: requirePrice(price, rateType, field) };
+      return { rateType, price: requirePrice(price, rateType, path) };
     case 'TIERED':
-      return { rateType, tiers: requireTiers(tiers, rateType, field) };
+      return { rateType, tiers: requireTiers(tiers, rateType, path) };
     case 'PERCENTAGE':
-      return { rateType, price: requirePrice(price, rateType, field), minimum };
+      return { rateType, price: requirePrice(price, rateType, path), minimum };
     case 'TIERED_PERCENTAGE':
-      return { rateType, tiers: requireTiers(tiers, rateType, field), minimum };
+      return { rateType, tiers: requireTiers(tiers, rateType, path), minimum };
     case 'SUBSCRIPTION':
-      if (isProrated === false) throw invalid(`${field}is_prorated`, 'must be true');
-      return { rateType, price: requirePrice(price, rateType, field), quantity, isProrated };
+      if (isProrated === false) throw invalid([...path, 'isProrated'], 'must be true');
+      return { rateType, price: requirePrice(price, rateType, path), quantity, isProrated };
     case 'CUSTOM':
-      throw invalid(`${field}rate_type`, 'CUSTOM rates are not supported');
+      throw invalid([...path, 'rateType'], 'CUSTOM rates are not supported');
     default:
       return unreachable(rateType);
   }
@@ -93,74 +95,73 @@ export function checkPrice(terms: PriceTerms, field: string): Rate {
 
 type Member = keyof Omit<PriceTerms, 'rateType'>;
 
-const MEMBERS: Readonly<Record<Member, { readonly field: string; readonly types: readonly RateType[] }>> = {
-  price: { field: 'price', types: ['FLAT', 'PERCENTAGE', 'SUBSCRIPTION'] },
-  tiers: { field: 'tiers', types: ['TIERED', 'TIERED_PERCENTAGE'] },
-  minimum: { field: 'minimum_config', types: ['PERCENTAGE', 'TIERED_PERCENTAGE'] },
-  quantity: { field: 'quantity', types: ['SUBSCRIPTION'] },
-  isProrated: { field: 'is_prorated', types: ['SUBSCRIPTION'] },
+const TYPES_OF_MEMBERS: Readonly<Record<Member, readonly RateType[]>> = {
+  price: ['FLAT', 'PERCENTAGE', 'SUBSCRIPTION'],
+  tiers: ['TIERED', 'TIERED_PERCENTAGE'],
+  minimum: ['PERCENTAGE', 'TIERED_PERCENTAGE'],
+  quantity: ['SUBSCRIPTION'],
+  isProrated: ['SUBSCRIPTION'],
 };
 
 /** Dropping what a type of rate does not know would change the price unnoticed. */
-function refuseForeignMembers(terms: PriceTerms, field: string): void {
+function refuseForeignMembers(terms: PriceTerms, path: FieldPath): void {
   if (terms.rateType === 'CUSTOM') return;
   const members: Member[] = ['price', 'tiers', 'minimum', 'quantity', 'isProrated'];
   for (const member of members) {
-    const { field: name, types } = MEMBERS[member];
+    const types = TYPES_OF_MEMBERS[member];
     if (terms[member] === null || types.includes(terms.rateType)) continue;
-    throw invalid(`${field}${name}`, `is for ${types.join(' and ')} rates, not for ${terms.rateType}`);
+    throw invalid([...path, member], `is for ${types.join(' and ')} rates, not for ${terms.rateType}`);
   }
 }
 
-function requirePrice(price: Decimal | null, rateType: RateType, field: string): Decimal {
-  if (price === null) throw invalid(`${field}price`, `is required for ${rateType} rates`);
-  if (price.lt(ZERO)) throw invalid(`${field}price`, 'must not be negative');
+function requirePrice(price: Decimal | null, rateType: RateType, path: FieldPath): Decimal {
+  if (price === null) throw invalid([...path, 'price'], `is required for ${rateType} rates`);
+  if (price.lt(ZERO)) throw invalid([...path, 'price'], 'must not be negative');
   return price;
 }
 
-function requireTiers(tiers: readonly Tier[] | null, rateType: RateType, field: string): readonly Tier[] {
-  if (tiers === null) throw invalid(`${field}tiers`, `is required for ${rateType} rates`);
+function requireTiers(tiers: readonly Tier[] | null, rateType: RateType, path: FieldPath): readonly Tier[] {
+  if (tiers === null) throw invalid([...path, 'tiers'], `is required for ${rateType} rates`);
   const problem = validateTiers(tiers);
-  if (problem !== null) throw invalid(`${field}tiers${problem.field}`, problem.problem);
+  if (problem !== null) throw invalid([...path, 'tiers', ...problem.path], problem.problem);
   return tiers;
 }
 
-function checkRateType(rateType: RateType, product: Product, field: string): void {
-  if (rateType === 'CUSTOM') throw invalid(`${field}rate_type`, 'CUSTOM rates are not supported');
+function checkRateType(rateType: RateType, product: Product, path: FieldPath): void {
+  if (rateType === 'CUSTOM') throw invalid([...path, 'rateType'], 'CUSTOM rates are not supported');
   const types = TYPES_OF_PRODUCTS[product.type];
   if (types.length === 0) {
     throw invalid(
-      `${field}product_id`,
+      [...path, 'productId'],
       `${product.type} products are priced on contracts, not on rate cards`,
     );
   }
   if (types.includes(rateType)) return;
-  throw invalid(`${field}rate_type`, `must be ${types.join(' or ')} for ${product.type} products`);
+  throw invalid([...path, 'rateType'], `must be ${types.join(' or ')} for ${product.type} products`);
 }
 
-function checkBillingFrequency({ billingFrequency }: RateTerms, product: Product, field: string): void {
+function checkBillingFrequency({ billingFrequency }: RateTerms, product: Product, path: FieldPath): void {
   if (product.type === 'SUBSCRIPTION') {
     if (billingFrequency !== null) return;
-    throw invalid(`${field}billing_frequency`, 'is required for SUBSCRIPTION products');
+    throw invalid([...path, 'billingFrequency'], 'is required for SUBSCRIPTION products');
   }
   if (billingFrequency !== null) {
-    throw invalid(`${field}billing_frequency`, `is for SUBSCRIPTION products, not for ${product.type}`);
+    throw invalid([...path, 'billingFrequency'], `is for SUBSCRIPTION products, not for ${product.type}`);
   }
 }
 
 /** The price that balances with commit rates draw at, in the same unit. */
-function checkCommitPrice(terms: PriceTerms, product: Product, field: string): UsageRate {
+function checkCommitPrice(terms: PriceTerms, product: Product, path: FieldPath): UsageRate {
   if (product.type !== 'USAGE') {
-    const whole = field.slice(0, -1);
-    throw invalid(whole, `is for USAGE products, not for ${product.type}`);
+    throw invalid(path, `is for USAGE products, not for ${product.type}`);
   }
-  const rate = checkPrice(terms, field);
+  const rate = checkPrice(terms, path);
   if (rate.rateType === 'FLAT' || rate.rateType === 'TIERED') return rate;
-  throw invalid(`${field}rate_type`, 'must be FLAT or TIERED');
+  throw invalid([...path, 'rateType'], 'must be FLAT or TIERED');
 }
 
 /** All values of the pricing key, or none: a rate for whatever has no rate of its own. */
-function checkPricingGroupValues(terms: RateTerms, product: Product, field: string): void {
+function checkPricingGroupValues(terms: RateTerms, product: Product, path: FieldPath): void {
   const names = Object.keys(terms.pricingGroupValues);
   if (names.length === 0) return;
   const known = product.versions.some(
@@ -170,9 +171,9 @@ function checkPricingGroupValues(terms: RateTerms, product: Product, field: stri
   if (known) return;
   const key = product.versions.at(-1)?.pricingGroupKey ?? [];
   throw invalid(
-    `${field}pricing_group_values`,
+    [...path, 'pricingGroupValues'],
     key.length === 0
-      ? `product ${product.id} has no pricing_group_key`
+      ? words`product ${product.id} has no ${['pricingGroupKey']}`
       : `must give a value for each of ${key.join(', ')} and for nothing else`,
   );
 }

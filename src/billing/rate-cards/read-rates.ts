@@ -5,7 +5,7 @@
  * A segment is told with its own start and end, also where those lie outside the range that was asked for.
  */
 import type { CreditType } from '../../core/credit-types.ts';
-import { assert, invalid, notFound } from '../../core/errors.ts';
+import { assert, invalid, notFound, words } from '../../core/errors.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
@@ -63,7 +63,7 @@ export async function readRates(deps: Deps, input: ReadRatesInput): Promise<Rate
   const { rateCardId, range, limit } = input;
   if ((await findRateCard(deps.db, rateCardId)) === null) throw notFound('rate card', rateCardId);
   if (range.end !== null && range.end <= range.start) {
-    throw invalid('ending_before', 'must be after starting_at');
+    throw invalid(['endingBefore'], words`must be after ${['startingAt']}`);
   }
   const rows = await collectSegments(deps, input);
   const page = rows.slice(0, limit);

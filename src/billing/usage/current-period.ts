@@ -1,6 +1,6 @@
 /** The billing period that a customer is in now. */
 import type { Clock } from '../../core/clock.ts';
-import { invalid } from '../../core/errors.ts';
+import { invalid, words } from '../../core/errors.ts';
 import type { Interval } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import { loadContracts } from '../../store/contracts.ts';
@@ -24,12 +24,12 @@ export async function currentUsagePeriod(deps: Deps, customerId: string): Promis
   });
   const [period] = periods;
   if (period === undefined) {
-    throw invalid('current_period', `customer ${customerId} has no contract in force`);
+    throw invalid(['currentPeriod'], `customer ${customerId} has no contract in force`);
   }
   if (periods.some(({ start, end }) => start !== period.start || end !== period.end)) {
     throw invalid(
-      'current_period',
-      `the contracts of customer ${customerId} are in different billing periods: give starting_on and ending_before`,
+      ['currentPeriod'],
+      words`the contracts of customer ${customerId} are in different billing periods: give ${['startingOn']} and ${['endingBefore']}`,
     );
   }
   return period;

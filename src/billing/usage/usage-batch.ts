@@ -3,7 +3,7 @@
  * also where nothing matched, so the rows of a page are known before anything is measured.
  */
 import { z } from 'zod';
-import { invalid, notFound, Refusal } from '../../core/errors.ts';
+import { type FieldPath, invalid, notFound, Refusal } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
@@ -81,7 +81,7 @@ function checkCursor({ range, lengthMs }: BatchWindows, cursor: UsageBatchCursor
   const { windowStart } = cursor;
   const isInside = range.start <= windowStart && windowStart < range.end;
   if (isInside && (windowStart - range.start) % lengthMs === 0) return;
-  throw invalid('next_page', 'does not belong to this request');
+  throw invalid(['cursor'], 'does not belong to this request');
 }
 
 /** In the order of their ids. */
@@ -101,14 +101,14 @@ async function askedMetrics(
   for (const [index, { id, groupBy }] of asked.entries()) {
     const metric = known.get(id);
     if (metric === undefined) throw notFound('billable metric', id);
-    if (metrics.has(id)) throw invalid(`billable_metrics[${index}].id`, `repeats ${id}`);
-    if (groupBy !== null) checkDeclared(metric, groupBy, `billable_metrics[${index}].group_by.key`);
+    if (metrics.has(id)) throw invalid(['metrics', index, 'id'], `repeats ${id}`);
+    if (groupBy !== null) checkDeclared(metric, groupBy, ['metrics', index, 'groupBy', 'key']);
     metrics.set(id, { metric, groupBy });
   }
   return new Map([...metrics].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function checkDeclared(metric: BillableMetric, { key }: UsageBatchGrouping, field: string): void {
+function checkDeclared(metric: BillableMetric, { key }: UsageBatchGrouping, field: FieldPath): void {
   const problem = groupKeyProblem(metric, [key]);
   if (problem !== null) throw invalid(field, problem);
 }

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
-import { invalid, notFound } from '../../core/errors.ts';
+import { invalid, notFound, words } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -120,16 +120,16 @@ async function measure(
 
 function groupingOf({ groupKey, groupFilters, groupBy }: MeasureInput): Grouping {
   if (groupBy !== null) {
-    if (groupKey !== null) throw invalid('group_by', 'cannot be combined with group_key');
-    if (groupFilters !== null) throw invalid('group_by', 'cannot be combined with group_filters');
+    if (groupKey !== null) throw invalid(['groupBy'], words`cannot be combined with ${['groupKey']}`);
+    if (groupFilters !== null) throw invalid(['groupBy'], words`cannot be combined with ${['groupFilters']}`);
     return { key: [groupBy.key], filters: { [groupBy.key]: groupBy.values } };
   }
   for (const [index, name] of (groupKey ?? []).entries()) {
-    if (groupKey?.indexOf(name) !== index) throw invalid(`group_key[${index}]`, `repeats ${name}`);
+    if (groupKey?.indexOf(name) !== index) throw invalid(['groupKey', index], `repeats ${name}`);
   }
   for (const name of Object.keys(groupFilters ?? {})) {
     if (!groupKey?.includes(name))
-      throw invalid(`group_filters.${name}`, 'must be one of the group_key names');
+      throw invalid(['groupFilters', name], words`must be one of the ${['groupKey']} names`);
   }
   return { key: groupKey, filters: groupFilters ?? {} };
 }
@@ -138,18 +138,23 @@ function groupingOf({ groupKey, groupFilters, groupBy }: MeasureInput): Grouping
 function checkDeclared(metric: BillableMetric, key: Grouping['key'], input: MeasureInput): void {
   if (key === null) return;
   const problem = groupKeyProblem(metric, key);
-  if (problem !== null) throw invalid(input.groupBy === null ? 'group_key' : 'group_by.key', problem);
+  if (problem !== null) throw invalid(input.groupBy === null ? ['groupKey'] : ['groupBy', 'key'], problem);
 }
 
 function checkRange({ startingOn, endingBefore, currentPeriod, windowSize }: MeasureInput): void {
   if (currentPeriod) {
     if (startingOn !== null || endingBefore !== null) {
-      throw invalid('current_period', 'cannot be combined with starting_on and ending_before');
+      throw invalid(
+        ['currentPeriod'],
+        words`cannot be combined with ${['startingOn']} and ${['endingBefore']}`,
+      );
     }
     return;
   }
-  if (startingOn === null) throw invalid('starting_on', 'is required unless current_period is true');
-  if (endingBefore === null) throw invalid('ending_before', 'is required unless current_period is true');
+  if (startingOn === null)
+    throw invalid(['startingOn'], words`is required unless ${['currentPeriod']} is true`);
+  if (endingBefore === null)
+    throw invalid(['endingBefore'], words`is required unless ${['currentPeriod']} is true`);
   checkUsageRange(windowSize, { start: startingOn, end: endingBefore });
 }
 

@@ -1,5 +1,5 @@
 /** The range of a usage request: whole hours or whole days, with something between its ends. */
-import { invalid } from '../../core/errors.ts';
+import { invalid, words } from '../../core/errors.ts';
 import { type Interval, isDayAligned, isHourAligned } from '../../core/time.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 
@@ -10,7 +10,7 @@ import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 export function checkUsageRange(windowSize: UsageWindowSize, { start, end }: Interval): void {
   const isAligned = windowSize === 'HOUR' ? isHourAligned : isDayAligned;
   const problem = windowSize === 'HOUR' ? 'must be on a full hour in UTC' : 'must be at midnight UTC';
-  if (!isAligned(start)) throw invalid('starting_on', problem);
-  if (!isAligned(end)) throw invalid('ending_before', problem);
-  if (end <= start) throw invalid('ending_before', 'must be after starting_on');
+  if (!isAligned(start)) throw invalid(['startingOn'], problem);
+  if (!isAligned(end)) throw invalid(['endingBefore'], problem);
+  if (end <= start) throw invalid(['endingBefore'], words`must be after ${['startingOn']}`);
 }

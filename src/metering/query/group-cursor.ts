@@ -69,7 +69,7 @@ export async function lastRowOf(
   if ('group' in cursor) return cursor;
   const group = await find(cursor);
   if (group === undefined) {
-    throw invalid('next_page', 'the last row of that page is gone; begin again with the first page');
+    throw invalid(['cursor'], 'the last row of that page is gone; begin again with the first page');
   }
   return { windowStart: cursor.windowStart, group };
 }

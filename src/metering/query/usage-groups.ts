@@ -78,7 +78,7 @@ function requireFittingCursor(
   const isWindow = windowStart === windowStartOf(windowSize, range, windowStart);
   const isInRange = windowStart >= windowStartOf(windowSize, range, range.start) && windowStart < range.end;
   if (!isWindow || !isInRange || !hasGroups(cursor, groupKey?.length ?? 0)) {
-    throw invalid('next_page', 'does not belong to this request');
+    throw invalid(['cursor'], 'does not belong to this request');
   }
 }
 

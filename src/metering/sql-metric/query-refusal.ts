@@ -6,7 +6,7 @@ function refuseAt(text: string, position: number, problem: string): Refusal {
   const before = text.slice(0, position);
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');
-  return invalid('sql', `line ${line}, column ${column}: ${problem}`);
+  return invalid(['sql'], `line ${line}, column ${column}: ${problem}`);
 }
 
 /** Stops the reading of a query; the one who knows the text makes a refusal of it. */

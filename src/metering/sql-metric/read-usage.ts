@@ -147,7 +147,7 @@ function requireFittingCursor(
   const isWindow = start === windowStartOf(windowSize, range, start);
   const isInRange = start >= windowStartOf(windowSize, range, range.start) && start < range.end;
   if (!isWindow || !isInRange || !hasGroups(cursor, groupKey?.length ?? 0)) {
-    throw invalid('next_page', 'does not belong to this request');
+    throw invalid(['cursor'], 'does not belong to this request');
   }
 }
 

@@ -1,7 +1,7 @@
 /** Runs the statements of SQL metrics: verified, within limits, and with failures that an analyst understands. */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
-import { Refusal } from '../../core/errors.ts';
+import { invalid, type Refusal } from '../../core/errors.ts';
 import type { ClickHouse, QuerySettings } from '../client/clickhouse.ts';
 import { GIBIBYTE, limitRefusal, limitSettings, type QueryLimits } from '../query/query-limits.ts';
 import { OVERFLOW_MESSAGE } from './exact-sql.ts';
@@ -90,5 +90,5 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
 }
 
 function refuse(problem: string): Refusal {
-  return new Refusal('invalid', `sql: ${problem}`);
+  return invalid(['sql'], problem);
 }

@@ -76,7 +76,7 @@ export function outputColumns(
     const index = query.items.findIndex((item) => item.name?.toLowerCase() === name.toLowerCase());
     if (index >= 0 && index !== valueColumn) return index;
     const available = groupColumns.length === 0 ? 'it has none' : `they are ${groupColumns.join(', ')}`;
-    throw invalid('group_key', `${name} is not one of the group columns of the query: ${available}`);
+    throw invalid(['groupKey'], `${name} is not one of the group columns of the query: ${available}`);
   });
   return { value: valueColumn, groups };
 }

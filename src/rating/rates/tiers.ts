@@ -7,7 +7,7 @@
  */
 import type { Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
-import { assert } from '../../core/errors.ts';
+import { assert, type FieldPath } from '../../core/errors.ts';
 
 /** Covers the quantities above `startingAt` up to and including `end`; the first band also all negative ones. */
 export interface PriceBand {
@@ -29,9 +29,9 @@ export interface BandSlice {
   readonly amount: Decimal;
 }
 
-/** A problem of one field of the tier list: `field` is relative to it, such as `[2].size` ('' for the list). */
+/** A problem of one field of the tier list: `path` begins in it, such as `[2, 'size']`; empty for the list. */
 export interface TierProblem {
-  readonly field: string;
+  readonly path: FieldPath;
   readonly problem: string;
 }
 
@@ -40,17 +40,17 @@ export interface TierProblem {
  * positive number of units, the last one is unbounded, and no price is negative.
  */
 export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
-  if (tiers.length === 0) return { field: '', problem: 'at least one tier is needed' };
+  if (tiers.length === 0) return { path: [], problem: 'at least one tier is needed' };
   const last = tiers.length - 1;
   for (const [index, { size, price }] of tiers.entries()) {
-    if (price.lt(ZERO)) return { field: `[${index}].price`, problem: 'must not be negative' };
+    if (price.lt(ZERO)) return { path: [index, 'price'], problem: 'must not be negative' };
     if (index === last && size !== null) {
-      return { field: `[${index}].size`, problem: 'must be left out of the last tier, which has no end' };
+      return { path: [index, 'size'], problem: 'must be left out of the last tier, which has no end' };
     }
     if (index < last && size === null) {
-      return { field: `[${index}].size`, problem: 'is needed in every tier but the last' };
+      return { path: [index, 'size'], problem: 'is needed in every tier but the last' };
     }
-    if (size?.lte(ZERO)) return { field: `[${index}].size`, problem: 'must be greater than 0' };
+    if (size?.lte(ZERO)) return { path: [index, 'size'], problem: 'must be greater than 0' };
   }
   return null;
 }

@@ -54,7 +54,7 @@ export function definitionFromWire(body: z.output<typeof definitionBody>): Metri
     return { kind: 'sql', sql: body.sql };
   }
   const { event_type_filter: types, property_filters: properties } = body;
-  if (body.aggregation_type == null) throw invalid('aggregation_type', 'is required without sql');
+  if (body.aggregation_type == null) throw invalid(['aggregation'], 'is required without sql');
   return {
     kind: 'streaming',
     eventTypeFilter:
@@ -75,5 +75,5 @@ function refuseOthers(body: z.output<typeof definitionBody>): void {
   const { event_type_filter, property_filters, aggregation_type, aggregation_key, group_keys } = body;
   const others = { event_type_filter, property_filters, aggregation_type, aggregation_key, group_keys };
   const given = Object.entries(others).find(([, value]) => value != null);
-  if (given !== undefined) throw invalid('sql', `cannot be combined with ${given[0]}`);
+  if (given !== undefined) throw invalid(['sql'], `cannot be combined with ${given[0]}`);
 }

@@ -109,6 +109,7 @@ function setRoute(deps: Deps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setCustomerBillingProviderConfigurations',
+    wireWords: { inputs: 'data' },
     operationId: 'setCustomerBillingProviderConfigurations',
     summary: 'Add billing configurations to customers, all or none',
     description: 'A customer may have several, also of one provider. Contracts refer to them by id.',
@@ -163,6 +164,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/archiveCustomerBillingProviderConfigurations',
+    wireWords: { ids: 'customer_billing_provider_configuration_ids' },
     operationId: 'archiveCustomerBillingProviderConfigurations',
     summary: 'Archive billing configurations of a customer, all or none',
     description:

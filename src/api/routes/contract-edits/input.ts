@@ -85,7 +85,7 @@ function unsupportedFields(names: readonly string[]) {
 function refuseUnsupported(body: object, names: readonly string[]): void {
   const isGiven = (value: unknown) => value != null && !(Array.isArray(value) && value.length === 0);
   for (const [name, value] of Object.entries(body)) {
-    if (names.includes(name) && isGiven(value)) throw invalid(name, 'is not supported');
+    if (names.includes(name) && isGiven(value)) throw invalid([name], 'is not supported');
   }
 }
 

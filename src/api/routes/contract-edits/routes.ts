@@ -8,6 +8,7 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
+import type { WireWords } from '../../wire/names.ts';
 import { amendContractBody, amendmentFromWire, editContractBody, editFromWire } from './input.ts';
 import { contractEditOutput, editToWire } from './output.ts';
 
@@ -24,10 +25,32 @@ export function contractEditRoutes(deps: Deps): RouteDefinition[] {
   return [editRoute(deps), historyRoute(deps), amendRoute(deps)];
 }
 
+/** An edit says of every list what is done with it, and of every patch whose it is. */
+const EDIT_WORDS: WireWords = {
+  header: '',
+  'header.endingBefore': 'update_contract_end_date',
+  billingConfigurationId: 'add_billing_provider_configuration_update',
+  billingConfiguration: 'add_billing_provider_configuration_update.billing_provider_configuration',
+  removals: '',
+  updates: '',
+  'updateCommits.id': 'commit_id',
+  'updateCredits.id': 'credit_id',
+  'updateRecurringCommits.id': 'recurring_commit_id',
+  'updateRecurringCredits.id': 'recurring_credit_id',
+  'updateScheduledCharges.id': 'scheduled_charge_id',
+  'updateSubscriptions.id': 'subscription_id',
+  'updateSubscriptions.seatGroupKey': 'quantity_management_mode_update',
+  'updateSubscriptions.quantityManagementMode': 'quantity_management_mode_update.quantity_management_mode',
+  updateSpendThreshold: 'update_spend_threshold_configuration',
+  updatePrepaidBalanceThreshold: 'update_prepaid_balance_threshold_configuration',
+  additions: 'add_',
+};
+
 function editRoute(deps: Deps): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/edit',
+    wireWords: EDIT_WORDS,
     operationId: 'editContract',
     summary: 'Edit a contract',
     description:

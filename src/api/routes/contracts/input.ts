@@ -216,7 +216,7 @@ function refuseUnsupported(body: CreateContractBody): void {
   const isGiven = (value: unknown) => value != null && !(Array.isArray(value) && value.length === 0);
   for (const name of UNSUPPORTED) {
     if (isGiven(Object.entries(body).find(([key]) => key === name)?.[1])) {
-      throw invalid(name, 'is not supported');
+      throw invalid([name], 'is not supported');
     }
   }
 }

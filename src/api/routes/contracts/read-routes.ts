@@ -93,7 +93,7 @@ function getRouteV2(deps: Deps): RouteDefinition {
       const { customer_id: customerId, contract_id: contractId } = body;
       const asOfDate = body.as_of_date ?? null;
       if (asOfDate !== null && body.include_ledgers) {
-        throw invalid('as_of_date', 'cannot be combined with include_ledgers');
+        throw invalid(['asOfDate'], 'cannot be combined with include_ledgers');
       }
       const view = await getContract(deps, { customerId, contractId, asOfDate });
       return { data: contractToWireV2(view, optionsFromWire(body)) };

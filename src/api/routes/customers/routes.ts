@@ -93,6 +93,7 @@ function createRoute(deps: Deps): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers',
+    wireWords: { billingConfigurations: 'customer_billing_provider_configurations' },
     operationId: 'createCustomer',
     summary: 'Create a customer',
     description: 'Usage that was sent under its aliases before, even before it existed, becomes its own.',
@@ -164,6 +165,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/archive',
+    wireWords: { customerId: 'id' },
     operationId: 'archiveCustomer',
     summary: 'Archive a customer',
     description:

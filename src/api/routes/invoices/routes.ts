@@ -132,7 +132,7 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
     errors: [400, 404],
     handler: async ({ params, query }) => {
       if (query.starting_on >= query.ending_before)
-        throw invalid('ending_before', 'must be after starting_on');
+        throw invalid(['endingBefore'], 'must be after starting_on');
       const size = query.window_size === 'HOUR' ? 'hour' : 'day';
       const pageLimit = Math.min(query.limit, WINDOWS_PER_PAGE[size]);
       const filter = {

@@ -54,7 +54,7 @@ function createRoute(deps: Deps): RouteDefinition {
     errors: [400, 409],
     async handler({ body, actor }) {
       if (body.composite_scope != null && body.type !== 'COMPOSITE') {
-        throw invalid('composite_scope', `is for COMPOSITE products, not for ${body.type}`);
+        throw invalid(['compositeScope'], `is for COMPOSITE products, not for ${body.type}`);
       }
       const { id } = await createProduct(deps, {
         type: body.type === 'PRO_SERVICE' ? 'PROFESSIONAL_SERVICE' : body.type,

@@ -52,8 +52,8 @@ function addRateRoute(deps: Deps): RouteDefinition {
     async handler({ body, actor }) {
       const { entries, creditTypes } = await addRates(deps, {
         rateCardId: body.rate_card_id,
-        rates: [rateFromWire(body, '')],
-        fieldOf: () => '',
+        rates: [rateFromWire(body, [])],
+        pathOf: () => [],
         createdBy: actor.name,
       });
       const [added] = entries;
@@ -81,11 +81,11 @@ function addRatesRoute(deps: Deps): RouteDefinition {
       .meta({ id: 'AddRates' }),
     response: createdId,
     async handler({ body, actor }) {
-      const fieldOf = (index: number) => `rates[${index}].`;
+      const pathOf = (index: number) => ['rates', index];
       await addRates(deps, {
         rateCardId: body.rate_card_id,
-        rates: body.rates.map((rate, index) => rateFromWire(rate, fieldOf(index))),
-        fieldOf,
+        rates: body.rates.map((rate, index) => rateFromWire(rate, pathOf(index))),
+        pathOf,
         createdBy: actor.name,
       });
       return { data: { id: body.rate_card_id } };

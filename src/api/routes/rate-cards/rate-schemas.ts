@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type PriceTerms, RATE_TYPES, type RateTerms } from '../../../billing/rate-cards/rate-terms.ts';
 import { BILLING_FREQUENCIES, type Rate, type Tier } from '../../../core/catalogue.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
-import { assert, invalid } from '../../../core/errors.ts';
+import { assert, type FieldPath, invalid } from '../../../core/errors.ts';
 import {
   creditType,
   enumIn,
@@ -92,9 +92,9 @@ export const rateWithCommitRate = rateSchema
   .extend({ commit_rate: commitRate.optional() })
   .meta({ id: 'RateWithCommitRate' });
 
-/** `field` is the path of the rate in the request with its dot, or ''. */
-export function rateFromWire(wire: z.output<typeof rateInput>, field: string): RateTerms {
-  if (wire.custom_rate != null) throw invalid(`${field}custom_rate`, 'CUSTOM rates are not supported');
+/** `path` is that of the rate in the request. */
+export function rateFromWire(wire: z.output<typeof rateInput>, path: FieldPath): RateTerms {
+  if (wire.custom_rate != null) throw invalid([...path, 'customRate'], 'CUSTOM rates are not supported');
   return {
     price: {
       ...priceFromWire(wire),

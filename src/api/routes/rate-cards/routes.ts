@@ -191,6 +191,7 @@ function productOrderRoutes(deps: Deps): RouteDefinition[] {
     route({
       ...common,
       path: '/v1/contract-pricing/rate-cards/setRateCardProductsOrder',
+      wireWords: { productIds: 'product_order' },
       operationId: 'setRateCardProductsOrder',
       summary: 'Set the order of products on invoices',
       description: 'Products that are not named follow in the order they had.',
@@ -206,6 +207,7 @@ function productOrderRoutes(deps: Deps): RouteDefinition[] {
     route({
       ...common,
       path: '/v1/contract-pricing/rate-cards/moveRateCardProducts',
+      wireWords: { moves: 'product_moves' },
       operationId: 'moveRateCardProducts',
       summary: 'Move single products to given places',
       description: 'When all moves are made, each moved product stands at its position.',

@@ -2,7 +2,7 @@
  * Amendments, as older clients know edits: additions that begin at a date of their own
  * (docs/contracts.md, "Edits").
  */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import {
   addedTerms,
@@ -48,11 +48,11 @@ export async function amendContract(
       requireWithin(full.contract, startingAt);
       requireFromStart(terms, startingAt);
       const additions = { ...NO_EDIT, additions: terms };
-      return applyEdit(tx, full, additions, { prefix: '', editedBy: createdBy, now });
+      return applyEdit(tx, full, additions, { additionsAt: ['terms'], editedBy: createdBy, now });
     });
-    await storeCustomFields(tx, fieldsOfTerms(terms, addedTerms(edit.changes), ''));
+    await storeCustomFields(tx, fieldsOfTerms(terms, addedTerms(edit.changes), ['terms']));
     await followRenewal(tx, changed, origin);
-    await mergeCustomFields(tx, { entity: 'contract', entityId: contractId, fields, path: '' });
+    await mergeCustomFields(tx, { entity: 'contract', entityId: contractId, fields, path: [] });
     return edit;
   });
 }
@@ -66,17 +66,17 @@ const NO_EDIT: Omit<ContractEditInput, 'additions'> = {
 };
 
 function requireWithin({ startingAt: start, endingBefore: end }: Contract, at: Instant): void {
-  if (!contains({ start, end }, at)) throw invalid('starting_at', 'must lie within the contract');
+  if (!contains({ start, end }, at)) throw invalid(['startingAt'], 'must lie within the contract');
 }
 
 /** When commits are invoiced is free: they may be paid before they can be used. */
 function requireFromStart(terms: AmendmentTerms, startingAt: Instant): void {
-  const check = (at: Instant | undefined, field: string) => {
+  const check = (at: Instant | undefined, path: FieldPath) => {
     if (at === undefined || at >= startingAt) return;
-    throw invalid(field, `must not be before the amendment starts, ${formatInstant(startingAt)}`);
+    throw invalid(path, `must not be before the amendment starts, ${formatInstant(startingAt)}`);
   };
   for (const [index, { startingAt: at }] of terms.overrides.entries()) {
-    check(at, `overrides[${index}].starting_at`);
+    check(at, ['terms', 'overrides', index, 'startingAt']);
   }
   for (const [list, commits] of [
     ['commits', terms.commits],
@@ -84,16 +84,16 @@ function requireFromStart(terms: AmendmentTerms, startingAt: Instant): void {
   ] as const) {
     for (const [index, { accessSchedule }] of commits.entries()) {
       for (const [item, segment] of (accessSchedule?.segments ?? []).entries()) {
-        const field = `${list}[${index}].access_schedule.schedule_items[${item}].starting_at`;
-        check(segment.startingAt, field);
+        const path = ['terms', list, index, 'accessSchedule', 'segments', item, 'startingAt'];
+        check(segment.startingAt, path);
       }
     }
   }
   for (const [index, { schedule }] of terms.scheduledCharges.entries()) {
-    const path = `scheduled_charges[${index}].schedule`;
-    check(schedule.recurring?.startingAt, `${path}.recurring_schedule.starting_at`);
+    const path = ['terms', 'scheduledCharges', index, 'schedule'];
+    check(schedule.recurring?.startingAt, [...path, 'recurring', 'startingAt']);
     for (const [item, { timestamp }] of (schedule.items ?? []).entries()) {
-      check(timestamp, `${path}.schedule_items[${item}].timestamp`);
+      check(timestamp, [...path, 'items', item, 'timestamp']);
     }
   }
 }

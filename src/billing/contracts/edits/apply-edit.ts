@@ -2,7 +2,7 @@
  * What an edit makes of a contract. The order is fixed: end date and header, then what is archived and
  * removed, then what is changed, then what is added.
  */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
 import type {
   ContractChanges,
@@ -38,8 +38,8 @@ export interface ContractEditInput {
 }
 
 export interface EditOrigin {
-  /** What stands before the names of the lists of additions: `add_` in edits, nothing in amendments. */
-  readonly prefix: 'add_' | '';
+  /** Where the lists of additions stand in the request. */
+  readonly additionsAt: FieldPath;
   readonly editedBy: string;
   readonly now: Instant;
 }
@@ -65,12 +65,12 @@ export async function applyEdit(
   const built = buildTerms(additions, {
     contract,
     loaded,
-    prefix: origin.prefix,
+    path: origin.additionsAt,
     existing: updated,
     createdAt: origin.now,
     createdBy: origin.editedBy,
   });
-  const after = { contract, terms: withAdditions(updated, built, origin.prefix) };
+  const after = { contract, terms: withAdditions(updated, built, origin.additionsAt) };
   requireUsedTrackers(after.terms, removals);
   return {
     after,
@@ -93,8 +93,8 @@ async function withHeader(
   const { name, netPaymentTermsDays, endingBefore } = header;
   let ended = full;
   if (endingBefore !== undefined) {
-    const field = 'update_contract_end_date';
-    await checkEndDate(tx, full, { endingBefore, allowEndingBeforeFinalizedInvoice }, field);
+    const path = ['header', 'endingBefore'];
+    await checkEndDate(tx, full, { endingBefore, allowEndingBeforeFinalizedInvoice }, path);
     ended = withEndDate(full, endingBefore, now);
   }
   return {
@@ -114,12 +114,13 @@ async function billingConfigurationOf(
   { billingConfiguration: lookup }: ContractEditInput,
 ): Promise<string | null> {
   if (lookup === null) return null;
-  const field = 'add_billing_provider_configuration_update';
   if (contract.billingConfigurationId !== null) {
-    throw invalid(field, 'the contract has a billing provider configuration, which cannot be replaced');
+    throw invalid(
+      ['billingConfigurationId'],
+      'the contract has a billing provider configuration, which cannot be replaced',
+    );
   }
-  const path = `${field}.billing_provider_configuration.`;
-  return (await matchBillingConfiguration(tx, contract.customerId, lookup, path)).id;
+  return (await matchBillingConfiguration(tx, contract.customerId, lookup, ['billingConfiguration'])).id;
 }
 
 function namedInAll({ additions, updates }: ContractEditInput, terms: ContractTerms): NamedIds {
@@ -131,17 +132,22 @@ function namedInAll({ additions, updates }: ContractEditInput, terms: ContractTe
   };
 }
 
+const UPDATES = {
+  spendThreshold: 'updateSpendThreshold',
+  prepaidBalanceThreshold: 'updatePrepaidBalanceThreshold',
+} as const;
+
 /** Thresholds are one of a kind: a contract that has one changes it, and adds none. */
-function withAdditions(terms: ContractTerms, built: BuiltTerms, prefix: string): ContractTerms {
+function withAdditions(terms: ContractTerms, built: BuiltTerms, path: FieldPath): ContractTerms {
   const { spendThreshold, prepaidBalanceThreshold } = built;
-  const refuseSecond = (name: string) => {
-    throw invalid(`${prefix}${name}`, `the contract has one already: use update_${name}`);
+  const refuseSecond = (name: keyof typeof UPDATES) => {
+    throw invalid([...path, name], words`the contract has one already: use ${['updates', UPDATES[name]]}`);
   };
   if (spendThreshold !== null && terms.spendThreshold !== null) {
-    refuseSecond('spend_threshold_configuration');
+    refuseSecond('spendThreshold');
   }
   if (prepaidBalanceThreshold !== null && terms.prepaidBalanceThreshold !== null) {
-    refuseSecond('prepaid_balance_threshold_configuration');
+    refuseSecond('prepaidBalanceThreshold');
   }
   return {
     commits: [...terms.commits, ...built.commits],

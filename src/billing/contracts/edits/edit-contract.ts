@@ -38,9 +38,9 @@ export async function editContract(deps: EditDeps, input: EditContractInput): Pr
     const { changed, edit } = await changeContract(tx, input, origin, async (full) => {
       requireNotArchived(full);
       await refuseLateUpdates(tx, full, changes.updates, origin);
-      return applyEdit(tx, full, changes, { prefix: 'add_', editedBy, now });
+      return applyEdit(tx, full, changes, { additionsAt: ['additions'], editedBy, now });
     });
-    await storeCustomFields(tx, fieldsOfTerms(changes.additions, addedTerms(edit.changes), 'add_'));
+    await storeCustomFields(tx, fieldsOfTerms(changes.additions, addedTerms(edit.changes), ['additions']));
     await followRenewal(tx, changed, origin);
     if (changes.header.endingBefore !== undefined) await deps.onEndChanged(tx, changed.contract);
     return edit;

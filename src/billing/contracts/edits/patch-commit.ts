@@ -1,7 +1,7 @@
 /** Changes of one commit or credit. Pure. */
 import { USD_CENTS } from '../../../core/credit-types.ts';
 import { decimal, sum, ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Applicability } from '../../../core/terms/applicability.ts';
 import { type Commit, DEFAULT_PRIORITY } from '../../../core/terms/commits.ts';
 import type { ApplicabilityPatch, CommitPatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
@@ -13,11 +13,11 @@ import { patchedAccess, patchedItems } from './patch-schedules.ts';
 export function patchedCommit(
   commit: Commit,
   patch: CommitPatch,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): Commit {
   const { productId, priority, accessSchedule, invoiceSchedule, hierarchyAccess } = patch;
-  if (productId !== undefined) requireFixedProduct(context, productId, `${path}.product_id`);
+  if (productId !== undefined) requireFixedProduct(context, productId, [...path, 'productId']);
   if (hierarchyAccess !== undefined) validateHierarchyAccess(hierarchyAccess, path);
   const changed: Commit = {
     ...commit,
@@ -30,12 +30,12 @@ export function patchedCommit(
     accessSchedule:
       accessSchedule === undefined
         ? commit.accessSchedule
-        : patchedAccess(commit.accessSchedule, accessSchedule, `${path}.access_schedule`),
+        : patchedAccess(commit.accessSchedule, accessSchedule, [...path, 'accessSchedule']),
     invoiceSchedule:
       invoiceSchedule === undefined
         ? commit.invoiceSchedule
-        : patchedInvoices(commit, invoiceSchedule, `${path}.invoice_schedule`),
-    applicability: patchedApplicability(commit.applicability, patch, path, context),
+        : patchedInvoices(commit, invoiceSchedule, [...path, 'invoiceSchedule']),
+    applicability: patchedApplicability(commit.applicability, patch, [...path, 'applicability'], context),
     hierarchyAccess: hierarchyAccess === undefined ? commit.hierarchyAccess : hierarchyAccess,
   };
   if (accessSchedule !== undefined || invoiceSchedule !== undefined) checkPostpaid(changed, path);
@@ -46,7 +46,7 @@ export function patchedCommit(
 export function patchedApplicability(
   from: Applicability,
   { productIds, productTags, specifiers }: ApplicabilityPatch,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): Applicability {
   if (productIds === undefined && productTags === undefined && specifiers === undefined) return from;
@@ -63,7 +63,7 @@ export function patchedApplicability(
 function patchedInvoices(
   { invoiceSchedule: schedule }: Commit,
   patch: InvoiceSchedulePatch,
-  path: string,
+  path: FieldPath,
 ): Commit['invoiceSchedule'] {
   const items = patchedItems(schedule?.items ?? [], patch, path);
   if (items.some((item) => item.amount.lt(ZERO))) throw invalid(path, 'amounts must not be negative');
@@ -72,20 +72,20 @@ function patchedInvoices(
 }
 
 /** One segment, one invoice item (the true-up), and the same amount in both. */
-function checkPostpaid({ type, accessSchedule, invoiceSchedule }: Commit, path: string): void {
+function checkPostpaid({ type, accessSchedule, invoiceSchedule }: Commit, path: FieldPath): void {
   if (type !== 'POSTPAID') return;
   const { segments } = accessSchedule;
   if (segments.length !== 1) {
-    throw invalid(`${path}.access_schedule`, 'must have exactly 1 item for POSTPAID commits');
+    throw invalid([...path, 'accessSchedule'], 'must have exactly 1 item for POSTPAID commits');
   }
   const items = invoiceSchedule?.items ?? [];
   if (items.length !== 1) {
-    throw invalid(`${path}.invoice_schedule`, 'must have exactly 1 item for POSTPAID commits');
+    throw invalid([...path, 'invoiceSchedule'], 'must have exactly 1 item for POSTPAID commits');
   }
   const committed = sum(segments.map((segment) => segment.amount));
   if (!sum(items.map((item) => item.amount)).eq(committed)) {
     throw invalid(
-      `${path}.invoice_schedule`,
+      [...path, 'invoiceSchedule'],
       `must equal the access amount ${committed.toString()} for POSTPAID commits`,
     );
   }

@@ -1,5 +1,5 @@
 /** Changes of one recurring commit or credit: they concern what it makes from now on. Pure. */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { RecurringCommitPatch } from '../../../core/terms/patches.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
@@ -8,7 +8,7 @@ import { requireEndAfterStart } from '../terms/terms-context.ts';
 export function patchedRecurringCommit(
   term: RecurringCommit,
   patch: RecurringCommitPatch,
-  path: string,
+  path: FieldPath,
 ): RecurringCommit {
   const { endingBefore, prorationRounding } = patch;
   if (endingBefore !== undefined) {
@@ -17,8 +17,8 @@ export function patchedRecurringCommit(
   const roundings = prorationRounding === null ? { access: null, invoice: null } : (prorationRounding ?? {});
   return {
     ...term,
-    accessAmount: patchedAccessAmount(term, patch, `${path}.access_amount`),
-    invoiceAmount: patchedInvoiceAmount(term, patch, `${path}.invoice_amount`),
+    accessAmount: patchedAccessAmount(term, patch, [...path, 'accessAmount']),
+    invoiceAmount: patchedInvoiceAmount(term, patch, [...path, 'invoiceAmount']),
     endingBefore: endingBefore === undefined ? term.endingBefore : endingBefore,
     rateType: patch.rateType ?? term.rateType,
     accessRounding: roundings.access === undefined ? term.accessRounding : roundings.access,
@@ -29,10 +29,10 @@ export function patchedRecurringCommit(
 function patchedAccessAmount(
   { accessAmount, subscription }: RecurringCommit,
   { accessAmount: patch }: RecurringCommitPatch,
-  field: string,
+  field: FieldPath,
 ): RecurringCommit['accessAmount'] {
   if (patch?.quantity !== undefined && subscription !== null) {
-    throw invalid(`${field}.quantity`, 'is that of the subscription');
+    throw invalid([...field, 'quantity'], 'is that of the subscription');
   }
   return {
     ...accessAmount,
@@ -44,7 +44,7 @@ function patchedAccessAmount(
 function patchedInvoiceAmount(
   { invoiceAmount }: RecurringCommit,
   { invoiceAmount: patch }: RecurringCommitPatch,
-  field: string,
+  field: FieldPath,
 ): RecurringCommit['invoiceAmount'] {
   if (patch === undefined) return invoiceAmount;
   if (invoiceAmount === null) throw invalid(field, 'the recurring commit is not invoiced');

@@ -1,4 +1,5 @@
 /** Changes of one scheduled charge. Pure. */
+import type { FieldPath } from '../../../core/errors.ts';
 import type { ScheduledChargePatch } from '../../../core/terms/patches.ts';
 import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
 import { patchedItems } from './patch-schedules.ts';
@@ -7,7 +8,7 @@ import { patchedItems } from './patch-schedules.ts';
 export function patchedScheduledCharge(
   charge: ScheduledCharge,
   { name, invoiceSchedule }: ScheduledChargePatch,
-  path: string,
+  path: FieldPath,
 ): ScheduledCharge {
   const { schedule } = charge;
   return {
@@ -16,6 +17,6 @@ export function patchedScheduledCharge(
     schedule:
       invoiceSchedule === undefined
         ? schedule
-        : { ...schedule, items: patchedItems(schedule.items, invoiceSchedule, `${path}.invoice_schedule`) },
+        : { ...schedule, items: patchedItems(schedule.items, invoiceSchedule, [...path, 'invoiceSchedule']) },
   };
 }

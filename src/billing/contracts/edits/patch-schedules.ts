@@ -1,6 +1,6 @@
 /** Changes of access schedules and invoice schedules, item by item. Pure. */
 import { ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { AccessSchedulePatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
 import type { AccessSchedule, AccessSegment, InvoiceItem } from '../../../core/terms/schedules.ts';
@@ -11,16 +11,16 @@ import { requireEndAfterStart } from '../terms/terms-context.ts';
 export function patchedAccess(
   schedule: AccessSchedule,
   patch: AccessSchedulePatch,
-  path: string,
+  path: FieldPath,
 ): AccessSchedule {
-  const check = (segment: Omit<AccessSegment, 'id'>, field: string) => {
+  const check = (segment: Omit<AccessSegment, 'id'>, field: FieldPath) => {
     requireEndAfterStart(segment, field);
-    if (segment.amount.lt(ZERO)) throw invalid(`${field}.amount`, 'must not be negative');
+    if (segment.amount.lt(ZERO)) throw invalid([...field, 'amount'], 'must not be negative');
   };
   const segments = removed(schedule.segments, patch.remove, path);
   for (const [index, change] of patch.update.entries()) {
-    const field = `${path}.update_schedule_items[${index}]`;
-    const segment = required(segments, change.id, `${field}.id`);
+    const field = [...path, 'update', index];
+    const segment = required(segments, change.id, [...field, 'id']);
     const changed = {
       id: segment.id,
       amount: change.amount ?? segment.amount,
@@ -31,11 +31,11 @@ export function patchedAccess(
     segments.set(segment.id, changed);
   }
   for (const [index, segment] of patch.add.entries()) {
-    check(segment, `${path}.add_schedule_items[${index}]`);
+    check(segment, [...path, 'add', index]);
     const id = newId();
     segments.set(id, { id, ...segment });
   }
-  if (segments.size === 0) throw invalid(`${path}.remove_schedule_items`, 'must leave at least 1 item');
+  if (segments.size === 0) throw invalid([...path, 'remove'], 'must leave at least 1 item');
   return { ...schedule, segments: [...segments.values()] };
 }
 
@@ -43,12 +43,12 @@ export function patchedAccess(
 export function patchedItems(
   items: readonly InvoiceItem[],
   patch: InvoiceSchedulePatch,
-  path: string,
+  path: FieldPath,
 ): InvoiceItem[] {
   const byId = removed(items, patch.remove, path);
   for (const [index, change] of patch.update.entries()) {
-    const field = `${path}.update_schedule_items[${index}]`;
-    const item = required(byId, change.id, `${field}.id`);
+    const field = [...path, 'update', index];
+    const item = required(byId, change.id, [...field, 'id']);
     byId.set(item.id, {
       id: item.id,
       timestamp: change.timestamp ?? item.timestamp,
@@ -57,7 +57,7 @@ export function patchedItems(
   }
   for (const [index, added] of patch.add.entries()) {
     const { timestamp, amount = null, unitPrice = null, quantity = null } = added;
-    const field = `${path}.add_schedule_items[${index}]`;
+    const field = [...path, 'add', index];
     const id = newId();
     byId.set(id, { id, timestamp, ...resolveAmount({ amount, unitPrice, quantity }, field) });
   }
@@ -68,7 +68,7 @@ export function patchedItems(
 function patchedAmount(
   item: InvoiceItem,
   change: InvoiceSchedulePatch['update'][number],
-  field: string,
+  field: FieldPath,
 ): Omit<InvoiceItem, 'id' | 'timestamp'> {
   const { amount = null, unitPrice = null, quantity = null } = change;
   if (amount === null && unitPrice === null && quantity === null) {
@@ -82,17 +82,17 @@ function patchedAmount(
 function removed<Item extends { readonly id: string }>(
   items: readonly Item[],
   ids: readonly string[],
-  path: string,
+  path: FieldPath,
 ): Map<string, Item> {
   const left = new Map(items.map((item) => [item.id, item]));
   for (const [index, id] of ids.entries()) {
-    required(left, id, `${path}.remove_schedule_items[${index}].id`);
+    required(left, id, [...path, 'remove', index, 'id']);
     left.delete(id);
   }
   return left;
 }
 
-function required<Item>(items: ReadonlyMap<string, Item>, id: string, field: string): Item {
+function required<Item>(items: ReadonlyMap<string, Item>, id: string, field: FieldPath): Item {
   const item = items.get(id);
   if (item === undefined) throw invalid(field, `the schedule has no item ${id}`);
   return item;

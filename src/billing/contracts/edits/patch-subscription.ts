@@ -1,6 +1,6 @@
 /** Changes of one subscription: its end, its quantity, its seats (docs/contracts.md, "Subscriptions"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { SeatUpdates, SubscriptionPatch } from '../../../core/terms/patches.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../../../core/terms/subscriptions.ts';
 import { contains, floorToHour, type Instant } from '../../../core/time.ts';
@@ -11,7 +11,7 @@ import { requireEndAfterStart } from '../terms/terms-context.ts';
 export function patchedSubscription(
   subscription: Subscription,
   patch: SubscriptionPatch,
-  path: string,
+  path: FieldPath,
   now: Instant,
 ): Subscription {
   const { endingBefore, prorationRounding, seatGroupKey } = patch;
@@ -24,22 +24,22 @@ export function patchedSubscription(
     prorationRounding: prorationRounding === undefined ? subscription.prorationRounding : prorationRounding,
   };
   const managed = seatGroupKey === undefined ? changed : withSeats(changed, seatGroupKey, path, now);
-  const counted = withQuantities(managed, patch.quantityUpdates, `${path}.quantity_updates`);
+  const counted = withQuantities(managed, patch.quantityUpdates, [...path, 'quantityUpdates']);
   return patch.seatUpdates === undefined
     ? counted
-    : withSeatUpdates(counted, patch.seatUpdates, `${path}.seat_updates`);
+    : withSeatUpdates(counted, patch.seatUpdates, [...path, 'seatUpdates']);
 }
 
 /** The present quantity becomes unassigned seats, and so do the quantities that were scheduled. */
 function withSeats(
   subscription: Subscription,
   seatGroupKey: string,
-  path: string,
+  path: FieldPath,
   now: Instant,
 ): Subscription {
-  const field = `${path}.quantity_management_mode_update`;
+  const field = [...path, 'seatGroupKey'];
   if (subscription.quantityManagementMode === 'SEAT_BASED') {
-    throw invalid(`${field}.quantity_management_mode`, 'the subscription is SEAT_BASED already');
+    throw invalid([...path, 'quantityManagementMode'], 'the subscription is SEAT_BASED already');
   }
   const from = Math.max(floorToHour(now), subscription.startingAt);
   const open = quantitySegments(subscription).filter(({ interval: { end } }) => end === null || end > from);
@@ -65,52 +65,46 @@ function withSeats(
 function withQuantities(
   subscription: Subscription,
   updates: readonly QuantityChange[],
-  path: string,
+  path: FieldPath,
 ): Subscription {
   let changed = subscription;
   for (const [index, update] of updates.entries()) {
-    const field = `${path}[${index}]`;
+    const field = [...path, index];
     if (subscription.quantityManagementMode === 'SEAT_BASED') {
-      throw invalid(field, 'is for QUANTITY_ONLY subscriptions: use seat_updates');
+      throw invalid(field, words`is for QUANTITY_ONLY subscriptions: use ${['seatUpdates']}`);
     }
-    requireWithin(subscription, update.startingAt, `${field}.starting_at`);
+    requireWithin(subscription, update.startingAt, [...field, 'startingAt']);
     checkQuantity(update, field);
     changed = { ...changed, quantityChanges: [...changed.quantityChanges, update] };
     if (quantitySegments(changed).some(({ quantity }) => quantity.lt(ZERO))) {
-      const name = update.quantity === null ? 'quantity_delta' : 'quantity';
-      throw invalid(`${field}.${name}`, 'makes the quantity negative');
+      const name = update.quantity === null ? 'quantityDelta' : 'quantity';
+      throw invalid([...field, name], 'makes the quantity negative');
     }
   }
   return changed;
 }
 
-function checkQuantity({ quantity, quantityDelta }: QuantityChange, field: string): void {
+function checkQuantity({ quantity, quantityDelta }: QuantityChange, field: FieldPath): void {
   if (quantity === null && quantityDelta === null) {
-    throw invalid(`${field}.quantity`, 'is required without quantity_delta');
+    throw invalid([...field, 'quantity'], words`is required without ${['quantityDelta']}`);
   }
   if (quantity !== null && quantityDelta !== null) {
-    throw invalid(`${field}.quantity_delta`, 'cannot be combined with quantity');
+    throw invalid([...field, 'quantityDelta'], words`cannot be combined with ${['quantity']}`);
   }
-  if (quantityDelta?.eq(ZERO)) throw invalid(`${field}.quantity_delta`, 'must not be 0');
+  if (quantityDelta?.eq(ZERO)) throw invalid([...field, 'quantityDelta'], 'must not be 0');
 }
 
 /**
  * What is taken away comes first and what is added last, new empty seats before the seats that take them:
  * so a seat can be given to somebody else in one edit without a change of the quantity.
  */
-function withSeatUpdates(subscription: Subscription, updates: SeatUpdates, path: string): Subscription {
+function withSeatUpdates(subscription: Subscription, updates: SeatUpdates, path: FieldPath): Subscription {
   if (subscription.quantityManagementMode !== 'SEAT_BASED') {
-    throw invalid(path, 'is for SEAT_BASED subscriptions: use quantity_updates');
+    throw invalid(path, words`is for SEAT_BASED subscriptions: use ${['quantityUpdates']}`);
   }
-  const lists = {
-    remove_seat_ids: updates.remove,
-    remove_unassigned_seats: updates.removeUnassigned,
-    add_unassigned_seats: updates.addUnassigned,
-    add_seat_ids: updates.add,
-  };
-  for (const [name, list] of Object.entries(lists)) {
-    for (const [index, { startingAt }] of list.entries()) {
-      requireWithin(subscription, startingAt, `${path}.${name}[${index}].starting_at`);
+  for (const name of ['remove', 'removeUnassigned', 'addUnassigned', 'add'] as const) {
+    for (const [index, { startingAt }] of updates[name].entries()) {
+      requireWithin(subscription, startingAt, [...path, name, index, 'startingAt']);
     }
   }
   const added: SeatChange[] = [
@@ -138,7 +132,7 @@ function emptySeats(
 function requireWithin(
   { startingAt: start, endingBefore: end }: Subscription,
   at: Instant,
-  field: string,
+  field: FieldPath,
 ): void {
   if (!contains({ start, end }, at)) throw invalid(field, 'must lie within the subscription');
 }

@@ -1,5 +1,5 @@
 /** Changes of the threshold settings of a contract. Pure. */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import type { PrepaidBalanceThresholdPatch, SpendThresholdPatch } from '../../../core/terms/patches.ts';
 import type {
@@ -20,8 +20,9 @@ export function patchedSpendThreshold(
   context: TermsContext,
 ): SpendThreshold | null {
   if (patch === null) return from;
-  const path = 'update_spend_threshold_configuration';
-  if (from === null) throw invalid(path, 'the contract has none: use add_spend_threshold_configuration');
+  const path = ['updates', 'updateSpendThreshold'];
+  if (from === null)
+    throw invalid(path, words`the contract has none: use ${['additions', 'spendThreshold']}`);
   const changed = {
     ...patchedSettings(from, patch, path),
     commit: patchedThresholdCommit(from.commit, patch.commit ?? {}),
@@ -37,9 +38,9 @@ export function patchedPrepaidBalanceThreshold(
   context: TermsContext,
 ): PrepaidBalanceThreshold | null {
   if (patch === null) return from;
-  const path = 'update_prepaid_balance_threshold_configuration';
+  const path = ['updates', 'updatePrepaidBalanceThreshold'];
   if (from === null) {
-    throw invalid(path, 'the contract has none: use add_prepaid_balance_threshold_configuration');
+    throw invalid(path, words`the contract has none: use ${['additions', 'prepaidBalanceThreshold']}`);
   }
   const { commit = {}, customCreditTypeId, balanceSpecifiers } = patch;
   const { applicability } = from.commit;
@@ -49,7 +50,12 @@ export function patchedPrepaidBalanceThreshold(
     customCreditTypeId: customCreditTypeId === undefined ? from.customCreditTypeId : customCreditTypeId,
     commit: {
       ...patchedThresholdCommit(from.commit, commit),
-      applicability: patchedApplicability(applicability, commit, `${path}.commit`, context),
+      applicability: patchedApplicability(
+        applicability,
+        commit,
+        [...path, 'commit', 'applicability'],
+        context,
+      ),
     },
     balanceSpecifiers: balanceSpecifiers === undefined ? from.balanceSpecifiers : (balanceSpecifiers ?? []),
   };
@@ -60,25 +66,25 @@ export function patchedPrepaidBalanceThreshold(
 function patchedSettings(
   from: Omit<SpendThreshold, 'commit'>,
   patch: Omit<SpendThresholdPatch, 'commit'>,
-  path: string,
+  path: FieldPath,
 ): Omit<SpendThreshold, 'commit'> {
   return {
     isEnabled: patch.isEnabled ?? from.isEnabled,
     thresholdAmount: patch.thresholdAmount ?? from.thresholdAmount,
     paymentGate: patch.paymentGate ?? from.paymentGate,
-    discount: patchedDiscount(from.discount, patch.discount, `${path}.discount_configuration`),
+    discount: patchedDiscount(from.discount, patch.discount, [...path, 'discount']),
   };
 }
 
 function patchedDiscount(
   from: ThresholdDiscount | null,
   patch: SpendThresholdPatch['discount'],
-  field: string,
+  field: FieldPath,
 ): ThresholdDiscount | null {
   if (patch === undefined) return from;
   if (patch === null || patch.paymentFraction === null) return null;
   const paymentFraction = patch.paymentFraction ?? from?.paymentFraction;
-  if (paymentFraction === undefined) throw invalid(`${field}.payment_fraction`, 'is required');
+  if (paymentFraction === undefined) throw invalid([...field, 'paymentFraction'], 'is required');
   return { paymentFraction, cap: patch.cap === undefined ? (from?.cap ?? null) : patch.cap };
 }
 

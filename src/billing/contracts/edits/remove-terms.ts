@@ -9,13 +9,13 @@ export function removeTerms(terms: ContractTerms, removals: Removals, now: Insta
   const commits = terms.commits.filter(({ type }) => type !== 'CREDIT');
   const credits = terms.commits.filter(({ type }) => type === 'CREDIT');
   const archivedCommits = new Set([
-    ...requireActive(commits, removals.archiveCommits, 'archive_commits', 'commit'),
-    ...requireActive(credits, removals.archiveCredits, 'archive_credits', 'credit'),
+    ...requireActive(commits, removals, 'archiveCommits', 'commit'),
+    ...requireActive(credits, removals, 'archiveCredits', 'credit'),
   ]);
   const archivedCharges = requireActive(
     terms.scheduledCharges,
-    removals.archiveScheduledCharges,
-    'archive_scheduled_charges',
+    removals,
+    'archiveScheduledCharges',
     'scheduled charge',
   );
   const archive = <Term extends { readonly id: string }>(list: readonly Term[], ids: ReadonlySet<string>) =>
@@ -31,16 +31,16 @@ export function removeTerms(terms: ContractTerms, removals: Removals, now: Insta
 
 function requireActive(
   terms: readonly { readonly id: string; readonly archivedAt: Instant | null }[],
-  ids: readonly string[],
-  list: string,
+  removals: Removals,
+  list: 'archiveCommits' | 'archiveCredits' | 'archiveScheduledCharges',
   what: string,
 ): Set<string> {
   const wanted = new Set<string>();
-  for (const [index, id] of ids.entries()) {
-    const field = `${list}[${index}].id`;
+  for (const [index, id] of removals[list].entries()) {
+    const path = ['removals', list, index, 'id'];
     const term = terms.find((one) => one.id === id);
-    if (term === undefined) throw invalid(field, `the contract has no ${what} ${id}`);
-    if (term.archivedAt !== null || wanted.has(id)) throw invalid(field, `${what} ${id} is archived already`);
+    if (term === undefined) throw invalid(path, `the contract has no ${what} ${id}`);
+    if (term.archivedAt !== null || wanted.has(id)) throw invalid(path, `${what} ${id} is archived already`);
     wanted.add(id);
   }
   return wanted;
@@ -53,7 +53,7 @@ function withoutOverrides(
   const left = new Map(overrides.map((one) => [one.id, one]));
   for (const [index, id] of ids.entries()) {
     if (!left.delete(id))
-      throw invalid(`remove_overrides[${index}].id`, `the contract has no override ${id}`);
+      throw invalid(['removals', 'removeOverrides', index, 'id'], `the contract has no override ${id}`);
   }
   return [...left.values()];
 }
@@ -66,7 +66,7 @@ function withoutTrackers(
   for (const [index, alias] of aliases.entries()) {
     if (left.delete(alias)) continue;
     const text = `the contract has no spend tracker ${JSON.stringify(alias)}`;
-    throw invalid(`archive_spend_trackers[${index}]`, text);
+    throw invalid(['removals', 'archiveSpendTrackers', index], text);
   }
   return [...left.values()];
 }
@@ -79,6 +79,6 @@ export function requireUsedTrackers(terms: ContractTerms, { archiveSpendTrackers
     const alias = threshold?.discount?.cap?.spendTrackerAlias;
     if (alias === undefined || known.has(alias)) continue;
     const index = archiveSpendTrackers.indexOf(alias);
-    throw invalid(`archive_spend_trackers[${index}]`, 'is what the cap of a discount is counted by');
+    throw invalid(['removals', 'archiveSpendTrackers', index], 'is what the cap of a discount is counted by');
   }
 }

@@ -1,5 +1,5 @@
 /** The part of an edit that changes terms. Pure; what must be looked up is in the context. */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
 import type { Updates } from '../../../core/terms/contract-edits.ts';
@@ -73,40 +73,35 @@ export function updateTerms(terms: ContractTerms, updates: Updates, update: Upda
 }
 
 /** What has rolled over follows its source, and nothing else. */
-function refuseRollover({ type, rolledOverFrom }: Commit, path: string): void {
+function refuseRollover({ rolledOverFrom }: Commit, path: FieldPath): void {
   if (rolledOverFrom === null) return;
-  const field = type === 'CREDIT' ? 'credit_id' : 'commit_id';
-  throw invalid(`${path}.${field}`, 'has rolled over from another contract and cannot be edited');
+  throw invalid([...path, 'id'], 'has rolled over from another contract and cannot be edited');
 }
 
-/** What a kind of term is called: the list of patches in the request, the id in a patch, the term in words. */
+/** What a kind of term is called: the list of patches in the request, the term in words. */
 interface Kind {
-  readonly list: string;
-  readonly id: string;
+  readonly list: keyof Updates;
   readonly what: string;
 }
 
-const COMMIT: Kind = { list: 'update_commits', id: 'commit_id', what: 'commit' };
-const CREDIT: Kind = { list: 'update_credits', id: 'credit_id', what: 'credit' };
+const COMMIT: Kind = { list: 'updateCommits', what: 'commit' };
+const CREDIT: Kind = { list: 'updateCredits', what: 'credit' };
 const RECURRING_COMMIT: Kind = {
-  list: 'update_recurring_commits',
-  id: 'recurring_commit_id',
+  list: 'updateRecurringCommits',
   what: 'recurring commit',
 };
 const RECURRING_CREDIT: Kind = {
-  list: 'update_recurring_credits',
-  id: 'recurring_credit_id',
+  list: 'updateRecurringCredits',
   what: 'recurring credit',
 };
 const SCHEDULED_CHARGE: Kind = {
-  list: 'update_scheduled_charges',
-  id: 'scheduled_charge_id',
+  list: 'updateScheduledCharges',
   what: 'scheduled charge',
 };
-const SUBSCRIPTION: Kind = { list: 'update_subscriptions', id: 'subscription_id', what: 'subscription' };
+const SUBSCRIPTION: Kind = { list: 'updateSubscriptions', what: 'subscription' };
 
 /** `path` is the place of the patch in the request. */
-type Patch<Term, Change> = (term: Term, change: Change, path: string) => Term;
+type Patch<Term, Change> = (term: Term, change: Change, path: FieldPath) => Term;
 
 /** Applies the patches in their order to those of the terms that they may be for. */
 function patchAll<
@@ -115,18 +110,18 @@ function patchAll<
 >(
   terms: readonly Term[],
   changes: readonly Change[],
-  { list, id, what }: Kind,
+  { list, what }: Kind,
   patch: Patch<Term, Change>,
   mayBeFor: (term: Term) => boolean = () => true,
 ): readonly Term[] {
   const byId = new Map(terms.map((term) => [term.id, term]));
   for (const [index, change] of changes.entries()) {
-    const path = `${list}[${index}]`;
+    const path = ['updates', list, index];
     const term = byId.get(change.id);
     if (term === undefined || !mayBeFor(term)) {
-      throw invalid(`${path}.${id}`, `the contract has no ${what} ${change.id}`);
+      throw invalid([...path, 'id'], `the contract has no ${what} ${change.id}`);
     }
-    if (term.archivedAt != null) throw invalid(`${path}.${id}`, `${what} ${change.id} is archived`);
+    if (term.archivedAt != null) throw invalid([...path, 'id'], `${what} ${change.id} is archived`);
     byId.set(term.id, patch(term, change, path));
   }
   return [...byId.values()];

@@ -1,6 +1,6 @@
 /** Reading contracts. */
 import type { Clock } from '../../../core/clock.ts';
-import { assert, invalid, notFound } from '../../../core/errors.ts';
+import { assert, invalid, notFound, words } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import type { Instant } from '../../../core/time.ts';
 import { findVersionAsOf } from '../../../store/contract-versions.ts';
@@ -39,7 +39,7 @@ export async function getContract(deps: Deps, input: GetContractInput): Promise<
   const now = deps.clock.now();
   const { asOfDate } = input;
   if (asOfDate !== null && asOfDate < contract.createdAt) {
-    throw invalid('as_of_date', 'the contract did not exist then');
+    throw invalid(['asOfDate'], 'the contract did not exist then');
   }
   const earlier = asOfDate === null ? null : await findVersionAsOf(deps.db, contract.id, asOfDate);
   const [view] =
@@ -61,7 +61,7 @@ export interface ListContractsInput {
 export async function listContracts(deps: Deps, input: ListContractsInput): Promise<ContractView[]> {
   const { customerId, includeArchived, startingAt, coveringDate } = input;
   if (startingAt !== null && coveringDate !== null) {
-    throw invalid('covering_date', 'cannot be combined with starting_at');
+    throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);
   }
   if ((await findCustomer(deps.db, customerId)) === null) {
     throw notFound('customer', customerId, 'CustomerNotFound');

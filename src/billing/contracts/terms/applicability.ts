@@ -1,22 +1,22 @@
 /** What makes the scope of a balance sound (docs/contracts.md, "Commits and credits"). Pure. */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Applicability, HierarchyAccess } from '../../../core/terms/applicability.ts';
 import { requireProduct, type TermsContext } from './terms-context.ts';
 
 /** Refuses (`invalid`) ids or tags beside specifiers, unknown products, and specifiers that say nothing. */
-export function validateApplicability(from: Applicability, path: string, context: TermsContext): void {
+export function validateApplicability(from: Applicability, path: FieldPath, context: TermsContext): void {
   const { productIds, productTags, specifiers } = from;
   if (specifiers.length > 0 && (productIds.length > 0 || productTags.length > 0)) {
-    const field = productIds.length > 0 ? 'applicable_product_ids' : 'applicable_product_tags';
-    throw invalid(`${path}.specifiers`, `cannot be combined with ${field}`);
+    const field = productIds.length > 0 ? 'productIds' : 'productTags';
+    throw invalid([...path, 'specifiers'], words`cannot be combined with ${[field]}`);
   }
   for (const [index, id] of productIds.entries()) {
-    requireProduct(context, id, `${path}.applicable_product_ids[${index}]`);
+    requireProduct(context, id, [...path, 'productIds', index]);
   }
   for (const [index, specifier] of specifiers.entries()) {
-    const field = `${path}.specifiers[${index}]`;
+    const field = [...path, 'specifiers', index];
     const { productId, productTags: tags, pricingGroupValues, presentationGroupValues } = specifier;
-    if (productId !== null) requireProduct(context, productId, `${field}.product_id`);
+    if (productId !== null) requireProduct(context, productId, [...field, 'productId']);
     const values = { ...pricingGroupValues, ...presentationGroupValues };
     if (productId === null && tags.length === 0 && Object.keys(values).length === 0) {
       throw invalid(field, 'must name a product, tags or group values');
@@ -25,9 +25,9 @@ export function validateApplicability(from: Applicability, path: string, context
 }
 
 /** Refuses (`invalid`) ids of contracts without CONTRACT_IDS, and CONTRACT_IDS without ids. */
-export function validateHierarchyAccess(from: HierarchyAccess | null, path: string): void {
+export function validateHierarchyAccess(from: HierarchyAccess | null, path: FieldPath): void {
   if (from === null) return;
-  const field = `${path}.hierarchy_configuration.child_access.contract_ids`;
+  const field = [...path, 'hierarchyAccess', 'contractIds'];
   if (from.type === 'CONTRACT_IDS' && from.contractIds.length === 0) {
     throw invalid(field, 'is required with type CONTRACT_IDS');
   }

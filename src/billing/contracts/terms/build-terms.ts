@@ -3,7 +3,7 @@
  * given, and temporary ids become ids. Creating a contract, editing one and provisioning a package all
  * come through here. Pure; what must be looked up is in the context.
  */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
@@ -67,8 +67,8 @@ export interface BuildTerms {
     'id' | 'customerId' | 'startingAt' | 'endingBefore' | 'multiplierPrioritization'
   >;
   readonly loaded: LoadedContext;
-  /** What stands before the names of the lists in the request: `add_` in edits, else ''. */
-  readonly prefix: string;
+  /** Where the lists stand in the request. */
+  readonly path: FieldPath;
   readonly existing: ExistingTerms;
   readonly createdAt: Instant;
   readonly createdBy: string;
@@ -80,8 +80,8 @@ export type BuiltTerms = Omit<ContractTerms, 'usageFilters'>;
 const NO_TERMS: ExistingTerms = { commits: [], recurringCommits: [], subscriptions: [], spendTrackers: [] };
 
 /** The terms of a contract that has none yet. */
-export function buildNewTerms(input: TermsInput, build: Omit<BuildTerms, 'existing' | 'prefix'>): BuiltTerms {
-  return buildTerms(input, { ...build, existing: NO_TERMS, prefix: '' });
+export function buildNewTerms(input: TermsInput, build: Omit<BuildTerms, 'existing' | 'path'>): BuiltTerms {
+  return buildTerms(input, { ...build, existing: NO_TERMS, path: ['terms'] });
 }
 
 /**
@@ -91,20 +91,20 @@ export function buildNewTerms(input: TermsInput, build: Omit<BuildTerms, 'existi
 export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
   const given = assignIds(input, build);
   const context = contextOf(given, build);
-  const { contract, prefix, createdAt, createdBy } = build;
+  const { contract, path: listsAt, createdAt, createdBy } = build;
   const origin = { contractId: contract.id, createdAt, createdBy };
   for (const { input: one, path } of given.subscriptions) validateSubscription(one, path, context);
   for (const { input: one, path } of given.recurring) validateRecurringCommit(one, path, context);
   refuseSecondDaily([
     ...build.existing.recurringCommits.map((one) => ({
       input: { ...one, temporaryId: null },
-      path: `${prefix}recurring_commits`,
+      path: [...listsAt, 'recurringCommits'],
     })),
     ...given.recurring,
   ]);
   validateSpendTrackers(
     input.spendTrackers,
-    `${prefix}spend_trackers`,
+    [...listsAt, 'spendTrackers'],
     context,
     build.existing.spendTrackers,
   );
@@ -120,14 +120,14 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
       buildCommit(one, path, context, { ...origin, id, customerId: contract.customerId }),
     ),
     overrides: input.overrides.map((one, index) =>
-      buildOverride(one, `${prefix}overrides[${index}]`, context, {
+      buildOverride(one, [...listsAt, 'overrides', index], context, {
         id: newId(),
         contractId: contract.id,
         createdAt,
       }),
     ),
     scheduledCharges: input.scheduledCharges.map((one, index) =>
-      buildScheduledCharge(one, `${prefix}scheduled_charges[${index}]`, context, { ...origin, id: newId() }),
+      buildScheduledCharge(one, [...listsAt, 'scheduledCharges', index], context, { ...origin, id: newId() }),
     ),
     spendTrackers: input.spendTrackers,
     spendThreshold: input.spendThreshold,
@@ -135,14 +135,18 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
   };
 }
 
-function checkThresholds(input: TermsInput, context: TermsContext, { existing, prefix }: BuildTerms): void {
+function checkThresholds(
+  input: TermsInput,
+  context: TermsContext,
+  { existing, path: listsAt }: BuildTerms,
+): void {
   const trackers = [...existing.spendTrackers, ...input.spendTrackers];
   if (input.spendThreshold !== null) {
-    const path = `${prefix}spend_threshold_configuration`;
+    const path = [...listsAt, 'spendThreshold'];
     validateSpendThreshold(input.spendThreshold, path, context, trackers);
   }
   if (input.prepaidBalanceThreshold !== null) {
-    const path = `${prefix}prepaid_balance_threshold_configuration`;
+    const path = [...listsAt, 'prepaidBalanceThreshold'];
     validatePrepaidBalanceThreshold(input.prepaidBalanceThreshold, path, context, trackers);
   }
 }
@@ -150,7 +154,7 @@ function checkThresholds(input: TermsInput, context: TermsContext, { existing, p
 interface Given<Input> {
   readonly input: Input;
   readonly id: string;
-  readonly path: string;
+  readonly path: FieldPath;
 }
 
 interface GivenTerms {
@@ -160,14 +164,14 @@ interface GivenTerms {
   readonly subscriptions: readonly Given<SubscriptionInput>[];
 }
 
-function assignIds(input: TermsInput, { prefix }: BuildTerms): GivenTerms {
-  const located = <Input>(list: readonly Input[], name: string): Given<Input>[] =>
-    list.map((one, index) => ({ input: one, id: newId(), path: `${prefix}${name}[${index}]` }));
+function assignIds(input: TermsInput, { path: listsAt }: BuildTerms): GivenTerms {
+  const located = <Input>(list: readonly Input[], name: keyof TermsInput): Given<Input>[] =>
+    list.map((one, index) => ({ input: one, id: newId(), path: [...listsAt, name, index] }));
   return {
     commits: [...located(input.commits, 'commits'), ...located(input.credits, 'credits')],
     recurring: [
-      ...located(input.recurringCommits, 'recurring_commits'),
-      ...located(input.recurringCredits, 'recurring_credits'),
+      ...located(input.recurringCommits, 'recurringCommits'),
+      ...located(input.recurringCredits, 'recurringCredits'),
     ],
     subscriptions: located(input.subscriptions, 'subscriptions'),
   };
@@ -214,7 +218,7 @@ function refuseRepeatedTemporaryIds(terms: readonly Given<{ readonly temporaryId
     const { temporaryId } = input;
     if (temporaryId === null) continue;
     if (seen.has(temporaryId)) {
-      throw invalid(`${path}.temporary_id`, `repeats ${JSON.stringify(temporaryId)}`);
+      throw invalid([...path, 'temporaryId'], `repeats ${JSON.stringify(temporaryId)}`);
     }
     seen.add(temporaryId);
   }

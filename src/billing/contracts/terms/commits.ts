@@ -1,6 +1,6 @@
 /** What makes a commit or a credit sound, and how one is made of it (docs/contracts.md, "Commits and credits"). Pure. */
 import { decimal, ONE, sum, ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { type Commit, type CommitInput, DEFAULT_PRIORITY } from '../../../core/terms/commits.ts';
 import type { AccessScheduleInput } from '../../../core/terms/schedules.ts';
@@ -16,8 +16,8 @@ import {
   type TermsContext,
 } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the commit's place in the request, such as `commits[2]`. */
-export function validateCommit(input: CommitInput, path: string, context: TermsContext): void {
+/** Refuses (`invalid`) the first bad field; `path` is the commit's place in the request. */
+export function validateCommit(input: CommitInput, path: FieldPath, context: TermsContext): void {
   resolveSchedules(input, path, context);
 }
 
@@ -33,7 +33,7 @@ export interface CommitOrigin {
 /** Checks the input as `validateCommit` does and makes the commit of it. */
 export function buildCommit(
   input: CommitInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   origin: CommitOrigin,
 ): Commit {
@@ -78,44 +78,44 @@ interface Schedules {
   readonly invoice: ExpandedSchedule | null;
 }
 
-function resolveSchedules(input: CommitInput, path: string, context: TermsContext): Schedules {
-  requireFixedProduct(context, input.productId, `${path}.product_id`);
+function resolveSchedules(input: CommitInput, path: FieldPath, context: TermsContext): Schedules {
+  requireFixedProduct(context, input.productId, [...path, 'productId']);
   const { accessSchedule: access, invoiceSchedule } = input;
-  if (access === null) throw invalid(`${path}.access_schedule`, 'is required');
-  const accessCreditTypeId = validateAccessSchedule(access, `${path}.access_schedule`, context);
+  if (access === null) throw invalid([...path, 'accessSchedule'], 'is required');
+  const accessCreditTypeId = validateAccessSchedule(access, [...path, 'accessSchedule'], context);
   const invoice =
-    invoiceSchedule === null ? null : expandSchedule(invoiceSchedule, `${path}.invoice_schedule`, context);
+    invoiceSchedule === null ? null : expandSchedule(invoiceSchedule, [...path, 'invoiceSchedule'], context);
   const wrongItem = invoice?.items.find((item) => item.amount.lt(ZERO));
-  if (wrongItem !== undefined) throw invalid(`${path}.invoice_schedule`, 'amounts must not be negative');
+  if (wrongItem !== undefined) throw invalid([...path, 'invoiceSchedule'], 'amounts must not be negative');
   if (input.type === 'POSTPAID') checkPostpaid(access, accessCreditTypeId, invoice, input, path);
-  if (invoice !== null) requireFiat(invoice.creditTypeId, `${path}.invoice_schedule.credit_type_id`);
+  if (invoice !== null) requireFiat(invoice.creditTypeId, [...path, 'invoiceSchedule', 'creditTypeId']);
   const { rolloverFraction } = input;
   if (rolloverFraction !== null && (rolloverFraction.lt(ZERO) || rolloverFraction.gt(ONE))) {
-    throw invalid(`${path}.rollover_fraction`, 'must be from 0 to 1');
+    throw invalid([...path, 'rolloverFraction'], 'must be from 0 to 1');
   }
-  validateApplicability(input.applicability, path, context);
+  validateApplicability(input.applicability, [...path, 'applicability'], context);
   validateHierarchyAccess(input.hierarchyAccess, path);
-  if (input.paymentGate !== null) refusePaymentGate(input.paymentGate, `${path}.payment_gate_config`);
+  if (input.paymentGate !== null) refusePaymentGate(input.paymentGate, [...path, 'paymentGate']);
   return { access, accessCreditTypeId, invoice };
 }
 
 /** Refuses (`invalid`) a schedule without items and items that do not end after they start. Returns its unit. */
 export function validateAccessSchedule(
   schedule: AccessScheduleInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): string {
-  if (schedule.segments.length === 0) throw invalid(`${path}.schedule_items`, 'must have at least 1 item');
+  if (schedule.segments.length === 0) throw invalid([...path, 'segments'], 'must have at least 1 item');
   for (const [index, segment] of schedule.segments.entries()) {
-    const field = `${path}.schedule_items[${index}]`;
+    const field = [...path, 'segments', index];
     requireEndAfterStart(segment, field);
-    if (segment.amount.lt(ZERO)) throw invalid(`${field}.amount`, 'must not be negative');
+    if (segment.amount.lt(ZERO)) throw invalid([...field, 'amount'], 'must not be negative');
   }
-  return requireCreditType(context, schedule.creditTypeId, `${path}.credit_type_id`);
+  return requireCreditType(context, schedule.creditTypeId, [...path, 'creditTypeId']);
 }
 
 /** Custom units are granted; what is owed is money. */
-function requireFiat(creditTypeId: string, field: string): void {
+function requireFiat(creditTypeId: string, field: FieldPath): void {
   if (!isFiat(creditTypeId)) throw invalid(field, 'must be a fiat currency');
 }
 
@@ -125,27 +125,27 @@ function checkPostpaid(
   accessCreditTypeId: string,
   invoice: ExpandedSchedule | null,
   input: CommitInput,
-  path: string,
+  path: FieldPath,
 ): void {
   if (access.segments.length !== 1) {
-    throw invalid(`${path}.access_schedule.schedule_items`, 'must have exactly 1 item for POSTPAID commits');
+    throw invalid([...path, 'accessSchedule', 'segments'], 'must have exactly 1 item for POSTPAID commits');
   }
-  if (invoice === null) throw invalid(`${path}.invoice_schedule`, 'is required for POSTPAID commits');
+  if (invoice === null) throw invalid([...path, 'invoiceSchedule'], 'is required for POSTPAID commits');
   if (input.invoiceSchedule?.doNotInvoice) {
-    throw invalid(`${path}.invoice_schedule.do_not_invoice`, 'is for PREPAID commits only');
+    throw invalid([...path, 'invoiceSchedule', 'doNotInvoice'], 'is for PREPAID commits only');
   }
   if (invoice.items.length !== 1) {
-    throw invalid(`${path}.invoice_schedule.schedule_items`, 'must have exactly 1 item for POSTPAID commits');
+    throw invalid([...path, 'invoiceSchedule', 'items'], 'must have exactly 1 item for POSTPAID commits');
   }
-  requireFiat(accessCreditTypeId, `${path}.access_schedule.credit_type_id`);
+  requireFiat(accessCreditTypeId, [...path, 'accessSchedule', 'creditTypeId']);
   if (invoice.creditTypeId !== accessCreditTypeId) {
-    const field = `${path}.invoice_schedule.credit_type_id`;
+    const field = [...path, 'invoiceSchedule', 'creditTypeId'];
     throw invalid(field, 'must be the currency of the access schedule for POSTPAID commits');
   }
   const committed = sum(access.segments.map((segment) => segment.amount));
   if (!totalOf(invoice.items).eq(committed)) {
     throw invalid(
-      `${path}.invoice_schedule.schedule_items[0].amount`,
+      [...path, 'invoiceSchedule', 'items', 0, 'amount'],
       `must equal the access amount ${committed.toString()} for POSTPAID commits`,
     );
   }

@@ -1,6 +1,6 @@
 /** What makes an override sound, and how one is made of it (docs/contracts.md, "Overrides"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Override, OverrideInput, OverrideTier } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
 import { checkPrice } from '../../rate-cards/rate-terms.ts';
@@ -13,14 +13,14 @@ import {
 } from './terms-context.ts';
 
 /** Refuses (`invalid`) the first bad field; `path` is the override's place in the request. */
-export function validateOverride(input: OverrideInput, path: string, context: TermsContext): void {
+export function validateOverride(input: OverrideInput, path: FieldPath, context: TermsContext): void {
   resolveOverride(input, path, context);
 }
 
 /** Checks the input as `validateOverride` does and makes the override of it; temporary ids become ids. */
 export function buildOverride(
   input: OverrideInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   origin: { readonly id: string; readonly contractId: string; readonly createdAt: Instant },
 ): Override {
@@ -29,45 +29,44 @@ export function buildOverride(
 
 type Resolved = Pick<Override, 'type' | 'overwriteRate' | 'tiers' | 'target' | 'specifiers'>;
 
-function resolveOverride(input: OverrideInput, path: string, context: TermsContext): Resolved {
+function resolveOverride(input: OverrideInput, path: FieldPath, context: TermsContext): Resolved {
   const type = typeOf(input, path);
   requireEndAfterStart(input, path);
   refuseForeignFields({ ...input, type }, path);
   checkPriority(input, type, path, context);
   checkTargets(input, type, path, context);
   if (input.target !== null && !input.isCommitSpecific) {
-    throw invalid(`${path}.target`, 'is for commit-specific overrides only');
+    throw invalid([...path, 'target'], 'is for commit-specific overrides only');
   }
   if (type === 'MULTIPLIER' && input.multiplier?.lt(ZERO)) {
-    throw invalid(`${path}.multiplier`, 'must not be negative');
+    throw invalid([...path, 'multiplier'], 'must not be negative');
   }
   return {
     type,
     overwriteRate: type === 'OVERWRITE' ? resolveOverwriteRate(input, path, context) : null,
-    tiers: type === 'TIERED' ? checkTiers(input.tiers ?? [], `${path}.tiers`) : [],
+    tiers: type === 'TIERED' ? checkTiers(input.tiers ?? [], [...path, 'tiers']) : [],
     target: input.target ?? 'LIST_RATE',
     specifiers: input.specifiers.map((specifier, index) =>
-      resolveSpecifier(specifier, input, `${path}.override_specifiers[${index}]`, context),
+      resolveSpecifier(specifier, input, [...path, 'specifiers', index], context),
     ),
   };
 }
 
 /** Where none is given, what is given says which is meant. Null: the override is about the entitlement alone. */
-function typeOf(input: OverrideInput, path: string): Override['type'] {
+function typeOf(input: OverrideInput, path: FieldPath): Override['type'] {
   if (input.type !== null) return input.type;
   if (input.overwriteRate !== null) return 'OVERWRITE';
   if (input.tiers !== null) return 'TIERED';
   if (input.multiplier !== null) return 'MULTIPLIER';
-  if (input.entitled === null) throw invalid(`${path}.type`, 'is required without entitled');
+  if (input.entitled === null) throw invalid([...path, 'type'], 'is required without entitled');
   return null;
 }
 
 const OWNERS = { multiplier: 'MULTIPLIER', overwriteRate: 'OVERWRITE', tiers: 'TIERED' } as const;
-const FIELDS = { multiplier: 'multiplier', overwriteRate: 'overwrite_rate', tiers: 'tiers' } as const;
 
-function refuseForeignFields(input: OverrideInput, path: string): void {
+function refuseForeignFields(input: OverrideInput, path: FieldPath): void {
   for (const member of ['multiplier', 'overwriteRate', 'tiers'] as const) {
-    const [owner, field] = [OWNERS[member], `${path}.${FIELDS[member]}`];
+    const [owner, field] = [OWNERS[member], [...path, member]];
     if (input.type === owner && input[member] === null) {
       throw invalid(field, `is required for ${owner} overrides`);
     }
@@ -80,28 +79,28 @@ function refuseForeignFields(input: OverrideInput, path: string): void {
 function checkPriority(
   { priority }: OverrideInput,
   type: Override['type'],
-  path: string,
+  path: FieldPath,
   { multiplierPrioritization }: TermsContext,
 ): void {
-  if (priority?.lte(ZERO)) throw invalid(`${path}.priority`, 'must be greater than 0');
+  if (priority?.lte(ZERO)) throw invalid([...path, 'priority'], 'must be greater than 0');
   if (multiplierPrioritization === 'EXPLICIT') {
     if (priority === null && (type === 'MULTIPLIER' || type === 'TIERED')) {
-      throw invalid(`${path}.priority`, 'is required with multiplier_override_prioritization EXPLICIT');
+      throw invalid([...path, 'priority'], words`is required with ${['multiplierPrioritization']} EXPLICIT`);
     }
   } else if (type === 'TIERED') {
-    throw invalid(`${path}.type`, 'TIERED needs multiplier_override_prioritization EXPLICIT');
+    throw invalid([...path, 'type'], words`TIERED needs ${['multiplierPrioritization']} EXPLICIT`);
   }
 }
 
 /** Every tier but the last has a size; the last one may. Beyond it the price is not changed. */
-function checkTiers(tiers: readonly OverrideTier[], field: string): readonly OverrideTier[] {
+function checkTiers(tiers: readonly OverrideTier[], field: FieldPath): readonly OverrideTier[] {
   if (tiers.length === 0) throw invalid(field, 'at least one tier is needed');
   for (const [index, { size, multiplier }] of tiers.entries()) {
-    if (multiplier.lt(ZERO)) throw invalid(`${field}[${index}].multiplier`, 'must not be negative');
+    if (multiplier.lt(ZERO)) throw invalid([...field, index, 'multiplier'], 'must not be negative');
     if (size === null && index < tiers.length - 1) {
-      throw invalid(`${field}[${index}].size`, 'is needed in every tier but the last');
+      throw invalid([...field, index, 'size'], 'is needed in every tier but the last');
     }
-    if (size?.lte(ZERO)) throw invalid(`${field}[${index}].size`, 'must be greater than 0');
+    if (size?.lte(ZERO)) throw invalid([...field, index, 'size'], 'must be greater than 0');
   }
   return tiers;
 }
@@ -115,27 +114,27 @@ const RATE_TYPES_OF_PRODUCTS: Readonly<Record<string, readonly string[]>> = {
 
 function resolveOverwriteRate(
   input: OverrideInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): Override['overwriteRate'] {
   if (input.overwriteRate === null) return null;
   const { creditTypeId, ...price } = input.overwriteRate;
-  const field = `${path}.overwrite_rate`;
-  const rate = checkPrice(price, `${field}.`);
+  const field = [...path, 'overwriteRate'];
+  const rate = checkPrice(price, [...field]);
   const named = [input.productId, ...input.specifiers.map((specifier) => specifier.productId)];
   for (const id of named) {
     if (id === null) continue;
     const { type } = requireProduct(context, id, path);
     const suitable = RATE_TYPES_OF_PRODUCTS[type] ?? [];
     if (suitable.includes(rate.rateType)) continue;
-    throw invalid(`${field}.rate_type`, `must be ${suitable.join(' or ')} for ${type} products`);
+    throw invalid([...field, 'rateType'], `must be ${suitable.join(' or ')} for ${type} products`);
   }
   if (creditTypeId === null) return { rate, creditTypeId };
-  requireCreditType(context, creditTypeId, `${field}.credit_type_id`);
+  requireCreditType(context, creditTypeId, [...field, 'creditTypeId']);
   const { card } = context;
   if (card?.fiatCreditTypeId !== creditTypeId && !card?.conversions.has(creditTypeId)) {
     throw invalid(
-      `${field}.credit_type_id`,
+      [...field, 'creditTypeId'],
       'is neither the currency of the rate card nor a unit that it converts',
     );
   }

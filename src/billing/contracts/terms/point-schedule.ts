@@ -1,7 +1,7 @@
 /** Invoice schedules: checking them, and expanding recurring ones (docs/contracts.md, "Schedules"). Pure. */
 import { USD_CENTS } from '../../../core/credit-types.ts';
 import { Decimal, divideTo20Places, ONE, roundDecimal, ZERO } from '../../../core/decimal.ts';
-import { assert, invalid } from '../../../core/errors.ts';
+import { assert, type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type {
   AmountInput,
   InvoiceItem,
@@ -36,23 +36,23 @@ export interface ExpandedSchedule {
  */
 export function expandSchedule(
   schedule: InvoiceScheduleInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): ExpandedSchedule {
   const { items, recurring } = schedule;
-  const creditTypeId = requireCreditType(context, schedule.creditTypeId, `${path}.credit_type_id`);
+  const creditTypeId = requireCreditType(context, schedule.creditTypeId, [...path, 'creditTypeId']);
   if (recurring !== null) {
     if (items !== null && items.length > 0) {
-      throw invalid(`${path}.recurring_schedule`, 'cannot be combined with schedule_items');
+      throw invalid([...path, 'recurring'], words`cannot be combined with ${['items']}`);
     }
-    return { creditTypeId, items: occurrences(recurring, `${path}.recurring_schedule`, creditTypeId) };
+    return { creditTypeId, items: occurrences(recurring, [...path, 'recurring'], creditTypeId) };
   }
   if (items === null || items.length === 0) {
-    throw invalid(path, 'must have schedule_items or a recurring_schedule');
+    throw invalid(path, words`must have ${['items']} or a ${['recurring']}`);
   }
   const expanded = items.map((item, index) => ({
     timestamp: item.timestamp,
-    ...resolveAmount(item, `${path}.schedule_items[${index}]`),
+    ...resolveAmount(item, [...path, 'items', index]),
   }));
   return { creditTypeId, items: expanded.toSorted((a, b) => a.timestamp - b.timestamp) };
 }
@@ -60,28 +60,33 @@ export function expandSchedule(
 /** An amount alone is one unit at that price. Refuses (`invalid`) an amount beside or without its parts. */
 export function resolveAmount(
   { amount, unitPrice, quantity }: AmountInput,
-  path: string,
+  path: FieldPath,
 ): Pick<ScheduleItem, 'amount' | 'unitPrice' | 'quantity'> {
   if (amount !== null) {
-    if (unitPrice !== null) throw invalid(`${path}.unit_price`, 'cannot be combined with amount');
-    if (quantity !== null) throw invalid(`${path}.quantity`, 'cannot be combined with amount');
+    if (unitPrice !== null)
+      throw invalid([...path, 'unitPrice'], words`cannot be combined with ${['amount']}`);
+    if (quantity !== null) throw invalid([...path, 'quantity'], words`cannot be combined with ${['amount']}`);
     return { amount, unitPrice: amount, quantity: ONE };
   }
   if (unitPrice === null && quantity === null) {
-    throw invalid(`${path}.amount`, 'is required without unit_price and quantity');
+    throw invalid([...path, 'amount'], words`is required without ${['unitPrice']} and ${['quantity']}`);
   }
-  if (unitPrice === null) throw invalid(`${path}.unit_price`, 'is required with quantity');
-  if (quantity === null) throw invalid(`${path}.quantity`, 'is required with unit_price');
+  if (unitPrice === null) throw invalid([...path, 'unitPrice'], words`is required with ${['quantity']}`);
+  if (quantity === null) throw invalid([...path, 'quantity'], words`is required with ${['unitPrice']}`);
   return { amount: unitPrice.times(quantity), unitPrice, quantity };
 }
 
-function occurrences(recurring: RecurringScheduleInput, path: string, creditTypeId: string): ScheduleItem[] {
+function occurrences(
+  recurring: RecurringScheduleInput,
+  path: FieldPath,
+  creditTypeId: string,
+): ScheduleItem[] {
   if (recurring.endingBefore <= recurring.startingAt) {
-    throw invalid(`${path}.ending_before`, 'must be after starting_at');
+    throw invalid([...path, 'endingBefore'], words`must be after ${['startingAt']}`);
   }
   const timestamps = occurrenceDates(recurring);
   if (timestamps.length > OCCURRENCES_MAX) {
-    throw invalid(`${path}.ending_before`, `gives more than ${OCCURRENCES_MAX} dates`);
+    throw invalid([...path, 'endingBefore'], `gives more than ${OCCURRENCES_MAX} dates`);
   }
   const { unitPrice, quantity } = resolveAmount(recurring, path);
   const shares = sharesOf(unitPrice, timestamps.length, recurring.amountDistribution, creditTypeId);

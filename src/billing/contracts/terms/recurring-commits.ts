@@ -1,6 +1,6 @@
 /** What makes a recurring commit or credit sound (docs/contracts.md, "Recurring commits and credits"). Pure. */
 import { ONE, ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { RecurringCommit, RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
 import type { Instant } from '../../../core/time.ts';
 import { validateApplicability, validateHierarchyAccess } from './applicability.ts';
@@ -14,72 +14,74 @@ import {
 /** Refuses (`invalid`) the first bad field; `path` is the term's place in the request. */
 export function validateRecurringCommit(
   input: RecurringCommitInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): void {
-  requireFixedProduct(context, input.productId, `${path}.product_id`);
+  requireFixedProduct(context, input.productId, [...path, 'productId']);
   checkAmounts(input, path, context);
   checkDates(input, path, context);
   checkSubscription(input, path, context);
   const { rolloverFraction } = input;
   if (rolloverFraction !== null && (rolloverFraction.lt(ZERO) || rolloverFraction.gt(ONE))) {
-    throw invalid(`${path}.rollover_fraction`, 'must be from 0 to 1');
+    throw invalid([...path, 'rolloverFraction'], 'must be from 0 to 1');
   }
-  if (input.commitDurationPeriods < 1) throw invalid(`${path}.commit_duration.value`, 'must be at least 1');
+  if (input.commitDurationPeriods < 1) {
+    throw invalid([...path, 'commitDurationPeriods'], 'must be at least 1');
+  }
   if (input.kind === 'CREDIT' && input.invoiceRounding !== null) {
-    throw invalid(`${path}.proration_rounding.invoice`, 'is for commits only: credits are not invoiced');
+    throw invalid([...path, 'invoiceRounding'], 'is for commits only: credits are not invoiced');
   }
-  validateApplicability(input.applicability, path, context);
+  validateApplicability(input.applicability, [...path, 'applicability'], context);
   validateHierarchyAccess(input.hierarchyAccess, path);
 }
 
 /** Refuses (`invalid`) a second DAILY term, whichever list it is in. */
-export function refuseSecondDaily(terms: readonly { input: RecurringCommitInput; path: string }[]): void {
+export function refuseSecondDaily(terms: readonly { input: RecurringCommitInput; path: FieldPath }[]): void {
   const [, second] = terms.filter(({ input }) => input.recurrenceFrequency === 'DAILY');
   if (second === undefined) return;
-  throw invalid(`${second.path}.recurrence_frequency`, 'a contract can have one DAILY term only');
+  throw invalid([...second.path, 'recurrenceFrequency'], 'a contract can have one DAILY term only');
 }
 
-function checkAmounts(input: RecurringCommitInput, path: string, context: TermsContext): void {
+function checkAmounts(input: RecurringCommitInput, path: FieldPath, context: TermsContext): void {
   const { accessAmount, invoiceAmount, subscription } = input;
-  requireCreditType(context, accessAmount.creditTypeId, `${path}.access_amount.credit_type_id`);
+  requireCreditType(context, accessAmount.creditTypeId, [...path, 'accessAmount', 'creditTypeId']);
   if (subscription === null && accessAmount.quantity === null) {
-    throw invalid(`${path}.access_amount.quantity`, 'is required without subscription_config');
+    throw invalid([...path, 'accessAmount', 'quantity'], words`is required without ${['subscription']}`);
   }
   if (subscription !== null && accessAmount.quantity !== null) {
-    throw invalid(`${path}.access_amount.quantity`, 'cannot be combined with subscription_config');
+    throw invalid([...path, 'accessAmount', 'quantity'], words`cannot be combined with ${['subscription']}`);
   }
   if (invoiceAmount !== null) {
-    requireCreditType(context, invoiceAmount.creditTypeId, `${path}.invoice_amount.credit_type_id`);
+    requireCreditType(context, invoiceAmount.creditTypeId, [...path, 'invoiceAmount', 'creditTypeId']);
   }
 }
 
-function checkDates(input: RecurringCommitInput, path: string, { contract }: TermsContext): void {
+function checkDates(input: RecurringCommitInput, path: FieldPath, { contract }: TermsContext): void {
   if (input.startingAt < contract.startingAt) {
-    throw invalid(`${path}.starting_at`, 'must not be before the contract starts');
+    throw invalid([...path, 'startingAt'], 'must not be before the contract starts');
   }
   if (contract.endingBefore !== null && input.startingAt >= contract.endingBefore) {
-    throw invalid(`${path}.starting_at`, 'must be before the contract ends');
+    throw invalid([...path, 'startingAt'], 'must be before the contract ends');
   }
   requireEndAfterStart(input, path);
 }
 
-function checkSubscription(input: RecurringCommitInput, path: string, context: TermsContext): void {
+function checkSubscription(input: RecurringCommitInput, path: FieldPath, context: TermsContext): void {
   if (input.subscription === null) return;
   const { subscriptionId, allocation } = input.subscription;
   const subscription = context.subscriptions.get(subscriptionId);
   if (subscription === undefined) {
     throw invalid(
-      `${path}.subscription_config.subscription_id`,
-      `${JSON.stringify(subscriptionId)} is neither the id nor a temporary_id of a subscription of the contract`,
+      [...path, 'subscription', 'subscriptionId'],
+      words`${JSON.stringify(subscriptionId)} is neither the id nor a ${['temporaryId']} of a subscription of the contract`,
     );
   }
   const seatBased = subscription.quantityManagementMode === 'SEAT_BASED';
   if (allocation === 'INDIVIDUAL' && !seatBased) {
-    throw invalid(`${path}.subscription_config.allocation`, 'INDIVIDUAL needs a SEAT_BASED subscription');
+    throw invalid([...path, 'subscription', 'allocation'], 'INDIVIDUAL needs a SEAT_BASED subscription');
   }
   if (input.recurrenceFrequency === 'DAILY' && seatBased) {
-    throw invalid(`${path}.recurrence_frequency`, 'DAILY cannot be tied to a SEAT_BASED subscription');
+    throw invalid([...path, 'recurrenceFrequency'], 'DAILY cannot be tied to a SEAT_BASED subscription');
   }
 }
 

@@ -1,5 +1,5 @@
 /** What makes a scheduled charge sound, and how one is made of it (docs/contracts.md, "Schedules"). Pure. */
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { ScheduledCharge, ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -9,7 +9,7 @@ import { requireFixedProduct, type TermsContext } from './terms-context.ts';
 /** Refuses (`invalid`) the first bad field; `path` is the charge's place in the request. */
 export function validateScheduledCharge(
   input: ScheduledChargeInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): void {
   resolveCharge(input, path, context);
@@ -18,7 +18,7 @@ export function validateScheduledCharge(
 /** Checks the input as `validateScheduledCharge` does and makes the charge of it. */
 export function buildScheduledCharge(
   input: ScheduledChargeInput,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   origin: {
     readonly id: string;
@@ -37,10 +37,14 @@ export function buildScheduledCharge(
   };
 }
 
-function resolveCharge(input: ScheduledChargeInput, path: string, context: TermsContext): ExpandedSchedule {
-  requireFixedProduct(context, input.productId, `${path}.product_id`);
+function resolveCharge(
+  input: ScheduledChargeInput,
+  path: FieldPath,
+  context: TermsContext,
+): ExpandedSchedule {
+  requireFixedProduct(context, input.productId, [...path, 'productId']);
   if (input.schedule.doNotInvoice) {
-    throw invalid(`${path}.schedule.do_not_invoice`, 'is for invoice schedules of commits only');
+    throw invalid([...path, 'schedule', 'doNotInvoice'], 'is for invoice schedules of commits only');
   }
-  return expandSchedule(input.schedule, `${path}.schedule`, context);
+  return expandSchedule(input.schedule, [...path, 'schedule'], context);
 }

@@ -1,6 +1,6 @@
 /** What makes a subscription sound, and how one is made of it (docs/contracts.md, "Subscriptions"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { SeatChange, Subscription, SubscriptionInput } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
 import {
@@ -11,67 +11,66 @@ import {
 } from './terms-context.ts';
 
 /** Refuses (`invalid`) the first bad field; `path` is the subscription's place in the request. */
-export function validateSubscription(input: SubscriptionInput, path: string, context: TermsContext): void {
+export function validateSubscription(input: SubscriptionInput, path: FieldPath, context: TermsContext): void {
   checkRate(input, path, context);
   checkDates(input, path, context);
   checkQuantity(input, path);
   if (input.invoiceBehavior === 'BILL_IMMEDIATELY' && input.collectionSchedule !== 'ADVANCE') {
-    throw invalid(`${path}.proration.invoice_behavior`, 'BILL_IMMEDIATELY is for ADVANCE collection only');
+    throw invalid([...path, 'invoiceBehavior'], 'BILL_IMMEDIATELY is for ADVANCE collection only');
   }
 }
 
-function checkRate(input: SubscriptionInput, path: string, context: TermsContext): void {
-  const field = `${path}.subscription_rate`;
-  const product = requireProduct(context, input.productId, `${field}.product_id`);
+function checkRate(input: SubscriptionInput, path: FieldPath, context: TermsContext): void {
+  const product = requireProduct(context, input.productId, [...path, 'productId']);
   if (product.type !== 'SUBSCRIPTION') {
-    throw invalid(`${field}.product_id`, `must be a SUBSCRIPTION product, not ${product.type}`);
+    throw invalid([...path, 'productId'], `must be a SUBSCRIPTION product, not ${product.type}`);
   }
   if (!context.card?.productIds.has(input.productId)) {
-    throw invalid(`${field}.product_id`, 'No such product in rate card');
+    throw invalid([...path, 'productId'], 'No such product in rate card');
   }
   const key = subscriptionRateKey(input.productId, input.billingFrequency);
   if (!context.card.subscriptionRates.has(key)) {
     throw invalid(
-      `${field}.billing_frequency`,
+      [...path, 'billingFrequency'],
       `the rate card has no ${input.billingFrequency} rate of this product`,
     );
   }
 }
 
-function checkDates(input: SubscriptionInput, path: string, { contract }: TermsContext): void {
+function checkDates(input: SubscriptionInput, path: FieldPath, { contract }: TermsContext): void {
   const startingAt = input.startingAt ?? contract.startingAt;
   if (startingAt < contract.startingAt) {
-    throw invalid(`${path}.starting_at`, 'must not be before the contract starts');
+    throw invalid([...path, 'startingAt'], 'must not be before the contract starts');
   }
   if (contract.endingBefore !== null && startingAt >= contract.endingBefore) {
-    throw invalid(`${path}.starting_at`, 'must be before the contract ends');
+    throw invalid([...path, 'startingAt'], 'must be before the contract ends');
   }
   requireEndAfterStart({ startingAt, endingBefore: input.endingBefore }, path);
   if (input.anchorDate === null) return;
-  const field = `${path}.billing_cycle_config.anchor_date`;
+  const field = [...path, 'anchorDate'];
   if (input.collectionSchedule !== 'ADVANCE') throw invalid(field, 'is for ADVANCE collection only');
   if (input.anchorDate > startingAt) throw invalid(field, 'must not be after the subscription starts');
 }
 
-function checkQuantity(input: SubscriptionInput, path: string): void {
+function checkQuantity(input: SubscriptionInput, path: FieldPath): void {
   const { initialQuantity, seatConfig } = input;
   if ((input.quantityManagementMode ?? 'QUANTITY_ONLY') === 'QUANTITY_ONLY') {
-    if (seatConfig !== null) throw invalid(`${path}.seat_config`, 'is for SEAT_BASED subscriptions only');
+    if (seatConfig !== null) throw invalid([...path, 'seatConfig'], 'is for SEAT_BASED subscriptions only');
     if (initialQuantity === null) {
-      throw invalid(`${path}.initial_quantity`, 'is required for QUANTITY_ONLY subscriptions');
+      throw invalid([...path, 'initialQuantity'], 'is required for QUANTITY_ONLY subscriptions');
     }
-    if (initialQuantity.lt(ZERO)) throw invalid(`${path}.initial_quantity`, 'must not be negative');
+    if (initialQuantity.lt(ZERO)) throw invalid([...path, 'initialQuantity'], 'must not be negative');
     return;
   }
-  if (seatConfig === null) throw invalid(`${path}.seat_config`, 'is required for SEAT_BASED subscriptions');
+  if (seatConfig === null) throw invalid([...path, 'seatConfig'], 'is required for SEAT_BASED subscriptions');
   if (initialQuantity !== null) {
-    throw invalid(`${path}.initial_quantity`, 'is for QUANTITY_ONLY subscriptions only');
+    throw invalid([...path, 'initialQuantity'], 'is for QUANTITY_ONLY subscriptions only');
   }
   const { initialSeatIds } = seatConfig;
   const seen = new Set<string>();
   for (const [index, seatId] of initialSeatIds.entries()) {
     if (seen.has(seatId)) {
-      throw invalid(`${path}.seat_config.initial_seat_ids[${index}]`, `repeats ${JSON.stringify(seatId)}`);
+      throw invalid([...path, 'seatConfig', 'initialSeatIds', index], `repeats ${JSON.stringify(seatId)}`);
     }
     seen.add(seatId);
   }

@@ -5,7 +5,7 @@
 import type { BillingFrequency, Product } from '../../../core/catalogue.ts';
 import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
 import type { Decimal } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { isUuid } from '../../../core/ids.ts';
 import type { MultiplierPrioritization } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -107,21 +107,21 @@ export function subscriptionRateKey(productId: string, frequency: BillingFrequen
 }
 
 /** The product that a term names. Refuses (`invalid`) an unknown one. */
-export function requireProduct(context: TermsContext, id: string, field: string): Product {
+export function requireProduct(context: TermsContext, id: string, field: FieldPath): Product {
   const product = context.products.get(id);
   if (product === undefined) throw invalid(field, `product ${id} not found`);
   return product;
 }
 
 /** Refuses (`invalid`) a product that is unknown, archived, or not of type FIXED. */
-export function requireFixedProduct(context: TermsContext, id: string, field: string): void {
+export function requireFixedProduct(context: TermsContext, id: string, field: FieldPath): void {
   const product = requireProduct(context, id, field);
   if (product.type !== 'FIXED') throw invalid(field, `must be a FIXED product, not ${product.type}`);
   if (product.archivedAt !== null) throw invalid(field, `product ${id} is archived`);
 }
 
 /** The pricing unit that a term names, US cents where it names none. Refuses (`invalid`) an unknown one. */
-export function requireCreditType(context: TermsContext, id: string | null, field: string): string {
+export function requireCreditType(context: TermsContext, id: string | null, field: FieldPath): string {
   const known = id ?? USD_CENTS.id;
   if (!context.creditTypes.has(known)) throw invalid(field, `pricing unit ${known} not found`);
   return known;
@@ -134,9 +134,9 @@ export function isFiat(creditTypeId: string): boolean {
 /** Refuses (`invalid`) a range that does not end after it starts. */
 export function requireEndAfterStart(
   range: { readonly startingAt: Instant; readonly endingBefore: Instant | null },
-  path: string,
+  path: FieldPath,
 ): void {
   if (range.endingBefore !== null && range.endingBefore <= range.startingAt) {
-    throw invalid(`${path}.ending_before`, 'must be after starting_at');
+    throw invalid([...path, 'endingBefore'], words`must be after ${['startingAt']}`);
   }
 }

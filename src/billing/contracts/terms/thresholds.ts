@@ -1,7 +1,7 @@
 /** What makes threshold settings and spend trackers sound (docs/contracts.md, "Thresholds"). Pure. */
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';
-import { invalid } from '../../../core/errors.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type {
   PrepaidBalanceThreshold,
   SpendThreshold,
@@ -20,18 +20,18 @@ const CENTS = decimal('100');
 /** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
 export function validateSpendThreshold(
   from: SpendThreshold,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   trackers: readonly SpendTracker[],
 ): void {
-  if (from.thresholdAmount.lte(ZERO)) throw invalid(`${path}.threshold_amount`, 'must be greater than 0');
+  if (from.thresholdAmount.lte(ZERO)) throw invalid([...path, 'thresholdAmount'], 'must be greater than 0');
   checkCommon(from, path, context, trackers);
 }
 
 /** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
 export function validatePrepaidBalanceThreshold(
   from: PrepaidBalanceThreshold,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   trackers: readonly SpendTracker[],
 ): void {
@@ -39,13 +39,16 @@ export function validatePrepaidBalanceThreshold(
   const unit = unitsPerMajorCurrency(from, path, context);
   const least = THRESHOLD_MIN.times(unit);
   if (thresholdAmount.lt(least)) {
-    throw invalid(`${path}.threshold_amount`, `must be at least ${least.toString()}`);
+    throw invalid([...path, 'thresholdAmount'], `must be at least ${least.toString()}`);
   }
   const gap = RECHARGE_ABOVE_THRESHOLD_MIN.times(unit);
   if (rechargeToAmount.minus(thresholdAmount).lt(gap)) {
-    throw invalid(`${path}.recharge_to_amount`, `must be at least ${gap.toString()} above threshold_amount`);
+    throw invalid(
+      [...path, 'rechargeToAmount'],
+      words`must be at least ${gap.toString()} above ${['thresholdAmount']}`,
+    );
   }
-  validateApplicability(from.commit.applicability, `${path}.commit`, context);
+  validateApplicability(from.commit.applicability, [...path, 'commit', 'applicability'], context);
   checkCommon(from, path, context, trackers);
 }
 
@@ -55,13 +58,13 @@ export function validatePrepaidBalanceThreshold(
  */
 function unitsPerMajorCurrency(
   { customCreditTypeId }: PrepaidBalanceThreshold,
-  path: string,
+  path: FieldPath,
   context: TermsContext,
 ): Decimal {
   const fiat = context.card?.fiatCreditTypeId ?? USD_CENTS.id;
   const perMajor = fiat === USD_CENTS.id ? CENTS : ONE;
   if (customCreditTypeId === null) return perMajor;
-  const field = `${path}.custom_credit_type_id`;
+  const field = [...path, 'customCreditTypeId'];
   requireCreditType(context, customCreditTypeId, field);
   if (FIAT_CREDIT_TYPES.some((one) => one.id === customCreditTypeId)) {
     throw invalid(field, 'must be a custom pricing unit');
@@ -73,44 +76,44 @@ function unitsPerMajorCurrency(
 
 function checkCommon(
   from: Omit<SpendThreshold, 'commit'> & { readonly commit: { readonly productId: string } },
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   trackers: readonly SpendTracker[],
 ): void {
-  requireFixedProduct(context, from.commit.productId, `${path}.commit.product_id`);
-  refusePaymentGate(from.paymentGate, `${path}.payment_gate_config`);
+  requireFixedProduct(context, from.commit.productId, [...path, 'commit', 'productId']);
+  refusePaymentGate(from.paymentGate, [...path, 'paymentGate']);
   if (from.discount !== null) {
-    validateDiscount(from.discount, `${path}.discount_configuration`, trackers);
+    validateDiscount(from.discount, [...path, 'discount'], trackers);
   }
 }
 
 function validateDiscount(
   { paymentFraction, cap }: ThresholdDiscount,
-  path: string,
+  path: FieldPath,
   trackers: readonly SpendTracker[],
 ): void {
   if (paymentFraction.lte(ZERO) || paymentFraction.gt(ONE)) {
-    throw invalid(`${path}.payment_fraction`, 'must be greater than 0 and at most 1');
+    throw invalid([...path, 'paymentFraction'], 'must be greater than 0 and at most 1');
   }
   if (cap === null) return;
-  if (cap.amount.lte(ZERO)) throw invalid(`${path}.cap.amount`, 'must be greater than 0');
+  if (cap.amount.lte(ZERO)) throw invalid([...path, 'cap', 'amount'], 'must be greater than 0');
   if (!trackers.some((tracker) => tracker.alias === cap.spendTrackerAlias)) {
     const alias = JSON.stringify(cap.spendTrackerAlias);
-    throw invalid(`${path}.cap.spend_tracker_alias`, `the contract has no spend tracker ${alias}`);
+    throw invalid([...path, 'cap', 'spendTrackerAlias'], `the contract has no spend tracker ${alias}`);
   }
 }
 
 /** Refuses (`invalid`) unknown units and aliases that are taken. `path` is that of the list. */
 export function validateSpendTrackers(
   added: readonly SpendTracker[],
-  path: string,
+  path: FieldPath,
   context: TermsContext,
   existing: readonly SpendTracker[] = [],
 ): void {
   const aliases = new Set(existing.map((tracker) => tracker.alias));
   for (const [index, { alias, creditTypeId }] of added.entries()) {
-    if (aliases.has(alias)) throw invalid(`${path}[${index}].alias`, `repeats ${JSON.stringify(alias)}`);
+    if (aliases.has(alias)) throw invalid([...path, index, 'alias'], `repeats ${JSON.stringify(alias)}`);
     aliases.add(alias);
-    requireCreditType(context, creditTypeId, `${path}[${index}].credit_type_id`);
+    requireCreditType(context, creditTypeId, [...path, index, 'creditTypeId']);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorAnswer } from '../../../../src/api/http/errors.ts';
-import { conflict, invalid, notFound, Refusal } from '../../../../src/core/errors.ts';
+import { conflict, invalid, namesNothing, notFound, Refusal, words } from '../../../../src/core/errors.ts';
 
 const answer = (error: unknown) => errorAnswer(error, 'request-1');
 
@@ -14,7 +14,8 @@ function databaseError(): Error {
 
 describe('errorAnswer', () => {
   it.each([
-    [invalid('name', 'is required'), 400, {}],
+    [invalid(['name'], 'is required'), 400, {}],
+    [namesNothing(['name'], 'm'), 404, {}],
     [new Refusal('unauthenticated', 'm'), 401, { 'www-authenticate': 'Bearer' }],
     [new Refusal('forbidden', 'm'), 403, {}],
     [notFound('customer', 'x', 'CustomerNotFound'), 404, {}],
@@ -28,6 +29,27 @@ describe('errorAnswer', () => {
       headers,
       body: { message: refusal.message },
       unexpected: false,
+    });
+  });
+
+  it('names fields in the words of the wire, those of the route first', () => {
+    const path = ['additions', 'commits', 0, 'paymentGate', 'stripe'];
+    const refusal = invalid(path, words`is for ${['type']} STRIPE only, see ${['customFields', 'aB']}`);
+    expect(errorAnswer(refusal, 'request-1', { additions: 'add_' }).body).toEqual({
+      message:
+        'add_commits[0].payment_gate_config.stripe_config: is for payment_gate_type STRIPE only, see custom_fields.aB',
+    });
+  });
+
+  it('tells a refusal within another one in full', () => {
+    const inner = invalid(
+      ['terms', 'commits', 0, 'applicability', 'specifiers'],
+      words`cannot be combined with ${['productIds']}`,
+    );
+    const refusal = new Refusal('invalid', words`the package's ${inner}`, { path: ['packageAlias'] });
+    expect(answer(refusal).body).toEqual({
+      message:
+        "package_alias: the package's commits[0].specifiers: cannot be combined with applicable_product_ids",
     });
   });
 

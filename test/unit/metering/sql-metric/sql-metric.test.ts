@@ -70,8 +70,6 @@ describe('the quantity', () => {
     const metric = readSqlMetric(sql);
     expect(metric.groupColumns).toEqual(['a.b', 'kind', 'One']);
     expect(outputColumns(metric, ['ONE', 'a.b'])).toEqual({ value: 2, groups: [4, 0] });
-    expect(() => outputColumns(metric, ['value'])).toThrow(
-      'group_key: value is not one of the group columns',
-    );
+    expect(() => outputColumns(metric, ['value'])).toThrow('groupKey: value is not one of the group columns');
   });
 });

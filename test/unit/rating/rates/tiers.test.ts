@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Rate, Tier } from '../../../../src/core/catalogue.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
+import type { FieldPath } from '../../../../src/core/errors.ts';
 import { bandAt, priceBands, validateTiers, walkBands } from '../../../../src/rating/rates/tiers.ts';
 import { flat, tiers } from '../fixtures.ts';
 
@@ -47,13 +48,13 @@ describe('validateTiers', () => {
     expect(validateTiers(list(['0.5', '2'], [null, '1']))).toBeNull();
   });
 
-  const bad: [string, readonly Tier[], string][] = [
-    ['no tiers', list(), ''],
-    ['an end to the last tier', list(['10', '1'], ['10', '2']), '[1].size'],
-    ['no end to an earlier tier', list([null, '1'], [null, '2']), '[0].size'],
-    ['a width of 0', list(['0', '1'], [null, '2']), '[0].size'],
-    ['a negative width', list(['5', '1'], ['-1', '1'], [null, '2']), '[1].size'],
-    ['a negative price', list(['5', '-1'], [null, '2']), '[0].price'],
+  const bad: [string, readonly Tier[], FieldPath][] = [
+    ['no tiers', list(), []],
+    ['an end to the last tier', list(['10', '1'], ['10', '2']), [1, 'size']],
+    ['no end to an earlier tier', list([null, '1'], [null, '2']), [0, 'size']],
+    ['a width of 0', list(['0', '1'], [null, '2']), [0, 'size']],
+    ['a negative width', list(['5', '1'], ['-1', '1'], [null, '2']), [1, 'size']],
+    ['a negative price', list(['5', '-1'], [null, '2']), [0, 'price']],
   ];
-  test.each(bad)('refuses %s', (_, given, field) => expect(validateTiers(given)?.field).toBe(field));
+  test.each(bad)('refuses %s', (_, given, path) => expect(validateTiers(given)?.path).toEqual(path));
 });
