@@ -2,7 +2,7 @@
  * What makes the definition of a metric sound (docs/metering.md, "Metrics"; docs/sql-metrics.md).
  *
  * A matching event always has the aggregated property and every group property: that is why both must be
- * named by a property filter. `field` paths are those of the create request.
+ * named by a property filter.
  */
 import { invalid, words } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';

@@ -1,7 +1,4 @@
-/**
- * What makes a product sound (docs/catalogue.md, "Products"). Pure; what must be looked up is passed in.
- * `field` paths are those of the create and the update request.
- */
+/** What makes a product sound (docs/catalogue.md, "Products"). Pure; what must be looked up is passed in. */
 import type { ProductType } from '../../core/catalogue.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';

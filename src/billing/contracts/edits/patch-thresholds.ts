@@ -21,8 +21,9 @@ export function patchedSpendThreshold(
 ): SpendThreshold | null {
   if (patch === null) return from;
   const path = ['updates', 'updateSpendThreshold'];
-  if (from === null)
+  if (from === null) {
     throw invalid(path, words`the contract has none: use ${['additions', 'spendThreshold']}`);
+  }
   const changed = {
     ...patchedSettings(from, patch, path),
     commit: patchedThresholdCommit(from.commit, patch.commit ?? {}),
@@ -44,18 +45,14 @@ export function patchedPrepaidBalanceThreshold(
   }
   const { commit = {}, customCreditTypeId, balanceSpecifiers } = patch;
   const { applicability } = from.commit;
+  const scopeAt = [...path, 'commit', 'applicability'];
   const changed: PrepaidBalanceThreshold = {
     ...patchedSettings(from, patch, path),
     rechargeToAmount: patch.rechargeToAmount ?? from.rechargeToAmount,
     customCreditTypeId: customCreditTypeId === undefined ? from.customCreditTypeId : customCreditTypeId,
     commit: {
       ...patchedThresholdCommit(from.commit, commit),
-      applicability: patchedApplicability(
-        applicability,
-        commit,
-        [...path, 'commit', 'applicability'],
-        context,
-      ),
+      applicability: patchedApplicability(applicability, commit, scopeAt, context),
     },
     balanceSpecifiers: balanceSpecifiers === undefined ? from.balanceSpecifiers : (balanceSpecifiers ?? []),
   };
