@@ -53,20 +53,20 @@ export async function createEmptyDatabase(): Promise<PostgresConnection> {
  * so (vitest.config.ts).
  */
 export async function createTestClickHouse(): Promise<ClickHouse> {
-  const remote = inject('clickhouse');
-  if (remote !== undefined) {
-    const server = { url: frontUrl(remote.port, uniqueName()), cluster: remote.cluster };
-    await createRemoteDatabase(server);
-    const clickhouse = createRemoteClickHouse(server);
-    await applySchema(clickhouse, remote.cluster);
-    return clickhouse;
-  }
-  const clickhouse = await createEmbeddedClickHouse({
-    directory: await engineDirectory(),
-    database: uniqueName(),
-  });
-  await applySchema(clickhouse, undefined);
+  const clickhouse = await createEmptyClickHouse();
+  await applySchema(clickhouse, inject('clickhouse')?.cluster);
   return clickhouse;
+}
+
+/** The same without any table, for tests of the migrations themselves. */
+export async function createEmptyClickHouse(): Promise<ClickHouse> {
+  const remote = inject('clickhouse');
+  if (remote === undefined) {
+    return createEmbeddedClickHouse({ directory: await engineDirectory(), database: uniqueName() });
+  }
+  const server = { url: frontUrl(remote.port, uniqueName()), cluster: remote.cluster };
+  await createRemoteDatabase(server);
+  return createRemoteClickHouse(server);
 }
 
 /** A directory of its own below the run's, which goes away with it. */

@@ -1,0 +1,121 @@
+/** Today's service on the stores of every earlier version (docs/upgrades.md): it reads all that was in them. */
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { JsonNumber, stringifyJson } from '../../src/api/json.ts';
+import { type Application, createApplication } from '../../src/application.ts';
+import { parseRfc3339 } from '../../src/core/time.ts';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { applySchema } from '../../src/metering/schema.ts';
+import { createDatabase, type DatabasePool } from '../../src/store/database.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+import { type ApiClient, createApiClient } from '../support/api-client.ts';
+import { type FrozenFacts, frozenStates, readFrozenAnswers } from '../support/frozen-state.ts';
+import { loadFrozenState } from '../support/load-frozen-state.ts';
+import { createEmptyClickHouse, createEmptyDatabase } from '../support/stores.ts';
+
+interface Running {
+  readonly api: ApiClient;
+  close(): Promise<void>;
+}
+
+async function upgrade(name: string): Promise<Running> {
+  const postgres = await createEmptyDatabase();
+  const clickhouse = await createEmptyClickHouse();
+  const facts = await loadFrozenState(name, { postgres, clickhouse });
+  await migrateDatabase(postgres);
+  await applySchema(clickhouse, undefined);
+  const pool = createDatabase(postgres);
+  const application = await start(pool, clickhouse, facts);
+  const request = (path: string, init: RequestInit) =>
+    application.fetch(new Request(`http://frozen.invalid${path}`, init));
+  return {
+    api: createApiClient({ hono: { request }, routes: application.routes }, facts.token),
+    async close() {
+      await application.close();
+      await clickhouse.close();
+      await pool.close();
+    },
+  };
+}
+
+function start(pool: DatabasePool, clickhouse: ClickHouse, facts: FrozenFacts): Promise<Application> {
+  return createApplication({
+    config: {
+      apiToken: facts.token,
+      gracePeriodHours: 24,
+      ingestWindowDays: 34,
+      sandboxNow: parseRfc3339(facts.now) ?? undefined,
+    },
+    log: pino({ level: 'warn' }),
+    stores: { db: pool.db, clickhouse, ping: pool.ping },
+    firstToken: async () => ({ token: facts.token }),
+  });
+}
+
+/** Requests under way at the same time. */
+const AT_ONCE = 6;
+
+/** Where the page after this one begins is the service's own business. */
+const CURSOR = 'next_page';
+
+/**
+ * What of `then` is not in `now`, as paths. A member that was added since is no difference; a value, a missing
+ * member and the number of items in a list are.
+ */
+function differences(then: unknown, now: unknown, path = '$'): string[] {
+  if (Array.isArray(then) && Array.isArray(now) && then.length === now.length) {
+    return then.flatMap((item, index) => differences(item, now[index], `${path}[${index}]`));
+  }
+  if (isObject(then) && isObject(now)) {
+    return Object.entries(then).flatMap(([name, value]) =>
+      name === CURSOR && typeof value === 'string' && typeof now[name] === 'string'
+        ? []
+        : differences(value, now[name], `${path}.${name}`),
+    );
+  }
+  const [was, is] = [stringifyJson(then), now === undefined ? 'missing' : stringifyJson(now)];
+  return was === is ? [] : [`${path}: was ${was}, is ${is}`];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  );
+}
+
+describe('the comparison of answers', () => {
+  test('takes added members, and nothing else, for the same answer', () => {
+    const then = { id: 'a', list: [{ n: 1 }], none: null };
+    expect(differences(then, { ...then, list: [{ n: 1, added: true }], added: 2 })).toEqual([]);
+    expect(differences(then, { ...then, list: [] })).toHaveLength(1);
+    expect(differences(then, { ...then, list: [{ n: 1.5 }] })).toEqual(['$.list[0].n: was 1, is 1.5']);
+    expect(differences(then, { id: 'a', list: then.list })).toEqual(['$.none: was null, is missing']);
+    expect(differences(new JsonNumber('1.0000000000000000000001'), 1)).toHaveLength(1);
+    expect(differences({ [CURSOR]: 'a' }, { [CURSOR]: 'b' })).toEqual([]);
+    expect(differences({ [CURSOR]: 'a' }, { [CURSOR]: null })).toHaveLength(1);
+  });
+});
+
+describe.each(await frozenStates())('the frozen state %s', (name) => {
+  let running: Running;
+
+  beforeAll(async () => {
+    running = await upgrade(name);
+  });
+  afterAll(() => running.close());
+
+  test('is answered as by the version that left it', async () => {
+    const found: string[] = [];
+    const answers = await readFrozenAnswers(name);
+    for (let first = 0; first < answers.length; first += AT_ONCE) {
+      const asked = answers.slice(first, first + AT_ONCE).map(async ({ request, answer }) => {
+        const { method, path, body } = request;
+        const now = await running.api.send(method, path, body);
+        const where = `${method} ${path} ${body === undefined ? '' : JSON.stringify(body)}`;
+        return differences(answer, now.body).map((difference) => `${where} ${difference}`);
+      });
+      found.push(...(await Promise.all(asked)).flat());
+    }
+    expect(found).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,95 @@
+/** Puts a frozen state into empty stores: the tables as they were then, and the rows that were in them. */
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ClickHouse } from '../../src/metering/clickhouse.ts';
+import { renderStatements } from '../../src/metering/schema.ts';
+import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+import {
+  type FrozenFacts,
+  type FrozenRows,
+  readFrozenFacts,
+  readFrozenRows,
+  readFrozenSequences,
+} from './frozen-state.ts';
+import { createTestDirectory } from './stores.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export async function loadFrozenState(
+  name: string,
+  stores: { readonly postgres: PostgresConnection; readonly clickhouse: ClickHouse },
+): Promise<FrozenFacts> {
+  const facts = await readFrozenFacts(name);
+  await migrateDatabase(stores.postgres, await migrationsUpTo(facts.migrations.postgres));
+  await loadPostgres(name, stores.postgres);
+  for (const file of facts.migrations.clickhouse) {
+    const text = await readFile(join(ROOT, 'clickhouse', file), 'utf8');
+    for (const statement of renderStatements(text, undefined)) await stores.clickhouse.command(statement);
+  }
+  for (const table of await readFrozenRows(name, 'clickhouse')) await loadTable(stores.clickhouse, table);
+  return facts;
+}
+
+/** A copy of drizzle/ that ends with the last of these migrations. */
+async function migrationsUpTo(tags: readonly string[]): Promise<string> {
+  const folder = await createTestDirectory();
+  await cp(join(ROOT, 'drizzle'), folder, { recursive: true });
+  const path = join(folder, 'meta', '_journal.json');
+  const journal: { entries: { tag: string }[] } = JSON.parse(await readFile(path, 'utf8'));
+  const entries = journal.entries.filter(({ tag }) => tags.includes(tag));
+  await writeFile(path, JSON.stringify({ ...journal, entries }));
+  return folder;
+}
+
+async function loadPostgres(name: string, connection: PostgresConnection): Promise<void> {
+  const tables = await readFrozenRows(name, 'postgres');
+  const sequences = await readFrozenSequences(name);
+  const client = connectPostgres(connection, { max: 1, connection: { TimeZone: 'UTC' } });
+  try {
+    await client.begin(async (transaction) => {
+      // The rows obeyed all foreign keys where they come from, whatever order they are loaded in.
+      await transaction`set local session_replication_role = replica`;
+      for (const { table, columns, rows } of tables) {
+        const names = columns.map((column) => `"${column}"`).join(', ');
+        const types = new Map(
+          (
+            await transaction<{ name: string; type: string }[]>`
+              select attname as name, format_type(atttypid, atttypmod) as type
+              from pg_attribute where attrelid = ${table}::regclass and attnum > 0`
+          ).map(({ name, type }) => [name, type]),
+        );
+        const values = columns.map((column, index) => `(line ->> ${index})::${types.get(column)}`).join(', ');
+        await transaction.unsafe(
+          `insert into "${table}" (${names}) overriding system value
+           select ${values} from json_array_elements($1::text::json) as line`,
+          [`[${rows.join(',')}]`],
+        );
+      }
+      for (const [sequence, last] of Object.entries(sequences)) {
+        await transaction`select setval(${sequence}::regclass, ${last}::bigint)`;
+      }
+    });
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * When a row was written is the clock of the server, by which ClickHouse throws repeats away: they are
+ * loaded as if they had been written now.
+ */
+const WRITTEN_BY_THE_SERVER = 'written_at';
+
+async function loadTable(clickhouse: ClickHouse, { table, columns, rows }: FrozenRows): Promise<void> {
+  const kept = columns.flatMap((column, index) => (column === WRITTEN_BY_THE_SERVER ? [] : [index]));
+  const lines = rows.map((row) => {
+    const values: unknown[] = JSON.parse(row);
+    return kept.length === columns.length ? row : JSON.stringify(kept.map((index) => values[index]));
+  });
+  await clickhouse.insertRows({
+    table,
+    columns: columns.filter((column) => column !== WRITTEN_BY_THE_SERVER),
+    rows: Buffer.from(lines.map((line) => `${line}\n`).join('')),
+  });
+}
