@@ -8,14 +8,13 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { type Application, createApplication } from '../src/application.ts';
+import { type Application, createApplication } from '../src/app/application.ts';
+import { migrateStores } from '../src/app/migrate-stores.ts';
+import { createEmbeddedClickHouse } from '../src/app/stores.ts';
 import { parseRfc3339 } from '../src/core/time.ts';
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts';
-import type { ClickHouse } from '../src/metering/clickhouse.ts';
-import { applySchema } from '../src/metering/schema.ts';
+import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
 import { createDatabase, type PostgresConnection } from '../src/store/database.ts';
-import { migrateDatabase } from '../src/store/migrate.ts';
-import { createEmbeddedClickHouse } from '../src/stores.ts';
 import { createApiClient } from '../test/support/api-client.ts';
 import {
   FROZEN_FOLDER,
@@ -45,8 +44,7 @@ async function main(name: string | undefined): Promise<void> {
   const postgres = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
   const clickhouse = await createEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse') });
   try {
-    await migrateDatabase(postgres.connection);
-    await applySchema(clickhouse, undefined);
+    await migrateStores({ postgres: postgres.connection, clickhouse, cluster: undefined });
     const answers = await tellAndAsk(postgres.connection, clickhouse);
     await writeFrozenState(directory, {
       facts: { now: STORY_ENDS, token: TOKEN, migrations: await appliedMigrations() },
@@ -122,7 +120,7 @@ async function appliedMigrations() {
     await readFile(join(ROOT, 'drizzle', 'meta', '_journal.json'), 'utf8'),
   );
   const files = (await readdir(join(ROOT, 'clickhouse'))).filter((name) => /^\d{4}_.*\.sql$/.test(name));
-  return { postgres: journal.entries.map(({ tag }) => tag), clickhouse: files.sort() };
+  return { postgres: journal.entries.map(({ tag }) => tag), clickhouse: files.sort(), areRecorded: true };
 }
 
 await main(process.argv[2]);

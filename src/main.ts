@@ -7,12 +7,19 @@
 
 import { type Service, startService } from './app/service.ts';
 import { type Config, ConfigError, loadConfig, processEnvironment } from './config.ts';
+import { MigrationError } from './core/migrations.ts';
 import { EmbeddedClickHouseError } from './embedded/chdb-engine.ts';
 import { DataDirectoryError } from './embedded/data-directory.ts';
 import { EmbeddedPostgresError } from './embedded/postgres-binaries.ts';
 import { createLogger } from './log.ts';
 
-const EXPECTED = [ConfigError, DataDirectoryError, EmbeddedPostgresError, EmbeddedClickHouseError];
+const EXPECTED = [
+  ConfigError,
+  DataDirectoryError,
+  EmbeddedPostgresError,
+  EmbeddedClickHouseError,
+  MigrationError,
+];
 
 async function main(): Promise<void> {
   const config = loadConfig(processEnvironment());

@@ -1,6 +1,6 @@
 /** Every question that can be asked of a frozen state: each operation that reads, of each thing it knows. */
 
-import type { RouteDefinition } from '../../src/api/route.ts';
+import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { routeFor } from '../../test/support/contract.ts';
 import type { FrozenRequest } from '../../test/support/frozen-state.ts';
 import type { Story } from './story.ts';

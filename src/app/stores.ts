@@ -9,9 +9,8 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgr
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
-import { applySchema } from '../metering/schema.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
-import { migrateDatabase } from '../store/migrate.ts';
+import { migrateStores } from './migrate-stores.ts';
 
 export type StoresConfig = Pick<
   Config,
@@ -29,7 +28,7 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-/** Starts both at the same time; when one fails the other is closed again before this throws. */
+/** Starts both at the same time; when something fails what is open is closed again before this throws. */
 export async function startStores(config: StoresConfig): Promise<Stores> {
   const [relational, columnar] = await Promise.allSettled([openPostgres(config), openClickHouse(config)]);
   if (relational.status === 'rejected' || columnar.status === 'rejected') {
@@ -37,8 +36,17 @@ export async function startStores(config: StoresConfig): Promise<Stores> {
     if (columnar.status === 'fulfilled') await columnar.value.close();
     throw relational.status === 'rejected' ? relational.reason : (columnar as PromiseRejectedResult).reason;
   }
-  const { pool, close: closePostgres, lost } = relational.value;
+  const { connection, pool, close: closePostgres, lost } = relational.value;
   const clickhouse = columnar.value;
+  const close = async () => {
+    await Promise.all([closePostgres(), clickhouse.close()]);
+  };
+  try {
+    await migrateStores({ postgres: connection, clickhouse, cluster: config.clickhouseCluster });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     db: pool.db,
     clickhouse,
@@ -46,13 +54,12 @@ export async function startStores(config: StoresConfig): Promise<Stores> {
     ping: async () => {
       await Promise.all([pool.ping(), clickhouse.ping()]);
     },
-    close: async () => {
-      await Promise.all([closePostgres(), clickhouse.close()]);
-    },
+    close,
   };
 }
 
 interface Relational {
+  readonly connection: PostgresConnection;
   readonly pool: DatabasePool;
   readonly lost: Promise<string>;
   close(): Promise<void>;
@@ -64,14 +71,8 @@ async function openPostgres(config: StoresConfig): Promise<Relational> {
       ? await startEmbeddedPostgres({ directory: join(config.dataDir, 'postgres') })
       : undefined;
   const connection: PostgresConnection = embedded?.connection ?? { url: config.databaseUrl ?? '' };
-  try {
-    await migrateDatabase(connection);
-  } catch (error) {
-    await embedded?.stop();
-    throw error;
-  }
   const pool = createDatabase(connection);
-  return { pool, lost: endOf(embedded), close: () => closeInOrder(pool, embedded) };
+  return { connection, pool, lost: endOf(embedded), close: () => closeInOrder(pool, embedded) };
 }
 
 /** The pool first, so that no query meets a server that is going away. */
@@ -86,17 +87,6 @@ async function endOf(embedded: EmbeddedPostgres | undefined): Promise<string> {
 }
 
 async function openClickHouse(config: StoresConfig): Promise<ClickHouse> {
-  const clickhouse = await connectClickHouse(config);
-  try {
-    await applySchema(clickhouse, config.clickhouseCluster);
-  } catch (error) {
-    await clickhouse.close();
-    throw error;
-  }
-  return clickhouse;
-}
-
-async function connectClickHouse(config: StoresConfig): Promise<ClickHouse> {
   if (config.clickhouseUrl === undefined) {
     const directory = join(config.dataDir, 'clickhouse');
     return await createEmbeddedClickHouse({ directory, workerThreads: config.workerThreads });

@@ -1,69 +1,101 @@
 /**
- * The tables in ClickHouse: clickhouse/*.sql, applied in order at every start. Each statement is
- * idempotent, so nothing has to be remembered about what was applied.
+ * Brings the tables in ClickHouse up to date: the files of clickhouse/ are applied once, in order, and each is
+ * recorded in `schema_migrations` when its last statement is done. ClickHouse has no transactions over several
+ * statements, so a file that failed half-way is repeated from its first statement by the next start.
  *
- * One source serves a single node and a cluster. On a cluster a table is replicated under the name
- * `<table>_local`, and `<table>` is the Distributed table in front of it, so queries and inserts read
- * the same on both.
+ * The caller keeps other processes from doing the same at the same time (`store/migrate.ts`).
  */
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { failureReason, MigrationError, pendingMigrations } from '../core/migrations.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
+import { readSchemaFiles, renderStatements, type SchemaFile } from './schema-files.ts';
 
-/** At the package root, which is two levels up from src/metering and from dist/metering alike. */
-const DDL_FOLDER = fileURLToPath(new URL('../../clickhouse', import.meta.url));
+const STORE = 'ClickHouse';
 
-const CLUSTER_ONLY = '-- only on a cluster';
+/** The record itself. It cannot be a migration, and never changes. */
+const RECORD = `
+CREATE TABLE IF NOT EXISTS schema_migrations\${LOCAL} \${ON_CLUSTER}
+(
+  name       String                 COMMENT 'Of the file in clickhouse/',
+  checksum   String                 COMMENT 'SHA-256 of its text',
+  applied_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC')
+)
+ENGINE = \${REPLICATED}MergeTree
+ORDER BY name
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1;
+
+-- only on a cluster
+CREATE TABLE IF NOT EXISTS schema_migrations \${ON_CLUSTER}
+AS schema_migrations\${LOCAL}
+ENGINE = Distributed(\${CLUSTER}, currentDatabase(), schema_migrations\${LOCAL}, sipHash64(name));
+`;
+
+const appliedRow = z.object({ name: z.string(), checksum: z.string() });
+
+/** Applies and records what is pending. `cluster` is the name of the cluster, or undefined for a single node. */
+export async function applySchema(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  folder?: string,
+): Promise<void> {
+  const files = await readSchemaFiles(folder);
+  const pending = await findPendingFiles(clickhouse, cluster, files);
+  await applyFiles(clickhouse, cluster, files, pending);
+}
 
 /**
- * Where Keeper knows a table by, the same on all replicas of a shard and at every start. The default has
- * an id in it that a later `CREATE ... ON CLUSTER` makes anew, so a node that is added or replaced would
- * not find the others.
+ * In order; before there was a record all files are. Throws a `MigrationError` where the database is not what
+ * this version knows, and changes none of the tables.
  */
-const REPLICA_PATH = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";
-
-const REPLICATED_ENGINE = /\b(Replicated\w*MergeTree)(?:\(([^()]*)\))?/g;
-
-/** Creates what is missing. `cluster` is the name of the cluster, or undefined for a single node. */
-export async function applySchema(clickhouse: ClickHouse, cluster: string | undefined): Promise<void> {
-  for (const statement of await schemaStatements(cluster)) await clickhouse.command(statement);
-}
-
-/** All statements in order, as they are sent. */
-export async function schemaStatements(cluster: string | undefined): Promise<string[]> {
-  const files = (await readdir(DDL_FOLDER)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort();
-  const texts = await Promise.all(files.map((name) => readFile(join(DDL_FOLDER, name), 'utf8')));
-  return texts.flatMap((text) => renderStatements(text, cluster));
-}
-
-/** Splits a file at lines that end in a semicolon and fills in its placeholders. */
-export function renderStatements(text: string, cluster: string | undefined): string[] {
-  const values: Readonly<Record<string, string>> = {
-    LOCAL: cluster === undefined ? '' : '_local',
-    ON_CLUSTER: cluster === undefined ? '' : `ON CLUSTER '${cluster}'`,
-    REPLICATED: cluster === undefined ? '' : 'Replicated',
-    CLUSTER: cluster === undefined ? '' : `'${cluster}'`,
-  };
-  return text
-    .split(/;[ \t]*$/m)
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '')
-    .filter((statement) => cluster !== undefined || !statement.startsWith(CLUSTER_ONLY))
-    .map((statement) => withReplicaPath(fillIn(statement, values)));
-}
-
-function fillIn(statement: string, values: Readonly<Record<string, string>>): string {
-  return statement.replace(/\$\{([A-Z_]+)\}/g, (placeholder, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`unknown placeholder ${placeholder} in the ClickHouse schema`);
-    return value;
+export async function findPendingFiles(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  files: readonly SchemaFile[],
+): Promise<SchemaFile[]> {
+  for (const statement of renderStatements(RECORD, cluster)) await clickhouse.command(statement);
+  const applied = await clickhouse.query({
+    sql: 'SELECT DISTINCT name, checksum FROM schema_migrations ORDER BY name',
+    schema: appliedRow,
   });
+  return pendingMigrations(STORE, files, applied);
 }
 
-function withReplicaPath(statement: string): string {
-  return statement.replace(REPLICATED_ENGINE, (_, engine: string, parameters?: string) => {
-    const own = parameters === undefined || parameters === '' ? '' : `, ${parameters}`;
-    return `${engine}(${REPLICA_PATH}${own})`;
-  });
+/**
+ * On a cluster all files are sent again, because a node that was added or replaced has none of the tables yet.
+ * Throws a `MigrationError` that names the file and the statement that failed.
+ */
+export async function applyFiles(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  files: readonly SchemaFile[],
+  pending: readonly SchemaFile[],
+): Promise<void> {
+  for (const file of cluster === undefined ? pending : files) {
+    await applyFile(clickhouse, cluster, file);
+    if (pending.includes(file)) await record(clickhouse, file);
+  }
+}
+
+async function applyFile(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  { name, text }: SchemaFile,
+): Promise<void> {
+  const statements = renderStatements(text, cluster);
+  for (const [index, statement] of statements.entries()) {
+    try {
+      await clickhouse.command(statement);
+    } catch (error) {
+      throw new MigrationError(
+        `migration ${name} could not be applied to ${STORE}, statement ${index + 1} of ${statements.length}: ${failureReason(error)}. ` +
+          'No data is lost. Remove the cause and start again: the migration is repeated from its first statement (docs/operations.md)',
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function record(clickhouse: ClickHouse, { name, checksum }: SchemaFile): Promise<void> {
+  const rows = Buffer.from(`${JSON.stringify([name, checksum])}\n`);
+  await clickhouse.insertRows({ table: 'schema_migrations', columns: ['name', 'checksum'], rows });
 }

@@ -1,8 +1,9 @@
 /** The edit history of contracts. */
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
-import { type ContractEdit, contractChanges } from '../core/terms/contract-edits.ts';
+import type { ContractEdit } from '../core/terms/contract-edits.ts';
 import type { Database, Transaction } from './database.ts';
+import { contractChangesDocument } from './document-kinds.ts';
 import { contractEdits } from './schema/contract-edits.ts';
 
 /**
@@ -12,7 +13,7 @@ import { contractEdits } from './schema/contract-edits.ts';
 export async function insertContractEdit(tx: Transaction, edit: ContractEdit): Promise<boolean> {
   const rows = await tx
     .insert(contractEdits)
-    .values(edit)
+    .values(toRow(edit))
     .onConflictDoNothing({ target: contractEdits.uniquenessKey })
     .returning({ id: contractEdits.id });
   return rows.length > 0;
@@ -23,7 +24,7 @@ export async function insertContractEdits(
   tx: Transaction,
   edits: readonly (ContractEdit & { readonly uniquenessKey: null })[],
 ): Promise<void> {
-  if (edits.length > 0) await tx.insert(contractEdits).values([...edits]);
+  if (edits.length > 0) await tx.insert(contractEdits).values(edits.map(toRow));
 }
 
 export async function isEditKeyUsed(db: Database | Transaction, uniquenessKey: string): Promise<boolean> {
@@ -63,7 +64,11 @@ export async function loadAmendments(
   return groupBy(rows.map(fromRow), (edit) => edit.contractId);
 }
 
+function toRow(edit: ContractEdit): typeof contractEdits.$inferInsert {
+  return { ...edit, changes: contractChangesDocument.write(edit.changes) };
+}
+
 function fromRow(row: typeof contractEdits.$inferSelect): ContractEdit {
   const { sequence: _, ...rest } = row;
-  return { ...rest, changes: contractChanges.parse(row.changes) };
+  return { ...rest, changes: contractChangesDocument.read(row.changes) };
 }

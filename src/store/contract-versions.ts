@@ -1,8 +1,9 @@
 /** Earlier states of contracts: what each was before it was changed. */
 import { and, asc, eq, gt, inArray } from 'drizzle-orm';
-import { type FullContract, fullContract } from '../core/terms/contract.ts';
+import type { FullContract } from '../core/terms/contract.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { contractVersionDocument } from './document-kinds.ts';
 import { contractVersions } from './schema/contracts.ts';
 
 /** Keeps what contracts were until `supersededAt`. Belongs into the transaction that changes them. */
@@ -12,11 +13,13 @@ export async function insertContractVersions(
   supersededAt: Instant,
 ): Promise<void> {
   if (versions.length === 0) return;
-  await tx
-    .insert(contractVersions)
-    .values(
-      versions.map((version) => ({ contractId: version.contract.id, supersededAt, document: version })),
-    );
+  await tx.insert(contractVersions).values(
+    versions.map((version) => ({
+      contractId: version.contract.id,
+      supersededAt,
+      document: contractVersionDocument.write(version),
+    })),
+  );
 }
 
 /** The contracts as they were created. Those that were never changed are absent. */
@@ -30,7 +33,7 @@ export async function loadInitialVersions(
     .from(contractVersions)
     .where(inArray(contractVersions.contractId, [...contractIds]))
     .orderBy(asc(contractVersions.contractId), asc(contractVersions.sequence));
-  return new Map(rows.map((row) => [row.contractId, fullContract.parse(row.document)]));
+  return new Map(rows.map((row) => [row.contractId, contractVersionDocument.read(row.document)]));
 }
 
 /** The contract as it stood at `at`; null where nothing has changed since. */
@@ -45,5 +48,5 @@ export async function findVersionAsOf(
     .where(and(eq(contractVersions.contractId, contractId), gt(contractVersions.supersededAt, at)))
     .orderBy(asc(contractVersions.sequence))
     .limit(1);
-  return row === undefined ? null : fullContract.parse(row.document);
+  return row === undefined ? null : contractVersionDocument.read(row.document);
 }

@@ -5,14 +5,10 @@
 import { inArray } from 'drizzle-orm';
 import { assert } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
-import {
-  type CardTerms,
-  type ContractUsageTerms,
-  cardTerms,
-  contractUsageTerms,
-  type InvoiceTerms,
-} from '../core/invoice-terms.ts';
+import type { CardTerms, ContractUsageTerms, InvoiceTerms } from '../core/invoice-terms.ts';
 import type { Database, Transaction } from './database.ts';
+import { cardTermsDocument, contractTermsDocument } from './document-kinds.ts';
+import type { JsonObject } from './documents.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
 
@@ -29,11 +25,18 @@ export async function storeInvoiceTerms(
   terms: readonly Terms[],
 ): Promise<ReadonlyMap<Terms, string>> {
   // JSON writes every decimal as text, and the members of an object in the order in which it was built.
-  const ids = new Map(terms.map((one) => [one, derivedId('invoice-terms', JSON.stringify(one))]));
+  const documents = new Map(terms.map((one) => [one, toDocument(one)]));
+  const ids = new Map(
+    [...documents].map(([one, document]) => [one, derivedId('invoice-terms', JSON.stringify(document))]),
+  );
   const known = await knownIds(tx, [...new Set(ids.values())]);
-  const missing = new Map([...ids].filter(([, id]) => !known.has(id)).map(([one, id]) => [id, one]));
+  const missing = new Map(
+    [...ids].filter(([, id]) => !known.has(id)).map(([one, id]) => [id, documents.get(one)]),
+  );
   // Always in one order: two transactions that store the same terms wait for each other, and not in a circle.
-  const rows = [...missing].map(([id, one]) => ({ id, terms: one })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  const rows = [...missing]
+    .map(([id, document]) => ({ id, terms: document }))
+    .sort((a, b) => (a.id < b.id ? -1 : 1));
   for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceTerms).values(chunk).onConflictDoNothing();
   return ids;
 }
@@ -52,9 +55,13 @@ export async function loadInvoiceTerms(
     return row.terms;
   };
   return {
-    card: cardTerms.parse(termsOf(cardTermsId)),
-    contract: contractUsageTerms.parse(termsOf(contractTermsId)),
+    card: cardTermsDocument.read(termsOf(cardTermsId)),
+    contract: contractTermsDocument.read(termsOf(contractTermsId)),
   };
+}
+
+function toDocument(terms: Terms): JsonObject {
+  return 'customerRefs' in terms ? contractTermsDocument.write(terms) : cardTermsDocument.write(terms);
 }
 
 async function knownIds(tx: Transaction, ids: readonly string[]): Promise<Set<string>> {

@@ -1,34 +1,125 @@
 /**
- * Applies the generated migrations in drizzle/. All pending ones run in one transaction, so a failing
- * one leaves the database as it was.
+ * Applies the generated migrations in drizzle/, which Drizzle records in `drizzle.__drizzle_migrations`. All
+ * pending ones run in one transaction, so a failing one leaves the database as it was.
  */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DrizzleQueryError, sql } from 'drizzle-orm';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
-import { connectPostgres, type PostgresConnection } from './database.ts';
+import { z } from 'zod';
+import { failureReason, type Migration, MigrationError, pendingMigrations } from '../core/migrations.ts';
+import { formatInstant } from '../core/time.ts';
+import { connectPostgres, type Database, type PostgresConnection } from './database.ts';
 
 /** At the package root, which is two levels up from src/store and from dist/store alike. */
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../drizzle', import.meta.url));
+
+const STORE = 'PostgreSQL';
 
 /** Any fixed number will do, as long as nothing else in this database takes the same lock. */
 const MIGRATION_LOCK = 7_206_455_141;
 
 /**
- * Brings the database up to date. Safe when several processes start at once: the migrator takes no
- * lock of its own, so one connection holds an advisory lock from before it looks until it is done.
+ * Runs `work` while no other process migrates the stores that belong to this database. The database it gets is
+ * for migrations: its statements have no limit of time.
  */
-export async function migrateDatabase(
+export async function withMigrationLock<Result>(
   connection: PostgresConnection,
-  migrationsFolder: string = MIGRATIONS_FOLDER,
-): Promise<void> {
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
   const client = connectPostgres(connection, {
     max: 1,
     connection: { application_name: 'tallyhouse migrate' },
   });
+  const db = drizzle(client);
   try {
-    await client`select pg_advisory_lock(${MIGRATION_LOCK})`;
-    await migrate(drizzle(client), { migrationsFolder });
+    // Drizzle's migrator takes no lock of its own. This one goes with the connection.
+    await db.execute(sql`select pg_advisory_lock(${MIGRATION_LOCK})`);
+    return await work(db);
   } finally {
     await client.end({ timeout: 5 });
   }
+}
+
+/** Brings the database up to date under the lock. */
+export async function migrateDatabase(
+  connection: PostgresConnection,
+  migrationsFolder: string = MIGRATIONS_FOLDER,
+): Promise<void> {
+  await withMigrationLock(connection, async (db) => {
+    await applyMigrations(db, await findPendingMigrations(db, migrationsFolder), migrationsFolder);
+  });
+}
+
+/** A file of drizzle/ with its statements. */
+export interface PostgresMigration extends Migration {
+  readonly statements: readonly string[];
+}
+
+/** In order. Throws a `MigrationError` where the database is not what this version knows, and changes nothing. */
+export async function findPendingMigrations(
+  db: Database,
+  migrationsFolder: string = MIGRATIONS_FOLDER,
+): Promise<PostgresMigration[]> {
+  const journal = await readJournal(migrationsFolder);
+  const files = readMigrationFiles({ migrationsFolder });
+  const known = files.map((file) => ({
+    name: nameOf(journal, file.folderMillis),
+    checksum: file.hash,
+    statements: file.sql,
+  }));
+  return pendingMigrations(STORE, known, await readApplied(db, journal));
+}
+
+/** All or none of them. Throws a `MigrationError` that names the one that failed. */
+export async function applyMigrations(
+  db: Database,
+  pending: readonly PostgresMigration[],
+  migrationsFolder: string = MIGRATIONS_FOLDER,
+): Promise<void> {
+  if (pending.length === 0) return;
+  try {
+    await migrate(db, { migrationsFolder });
+  } catch (error) {
+    const query = error instanceof DrizzleQueryError ? error.query : undefined;
+    const failed = pending.find(({ statements }) => query !== undefined && statements.includes(query));
+    const which = failed === undefined ? pending.map(({ name }) => name).join(', ') : failed.name;
+    throw new MigrationError(
+      `migration ${which} could not be applied to ${STORE}: ${failureReason(error)}. ` +
+        'Nothing of it was kept and no data is lost. Remove the cause and start again, or go back to the version before (docs/operations.md)',
+      { cause: error },
+    );
+  }
+}
+
+const journalSchema = z.object({ entries: z.array(z.object({ tag: z.string(), when: z.int() })) });
+type Journal = z.output<typeof journalSchema>['entries'];
+
+async function readJournal(migrationsFolder: string): Promise<Journal> {
+  const text = await readFile(join(migrationsFolder, 'meta', '_journal.json'), 'utf8');
+  return journalSchema.parse(JSON.parse(text)).entries;
+}
+
+/** Drizzle records when a migration was made; one that the journal does not have is named by that. */
+function nameOf(journal: Journal, when: number): string {
+  return journal.find((entry) => entry.when === when)?.tag ?? `of ${formatInstant(when)}`;
+}
+
+const appliedRow = z.object({ hash: z.string(), created_at: z.coerce.number() });
+
+async function readApplied(db: Database, journal: Journal): Promise<Migration[]> {
+  const [table] = await db.execute(
+    sql`select to_regclass('drizzle.__drizzle_migrations') is not null as found`,
+  );
+  if (table?.found !== true) return [];
+  const rows = await db.execute(
+    sql`select hash, created_at from drizzle.__drizzle_migrations order by created_at, id`,
+  );
+  return z
+    .array(appliedRow)
+    .parse([...rows])
+    .map((row) => ({ name: nameOf(journal, row.created_at), checksum: row.hash }));
 }

@@ -1,9 +1,10 @@
 /** Packages, the assignments of their aliases, and which contracts were made of them. */
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
-import { type Package, packageSchema } from '../core/terms/packages.ts';
+import type { Package } from '../core/terms/packages.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { packageHeaderDocument, packageTermsDocument } from './document-kinds.ts';
 import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
 import { contracts } from './schema/contracts.ts';
 import { packageAliases, packages } from './schema/packages.ts';
@@ -32,7 +33,7 @@ export async function insertPackage(
 ): Promise<boolean> {
   const rows = await tx
     .insert(packages)
-    .values({ ...from, rateCardId: from.header.rateCardId })
+    .values(toRow(from))
     .onConflictDoNothing({ target: packages.uniquenessKey })
     .returning({ id: packages.id });
   if (rows.length === 0) return false;
@@ -167,7 +168,20 @@ function inForceAt(at: Instant) {
   );
 }
 
+function toRow(from: Package): typeof packages.$inferInsert {
+  return {
+    ...from,
+    header: packageHeaderDocument.write(from.header),
+    terms: packageTermsDocument.write(from.terms),
+    rateCardId: from.header.rateCardId,
+  };
+}
+
 function fromRow(row: typeof packages.$inferSelect): Package {
   const { rateCardId: _, ...rest } = row;
-  return packageSchema.parse(rest);
+  return {
+    ...rest,
+    header: packageHeaderDocument.read(row.header),
+    terms: packageTermsDocument.read(row.terms),
+  };
 }

@@ -10,6 +10,7 @@ import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { insertFrozenLines, readFrozenLines } from '../../src/metering/frozen-lines.ts';
 import { applySchema } from '../../src/metering/schema.ts';
+import { readSchemaFiles } from '../../src/metering/schema-files.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
 import type { NaiveEvent } from '../support/naive-usage.ts';
 import { createTestDirectory } from '../support/stores.ts';
@@ -58,8 +59,20 @@ async function one<Row>(sql: string, schema: z.ZodType<Row>): Promise<Row | unde
   return (await clickhouse.query({ sql, schema }))[0];
 }
 
-test('the schema can be applied again, as at every start', async () => {
+test('each migration is recorded once, however often the service is started', async () => {
   await applySchema(clickhouse, CLUSTER);
+  const rows = await clickhouse.query({
+    sql: 'SELECT name FROM schema_migrations ORDER BY name',
+    schema: z.object({ name: z.string() }),
+  });
+  expect(rows.map(({ name }) => name)).toEqual((await readSchemaFiles()).map(({ name }) => name));
+});
+
+test('a node that has no tables gets them at the next start, whatever is recorded', async () => {
+  for (const table of ['event_repeats', 'event_repeats_local'])
+    await clickhouse.command(`DROP TABLE ${table} SYNC`);
+  await applySchema(clickhouse, CLUSTER);
+  expect(await one('SELECT count() AS count FROM event_repeats', count)).toEqual({ count: 0 });
 });
 
 test('events are spread over the shards, and the copies of one lie on the same', async () => {

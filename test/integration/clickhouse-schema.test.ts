@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { applySchema, renderStatements, schemaStatements } from '../../src/metering/schema.ts';
+import { renderStatements, schemaStatements } from '../../src/metering/schema-files.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 
 const anything = z.unknown();
 const MAX_UINT64 = '18446744073709551615';
 
 describe('the ClickHouse schema', () => {
-  test('can be applied again at every start', async () => {
+  test('has the tables of the service, and its own record', async () => {
     const clickhouse = await createTestClickHouse();
-    await applySchema(clickhouse, undefined);
     const sql = 'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name';
     expect(await clickhouse.query({ sql, schema: anything })).toEqual([
       { name: 'event_repeats', engine: 'MergeTree' },
       { name: 'invoice_hourly_lines', engine: 'MergeTree' },
+      { name: 'schema_migrations', engine: 'MergeTree' },
       { name: 'usage_events', engine: 'ReplacingMergeTree' },
     ]);
     await clickhouse.close();

@@ -1,8 +1,16 @@
+import { execFile } from 'node:child_process';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { createDatabase } from '../../src/store/database.ts';
+import { MigrationError } from '../../src/core/migrations.ts';
+import { connectPostgres, createDatabase, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import { drizzleFolderWith } from '../support/migration-folders.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/stores.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
 
 const tables = sql`select count(*)::int as count from information_schema.tables where table_schema = 'public'`;
 
@@ -17,7 +25,95 @@ describe('the migrations', () => {
     expect(await pool.db.execute(tables)).toEqual(before);
     await pool.close();
   });
+
+  test('leave nothing behind when one of them fails, say which one, and go on when the cause is gone', async () => {
+    const { db, connection, close } = await createTestDatabase();
+    const good = 'create table added (n int);';
+    const bad = 'create table half_done (n int);--> statement-breakpoint\ninsert into nowhere values (1);';
+    const failing = migrateDatabase(
+      connection,
+      await drizzleFolderWith({ '0801_good': good, '0802_bad': bad }),
+    );
+    await expect(failing).rejects.toThrow(MigrationError);
+    await expect(failing).rejects.toThrow(
+      /^migration 0802_bad could not be applied to PostgreSQL: relation "nowhere" does not exist\. Nothing of it was kept and no data is lost\. .*start again/,
+    );
+    const found = sql`select to_regclass('added') as added, to_regclass('half_done') as half_done`;
+    expect((await db.execute(found))[0]).toEqual({ added: null, half_done: null });
+    // The version before goes on with it.
+    await migrateDatabase(connection);
+    await db.execute(sql`create table nowhere (n int)`);
+    await migrateDatabase(connection, await drizzleFolderWith({ '0801_good': good, '0802_bad': bad }));
+    expect((await db.execute(found))[0]).toEqual({ added: 'added', half_done: 'half_done' });
+    await close();
+  });
+
+  test('of a newer version are not touched by an older one', async () => {
+    const { db, connection, close } = await createTestDatabase();
+    await migrateDatabase(
+      connection,
+      await drizzleFolderWith({ '0801_newer': 'create table newer (n int);' }),
+    );
+    const before = await db.execute(tables);
+    const starting = migrateDatabase(connection);
+    await expect(starting).rejects.toThrow(MigrationError);
+    await expect(starting).rejects.toThrow(
+      /^PostgreSQL has the migration of \d{4}-\S+Z, which this version of tallyhouse does not know: a newer version .*restore the backup/,
+    );
+    expect(await db.execute(tables)).toEqual(before);
+    await close();
+  });
+
+  test('are refused when their text has changed since', async () => {
+    const { connection, close } = await createTestDatabase();
+    const folder = await drizzleFolderWith({});
+    await appendFile(join(folder, '0000_initial.sql'), '-- changed\n');
+    await expect(migrateDatabase(connection, folder)).rejects.toThrow(
+      /^migration 0000_initial was applied to PostgreSQL with another text than it has now/,
+    );
+    await close();
+  });
+
+  test('make exactly the schema that the code declares', async () => {
+    const { connection, close } = await createTestDatabase();
+    const declared = await createEmptyDatabase();
+    const client = connectPostgres(declared, { max: 1 });
+    await client.unsafe(await declaredSchema());
+    await client.end();
+    expect(await catalogueOf(connection)).toEqual(await catalogueOf(declared));
+    await close();
+  });
 });
+
+/** The statements that make the tables of src/store/schema in an empty database. */
+async function declaredSchema(): Promise<string> {
+  const tool = join(ROOT, 'node_modules', 'drizzle-kit', 'bin.cjs');
+  const args = [tool, 'export', '--sql', '--dialect', 'postgresql', '--schema', './src/store/schema/*.ts'];
+  return (await promisify(execFile)(process.execPath, args, { cwd: ROOT })).stdout;
+}
+
+/** Everything that tables are made of, whatever order it was made in. */
+async function catalogueOf(connection: PostgresConnection) {
+  const client = connectPostgres(connection, { max: 1 });
+  try {
+    return {
+      columns: await client`
+        select table_name, column_name, data_type, udt_name, is_nullable, column_default, numeric_precision,
+          numeric_scale, datetime_precision, collation_name, is_identity, identity_generation, is_generated
+        from information_schema.columns where table_schema = 'public' order by 1, 2`,
+      constraints: await client`
+        select conrelid::regclass::text as table_name, conname, pg_get_constraintdef(oid) as definition
+        from pg_constraint where connamespace = 'public'::regnamespace order by 1, 2`,
+      indexes: await client`
+        select tablename, indexname, indexdef from pg_indexes where schemaname = 'public' order by 1, 2`,
+      types: await client`
+        select t.typname, array_agg(e.enumlabel order by e.enumsortorder) as labels
+        from pg_type t join pg_enum e on e.enumtypid = t.oid group by t.typname order by 1`,
+    };
+  } finally {
+    await client.end();
+  }
+}
 
 describe('the database', () => {
   test('ends a statement that runs too long, and a transaction is all or nothing', async () => {

@@ -1,13 +1,12 @@
 /** Today's service on the stores of every earlier version (docs/upgrades.md): it reads all that was in them. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JsonNumber, stringifyJson } from '../../src/api/json.ts';
-import { type Application, createApplication } from '../../src/application.ts';
+import { JsonNumber, stringifyJson } from '../../src/api/http/json.ts';
+import { type Application, createApplication } from '../../src/app/application.ts';
+import { migrateStores } from '../../src/app/migrate-stores.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { applySchema } from '../../src/metering/schema.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createDatabase, type DatabasePool } from '../../src/store/database.ts';
-import { migrateDatabase } from '../../src/store/migrate.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { type FrozenFacts, frozenStates, readFrozenAnswers } from '../support/frozen-state.ts';
 import { loadFrozenState } from '../support/load-frozen-state.ts';
@@ -22,8 +21,7 @@ async function upgrade(name: string): Promise<Running> {
   const postgres = await createEmptyDatabase();
   const clickhouse = await createEmptyClickHouse();
   const facts = await loadFrozenState(name, { postgres, clickhouse });
-  await migrateDatabase(postgres);
-  await applySchema(clickhouse, undefined);
+  await migrateStores({ postgres, clickhouse, cluster: undefined });
   const pool = createDatabase(postgres);
   const application = await start(pool, clickhouse, facts);
   const request = (path: string, init: RequestInit) =>

@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJson } from '../../src/api/json.ts';
+import { parseJson } from '../../src/api/http/json.ts';
 
 export const FROZEN_FOLDER = join(import.meta.dirname, '..', 'frozen');
 
@@ -35,7 +35,12 @@ const frozenFacts = z.object({
   now: z.string(),
   token: z.string(),
   /** Migrations that were applied, in order: tags of drizzle/, names of files in clickhouse/. */
-  migrations: z.object({ postgres: z.array(z.string()), clickhouse: z.array(z.string()) }),
+  migrations: z.object({
+    postgres: z.array(z.string()),
+    clickhouse: z.array(z.string()),
+    /** Whether ClickHouse had a record of its migrations; the first version kept none. */
+    areRecorded: z.boolean().default(false),
+  }),
 });
 export type FrozenFacts = z.output<typeof frozenFacts>;
 

@@ -1,8 +1,7 @@
 /** Puts a frozen state into empty stores: the tables as they were then, and the rows that were in them. */
-import { cp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { ClickHouse } from '../../src/metering/clickhouse.ts';
-import { renderStatements } from '../../src/metering/schema.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { applySchema } from '../../src/metering/schema.ts';
+import { readSchemaFiles, renderStatements } from '../../src/metering/schema-files.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import {
@@ -12,34 +11,29 @@ import {
   readFrozenRows,
   readFrozenSequences,
 } from './frozen-state.ts';
-import { createTestDirectory } from './stores.ts';
-
-const ROOT = join(import.meta.dirname, '..', '..');
+import { clickhouseFolderOf, drizzleFolderOf } from './migration-folders.ts';
 
 export async function loadFrozenState(
   name: string,
   stores: { readonly postgres: PostgresConnection; readonly clickhouse: ClickHouse },
 ): Promise<FrozenFacts> {
   const facts = await readFrozenFacts(name);
-  await migrateDatabase(stores.postgres, await migrationsUpTo(facts.migrations.postgres));
+  await migrateDatabase(stores.postgres, await drizzleFolderOf(facts.migrations.postgres));
   await loadPostgres(name, stores.postgres);
-  for (const file of facts.migrations.clickhouse) {
-    const text = await readFile(join(ROOT, 'clickhouse', file), 'utf8');
-    for (const statement of renderStatements(text, undefined)) await stores.clickhouse.command(statement);
-  }
+  await createTables(stores.clickhouse, facts.migrations);
   for (const table of await readFrozenRows(name, 'clickhouse')) await loadTable(stores.clickhouse, table);
   return facts;
 }
 
-/** A copy of drizzle/ that ends with the last of these migrations. */
-async function migrationsUpTo(tags: readonly string[]): Promise<string> {
-  const folder = await createTestDirectory();
-  await cp(join(ROOT, 'drizzle'), folder, { recursive: true });
-  const path = join(folder, 'meta', '_journal.json');
-  const journal: { entries: { tag: string }[] } = JSON.parse(await readFile(path, 'utf8'));
-  const entries = journal.entries.filter(({ tag }) => tags.includes(tag));
-  await writeFile(path, JSON.stringify({ ...journal, entries }));
-  return folder;
+async function createTables(
+  clickhouse: ClickHouse,
+  { clickhouse: files, areRecorded }: FrozenFacts['migrations'],
+): Promise<void> {
+  const folder = await clickhouseFolderOf(files);
+  if (areRecorded) return await applySchema(clickhouse, undefined, folder);
+  for (const { text } of await readSchemaFiles(folder)) {
+    for (const statement of renderStatements(text, undefined)) await clickhouse.command(statement);
+  }
 }
 
 async function loadPostgres(name: string, connection: PostgresConnection): Promise<void> {

@@ -5,13 +5,14 @@
 import { z } from 'zod';
 import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../billing-providers.ts';
 import { relativeDate } from '../relative-time.ts';
+import type { Instant } from '../time.ts';
 import { commit } from './commits.ts';
 import { statementSchedule } from './contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
 import { recurringCommit } from './recurring-commits.ts';
 import { subscription } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
-import { exactText, instantValue, listOf, objectOf } from './values.ts';
+import { exactText, listOf, objectOf } from './values.ts';
 
 export const relativeAccessSchedule = objectOf({
   creditTypeId: z.string(),
@@ -162,15 +163,14 @@ export const headerTemplate = objectOf({
 });
 export type HeaderTemplate = z.output<typeof headerTemplate>;
 
-export const packageSchema = objectOf({
-  id: z.string(),
-  name: z.string(),
-  uniquenessKey: z.string().nullable(),
-  header: headerTemplate,
-  terms: termTemplates,
-  createdAt: instantValue,
-  createdBy: z.string(),
-  archivedAt: instantValue.nullable(),
-});
 /** Never changed once made, save that it can be archived. */
-export type Package = z.output<typeof packageSchema>;
+export interface Package {
+  readonly id: string;
+  readonly name: string;
+  readonly uniquenessKey: string | null;
+  readonly header: HeaderTemplate;
+  readonly terms: TermTemplates;
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+  readonly archivedAt: Instant | null;
+}

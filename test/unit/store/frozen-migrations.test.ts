@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { FROZEN_FOLDER } from '../../support/frozen-state.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -27,4 +28,11 @@ test('a migration is never changed or removed once it is recorded, and every one
     }),
   );
   expect(new Map(hashes)).toEqual(await recordedHashes());
+});
+
+test('each migration is later than the one before: the migrator skips one that is not', async () => {
+  const text = await readFile(join(ROOT, 'drizzle', 'meta', '_journal.json'), 'utf8');
+  const { entries } = z.object({ entries: z.array(z.object({ when: z.int() })) }).parse(JSON.parse(text));
+  const times = entries.map(({ when }) => when);
+  expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
 });

@@ -4,6 +4,7 @@
  */
 import { ConfigError, loadConfig, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
+import { MigrationError } from '../../../core/migrations.ts';
 import { formatCount, formatSeconds } from '../../../demo/number-format.ts';
 import { createTerminal, type Terminal } from '../../../demo/terminal.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
@@ -117,7 +118,7 @@ function exitCodeOf(error: unknown): number {
 try {
   process.exitCode = await main();
 } catch (error) {
-  const isExpected = [BackfillFailure, ConfigError, EmbeddedClickHouseError].some(
+  const isExpected = [BackfillFailure, ConfigError, EmbeddedClickHouseError, MigrationError].some(
     (expected) => error instanceof expected,
   );
   const text = isExpected || !(error instanceof Error) ? reasonOf(error) : (error.stack ?? error.message);

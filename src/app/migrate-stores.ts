@@ -1,0 +1,28 @@
+/** Brings both stores up to date, or says why that cannot be. */
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { applyFiles, findPendingFiles } from '../metering/schema.ts';
+import { readSchemaFiles } from '../metering/schema-files.ts';
+import type { PostgresConnection } from '../store/database.ts';
+import { applyMigrations, findPendingMigrations, withMigrationLock } from '../store/migrate.ts';
+
+export interface StoresToMigrate {
+  readonly postgres: PostgresConnection;
+  readonly clickhouse: ClickHouse;
+  /** Name of the ClickHouse cluster; undefined for a single node. */
+  readonly cluster: string | undefined;
+}
+
+/**
+ * Safe when several processes start at once: one lock in PostgreSQL covers both stores. Both are looked at
+ * before either is changed. PostgreSQL comes first, because it takes all of its migrations or none.
+ *
+ * Throws a `MigrationError` for the operator.
+ */
+export async function migrateStores({ postgres, clickhouse, cluster }: StoresToMigrate): Promise<void> {
+  await withMigrationLock(postgres, async (db) => {
+    const files = await readSchemaFiles();
+    const pendingFiles = await findPendingFiles(clickhouse, cluster, files);
+    await applyMigrations(db, await findPendingMigrations(db));
+    await applyFiles(clickhouse, cluster, files, pendingFiles);
+  });
+}

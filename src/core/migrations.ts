@@ -1,0 +1,62 @@
+/**
+ * Which migrations a store still needs, and when it must not be touched. The same rules hold for PostgreSQL and
+ * ClickHouse: files are applied once, in order, and never change afterwards.
+ */
+
+export interface Migration {
+  readonly name: string;
+  /** SHA-256 of its text, in hex. */
+  readonly checksum: string;
+}
+
+/** The service cannot start on these stores. The message is one line and tells the operator what to do. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/**
+ * The migrations of `known` that are not among `applied`, in order. Throws a `MigrationError` where the store
+ * was changed by something else than the migrations that this version knows. `store` is its name in messages.
+ */
+export function pendingMigrations<Known extends Migration>(
+  store: string,
+  known: readonly Known[],
+  applied: readonly Migration[],
+): Known[] {
+  const byName = new Map(known.map((migration) => [migration.name, migration]));
+  for (const { name, checksum } of applied) {
+    const migration = byName.get(name);
+    if (migration === undefined) throw newerStore(store, name);
+    if (migration.checksum !== checksum) throw changedMigration(store, name);
+  }
+  const names = new Set(applied.map(({ name }) => name));
+  const pending = known.filter(({ name }) => !names.has(name));
+  const [first] = pending;
+  const overtaken = known.findLast(({ name }) => names.has(name));
+  if (first !== undefined && overtaken !== undefined && known.indexOf(first) < known.indexOf(overtaken)) {
+    throw new MigrationError(
+      `migration ${first.name} comes before ${overtaken.name}, which ${store} has already. Give it a later number`,
+    );
+  }
+  return pending;
+}
+
+function newerStore(store: string, name: string): MigrationError {
+  return new MigrationError(
+    `${store} has the migration ${name}, which this version of tallyhouse does not know: a newer version has been started on this data. ` +
+      'Start that version or a later one, or restore the backup from before the upgrade; data never goes back to an older version (docs/operations.md)',
+  );
+}
+
+function changedMigration(store: string, name: string): MigrationError {
+  return new MigrationError(
+    `migration ${name} was applied to ${store} with another text than it has now. ` +
+      'Install an unchanged release of tallyhouse; nothing has been touched (docs/operations.md)',
+  );
+}
+
+/** The reason of a failure on one line, without what a driver adds to it. */
+export function failureReason(error: unknown): string {
+  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return (reason instanceof Error ? reason.message : String(reason)).replace(/\s+/g, ' ').trim();
+}

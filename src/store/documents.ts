@@ -1,0 +1,56 @@
+/**
+ * JSON documents in the database: each kind has a version, and one function for each step to the next. What was
+ * written by an earlier version of the service is taken up step by step when it is read; rows are not rewritten.
+ *
+ * docs/upgrades.md tells how to add a step, and which columns are no documents.
+ */
+import { z } from 'zod';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Takes a document of one version up to the next. Pure; sees what is in the column, not what it stands for. */
+export type DocumentStep = (document: JsonObject) => JsonObject;
+
+export interface DocumentKind<Value> {
+  /** The value of a column, whichever version wrote it. Throws a `DocumentError` for one of a later version. */
+  read(column: unknown): Value;
+  /** What is stored for a value: the value with the present version. */
+  write(value: Value): JsonObject;
+}
+
+/** A column holds what this version of the service cannot read. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+}
+
+/** Documents from before there were versions have none, and are version 1. */
+const stored = z.looseObject({ documentVersion: z.int().min(1).default(1) });
+
+/**
+ * `schema` reads the present version, which is the one after the last of `steps`: the first step leads from
+ * version 1 to 2. `JSON.stringify` of a value must be what `schema` reads.
+ */
+export function createDocument<Schema extends z.ZodType<object>>(definition: {
+  /** Stands in messages. */
+  readonly name: string;
+  readonly schema: Schema;
+  readonly steps: readonly DocumentStep[];
+}): DocumentKind<z.output<Schema>> {
+  const { name, schema, steps } = definition;
+  const version = steps.length + 1;
+  return {
+    read(column) {
+      const { documentVersion, ...document } = stored.parse(column);
+      if (documentVersion > version) {
+        throw new DocumentError(
+          `${name} has version ${documentVersion}, and this version of tallyhouse reads versions 1 to ${version}`,
+        );
+      }
+      const steppedUp = steps
+        .slice(documentVersion - 1)
+        .reduce<JsonObject>((from, step) => step(from), document);
+      return schema.parse(steppedUp);
+    },
+    write: (value) => ({ documentVersion: version, ...value }),
+  };
+}
