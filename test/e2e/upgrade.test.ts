@@ -1,0 +1,65 @@
+/** Starts that a migration stands against: one line that says what to do, and nothing touched. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
+import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+import { type Program, runProgram } from '../support/child-process.ts';
+import { drizzleFolderOf, drizzleFolderWith } from '../support/migration-folders.ts';
+import { createTestDirectory } from '../support/stores.ts';
+
+let dataDir: string;
+let program: Program | undefined;
+
+beforeEach(async () => {
+  const parent = join(await createTestDirectory(), 'open');
+  await mkdir(parent);
+  dataDir = join(parent, 'data');
+});
+afterEach(async () => {
+  program?.child.kill('SIGKILL');
+  await program?.ended;
+});
+
+/** Puts something into the PostgreSQL of the data directory while no service runs. */
+async function prepare(work: (connection: PostgresConnection) => Promise<void>): Promise<void> {
+  await mkdir(dataDir);
+  const postgres = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
+  try {
+    await work(postgres.connection);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+/** What the process says when it does not start. */
+async function refusal(): Promise<string> {
+  program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'fatal' });
+  expect(await program.ended).toBe(1);
+  expect(program.stdout()).toBe('');
+  return program.stderr();
+}
+
+describe('a start is refused with one line', () => {
+  test('on the data of a newer version', async () => {
+    await prepare(async (connection) =>
+      migrateDatabase(connection, await drizzleFolderWith({ '0801_newer': 'create table newer (n int);' })),
+    );
+    expect(await refusal()).toMatch(
+      /^tallyhouse: PostgreSQL has the migration of [^\n]*Z, which this version of tallyhouse does not know: [^\n]*\n$/,
+    );
+  });
+
+  test('when a migration fails', async () => {
+    await prepare(async (connection) => {
+      await migrateDatabase(connection, await drizzleFolderOf([]));
+      const client = connectPostgres(connection, { max: 1 });
+      await client`create table billable_metrics (n int)`;
+      await client.end();
+    });
+    expect(await refusal()).toMatch(
+      /^tallyhouse: migration 0000_initial could not be applied to PostgreSQL: relation "billable_metrics" already exists\. [^\n]*\n$/,
+    );
+  });
+});
