@@ -4,38 +4,20 @@
  */
 
 import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
-import type { RouteDefinition } from '../api/http/route.ts';
 import { ingestMeasures, repeatMeasures } from '../api/http/service-measures.ts';
-import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
-import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
-import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
-import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
-import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
-import { contractRoutes } from '../api/routes/contracts/routes.ts';
-import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
-import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
-import { customerRoutes } from '../api/routes/customers/routes.ts';
-import { eventRoutes } from '../api/routes/events/routes.ts';
-import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
-import { packageRoutes } from '../api/routes/packages/routes.ts';
-import { productRoutes } from '../api/routes/products/routes.ts';
-import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
-import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
-import { usageRoutes } from '../api/routes/usage/routes.ts';
-import { enqueueNextFinalization } from '../billing/invoices/finalization.ts';
 import type { Config } from '../config.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
-import { createJobRunner, type JobRunner } from '../jobs/job-runner.ts';
-import { createServiceClock, type ServiceClock } from '../jobs/service-clock.ts';
+import { createJobRunner } from '../jobs/job-runner.ts';
+import { createServiceClock } from '../jobs/service-clock.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
-import { createRepeatLog, type RepeatLog } from '../metering/events/repeat-log.ts';
+import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import { createIngest } from '../metering/ingest/ingest.ts';
-import type { Contract } from '../store/contracts.ts';
-import type { Database, Transaction } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { VERSION } from '../version.ts';
 import { type App, createApp } from './http-app.ts';
+import { applicationRoutes } from './routes.ts';
 
 export interface ApplicationParts {
   readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
@@ -88,7 +70,10 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     version: VERSION,
     log,
     authenticate: createAuthenticator({ db: stores.db, clock }),
-    routes: allRoutes({ ...invoicing, db: stores.db, clock, jobs, windowDays, repeats }),
+    routes: [
+      ...applicationRoutes({ ...invoicing, db: stores.db, windowDays, repeats }),
+      ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
+    ],
     ingest: ingest.ingest,
     readiness: () => readiness(stores),
     measures: () => [...ingestMeasures(ingest.stats()), ...repeatMeasures(repeats.stats())],
@@ -104,45 +89,6 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
       await repeats.close();
     },
   };
-}
-
-interface RouteDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: ServiceClock;
-  readonly jobs: JobRunner;
-  readonly gracePeriodHours: number;
-  readonly windowDays: number;
-  readonly repeats: RepeatLog;
-}
-
-function allRoutes(deps: RouteDeps): RouteDefinition[] {
-  const { clock, jobs, gracePeriodHours } = deps;
-  const queueFinalization = (tx: Transaction, contract: Contract) =>
-    enqueueNextFinalization(tx, contract, gracePeriodHours);
-  return [
-    ...customerRoutes(deps),
-    ...billableMetricRoutes(deps),
-    ...billableMetricPreviewRoutes(deps),
-    ...usageRoutes(deps),
-    ...eventRoutes(deps),
-    ...billingProviderRoutes(deps),
-    ...creditTypeRoutes(deps),
-    ...productRoutes(deps),
-    ...rateCardRoutes(deps),
-    ...rateRoutes(deps),
-    ...packageRoutes(deps),
-    ...contractRoutes({
-      ...deps,
-      onContractCreated: queueFinalization,
-      onContractEndChanged: queueFinalization,
-    }),
-    ...contractEditRoutes({ ...deps, onContractEndChanged: queueFinalization }),
-    ...contractRateScheduleRoutes(deps),
-    ...invoiceRoutes(deps),
-    ...customFieldRoutes(deps),
-    ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
-  ];
 }
 
 /** The index is built before anything is served, so only the stores can be missing. */

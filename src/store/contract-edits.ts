@@ -7,24 +7,17 @@ import { contractChangesDocument } from './document-kinds.ts';
 import { contractEdits } from './schema/contract-edits.ts';
 
 /**
- * Adds to the history. Returns false, and stores nothing, where the uniqueness key has been used before;
- * of two transactions with one key the second waits for the first and then gets false.
+ * Adds to the history. Returns false, and leaves one out, where a uniqueness key has been used before; of
+ * two transactions with one key the second waits for the first and then gets false.
  */
-export async function insertContractEdit(tx: Transaction, edit: ContractEdit): Promise<boolean> {
+export async function insertContractEdits(tx: Transaction, edits: readonly ContractEdit[]): Promise<boolean> {
+  if (edits.length === 0) return true;
   const rows = await tx
     .insert(contractEdits)
-    .values(toRow(edit))
+    .values(edits.map(toRow))
     .onConflictDoNothing({ target: contractEdits.uniquenessKey })
     .returning({ id: contractEdits.id });
-  return rows.length > 0;
-}
-
-/** Adds changes without a uniqueness key, one for each of several contracts. */
-export async function insertContractEdits(
-  tx: Transaction,
-  edits: readonly (ContractEdit & { readonly uniquenessKey: null })[],
-): Promise<void> {
-  if (edits.length > 0) await tx.insert(contractEdits).values(edits.map(toRow));
+  return rows.length === edits.length;
 }
 
 export async function isEditKeyUsed(db: Database | Transaction, uniquenessKey: string): Promise<boolean> {

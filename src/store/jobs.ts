@@ -83,6 +83,12 @@ export async function holdJobs(tx: Transaction, kind: string, keys: readonly str
     .for('update');
 }
 
+/** Takes queued jobs away; waits for those that are running. */
+export async function removeJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx.delete(jobs).where(and(eq(jobs.kind, kind), inArray(jobs.key, [...keys])));
+}
+
 export async function deleteJobs(tx: Transaction, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await tx.delete(jobs).where(inArray(jobs.id, [...ids]));
 }

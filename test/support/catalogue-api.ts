@@ -1,89 +1,60 @@
 /**
- * An app with the routes of customers, metrics, products, rate cards and contracts over a real database:
- * what the tests of those routes need, without ingest or jobs. Usage queries only with a ClickHouse.
+ * The application over a real database for tests of what is kept there. There is no job runner, so nothing
+ * happens that the test does not ask for, and ClickHouse answers only where the test brings one.
  */
 import { pino } from 'pino';
-import { billableMetricPreviewRoutes } from '../../src/api/routes/billable-metrics/preview-routes.ts';
-import { billableMetricRoutes } from '../../src/api/routes/billable-metrics/routes.ts';
-import { billingProviderRoutes } from '../../src/api/routes/billing-providers/routes.ts';
-import { contractEditRoutes } from '../../src/api/routes/contract-edits/routes.ts';
-import { contractRateScheduleRoutes } from '../../src/api/routes/contracts/rate-schedule-routes.ts';
-import { contractRoutes } from '../../src/api/routes/contracts/routes.ts';
-import { creditTypeRoutes } from '../../src/api/routes/credit-types/routes.ts';
-import { customFieldRoutes } from '../../src/api/routes/custom-fields/routes.ts';
-import { customerRoutes } from '../../src/api/routes/customers/routes.ts';
-import { packageRoutes } from '../../src/api/routes/packages/routes.ts';
-import { productRoutes } from '../../src/api/routes/products/routes.ts';
-import { rateRoutes } from '../../src/api/routes/rate-cards/rate-routes.ts';
-import { rateCardRoutes } from '../../src/api/routes/rate-cards/routes.ts';
-import { usageRoutes } from '../../src/api/routes/usage/routes.ts';
+import { createAuthenticator, ensureFirstToken } from '../../src/access/tokens.ts';
 import { createApp } from '../../src/app/http-app.ts';
+import { applicationRoutes } from '../../src/app/routes.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import type { Contract } from '../../src/store/contracts.ts';
-import type { Database, Transaction } from '../../src/store/database.ts';
+import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
+import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
+import { createIngest } from '../../src/metering/ingest/ingest.ts';
+import type { Database } from '../../src/store/database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 
-export const ACTOR_NAME = 'tests';
+/** The name of the token that the client sends. */
+export const ACTOR_NAME = 'API_TOKEN';
 
 export interface CatalogueApiOptions {
   readonly now?: Instant;
   readonly clickhouse?: ClickHouse;
-  readonly onContractCreated?: (tx: Transaction, contract: Contract) => Promise<void>;
 }
 
-const unreachableStore = async () => {
-  throw new Error('there is no ClickHouse in these tests');
-};
-
-/** For tests that never get as far as a query. */
-const NO_CLICKHOUSE: ClickHouse = {
-  query: unreachableStore,
-  queryBytes: unreachableStore,
-  command: unreachableStore,
-  insertRows: unreachableStore,
-  ping: unreachableStore,
-  close: unreachableStore,
-};
+const TOKEN = 'token-of-the-tests';
+/** Nobody listens on the discard port. */
+const NO_CLICKHOUSE_URL = 'http://127.0.0.1:9/tallyhouse';
+const WINDOW_DAYS = 34;
 
 /** The clock stands still at `now`, 2026-11-20T12:34:56.789Z unless given. */
 export function createCatalogueApi(db: Database, options: CatalogueApiOptions = {}): ApiClient {
   const now = options.now ?? Date.UTC(2026, 10, 20, 12, 34, 56, 789);
-  const deps = {
-    db,
-    clock: { now: () => now },
-    onContractCreated: options.onContractCreated ?? (async () => {}),
-    onContractEndChanged: async () => {},
-    clickhouse: options.clickhouse ?? NO_CLICKHOUSE,
-  };
+  const clock = { now: () => now };
+  const log = pino({ level: 'silent' });
+  const clickhouse = options.clickhouse ?? createRemoteClickHouse({ url: NO_CLICKHOUSE_URL });
+  const stores = { db, clock, clickhouse };
+  const repeats = createRepeatLog({ clickhouse });
+  const authenticate = createAuthenticator(stores);
+  let tokenIsKnown: Promise<unknown> | undefined;
   const { hono, routes } = createApp({
     version: '0.0.0',
-    log: pino({ level: 'silent' }),
-    authenticate: async () => ({ id: 'tests', name: ACTOR_NAME, scope: 'write' }),
-    routes: [
-      ...customerRoutes(deps),
-      ...billableMetricRoutes(deps),
-      ...billingProviderRoutes(deps),
-      ...creditTypeRoutes(deps),
-      ...productRoutes(deps),
-      ...rateCardRoutes(deps),
-      ...rateRoutes(deps),
-      ...packageRoutes(deps),
-      ...contractRoutes(deps),
-      ...contractEditRoutes(deps),
-      ...contractRateScheduleRoutes(deps),
-      ...customFieldRoutes(deps),
-      ...(options.clickhouse === undefined
-        ? []
-        : [...usageRoutes(deps), ...billableMetricPreviewRoutes(deps)]),
-    ],
-    ingest: async () => {
-      throw new Error('there is no ingest in these tests');
+    log,
+    authenticate: async (text) => {
+      tokenIsKnown ??= ensureFirstToken({
+        ...stores,
+        apiToken: TOKEN,
+        firstToken: async () => ({ token: TOKEN }),
+      });
+      await tokenIsKnown;
+      return authenticate(text);
     },
+    routes: applicationRoutes({ ...stores, gracePeriodHours: 24, windowDays: WINDOW_DAYS, repeats }),
+    ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,
     readiness: async () => ({ ready: true, checks: {} }),
     measures: () => [],
   });
-  return createApiClient({ hono, routes }, 'any-token');
+  return createApiClient({ hono, routes }, TOKEN);
 }
 
 /** Creates through the API and returns the id. */

@@ -5,7 +5,6 @@
  * a contract holds the configuration until the contract has it, and has its contract locked already; such
  * a contract has no configuration yet, so it is none of those that are waited for here.
  */
-import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound, Refusal } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { ContractChanges } from '../../core/terms/contract-edits.ts';
@@ -15,17 +14,9 @@ import {
 } from '../../store/billing-configurations.ts';
 import { lockContractsOf } from '../../store/contracts.ts';
 import { lockCustomer } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import {
-  CONTRACTS_PER_CALL_MAX,
-  type ContractChange,
-  changeLockedContracts,
-} from '../contracts/change-contract.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { Transaction } from '../../store/database.ts';
+import { CONTRACTS_PER_CALL_MAX, changeLockedContracts } from '../contracts/change-contract.ts';
+import type { ContractChange, ContractDeps } from '../contracts/settle-contract.ts';
 
 export interface ArchiveConfigurationsInput {
   readonly customerId: string;
@@ -39,7 +30,10 @@ export interface ArchiveConfigurationsInput {
  * unknown customer (`not_found`), ids that are not the customer's, and configurations of more contracts
  * than one call may change (`invalid`).
  */
-export async function archiveConfigurations(deps: Deps, input: ArchiveConfigurationsInput): Promise<void> {
+export async function archiveConfigurations(
+  deps: ContractDeps,
+  input: ArchiveConfigurationsInput,
+): Promise<void> {
   const { customerId, ids, archivedBy } = input;
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
@@ -54,7 +48,8 @@ export async function archiveConfigurations(deps: Deps, input: ArchiveConfigurat
         `more than ${CONTRACTS_PER_CALL_MAX} contracts use these configurations: archive some contracts first`,
       );
     }
-    await changeLockedContracts(tx, contracts, { now, changedBy: archivedBy }, withoutConfiguration);
+    const origin = { now, changedBy: archivedBy };
+    await changeLockedContracts(tx, deps, contracts, origin, withoutConfiguration);
   });
 }
 

@@ -2,29 +2,20 @@
  * Archiving contracts (docs/contracts.md, "Archiving"): with their commits, credits and charges, for good.
  * Drafts are gone and nothing is invoiced any more.
  */
-import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
 import { lockContractsOf } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/database.ts';
 import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
-import { holdNextFinalizations } from '../invoices/finalization.ts';
 import {
-  type ChangeOrigin,
   CONTRACTS_PER_CALL_MAX,
-  type ContractChange,
   type ContractReference,
   changeContract,
   changeLockedContracts,
 } from './change-contract.ts';
 import { requireNotArchived } from './contract-changes.ts';
-import { followRenewal } from './follow-renewal.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { ChangeOrigin, ContractChange, ContractDeps } from './settle-contract.ts';
 
 export interface ArchiveContractInput extends ContractReference {
   readonly changedBy: string;
@@ -33,16 +24,14 @@ export interface ArchiveContractInput extends ContractReference {
 }
 
 /** Archives a contract. Refuses one that is not there, and one that is archived already (`invalid`). */
-export async function archiveContract(deps: Deps, input: ArchiveContractInput): Promise<void> {
+export async function archiveContract(deps: ContractDeps, input: ArchiveContractInput): Promise<void> {
   const { changedBy, contractId, voidInvoices } = input;
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
-    const { changed } = await changeContract(tx, input, { now, changedBy }, async (full) => {
+    await changeContract(tx, deps, input, { now, changedBy }, (full) => {
       requireNotArchived(full);
-      await holdNextFinalizations(tx, [full.contract]);
       return archival(full, now);
     });
-    await followRenewal(tx, changed, { now, changedBy });
     if (voidInvoices) await voidInvoicesOfContract(tx, contractId);
   });
 }
@@ -53,6 +42,7 @@ export async function archiveContract(deps: Deps, input: ArchiveContractInput): 
  */
 export async function archiveContractsOf(
   tx: Transaction,
+  deps: Pick<ContractDeps, 'gracePeriodHours'>,
   customerId: string,
   origin: Pick<ChangeOrigin, 'now' | 'changedBy'>,
 ): Promise<void> {
@@ -63,8 +53,7 @@ export async function archiveContractsOf(
       `customer ${customerId} has more than ${CONTRACTS_PER_CALL_MAX} contracts: archive some of them first`,
     );
   }
-  await holdNextFinalizations(tx, contracts);
-  await changeLockedContracts(tx, contracts, origin, (full) => archival(full, origin.now));
+  await changeLockedContracts(tx, deps, contracts, origin, (full) => archival(full, origin.now));
 }
 
 /** The history tells of the contract, and of what of its terms was not archived before. */

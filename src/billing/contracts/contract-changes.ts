@@ -1,19 +1,13 @@
 /** Changes of a contract by operations of their own: end date and usage filter. */
-import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
-import { type ContractHook, type ContractReference, changeContract } from './change-contract.ts';
-import { followRenewal } from './follow-renewal.ts';
+import { type ContractReference, changeContract } from './change-contract.ts';
+import type { ContractDeps } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
 import { checkUsageFilter } from './usage-filters.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 export interface UpdateEndDateInput extends ContractReference {
   readonly changedBy: string;
@@ -27,20 +21,15 @@ export interface UpdateEndDateInput extends ContractReference {
  * Sets, moves or removes the end. Refuses (`invalid`) an end that is not after the start, one before a
  * finalized invoice where that is not allowed, and an archived contract.
  */
-export async function updateEndDate(
-  deps: Deps & { readonly onEndChanged: ContractHook },
-  input: UpdateEndDateInput,
-): Promise<void> {
+export async function updateEndDate(deps: ContractDeps, input: UpdateEndDateInput): Promise<void> {
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
-    const { changed } = await changeContract(tx, input, { ...input, now }, async (full) => {
+    await changeContract(tx, deps, input, { now, changedBy: input.changedBy }, async (full) => {
       requireNotArchived(full);
       await checkEndDate(tx, full, input, ['endingBefore']);
       const { endingBefore } = input;
       return { after: withEndDate(full, endingBefore, now), changes: { endingBefore } };
     });
-    await followRenewal(tx, changed, { now, changedBy: input.changedBy });
-    await deps.onEndChanged(tx, changed.contract);
   });
 }
 
@@ -69,10 +58,10 @@ export interface SetUsageFilterInput extends ContractReference {
 }
 
 /** Sets the filter from its start on. Refuses (`invalid`) a start outside the contract and an unknown key. */
-export async function setUsageFilter(deps: Deps, input: SetUsageFilterInput): Promise<void> {
+export async function setUsageFilter(deps: ContractDeps, input: SetUsageFilterInput): Promise<void> {
   const { filter, changedBy } = input;
   await deps.db.transaction(async (tx) => {
-    await changeContract(tx, input, { now: deps.clock.now(), changedBy }, async (full) => {
+    await changeContract(tx, deps, input, { now: deps.clock.now(), changedBy }, async (full) => {
       requireNotArchived(full);
       await checkUsageFilter(tx, full.contract, filter, []);
       return { after: withUsageFilter(full, filter), changes: { addUsageFilters: [filter] } };

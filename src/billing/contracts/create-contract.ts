@@ -1,9 +1,7 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
-import type { Clock } from '../../core/clock.ts';
 import { conflict, invalid, notFound, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Commit } from '../../core/terms/commits.ts';
 import type {
   Contract,
   ContractTerms,
@@ -14,34 +12,23 @@ import type {
 } from '../../core/terms/contract.ts';
 import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
-import { insertTerms } from '../../store/contract-terms.ts';
 import { insertContract } from '../../store/contracts.ts';
 import { holdCustomer } from '../../store/customers.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/database.ts';
 import type { RateCard } from '../../store/rate-cards.ts';
 import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../billing-providers/match-configuration.ts';
 import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
-import { storeCustomFields } from '../custom-fields/store-fields.ts';
-import type { ContractHook } from './change-contract.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
+import { type ContractDeps, settleContracts } from './settle-contract.ts';
 import { buildNewTerms, type TermsInput } from './terms/build-terms.ts';
 import { namedIds } from './terms/named-ids.ts';
 import { loadTermsContext } from './terms/terms-context.ts';
-import { renewContract } from './transitions.ts';
+import { type Renewal, renewContract } from './transitions.ts';
 import { checkUsageFilter } from './usage-filters.ts';
-
-export interface CreateContractDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Runs in the transaction that stores the contract: what it writes exists if and only if the contract does. */
-  readonly onCreated: ContractHook;
-  /** The same for a contract whose end the creation moves. */
-  readonly onEndChanged: ContractHook;
-}
 
 export interface CreateContractInput extends RateCardReference {
   readonly customerId: string;
@@ -71,17 +58,14 @@ export interface CreateContractInput extends RateCardReference {
  * field), a uniqueness key that was used before and the value of a custom field that another object holds
  * (`conflict`); nothing is stored then.
  */
-export async function createContract(
-  deps: CreateContractDeps,
-  input: CreateContractInput,
-): Promise<FullContract> {
+export async function createContract(deps: ContractDeps, input: CreateContractInput): Promise<FullContract> {
   return deps.db.transaction((tx) => createContractIn(tx, deps, input));
 }
 
 /** `createContract` as a part of a larger transaction. */
 export async function createContractIn(
   tx: Transaction,
-  deps: Omit<CreateContractDeps, 'db'>,
+  deps: Omit<ContractDeps, 'db'>,
   input: CreateContractInput,
 ): Promise<FullContract> {
   checkDates(input);
@@ -98,29 +82,19 @@ export async function createContractIn(
   if (!(await insertContract(tx, contract))) {
     throw conflict('This uniqueness key has already been used.');
   }
-  await insertTerms(tx, contract.id, terms);
-  const rollovers = await renew(tx, deps, contract, input, now);
-  await storeCustomFields(tx, [
-    { entity: 'contract', entityId: contract.id, fields: input.customFields, path: [] },
+  const renewal =
+    input.transition === null ? NO_RENEWAL : await renewContract(tx, contract, input.transition, now);
+  const after = { contract, terms: { ...terms, commits: [...terms.commits, ...renewal.rollovers] } };
+  const newFields = [
+    { entity: 'contract' as const, entityId: contract.id, fields: input.customFields, path: [] },
     ...fieldsOfTerms(input.terms, terms, ['terms']),
-  ]);
-  await deps.onCreated(tx, contract);
-  return { contract, terms: { ...terms, commits: [...terms.commits, ...rollovers] } };
+  ];
+  const created = { before: null, after, changes: {}, newFields };
+  await settleContracts(tx, deps, [created, ...renewal.ended], { now, changedBy: input.createdBy });
+  return after;
 }
 
-/** What a renewal has rolled over to the new contract; nothing where it renews none. */
-async function renew(
-  tx: Transaction,
-  deps: Pick<CreateContractDeps, 'onEndChanged'>,
-  contract: Contract,
-  { transition }: CreateContractInput,
-  now: Instant,
-): Promise<readonly Commit[]> {
-  if (transition === null) return [];
-  const { from, rollovers } = await renewContract(tx, contract, transition, now);
-  await deps.onEndChanged(tx, from);
-  return rollovers;
-}
+const NO_RENEWAL: Renewal = { rollovers: [], ended: [] };
 
 async function headerOf(
   tx: Transaction,

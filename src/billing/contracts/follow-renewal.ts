@@ -2,49 +2,77 @@
  * What has rolled over follows its source (docs/contracts.md, "Transitions"): a change of a contract that
  * has been renewed computes the rollovers of the newer one again, and so on along the chain of renewals.
  */
-import { invalid } from '../../core/errors.ts';
+import { assert, invalid } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { FullContract } from '../../core/terms/contract.ts';
-import type { Updates } from '../../core/terms/contract-edits.ts';
+import type { FullContract, Transition } from '../../core/terms/contract.ts';
+import type { ContractChanges, Updates } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
+import type { Instant } from '../../core/time.ts';
+import { withTerms } from '../../store/contract-terms.ts';
+import { loadTransitions } from '../../store/contract-transitions.ts';
+import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { hasFinalizedInvoice } from '../../store/invoices.ts';
-import { findRolloverTarget, rolloversOf } from '../balances/rollovers.ts';
+import { findRolloverTarget, loadRolloverTargets, rolloversOf } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
-import { type ChangeOrigin, type ContractChange, changeContract } from './change-contract.ts';
 
-type Origin = Pick<ChangeOrigin, 'now' | 'changedBy'>;
+/** What becomes of a contract because one that it renews has changed. */
+export interface FollowedRenewal {
+  readonly before: FullContract;
+  readonly after: FullContract;
+  /** As of an edit: commits that are added, and amounts that are changed. */
+  readonly changes: Partial<ContractChanges>;
+}
 
 /**
- * Belongs into the transaction that has changed `source`. Until the renewal begins, whatever the source has
- * then rolls over; after it, only amounts that have rolled over change. Once the newer contract has a
- * finalized invoice, or is archived, nothing of it changes any more.
+ * The changes of contracts that follow from what the `sources` are now. Locks those that renew them. Until a
+ * renewal begins, whatever its source has then rolls over; after it, only amounts that have rolled over
+ * change. Once the newer contract has a finalized invoice, or is archived, nothing of it changes any more.
  */
-export async function followRenewal(tx: Transaction, source: FullContract, origin: Origin): Promise<void> {
-  const target = await findRolloverTarget(tx, source.contract.id);
-  if (target === null || target.contract.archivedAt !== null) return;
-  if (await hasFinalizedInvoice(tx, target.contract.id)) return;
+export async function renewalsThatFollow(
+  tx: Transaction,
+  sources: readonly FullContract[],
+  now: Instant,
+): Promise<FollowedRenewal[]> {
+  const transitions = await loadTransitions(
+    tx,
+    sources.map(({ contract }) => contract.id),
+  );
+  const followed: FollowedRenewal[] = [];
+  for (const source of sources) {
+    const { id } = source.contract;
+    const renewal = transitions.get(id)?.find((one) => one.fromContractId === id && one.rollsOver);
+    const change = renewal === undefined ? null : await renewalThatFollows(tx, source, renewal, now);
+    if (change !== null) followed.push(change);
+  }
+  return followed;
+}
+
+async function renewalThatFollows(
+  tx: Transaction,
+  source: FullContract,
+  renewal: Transition,
+  now: Instant,
+): Promise<FollowedRenewal | null> {
+  const contract = await lockContract(tx, renewal.toContractId);
+  assert(contract !== null, `contract ${renewal.toContractId}, which renews another, is there`);
+  if (contract.archivedAt !== null || (await hasFinalizedInvoice(tx, contract.id))) return null;
+  const target = (await loadRolloverTargets(tx, [renewal])).get(source.contract.id);
+  const heirs = target?.heirs ?? new Map<string, Commit>();
   const isWithheld = await loadWithheld(tx, source.terms.commits);
-  const isOver = target.contract.startingAt <= origin.now;
-  const rollovers = rolloversOf(source, target.contract, isWithheld, target.heirs, isOver);
-  const changed = rollovers.filter((heir) =>
-    differs(heir, target.heirs.get(heir.rolledOverFrom?.commitId ?? '')),
-  );
-  if (changed.length === 0) return;
-  const { customerId, id: contractId } = target.contract;
-  const { now, changedBy } = origin;
-  const next = await changeContract(tx, { customerId, contractId }, { now, changedBy }, (full) =>
-    withRollovers(full, changed),
-  );
-  await followRenewal(tx, next.changed, origin);
+  const rollovers = rolloversOf(source, contract, isWithheld, heirs, contract.startingAt <= now);
+  const changed = rollovers.filter((heir) => differs(heir, heirs.get(heir.rolledOverFrom?.commitId ?? '')));
+  if (changed.length === 0) return null;
+  const [before] = await withTerms(tx, [contract]);
+  assert(before !== undefined, `contract ${contract.id} is loaded`);
+  return { before, ...withRollovers(before, changed) };
 }
 
 function differs(heir: Commit, earlier: Commit | undefined): boolean {
   return JSON.stringify(heir) !== JSON.stringify(earlier);
 }
 
-/** The history tells of it as of an edit: commits that are added, and amounts that are changed. */
-function withRollovers(full: FullContract, changed: readonly Commit[]): ContractChange {
+function withRollovers(full: FullContract, changed: readonly Commit[]): Omit<FollowedRenewal, 'before'> {
   const next = new Map(changed.map((heir) => [heir.id, heir]));
   const known = new Map(full.terms.commits.map((commit) => [commit.id, commit]));
   const added = changed.filter((heir) => !known.has(heir.id));
@@ -89,7 +117,7 @@ export async function refuseLateUpdates(
   tx: Transaction,
   source: FullContract,
   { updateCommits, updateCredits }: Pick<Updates, 'updateCommits' | 'updateCredits'>,
-  { now }: Origin,
+  now: Instant,
 ): Promise<void> {
   if (updateCommits.length + updateCredits.length === 0) return;
   const target = await findRolloverTarget(tx, source.contract.id);

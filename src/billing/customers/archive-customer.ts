@@ -4,18 +4,12 @@
  * Locks in this order: the customer, then the contracts by their starts. Who makes a contract holds the customer
  * before anything else; who changes a contract never locks a customer.
  */
-import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { findCustomer, lockCustomer, updateCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
 import { voidInvoicesOfCustomer } from '../../store/voided-invoices.ts';
 import { archiveContractsOf } from '../contracts/archive-contracts.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { ContractDeps } from '../contracts/settle-contract.ts';
 
 /**
  * Archives the customer and its contracts as of now and voids all its finalized invoices (`behaviour/12`,
@@ -23,7 +17,11 @@ interface Deps {
  * (`CustomerNotFound`), one that is archived already, and one with more contracts than one call may change
  * (`invalid`).
  */
-export async function archiveCustomer(deps: Deps, customerId: string, archivedBy: string): Promise<void> {
+export async function archiveCustomer(
+  deps: ContractDeps,
+  customerId: string,
+  archivedBy: string,
+): Promise<void> {
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
     const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
@@ -31,7 +29,7 @@ export async function archiveCustomer(deps: Deps, customerId: string, archivedBy
     if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
     if (customer.archivedAt !== null)
       throw invalid(['customerId'], `customer ${customerId} is archived already`);
-    await archiveContractsOf(tx, customerId, { now, changedBy: archivedBy });
+    await archiveContractsOf(tx, deps, customerId, { now, changedBy: archivedBy });
     await voidInvoicesOfCustomer(tx, customerId);
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });
   });

@@ -15,7 +15,7 @@ import { nextPeriod } from '../../rating/periods/billing-periods.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
-import { enqueueJobs, holdJobs, type Job, type NewJob } from '../../store/jobs.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs.ts';
 import { computeInGroups } from './compute.ts';
 import { freezeInvoices } from './freeze.ts';
 import {
@@ -39,21 +39,49 @@ export interface FinalizationDeps {
   readonly gracePeriodHours: number;
 }
 
+/** A contract that this transaction has made (`before` null) or changed. */
+export interface HeaderChange {
+  readonly before: Contract | null;
+  readonly after: Contract;
+}
+
 /**
- * Queues the finalization of the contract's first period that is not issued. Belongs into the transaction
- * that creates a contract or changes its end: a period that now ends earlier is finalized earlier, one
- * that ends later is put off when its job runs, and a contract that was at its end goes on.
+ * Leaves each contract whose billing periods have changed with the finalization of its first period that is
+ * not issued, and with none where there is no such period: a period that now ends earlier is finalized
+ * earlier, one that ends later is put off when its job runs, and a contract that was at its end goes on. A
+ * contract that is billed no more has no invoice finalized from now on: one in progress is waited for.
  */
-export async function enqueueNextFinalization(
-  tx: Transaction | Database,
-  contract: Contract,
+export async function planFinalizations(
+  tx: Transaction,
+  changes: readonly HeaderChange[],
   gracePeriodHours: number,
 ): Promise<void> {
-  const targets = await nextTargets(tx, [contract]);
+  const replanned = changes.filter(({ before, after }) => billingOf(before) !== billingOf(after));
+  const before = replanned.flatMap((change) => change.before ?? []);
+  const isStopped = ({ id }: Contract) =>
+    replanned.some(({ after }) => after.id === id && !billsUsage(after));
+  await holdNextFinalizations(tx, before.filter(isStopped));
+  const targets = await nextTargets(
+    tx,
+    replanned.map(({ after }) => after),
+  );
+  const kept = new Set(targets.map(jobKey));
+  const keys = (await nextTargets(tx, before)).map(jobKey);
+  await removeJobs(
+    tx,
+    FINALIZATION_JOB,
+    keys.filter((key) => !kept.has(key)),
+  );
   await enqueueJobs(
     tx,
     targets.map((target) => finalizationJob(target, gracePeriodHours)),
   );
+}
+
+/** Equal for two states of a contract that have the same usage invoices. */
+function billingOf(contract: Contract | null): string | null {
+  if (contract === null || !billsUsage(contract)) return null;
+  return JSON.stringify([periodTerms(contract), contract.invoiceGenerationStartingAt]);
 }
 
 /**
@@ -71,7 +99,7 @@ const FINALIZATIONS_AWAITED_MAX = 50;
  * Keeps every invoice of contracts that this transaction has locked from being finalized until it ends.
  * Refuses (`unavailable`) where one finalization after the other was quicker.
  */
-export async function holdNextFinalizations(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
+async function holdNextFinalizations(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
   const held = new Set<string>();
   for (let round = 0; round < FINALIZATIONS_AWAITED_MAX; round += 1) {
     const keys = (await nextTargets(tx, contracts)).map(jobKey).filter((key) => !held.has(key));

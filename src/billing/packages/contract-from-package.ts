@@ -9,11 +9,8 @@ import { formatInstant, type Instant } from '../../core/time.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Transaction } from '../../store/database.ts';
 import { holdPackage, loadPackageAliases } from '../../store/packages.ts';
-import {
-  type CreateContractDeps,
-  type CreateContractInput,
-  createContractIn,
-} from '../contracts/create-contract.ts';
+import { type CreateContractInput, createContractIn } from '../contracts/create-contract.ts';
+import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { declareCopiedKeys } from '../custom-fields/copied-keys.ts';
 import { resolveTerms } from './relative-terms.ts';
 import { relativeTermsOf, templateIdsWithFields } from './term-templates.ts';
@@ -38,7 +35,7 @@ const LAST_INSTANT = Date.UTC(2200, 0, 1);
  * alias that no package has at the start, and an archived package (`invalid`); nothing is stored then.
  */
 export async function createContractFromPackage(
-  deps: CreateContractDeps,
+  deps: ContractDeps,
   input: ContractFromPackageInput,
 ): Promise<FullContract> {
   const field = [input.packageAlias === null ? 'packageId' : 'packageAlias'];

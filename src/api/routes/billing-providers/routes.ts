@@ -9,14 +9,13 @@ import {
   connectBillingProvider,
   listBillingProviders,
 } from '../../../billing/billing-providers/connections.ts';
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import {
   BILLING_PROVIDERS,
   CONNECTABLE_BILLING_PROVIDERS,
   CONNECTION_DELIVERY_METHODS,
   DELIVERY_METHODS,
 } from '../../../core/billing-providers.ts';
-import type { Clock } from '../../../core/clock.ts';
-import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
 import {
@@ -27,21 +26,16 @@ import {
   settingsInput,
 } from './configuration-schemas.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 /** One call is one transaction; this many are done well within a second. */
 const CONFIGURATIONS_PER_CALL_MAX = 1_000;
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;
 
-export function billingProviderRoutes(deps: Deps): RouteDefinition[] {
+export function billingProviderRoutes(deps: ContractDeps): RouteDefinition[] {
   return [connectRoute(deps), listRoute(deps), setRoute(deps), getRoute(deps), archiveRoute(deps)];
 }
 
-function connectRoute(deps: Deps): RouteDefinition {
+function connectRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setUpBillingProvider',
@@ -80,7 +74,7 @@ const connection = z
   })
   .meta({ id: 'BillingProviderConnection' });
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/listConfiguredBillingProviders',
@@ -105,7 +99,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function setRoute(deps: Deps): RouteDefinition {
+function setRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/setCustomerBillingProviderConfigurations',
@@ -137,7 +131,7 @@ function setRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function getRoute(deps: Deps): RouteDefinition {
+function getRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/getCustomerBillingProviderConfigurations',
@@ -160,7 +154,7 @@ const archived = z.object({
   customer_billing_provider_configuration_ids: z.array(uuid).min(1).max(CONFIGURATIONS_PER_CALL_MAX),
 });
 
-function archiveRoute(deps: Deps): RouteDefinition {
+function archiveRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/archiveCustomerBillingProviderConfigurations',

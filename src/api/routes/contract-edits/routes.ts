@@ -1,27 +1,18 @@
 /** Changing contracts in one go, and the history of their changes. */
 import { z } from 'zod';
-import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
 import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
 import { getEditHistory, viewEdit } from '../../../billing/contracts/edits/edit-history.ts';
-import type { Clock } from '../../../core/clock.ts';
-import type { Database } from '../../../store/database.ts';
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
 import type { WireWords } from '../../wire/names.ts';
 import { amendContractBody, amendmentFromWire, editContractBody, editFromWire } from './input.ts';
 import { contractEditOutput, editToWire } from './output.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  /** Queues what a contract sets going whose end has moved. */
-  readonly onContractEndChanged: ContractHook;
-}
-
 const common = { method: 'post', tags: ['Contracts'] } as const;
 
-export function contractEditRoutes(deps: Deps): RouteDefinition[] {
+export function contractEditRoutes(deps: ContractDeps): RouteDefinition[] {
   return [editRoute(deps), historyRoute(deps), amendRoute(deps)];
 }
 
@@ -46,7 +37,7 @@ const EDIT_WORDS: WireWords = {
   additions: 'add_',
 };
 
-function editRoute(deps: Deps): RouteDefinition {
+function editRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/edit',
@@ -62,16 +53,13 @@ function editRoute(deps: Deps): RouteDefinition {
     response: z.object({ data: z.object({ id: uuid, edit: contractEditOutput }) }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      const edit = await editContract(
-        { ...deps, onEndChanged: deps.onContractEndChanged },
-        {
-          customerId: body.customer_id,
-          contractId: body.contract_id,
-          edit: editFromWire(body),
-          uniquenessKey: body.uniqueness_key ?? null,
-          editedBy: actor.name,
-        },
-      );
+      const edit = await editContract(deps, {
+        customerId: body.customer_id,
+        contractId: body.contract_id,
+        edit: editFromWire(body),
+        uniquenessKey: body.uniqueness_key ?? null,
+        editedBy: actor.name,
+      });
       return {
         data: { id: edit.id, edit: editToWire(edit, await viewEdit(deps, body.customer_id, edit)) },
       };
@@ -79,7 +67,7 @@ function editRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function historyRoute(deps: Deps): RouteDefinition {
+function historyRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/getEditHistory',
@@ -98,7 +86,7 @@ function historyRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function amendRoute(deps: Deps): RouteDefinition {
+function amendRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/amend',

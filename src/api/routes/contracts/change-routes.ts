@@ -1,29 +1,21 @@
 /** Operations that change one thing about a contract: its end, its usage filter, whether it is archived. */
 import { z } from 'zod';
 import { archiveContract } from '../../../billing/contracts/archive-contracts.ts';
-import type { ContractHook } from '../../../billing/contracts/change-contract.ts';
 import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';
-import type { Clock } from '../../../core/clock.ts';
-import type { Database } from '../../../store/database.ts';
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, hourAlignedTimestamp, uuid } from '../../wire/fields.ts';
 import { usageFilterFields } from './input.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly onContractEndChanged: ContractHook;
-}
 
 const common = { method: 'post', tags: ['Contracts'], scope: 'write', errors: [400, 404] } as const;
 
 const reference = { customer_id: uuid, contract_id: uuid };
 
-export function contractChangeRoutes(deps: Deps): RouteDefinition[] {
+export function contractChangeRoutes(deps: ContractDeps): RouteDefinition[] {
   return [updateEndDateRoute(deps), setUsageFilterRoute(deps), archiveRoute(deps)];
 }
 
-function updateEndDateRoute(deps: Deps): RouteDefinition {
+function updateEndDateRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/updateEndDate',
@@ -41,22 +33,19 @@ function updateEndDateRoute(deps: Deps): RouteDefinition {
     }),
     response: createdId,
     async handler({ body, actor }) {
-      await updateEndDate(
-        { ...deps, onEndChanged: deps.onContractEndChanged },
-        {
-          customerId: body.customer_id,
-          contractId: body.contract_id,
-          changedBy: actor.name,
-          endingBefore: body.ending_before ?? null,
-          allowEndingBeforeFinalizedInvoice: body.allow_ending_before_finalized_invoice ?? true,
-        },
-      );
+      await updateEndDate(deps, {
+        customerId: body.customer_id,
+        contractId: body.contract_id,
+        changedBy: actor.name,
+        endingBefore: body.ending_before ?? null,
+        allowEndingBeforeFinalizedInvoice: body.allow_ending_before_finalized_invoice ?? true,
+      });
       return { data: { id: body.contract_id } };
     },
   });
 }
 
-function setUsageFilterRoute(deps: Deps): RouteDefinition {
+function setUsageFilterRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/setUsageFilter',
@@ -75,7 +64,7 @@ function setUsageFilterRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: Deps): RouteDefinition {
+function archiveRoute(deps: ContractDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/archive',

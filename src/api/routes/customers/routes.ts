@@ -1,15 +1,14 @@
 /** Customers: who is metered and billed, and under which names their usage events come. */
 import { z } from 'zod';
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import { archiveCustomer } from '../../../billing/customers/archive-customer.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../../billing/customers/create-customer.ts';
 import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { Customer } from '../../../store/customers.ts';
-import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { commaList, createdId, customFields, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
@@ -18,11 +17,6 @@ import {
   billingConfigurationFromWire,
   billingConfigurationInput,
 } from '../billing-providers/configuration-schemas.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const ALIASES_MAX = 2_000;
 const IDS_PER_FILTER_MAX = 100;
@@ -85,11 +79,11 @@ const configBody = z.object({
     .meta({ description: 'The same as crm_account_id, which wins if both are given.' }),
 });
 
-export function customerRoutes(deps: Deps): RouteDefinition[] {
+export function customerRoutes(deps: ContractDeps): RouteDefinition[] {
   return [createRoute(deps), listRoute(deps), getRoute(deps), archiveRoute(deps), ...changeRoutes(deps)];
 }
 
-function createRoute(deps: Deps): RouteDefinition {
+function createRoute(deps: ContractDeps): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers',
@@ -117,7 +111,7 @@ function createRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: ContractDeps): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers',
@@ -144,7 +138,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function getRoute(deps: Deps): RouteDefinition {
+function getRoute(deps: ContractDeps): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/customers/{customer_id}',
@@ -161,7 +155,7 @@ function getRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function archiveRoute(deps: Deps): RouteDefinition {
+function archiveRoute(deps: ContractDeps): RouteDefinition {
   return route({
     method: 'post',
     path: '/v1/customers/archive',
@@ -183,7 +177,7 @@ function archiveRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function changeRoutes(deps: Deps): RouteDefinition[] {
+function changeRoutes(deps: ContractDeps): RouteDefinition[] {
   const common = { method: 'post', tags: ['Customers'], scope: 'write', params: byId } as const;
   return [
     route({

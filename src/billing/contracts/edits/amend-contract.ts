@@ -4,21 +4,13 @@
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
-import {
-  addedTerms,
-  type ContractEdit,
-  NO_REMOVALS,
-  NO_UPDATES,
-} from '../../../core/terms/contract-edits.ts';
+import { type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../../core/terms/contract-edits.ts';
 import { contains, formatInstant, type Instant } from '../../../core/time.ts';
-import { fieldsOfTerms } from '../../custom-fields/fields-of-terms.ts';
-import { mergeCustomFields, storeCustomFields } from '../../custom-fields/store-fields.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
-import { followRenewal } from '../follow-renewal.ts';
+import type { ContractDeps } from '../settle-contract.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
-import type { EditDeps } from './edit-contract.ts';
 
 export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
 
@@ -34,26 +26,20 @@ export interface AmendContractInput extends ContractReference {
  * Adds the terms or none of them, and returns the record of the edit. Refuses what `editContract` refuses,
  * a date outside the contract, and terms that begin before it (`invalid`).
  */
-export async function amendContract(
-  deps: Omit<EditDeps, 'onEndChanged'>,
-  input: AmendContractInput,
-): Promise<ContractEdit> {
-  const { customerId, contractId, startingAt, createdBy, customFields: fields } = input;
+export async function amendContract(deps: ContractDeps, input: AmendContractInput): Promise<ContractEdit> {
+  const { startingAt, createdBy, customFields: ownFields } = input;
   const terms: TermsInput = { ...NO_TERMS_INPUT, ...input.terms };
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
     const origin = { now, changedBy: createdBy, amendmentStartingAt: startingAt };
-    const { changed, edit } = await changeContract(tx, { customerId, contractId }, origin, (full) => {
+    return changeContract(tx, deps, input, origin, async (full) => {
       requireNotArchived(full);
       requireWithin(full.contract, startingAt);
       requireFromStart(terms, startingAt);
       const additions = { ...NO_EDIT, additions: terms };
-      return applyEdit(tx, full, additions, { additionsAt: ['terms'], editedBy: createdBy, now });
+      const edit = { additionsAt: ['terms'], editedBy: createdBy, now };
+      return { ...(await applyEdit(tx, full, additions, edit)), ownFields };
     });
-    await storeCustomFields(tx, fieldsOfTerms(terms, addedTerms(edit.changes), ['terms']));
-    await followRenewal(tx, changed, origin);
-    await mergeCustomFields(tx, { entity: 'contract', entityId: contractId, fields, path: [] });
-    return edit;
   });
 }
 

@@ -17,8 +17,9 @@ import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../../billing-providers/match-configuration.ts';
-import type { ContractChange } from '../change-contract.ts';
+import { fieldsOfTerms } from '../../custom-fields/fields-of-terms.ts';
 import { checkEndDate } from '../contract-changes.ts';
+import type { ContractChange } from '../settle-contract.ts';
 import { type BuiltTerms, buildTerms, type TermsInput } from '../terms/build-terms.ts';
 import { type NamedIds, namedIds } from '../terms/named-ids.ts';
 import { loadTermsContext } from '../terms/terms-context.ts';
@@ -81,6 +82,7 @@ export async function applyEdit(
       ...addedChanges(built),
       addBillingConfigurationId: configurationId,
     },
+    newFields: fieldsOfTerms(additions, built, origin.additionsAt),
   };
 }
 

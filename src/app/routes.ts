@@ -1,0 +1,54 @@
+/** Every route of the API, over open stores. The service's own, ingest and the sandbox clock stand beside them. */
+import type { RouteDefinition } from '../api/http/route.ts';
+import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
+import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
+import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
+import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
+import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
+import { contractRoutes } from '../api/routes/contracts/routes.ts';
+import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
+import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
+import { customerRoutes } from '../api/routes/customers/routes.ts';
+import { eventRoutes } from '../api/routes/events/routes.ts';
+import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
+import { packageRoutes } from '../api/routes/packages/routes.ts';
+import { productRoutes } from '../api/routes/products/routes.ts';
+import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
+import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
+import { usageRoutes } from '../api/routes/usage/routes.ts';
+import type { Clock } from '../core/clock.ts';
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import type { RepeatLog } from '../metering/events/repeat-log.ts';
+import type { Database } from '../store/database.ts';
+
+export interface RouteDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** From the end of a billing period to the finalization of its invoice. */
+  readonly gracePeriodHours: number;
+  /** How far back events are accepted. */
+  readonly windowDays: number;
+  readonly repeats: RepeatLog;
+}
+
+export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
+  return [
+    ...customerRoutes(deps),
+    ...billableMetricRoutes(deps),
+    ...billableMetricPreviewRoutes(deps),
+    ...usageRoutes(deps),
+    ...eventRoutes(deps),
+    ...billingProviderRoutes(deps),
+    ...creditTypeRoutes(deps),
+    ...productRoutes(deps),
+    ...rateCardRoutes(deps),
+    ...rateRoutes(deps),
+    ...packageRoutes(deps),
+    ...contractRoutes(deps),
+    ...contractEditRoutes(deps),
+    ...contractRateScheduleRoutes(deps),
+    ...invoiceRoutes(deps),
+    ...customFieldRoutes(deps),
+  ];
+}

@@ -1,0 +1,135 @@
+/**
+ * Everything that follows from making or changing a contract, in the transaction that does it
+ * (docs/contracts.md, "What follows from a change"). Creation and every kind of change end here, and nothing
+ * else writes the terms, versions and history of contracts. What is to follow from every change belongs here.
+ *
+ * Locks are taken in the order that all transactions keep: contracts, from the older to those that renew
+ * them, then jobs, then custom field keys, for which others wait.
+ */
+import type { Clock } from '../../core/clock.ts';
+import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';
+import { conflict } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
+import type { Instant } from '../../core/time.ts';
+import { insertContractEdits } from '../../store/contract-edits.ts';
+import { insertTerms, saveContract } from '../../store/contract-terms.ts';
+import { insertContractVersions } from '../../store/contract-versions.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
+import { planFinalizations } from '../invoices/finalization.ts';
+import { renewalsThatFollow } from './follow-renewal.ts';
+
+/** What every operation that makes or changes contracts needs. */
+export interface ContractDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** From the end of a billing period to the finalization of its invoice. */
+  readonly gracePeriodHours: number;
+}
+
+export interface ChangeOrigin {
+  readonly now: Instant;
+  readonly changedBy: string;
+  /** Of an edit, in the key space of edits. */
+  readonly uniquenessKey?: string | null;
+  /** Makes the change an amendment; see `ContractEdit`. */
+  readonly amendmentStartingAt?: Instant;
+}
+
+export interface ContractChange {
+  readonly after: FullContract;
+  /** What the history tells of it; what is left out has not been touched. */
+  readonly changes: Partial<ContractChanges>;
+  /** Of what the change makes. */
+  readonly newFields?: readonly ObjectFields[];
+  /** Set on the contract itself; its others stay. */
+  readonly ownFields?: CustomFields;
+}
+
+export interface SettledChange extends ContractChange {
+  /** The locked contract as it was, or null for a new one, whose header is stored already. */
+  readonly before: FullContract | null;
+}
+
+/**
+ * Stores the states after the changes with all that follows, and returns the entries of the history: one for
+ * each change of a contract that was there. Refuses a uniqueness key that an edit has used before, and the
+ * value of a custom field that another object holds (`conflict`).
+ */
+export async function settleContracts(
+  tx: Transaction,
+  { gracePeriodHours }: Pick<ContractDeps, 'gracePeriodHours'>,
+  changes: readonly SettledChange[],
+  origin: ChangeOrigin,
+): Promise<ContractEdit[]> {
+  const edits = await writeChanges(tx, changes, origin);
+  const followed = await followRenewals(tx, changes, origin);
+  const headers = [...changes, ...followed].map(({ before, after }) => ({
+    before: before?.contract ?? null,
+    after: after.contract,
+  }));
+  await planFinalizations(tx, headers, gracePeriodHours);
+  await storeCustomFields(
+    tx,
+    changes.flatMap(({ newFields }) => newFields ?? []),
+  );
+  for (const { after, ownFields: fields } of changes) {
+    if (fields === undefined) continue;
+    await mergeCustomFields(tx, { entity: 'contract', entityId: after.contract.id, fields, path: [] });
+  }
+  return edits;
+}
+
+async function writeChanges(
+  tx: Transaction,
+  changes: readonly SettledChange[],
+  origin: ChangeOrigin,
+): Promise<ContractEdit[]> {
+  const changed = changes.flatMap(({ before, ...rest }) => (before === null ? [] : [{ before, ...rest }]));
+  const replaced = changed.map(({ before }) => before);
+  await insertContractVersions(tx, replaced, origin.now);
+  for (const { before, after } of changes) {
+    if (before === null) await insertTerms(tx, after.contract.id, after.terms);
+    else await saveContract(tx, before, after, origin.now);
+  }
+  const edits = changed.map((change) => editOf(change, origin));
+  // Two edits of different contracts may have the same key: only the insertion decides between them.
+  if (!(await insertContractEdits(tx, edits))) throw usedKey();
+  return edits;
+}
+
+function editOf({ after, changes }: ContractChange, origin: ChangeOrigin): ContractEdit {
+  return {
+    id: newId(),
+    contractId: after.contract.id,
+    timestamp: origin.now,
+    uniquenessKey: origin.uniquenessKey ?? null,
+    amendmentStartingAt: origin.amendmentStartingAt ?? null,
+    createdBy: origin.changedBy,
+    changes: { ...NO_CHANGES, ...changes },
+  };
+}
+
+/** Along the chains of renewals, which are as long as the changed contracts have been renewed. */
+async function followRenewals(
+  tx: Transaction,
+  changes: readonly SettledChange[],
+  { now, changedBy }: ChangeOrigin,
+): Promise<SettledChange[]> {
+  const followed: SettledChange[] = [];
+  // Nothing has renewed a contract that is made just now.
+  let sources = changes.filter(({ before }) => before !== null);
+  while (sources.length > 0) {
+    const states = sources.map(({ after }) => after);
+    sources = await renewalsThatFollow(tx, states, now);
+    await writeChanges(tx, sources, { now, changedBy });
+    followed.push(...sources);
+  }
+  return followed;
+}
+
+export function usedKey(): Error {
+  return conflict('This uniqueness key has already been used.');
+}
