@@ -13,6 +13,8 @@ export const jobs = pgTable(
     kind: text('kind').notNull(),
     /** What makes the job the same job: enqueueing it twice keeps one. */
     key: text('key').notNull(),
+    /** Whose jobs follow one another: a contract. Null: the job waits for none and none waits for it. */
+    subject: text('subject'),
     runAt: instant('run_at').notNull(),
     payload: jsonb('payload').notNull(),
     attempts: integer('attempts').notNull().default(0),
@@ -23,5 +25,7 @@ export const jobs = pgTable(
   (table) => [
     unique('jobs_kind_key').on(table.kind, table.key),
     index('jobs_kind_run_at').on(table.kind, table.runAt, table.id),
+    index('jobs_subject_run_at').on(table.subject, table.runAt).where(sql`${table.subject} is not null`),
+    index('jobs_failed').on(table.subject, table.runAt).where(sql`${table.attempts} > 0`),
   ],
 );
