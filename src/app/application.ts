@@ -4,7 +4,7 @@
  */
 
 import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
-import { ingestMeasures, repeatMeasures } from '../api/http/service-measures.ts';
+import { ingestMeasures, jobMeasures, repeatMeasures } from '../api/http/service-measures.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import type { Config } from '../config.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
@@ -76,7 +76,11 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     ],
     ingest: ingest.ingest,
     readiness: () => readiness(stores),
-    measures: () => [...ingestMeasures(ingest.stats()), ...repeatMeasures(repeats.stats())],
+    measures: () => [
+      ...ingestMeasures(ingest.stats()),
+      ...repeatMeasures(repeats.stats()),
+      ...jobMeasures(jobs.stats(), clock.now()),
+    ],
   });
   jobs.start();
   return {

@@ -4,7 +4,7 @@ import {
   type FinalizationDeps,
   finalizeInvoices,
 } from '../billing/invoices/finalization.ts';
-import type { JobKind } from './job-runner.ts';
+import type { JobKind } from './run-jobs.ts';
 
 /** Invoices of one transaction: enough to share queries, few enough to stay within seconds and memory. */
 const BATCH_MAX = 250;

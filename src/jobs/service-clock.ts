@@ -4,7 +4,7 @@
  * a restart goes on at the later of the stored instant and SANDBOX_NOW.
  */
 import { type Clock, systemClock } from '../core/clock.ts';
-import { invalid } from '../core/errors.ts';
+import { invalid, Refusal } from '../core/errors.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
 import { advanceServiceClock } from '../store/service-clock.ts';
@@ -18,10 +18,17 @@ export interface ServiceClock extends Clock {
 export interface SandboxClock {
   /**
    * Moves the clock to `to`, stopping at every instant at which work falls due, and answers when all that
-   * fell due is done. Refuses to go back. Throws when a job failed: the clock then stands at its instant.
+   * fell due is done. Jobs that have failed are tried again first; those that fail hold up their subjects
+   * and not the clock, and the log says so. Refuses to go back (`invalid`), and gives up (`unavailable`)
+   * where another transaction holds what is due for minutes.
    */
-  advance(to: Instant, jobs: Pick<JobRunner, 'nextAt' | 'runDue'>): Promise<Instant>;
+  advance(to: Instant, jobs: ClockJobs): Promise<Instant>;
 }
+
+export type ClockJobs = Pick<JobRunner, 'nextAt' | 'runDue' | 'retryFailed' | 'logFailed'>;
+
+/** Each waits for some seconds: a process that does a batch of jobs, or a request, lets go of them by then. */
+const WAITS_MAX = 120;
 
 export async function createServiceClock(db: Database, sandboxNow: Instant | null): Promise<ServiceClock> {
   if (sandboxNow === null) return { now: systemClock.now, sandbox: null };
@@ -32,15 +39,20 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
     now = await advanceServiceClock(db, Math.max(now, at));
   }
 
-  async function advance(to: Instant, jobs: Pick<JobRunner, 'nextAt' | 'runDue'>): Promise<Instant> {
+  async function advance(to: Instant, jobs: ClockJobs): Promise<Instant> {
     if (to < now) throw invalid(['now'], `must not be before the clock's ${formatInstant(now)}`);
+    await jobs.retryFailed(now);
+    let waits = 0;
     for (let next = await jobs.nextAt(); next !== null && next <= to; next = await jobs.nextAt()) {
       await moveTo(next);
-      const run = await jobs.runDue(now);
-      const stuck = run.done === 0 && (await jobs.nextAt()) === next;
-      if (run.failed > 0 || stuck) throw new Error(`jobs due at ${formatInstant(next)} could not be done`);
+      const { isComplete } = await jobs.runDue(now);
+      waits += isComplete ? 0 : 1;
+      if (waits > WAITS_MAX) {
+        throw new Refusal('unavailable', `what is due at ${formatInstant(next)} is in use: try again later`);
+      }
     }
     await moveTo(to);
+    await jobs.logFailed(now);
     return now;
   }
 

@@ -14,6 +14,8 @@ export interface Measure {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge';
+  /** Tells measures of one name apart, which follow one another. */
+  readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
@@ -39,10 +41,20 @@ export function createMetrics(measures: () => readonly Measure[]): Metrics {
   });
   return {
     observe: (method, route, status, seconds) => durations.observe({ method, route, status }, seconds),
-    expose: async () => `${await registry.metrics()}\n${measures().map(exposeMeasure).join('')}`,
+    expose: async () => `${await registry.metrics()}\n${exposeMeasures(measures())}`,
   };
 }
 
-function exposeMeasure(measure: Measure): string {
-  return `# HELP ${measure.name} ${measure.help}\n# TYPE ${measure.name} ${measure.type}\n${measure.name} ${measure.value}\n`;
+function exposeMeasures(measures: readonly Measure[]): string {
+  return measures.map((one, index) => headOf(one, measures[index - 1]) + sampleOf(one)).join('');
+}
+
+/** Once for each name. */
+function headOf({ name, help, type }: Measure, previous: Measure | undefined): string {
+  return name === previous?.name ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+}
+
+function sampleOf({ name, labels = {}, value }: Measure): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`);
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
 }

@@ -129,6 +129,7 @@ function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: 
   return {
     kind: FINALIZATION_JOB,
     key: jobKey({ contract, period }),
+    subject: contract.id,
     runAt: finalizationAt(period, gracePeriodHours),
     payload: { contract_id: contract.id, period_start: period.start },
   };

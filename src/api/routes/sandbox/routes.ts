@@ -2,15 +2,14 @@
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type { JobRunner } from '../../../jobs/job-runner.ts';
-import type { SandboxClock } from '../../../jobs/service-clock.ts';
+import type { ClockJobs, SandboxClock } from '../../../jobs/service-clock.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp } from '../../wire/fields.ts';
 
 export interface SandboxRouteDeps {
   readonly clock: Clock;
   readonly sandbox: SandboxClock;
-  readonly jobs: Pick<JobRunner, 'nextAt' | 'runDue'>;
+  readonly jobs: ClockJobs;
 }
 
 const clockAnswer = z
@@ -36,12 +35,13 @@ export function sandboxRoutes({ clock, sandbox, jobs }: SandboxRouteDeps): Route
       summary: 'Move the sandbox clock forward',
       description:
         'Everything that falls due on the way is done in time order, as if the time between had passed. ' +
-        'The answer comes when it is done. The clock cannot go back.',
+        'The answer comes when it is done. What cannot be done is tried again later and holds up nothing but ' +
+        'its own contract. The clock cannot go back.',
       tags: ['Sandbox'],
       scope: 'write',
       body: z.object({ now: timestamp }).meta({ id: 'MoveSandboxClock' }),
       response: clockAnswer,
-      errors: [400],
+      errors: [400, 503],
       handler: async ({ body }) => ({ data: { now: formatInstant(await sandbox.advance(body.now, jobs)) } }),
     }),
   ];

@@ -1,0 +1,32 @@
+/** How full the queue of jobs is, for the figures of a process. */
+import { gt, lte, min, or, sql } from 'drizzle-orm';
+import type { Instant } from '../core/time.ts';
+import type { Database } from './database.ts';
+import { jobs } from './schema/jobs.ts';
+
+export interface QueueFigures {
+  readonly kind: string;
+  /** Jobs whose instant has come, those that fail and those that wait for them included. */
+  readonly due: number;
+  /** Jobs that have failed and will be tried again. */
+  readonly failing: number;
+  /** When the first of them fell due. */
+  readonly oldestFailing: Instant | null;
+}
+
+/** For each kind that has any due or failing job. */
+export async function loadQueueFigures(db: Database, dueAt: Instant): Promise<QueueFigures[]> {
+  const isDue = lte(jobs.runAt, dueAt);
+  const isFailing = gt(jobs.attempts, 0);
+  return db
+    .select({
+      kind: jobs.kind,
+      due: sql`count(*) filter (where ${isDue})`.mapWith(Number),
+      failing: sql`count(*) filter (where ${isFailing})`.mapWith(Number),
+      oldestFailing: min(sql`case when ${isFailing} then ${jobs.runAt} end`).mapWith(jobs.runAt),
+    })
+    .from(jobs)
+    .where(or(isDue, isFailing))
+    .groupBy(jobs.kind)
+    .orderBy(jobs.kind);
+}

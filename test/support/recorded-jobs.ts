@@ -1,0 +1,76 @@
+/** Artificial jobs on a real database: each notes that it was done, in the order in which it was. */
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { JobKind } from '../../src/jobs/run-jobs.ts';
+import type { Database } from '../../src/store/database.ts';
+import { enqueueJobs, type Job, type NewJob } from '../../src/store/jobs.ts';
+
+/** A job as a test describes it. */
+export interface PlannedJob {
+  readonly key: string;
+  readonly kind: string;
+  readonly subject: string | null;
+  readonly runAt: number;
+  /** Queued by the job. */
+  readonly brings: readonly PlannedJob[];
+}
+
+const plannedJob: z.ZodType<PlannedJob> = z.lazy(() =>
+  z.object({
+    key: z.string(),
+    kind: z.string(),
+    subject: z.string().nullable(),
+    runAt: z.number(),
+    brings: z.array(plannedJob),
+  }),
+);
+
+export interface Effect {
+  readonly key: string;
+  readonly jobId: number;
+}
+
+export async function createEffects(db: Database): Promise<void> {
+  await db.execute(sql`
+    create table effects (sequence bigint generated always as identity, key text, job_id bigint)`);
+}
+
+/** First to last. */
+export async function effectsOf(db: Database): Promise<Effect[]> {
+  const rows = await db.execute<{ key: string; job_id: string }>(
+    sql`select key, job_id from effects order by sequence`,
+  );
+  return rows.map((row) => ({ key: row.key, jobId: Number(row.job_id) }));
+}
+
+export async function queuePlanned(
+  db: Parameters<typeof enqueueJobs>[0],
+  jobs: readonly PlannedJob[],
+): Promise<void> {
+  await enqueueJobs(
+    db,
+    jobs.map((job): NewJob => {
+      const { key, kind, subject, runAt } = job;
+      return { key, kind, subject, runAt, payload: job };
+    }),
+  );
+}
+
+/** `onJob` runs after the effect of the job is written, and may fail it. */
+export function recordingKind(
+  kind: string,
+  batchMax: number,
+  onJob: (job: Job) => unknown = () => undefined,
+): JobKind {
+  return {
+    kind,
+    batchMax,
+    run: async (tx, batch) => {
+      for (const job of batch) {
+        await tx.execute(sql`insert into effects (key, job_id) values (${job.key}, ${job.id})`);
+        await onJob(job);
+        await queuePlanned(tx, plannedJob.parse(job.payload).brings);
+      }
+    },
+  };
+}
