@@ -57,13 +57,23 @@ export interface UnpricedUsage {
 /** What was not billed although it was used, and was not meant to be free. */
 export type InvoiceWarning = UnpricedUsage;
 
+/** The time that a usage invoice bills. */
+export interface BilledPeriod extends Interval {
+  /**
+   * Where the counters of its lines start: the start of the billing period, which lies before `start` where
+   * an earlier part of the period is on another invoice or on none. What was used before `start` moves the
+   * counters and is not billed.
+   */
+  readonly countedFrom: Instant;
+}
+
 export interface Invoice {
   readonly id: string;
   readonly customerId: string;
   readonly contractId: string;
   readonly type: InvoiceType;
   readonly status: InvoiceStatus;
-  readonly period: Interval;
+  readonly period: BilledPeriod;
   /** When it was finalized; for a draft, when it is expected to be. */
   readonly issuedAt: Instant;
   readonly creditTypeId: string;

@@ -7,15 +7,15 @@ import type { UsageSeries } from '../core/usage-series.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
 import { readUsageSeries, type UsageSeriesRequest } from './query/usage-series.ts';
-import { readSqlSeries } from './sql-metric/read-series.ts';
+import { readSqlSeries, type SqlSeriesRequest } from './sql-metric/read-series.ts';
 import { readSqlUsage } from './sql-metric/read-usage.ts';
 import { readSqlMetric } from './sql-metric/sql-metric.ts';
 
 export interface MetricSeriesRequest
   extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'rowsMax' | 'usageFilter'> {
   readonly metric: BillableMetric;
-  /** How often a SQL metric is evaluated; a streaming metric always is at every hour. */
-  readonly sqlGranularity: 'hour' | 'service_period';
+  /** When a SQL metric is evaluated; a streaming metric always is at every hour. */
+  readonly evaluatedAt: SqlSeriesRequest['evaluatedAt'];
   /** Only events with one of these values of a property; null for all events. */
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
 }
@@ -23,7 +23,7 @@ export interface MetricSeriesRequest
 /** V(t) of every customer and line key; see `readUsageSeries` and `readSqlSeries`. */
 export function readMetricSeries(
   clickhouse: ClickHouse,
-  { metric, sqlGranularity, ...request }: MetricSeriesRequest,
+  { metric, evaluatedAt, ...request }: MetricSeriesRequest,
 ): Promise<Map<string, UsageSeries[]>> {
   if (metric.kind === 'streaming') {
     return readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
@@ -31,7 +31,7 @@ export function readMetricSeries(
   return readSqlSeries(clickhouse, {
     ...request,
     metric: readSqlMetric(metric.sql),
-    granularity: sqlGranularity,
+    evaluatedAt,
   });
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
-import type { ConversionLine, InvoiceWarning, UsageInvoiceLine } from '../core/invoice.ts';
+import type { BilledPeriod, ConversionLine, InvoiceWarning, UsageInvoiceLine } from '../core/invoice.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
@@ -16,13 +16,16 @@ import type { RateBook } from './rates/rate-schedule.ts';
 export interface UsageNeed {
   readonly billableMetricId: string;
   readonly groupKeys: readonly string[];
-  /** How often a SQL metric is evaluated; streaming metrics are always read by the hour. */
-  readonly sqlGranularity: 'hour' | 'service_period';
+  /**
+   * At which instants V is known: at the end of every hour, or (SQL metrics of `service_period`) at these
+   * only, ascending. In between V stands still, so all usage since the last one falls into the last hour.
+   */
+  readonly evaluatedAt: 'hour' | readonly Instant[];
   /** Only events with one of these values; null for all events. */
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
 }
 
-/** The answer: V(t) of every group, cumulative from the start of the billing period, one step per hour at most. */
+/** The answer: V(t) of every group, cumulative from where the counters start, one step per hour at most. */
 export interface MeteredUsage extends UsageNeed {
   readonly series: readonly UsageSeries[];
 }
@@ -37,7 +40,7 @@ export interface ProductOnCard {
 }
 
 export interface UsageRatingInput {
-  readonly period: Interval;
+  readonly period: BilledPeriod;
   /**
    * Where the reported windows begin and end: ascending, from `period.start` to `period.end`
    * (`windowBoundaries` makes hours and days). They decide `windows` of a line and nothing else.

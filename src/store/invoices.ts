@@ -181,6 +181,7 @@ function toRow(invoice: IssuedInvoice): typeof invoices.$inferInsert {
     status: invoice.status,
     periodStart: invoice.period.start,
     periodEnd: invoice.period.end,
+    countedFrom: invoice.period.countedFrom,
     issuedAt: invoice.issuedAt,
     creditTypeId: invoice.creditTypeId,
     total: invoice.total,
@@ -193,6 +194,6 @@ function toRow(invoice: IssuedInvoice): typeof invoices.$inferInsert {
 }
 
 function fromRow(row: typeof invoices.$inferSelect): Omit<IssuedInvoice, 'lines'> {
-  const { periodStart, periodEnd, ...rest } = row;
-  return { ...rest, period: { start: periodStart, end: periodEnd } };
+  const { periodStart: start, periodEnd: end, countedFrom, ...rest } = row;
+  return { ...rest, period: { start, end, countedFrom: countedFrom ?? start } };
 }

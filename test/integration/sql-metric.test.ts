@@ -201,7 +201,7 @@ describe('a SQL metric on an invoice', () => {
   async function seriesOf(sql: string, change: Partial<SqlSeriesRequest> = {}) {
     const metric = await checkSqlMetric(clickhouse, sql);
     const series = await readSqlSeries(clickhouse, {
-      ...{ metric, customers, period: MONTH, granularity: 'hour', groupBy: [] },
+      ...{ metric, customers, period: MONTH, evaluatedAt: 'hour', groupBy: [] },
       ...change,
     });
     return Object.fromEntries(
@@ -223,9 +223,9 @@ describe('a SQL metric on an invoice', () => {
     });
   });
 
-  it('has one step at the end of the period when its granularity is the service period', async () => {
+  it('has one step at the end of the period when it is evaluated there only', async () => {
     const sql = 'SELECT properties.model, COUNT(*) AS value FROM events GROUP BY model';
-    const change = { granularity: 'service_period', groupBy: ['model'] } as const;
+    const change = { evaluatedAt: [MONTH.end], groupBy: ['model'] };
     expect(await seriesOf(sql, change)).toEqual({
       acme: [
         ['gpt', '720h 3'],
@@ -261,7 +261,7 @@ describe('a SQL metric on an invoice', () => {
   it('bills what a query says about nothing at all', async () => {
     const { nobody } = await seriesOf(of('GREATEST(COUNT(*), 3)'));
     expect(nobody).toEqual([['1h 3']]);
-    expect((await seriesOf(of('GREATEST(COUNT(*), 3)'), { granularity: 'service_period' })).nobody).toEqual([
+    expect((await seriesOf(of('GREATEST(COUNT(*), 3)'), { evaluatedAt: [MONTH.end] })).nobody).toEqual([
       ['720h 3'],
     ]);
   });
@@ -278,13 +278,13 @@ describe('a SQL metric on an invoice', () => {
     'SELECT AVG(CASE WHEN n > 1 THEN NULL ELSE n END) AS value, n FROM (SELECT event_type, COUNT(*) AS n FROM events GROUP BY 1) GROUP BY n',
   ])('ends at the value of the whole period, whatever its columns are: %s', async (sql) => {
     const groupBy = readSqlMetric(sql).groupColumns;
-    const lastValues = async (granularity: SqlSeriesRequest['granularity']) =>
-      ((await seriesOf(sql, { granularity, groupBy })).acme ?? [])
+    const lastValues = async (evaluatedAt: SqlSeriesRequest['evaluatedAt']) =>
+      ((await seriesOf(sql, { evaluatedAt, groupBy })).acme ?? [])
         .filter((line) => line.length > groupBy.length)
         .map((line) => [...line.slice(0, groupBy.length), line.at(-1)?.replace(/^\d+h /, '')].join(', '))
         .filter((line) => !line.endsWith(' 0'))
         .sort();
-    const whole = await lastValues('service_period');
+    const whole = await lastValues([MONTH.end]);
     expect(await lastValues('hour')).toEqual(whole);
     expect(whole).not.toEqual([]);
   });

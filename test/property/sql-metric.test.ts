@@ -82,16 +82,16 @@ describe('a query that says what a streaming metric says', () => {
         fc.asyncProperty(usageScenario, streamingMetric, groupBy, async (scenario, metric, groups) => {
           await storeEvents(clickhouse, scenario.events);
           const columns = groups.map((_, index) => `g${index}`);
-          for (const granularity of ['hour', 'service_period'] as const) {
+          for (const evaluatedAt of ['hour', [PERIOD.end]] as const) {
             const series = await readSqlSeries(clickhouse, {
               metric: readSqlMetric(queryFor(metric, groups)),
               customers: scenario.customers,
               period: PERIOD,
-              granularity,
+              evaluatedAt,
               groupBy: columns,
             });
             for (const { customerId, refs } of scenario.customers) {
-              for (const t of granularity === 'hour' ? hoursOf(PERIOD) : [PERIOD.end]) {
+              for (const t of evaluatedAt === 'hour' ? hoursOf(PERIOD) : [PERIOD.end]) {
                 const actual = (series.get(customerId) ?? []).map((line) => ({
                   group: columns.map((name) => line.groupValues[name] ?? null),
                   value: cumulativeAt(line, t).toString(),
@@ -242,13 +242,13 @@ describe('values at the hours', () => {
               groupBy: groups,
               customers: scenario.customers.slice(0, 2),
             };
-            const byHour = await readSqlSeries(clickhouse, { ...base, period: PERIOD, granularity: 'hour' });
+            const byHour = await readSqlSeries(clickhouse, { ...base, period: PERIOD, evaluatedAt: 'hour' });
             for (const hour of asked) {
               const period = { start: PERIOD.start, end: PERIOD.start + hour * HOUR_MS };
               const whole = await readSqlSeries(clickhouse, {
                 ...base,
                 period,
-                granularity: 'service_period',
+                evaluatedAt: [period.end],
               });
               for (const { customerId } of base.customers) {
                 const valuesAt = (series: typeof whole) =>

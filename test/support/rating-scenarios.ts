@@ -10,19 +10,21 @@ import type {
 } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
-import { HOUR_MS, type Interval } from '../../src/core/time.ts';
+import type { BilledPeriod } from '../../src/core/invoice.ts';
+import { HOUR_MS } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
+import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import type { MeteredUsage } from '../../src/rating/types.ts';
 import type { NaiveProduct } from './naive-rating.ts';
 
-const PERIOD: Interval = { start: Date.UTC(2026, 2, 1, 7), end: Date.UTC(2026, 2, 3, 5) };
+const PERIOD: BilledPeriod = wholePeriod({ start: Date.UTC(2026, 2, 1, 7), end: Date.UTC(2026, 2, 3, 5) });
 const HOURS = (PERIOD.end - PERIOD.start) / HOUR_MS;
 const METRICS = ['metric-a', 'metric-b'];
 const GROUPINGS: readonly string[][] = [[], ['model'], ['region'], ['model', 'region']];
 const VALUES: Readonly<Record<string, readonly string[]>> = { model: ['m', 'n'], region: ['eu', 'us'] };
 
 export interface Scenario {
-  readonly period: Interval;
+  readonly period: BilledPeriod;
   readonly products: readonly NaiveProduct[];
   readonly usage: readonly MeteredUsage[];
 }
@@ -106,7 +108,7 @@ function version(numbers: Numbers): fc.Arbitrary<ProductVersion> {
     })
     .map(({ settings: given, ...fields }) => ({
       startingAt: null,
-      sqlBreakdownGranularity: null,
+      sqlBreakdownGranularity: 'HOUR',
       tags: [],
       createdAt: 0,
       createdBy: 'test',
@@ -165,7 +167,7 @@ function meteredUsage(numbers: Numbers): fc.Arbitrary<MeteredUsage[]> {
       fc.tuple(...combinations(groupKeys).map((groupValues) => fc.option(series(groupValues, numbers)))).map(
         (found): MeteredUsage => ({
           billableMetricId,
-          sqlGranularity: 'service_period',
+          evaluatedAt: 'hour',
           usageFilter: null,
           groupKeys,
           series: found.filter((one) => one !== null),

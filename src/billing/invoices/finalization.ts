@@ -11,7 +11,7 @@ import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { nextPeriod } from '../../rating/periods/billing-periods.ts';
+import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
@@ -165,7 +165,7 @@ function targetInvoiceId({ contract, period }: InvoiceTarget): string {
 
 function followingTarget({ contract, period }: InvoiceTarget): InvoiceTarget[] {
   const next = nextPeriod(periodTerms(contract), period);
-  return next === null ? [] : [{ contract, period: next }];
+  return next === null ? [] : [{ contract, period: wholePeriod(next) }];
 }
 
 /**

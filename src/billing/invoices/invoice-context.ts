@@ -3,12 +3,13 @@
  * in bulk, one query per kind of entity for any number of invoices; for an issued invoice it is what was
  * kept with it.
  */
+
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
 import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import type { Interval } from '../../core/time.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { ProductOnCard, UsageNeed } from '../../rating/types.ts';
 import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
@@ -27,7 +28,7 @@ import { loadRateEntries } from '../../store/rates.ts';
 /** What is computed: the usage of one contract in one period. */
 export interface UsageTarget {
   readonly contract: Pick<Contract, 'id' | 'customerId' | 'rateCardId'>;
-  readonly period: Interval;
+  readonly period: BilledPeriod;
 }
 
 /** A rate card as an invoice sees it: its terms, and what makes looking them up fast. */
@@ -48,24 +49,30 @@ export interface InvoiceContext {
 
 export async function loadInvoiceContext(
   db: Database | Transaction,
-  targets: readonly { readonly contract: Contract; readonly period: Interval }[],
+  targets: readonly { readonly contract: Contract; readonly period: BilledPeriod }[],
 ): Promise<InvoiceContext> {
-  const cards = await loadPricedCards(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
+  const cards = await loadCardTerms(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
   const contracts = await loadContractTerms(
     db,
     targets.map(({ contract }) => contract),
   );
-  return { cards, contracts, metrics: await loadNeededMetrics(db, { cards, contracts }, targets) };
+  return invoiceContext(db, cards, contracts);
 }
 
-/** The metrics that the usage of the targets is counted by. Definitions of metrics never change. */
-export function loadNeededMetrics(
+/** The context of these terms: with the metrics by which usage is counted, whose definitions never change. */
+export async function invoiceContext(
   db: Database | Transaction,
-  context: Omit<InvoiceContext, 'metrics'>,
-  targets: readonly UsageTarget[],
-): Promise<Map<string, BillableMetric>> {
-  const needs = targets.flatMap((target) => needsOf(context, target));
-  return loadMetrics(db, unique(needs.map(({ billableMetricId }) => billableMetricId)));
+  cards: ReadonlyMap<string, CardTerms>,
+  contracts: ReadonlyMap<string, ContractUsageTerms>,
+): Promise<InvoiceContext> {
+  const products = [...cards.values()].flatMap((card) => card.products.map(({ product }) => product));
+  const versions = products.flatMap((product) => product.versions);
+  const metrics = await loadMetrics(
+    db,
+    unique(versions.flatMap((version) => version.billableMetricId ?? [])),
+  );
+  const priced = [...cards].map(([id, terms]) => [id, pricedCard(terms, metrics)] as const);
+  return { cards: new Map(priced), contracts, metrics };
 }
 
 /** What metering must answer for a target; a product's needs may repeat those of another. */
@@ -99,18 +106,31 @@ export function termsOf(
 }
 
 /** Prepares the lookups of a card. Made once, it serves all contracts on it. */
-export function pricedCard(terms: CardTerms): PricedCard {
+function pricedCard(terms: CardTerms, metrics: InvoiceContext['metrics']): PricedCard {
   return {
     terms,
-    products: terms.products.map(({ product, rateEntries }) => ({ product, rates: rateBook(rateEntries) })),
+    products: terms.products.map(({ product, rateEntries }) => ({
+      product: streamedByHour(product, metrics),
+      rates: rateBook(rateEntries),
+    })),
     conversions: new Map(terms.conversions.map((one) => [one.customCreditTypeId, one])),
   };
 }
 
-async function loadPricedCards(
+/** A granularity says how a SQL metric is evaluated; a streaming metric is read by the hour whatever it says. */
+function streamedByHour(product: Product, metrics: InvoiceContext['metrics']): Product {
+  const versions = product.versions.map((version) =>
+    metrics.get(version.billableMetricId ?? '')?.kind === 'streaming'
+      ? { ...version, sqlBreakdownGranularity: 'HOUR' as const }
+      : version,
+  );
+  return { ...product, versions };
+}
+
+async function loadCardTerms(
   db: Database | Transaction,
   rateCardIds: readonly string[],
-): Promise<Map<string, PricedCard>> {
+): Promise<Map<string, CardTerms>> {
   const cards = await loadRateCards(db, rateCardIds);
   const entries = await loadRateEntries(db, rateCardIds);
   const order = await rateCardProductOrder(db, rateCardIds);
@@ -119,10 +139,10 @@ async function loadPricedCards(
     db,
     [...cards.values()].flatMap(({ conversions }) => conversions.map((one) => one.customCreditTypeId)),
   );
-  const priced = [...cards].map(([id, { fiatCreditTypeId, conversions }]) => {
+  const loaded = [...cards].map(([id, { fiatCreditTypeId, conversions }]) => {
     const byProduct = groupBy(entries.get(id) ?? [], (entry) => entry.productId);
     const productOrder = order.get(id) ?? [];
-    const card = pricedCard({
+    const card: CardTerms = {
       fiatCreditTypeId,
       conversions: conversions.map((one) => ({ ...one, name: nameOf(units, one.customCreditTypeId) })),
       productOrder,
@@ -130,10 +150,10 @@ async function loadPricedCards(
         product,
         rateEntries: byProduct.get(product.id) ?? [],
       })),
-    });
+    };
     return [id, card] as const;
   });
-  return new Map(priced);
+  return new Map(loaded);
 }
 
 async function loadContractTerms(

@@ -11,7 +11,7 @@ import type { Database } from '../../store/database.ts';
 import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
-import { type InvoiceContext, loadNeededMetrics, pricedCard, type UsageTarget } from './invoice-context.ts';
+import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 import { rateTarget } from './rate-target.ts';
 import { readUsageAnswers } from './usage-answers.ts';
 
@@ -56,9 +56,9 @@ async function keptContext(
   // away does not take back what was billed.
   const refs = (await customerRefs(db, [customerId])).get(customerId) ?? [];
   const customerRefsThenAndNow = [...new Set([...contract.customerRefs, ...refs])];
-  const kept = {
-    cards: new Map([[rateCardId, pricedCard(card)]]),
-    contracts: new Map([[id, { ...contract, customerRefs: customerRefsThenAndNow }]]),
-  };
-  return { ...kept, metrics: await loadNeededMetrics(db, kept, [target]) };
+  return invoiceContext(
+    db,
+    new Map([[rateCardId, card]]),
+    new Map([[id, { ...contract, customerRefs: customerRefsThenAndNow }]]),
+  );
 }

@@ -2,10 +2,11 @@
  * The metered usage of any number of invoices: what their products need, asked of metering with one query
  * per metric, grouping and period for all customers together.
  */
+
 import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
 import type { BillableMetric } from '../../core/metric.ts';
-import type { Interval } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readMetricSeries } from '../../metering/metric-usage.ts';
@@ -16,7 +17,8 @@ import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoi
 
 interface UsageQuestion {
   readonly need: UsageNeed;
-  readonly period: Interval;
+  /** V is asked from where the counters start to the end of what is billed. */
+  readonly period: Pick<BilledPeriod, 'countedFrom' | 'end'>;
   readonly customerId: string;
 }
 
@@ -51,7 +53,7 @@ export async function readUsageAnswers(
 }
 
 function questionKey({ need, period }: UsageQuestion): string {
-  return `${needKey(need)}@${period.start}-${period.end}`;
+  return `${needKey(need)}@${period.countedFrom}-${period.end}`;
 }
 
 /** Questions that differ in the customer only. */
@@ -75,10 +77,11 @@ async function readSeries(
   question: Question,
   customers: readonly UsageOwner[],
 ): Promise<SeriesByCustomer> {
-  const { need, period } = question;
+  const { need } = question;
+  const period = { start: question.period.countedFrom, end: question.period.end };
   try {
-    const { sqlGranularity, usageFilter, groupKeys } = need;
-    const request = { metric, customers, period, sqlGranularity, usageFilter, groupBy: groupKeys };
+    const { evaluatedAt, usageFilter, groupKeys } = need;
+    const request = { metric, customers, period, evaluatedAt, usageFilter, groupBy: groupKeys };
     return await readMetricSeries(clickhouse, request);
   } catch (error) {
     const isTooLarge = error instanceof Refusal && error.kind === 'too_large';

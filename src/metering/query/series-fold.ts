@@ -1,5 +1,5 @@
 /** From what each window holds to V(t), the cumulative value (core/usage-series.ts). Pure and exact. */
-import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum } from '../../core/decimal.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
@@ -12,13 +12,13 @@ export interface WindowValue {
   readonly value: Decimal;
 }
 
-/** `windows` ascending by `at`. Windows in which V does not change give no step. */
+/** `windows` ascending by `at`. The first one gives a step even at 0, others where V changes. */
 export function cumulativeSteps(aggregation: Aggregation, windows: readonly WindowValue[]): UsageStep[] {
   const steps: UsageStep[] = [];
   let current: Decimal | null = null;
   for (const { at, value } of windows) {
     const next: Decimal = current === null ? value : accumulated(aggregation, current, value);
-    if (!next.eq(current ?? ZERO)) steps.push({ at, value: next });
+    if (current === null || !next.eq(current)) steps.push({ at, value: next });
     current = next;
   }
   return steps;

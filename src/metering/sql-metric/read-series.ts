@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
-import { type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
+import { type Instant, type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import type { UsageSeries, UsageStep } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { QueryLimits } from '../query/query-limits.ts';
@@ -25,6 +25,7 @@ import {
   compileWhole,
   type EventScope,
   needsEventHours,
+  type OutputColumns,
 } from './statement-sql.ts';
 
 export interface SqlSeriesRequest {
@@ -34,9 +35,9 @@ export interface SqlSeriesRequest {
   readonly period: Interval;
   /**
    * `hour`: V at the end of every hour, over the events from the start of the period up to it.
-   * `service_period`: V once, over the whole period, as one step at its end.
+   * Instants, ascending and on the hour: V at these only.
    */
-  readonly granularity: 'hour' | 'service_period';
+  readonly evaluatedAt: 'hour' | readonly Instant[];
   /** Group columns that make a line; rows where one is NULL belong to no line. */
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property, whether or not the query reads it. */
@@ -70,23 +71,79 @@ export async function readSqlSeries(
 
 async function readCustomer(
   runner: StatementRunner,
-  { metric, granularity, groupBy, period }: SqlSeriesRequest,
+  { metric, evaluatedAt, groupBy }: SqlSeriesRequest,
   scope: EventScope,
 ): Promise<UsageSeries[]> {
   const columns = outputColumns(metric, groupBy);
-  if (granularity === 'service_period') {
-    const rows = await runner.runQuery(compileWhole(metric.query, columns, scope));
-    return rows.map((row) => ({
-      groupValues: groupValues(groupBy, row),
-      steps: stepsOf([{ at: period.end, change: changeOf(row) }]),
-    }));
+  if (evaluatedAt !== 'hour') {
+    const values = await readInstants(runner, { metric, columns, scope, instants: evaluatedAt });
+    return joinInstants(groupBy, evaluatedAt, values);
   }
   const hours = needsEventHours(metric.query) ? await readEventHours(runner, scope) : [];
   const rows = await runner.runQuery(compileHours(metric.query, columns, scope, hours));
-  return [...groupItems(rows, (row) => JSON.stringify(row.group_values)).values()].map((line) => ({
-    groupValues: line[0] === undefined ? {} : groupValues(groupBy, line[0]),
-    steps: stepsOf(line.map((row) => ({ at: row.part * SECOND_MS, change: changeOf(row) }))),
-  }));
+  return [...groupItems(rows, lineOf).values()].map((line) => newSeries(groupBy, line, stepsOf(line)));
+}
+
+/** V at each of the instants, by line: every instant is a query of its own over the events before it. */
+async function readInstants(
+  runner: StatementRunner,
+  { metric, columns, scope, instants }: InstantsRequest,
+): Promise<StatementRow[][]> {
+  const values: StatementRow[][] = [];
+  for (const end of instants) {
+    const until = { ...scope, interval: { start: scope.interval.start, end } };
+    values.push(await runner.runQuery(compileWhole(metric.query, columns, until)));
+  }
+  return values;
+}
+
+interface InstantsRequest {
+  readonly metric: CheckedSqlMetric;
+  readonly columns: OutputColumns;
+  readonly scope: EventScope;
+  readonly instants: readonly Instant[];
+}
+
+/** A line that an evaluation does not mention is 0 there, once another one has mentioned it. */
+function joinInstants(
+  groupBy: readonly string[],
+  instants: readonly Instant[],
+  values: readonly (readonly StatementRow[])[],
+): UsageSeries[] {
+  const lines = groupItems(values.flat(), lineOf);
+  const byInstant = values.map((rows) => new Map(rows.map((row) => [lineOf(row), changeOf(row)])));
+  return [...lines].sort(byBytes).map(([line, rows]) => {
+    const first = byInstant.findIndex((found) => found.has(line));
+    const steps = instants.map((at, index) => ({ at, value: byInstant[index]?.get(line) ?? ZERO }));
+    return newSeries(groupBy, rows, steps.slice(first));
+  });
+}
+
+/**
+ * Leaves out the steps at which nothing changes. A line with group values keeps its first one even at 0,
+ * because there was usage; a query without groups has a row without usage as well.
+ */
+function newSeries(
+  groupBy: readonly string[],
+  rows: readonly StatementRow[],
+  steps: readonly UsageStep[],
+): UsageSeries {
+  const [row] = rows;
+  return {
+    groupValues: row === undefined ? {} : groupValues(groupBy, row),
+    steps: steps.filter(({ value }, index) => {
+      const before = steps[index - 1]?.value;
+      return before === undefined ? groupBy.length > 0 || !value.eq(ZERO) : !value.eq(before);
+    }),
+  };
+}
+
+function byBytes([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function lineOf({ group_values }: StatementRow): string {
+  return JSON.stringify(group_values);
 }
 
 const hourRow = z.object({ part: z.string().transform((seconds) => Number(seconds) * SECOND_MS) });
@@ -101,16 +158,13 @@ function changeOf({ value }: StatementRow): Decimal {
   return value === null ? ZERO : decimal(value);
 }
 
-/** `changes` ascending. Instants at which nothing changes give no step. */
-function stepsOf(changes: ReadonlyArray<{ readonly at: number; readonly change: Decimal }>): UsageStep[] {
-  const steps: UsageStep[] = [];
+/** From the changes of one line, ascending, to its values. */
+function stepsOf(line: readonly StatementRow[]): UsageStep[] {
   let value = ZERO;
-  for (const { at, change } of changes) {
-    if (change.eq(ZERO)) continue;
-    value = value.plus(change);
-    steps.push({ at, value });
-  }
-  return steps;
+  return line.map((row) => {
+    value = value.plus(changeOf(row));
+    return { at: row.part * SECOND_MS, value };
+  });
 }
 
 function groupValues(groupBy: readonly string[], row: StatementRow): Record<string, string> {

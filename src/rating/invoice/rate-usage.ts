@@ -7,7 +7,7 @@
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
-import type { InvoiceWarning, UsageInvoiceLine } from '../../core/invoice.ts';
+import type { BilledPeriod, InvoiceWarning, UsageInvoiceLine } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { LineTerms } from '../rates/line-terms.ts';
@@ -30,7 +30,7 @@ import {
 import { sortProducts } from './product-order.ts';
 
 interface Context {
-  readonly period: Interval;
+  readonly period: BilledPeriod;
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
   readonly overrides: ContractOverrides;
@@ -108,11 +108,11 @@ function rateLineKey(
   product: Product,
   key: LineKey,
   rates: RateBook,
-  { boundaries, overrides }: Context,
+  { period, boundaries, overrides }: Context,
 ): UsageRating & { zeroLine: UsageLine | null } {
   const warnings: InvoiceWarning[] = [];
   const billed: BilledSegment[] = [];
-  for (const segment of segmentsOf(product, key, rates, overrides)) {
+  for (const segment of segmentsOf(product, key, rates, overrides, period)) {
     const movement = movementOf(segment);
     const { terms, entitled } = segment;
     if (!entitled) continue;
@@ -190,6 +190,7 @@ function unpriced(
 
 function assertBoundaries({ period, boundaries }: UsageRatingInput): void {
   assert(period.start < period.end, 'a billing period has a length');
+  assert(period.countedFrom <= period.start, 'counters start before what they bill');
   assert(
     boundaries[0] === period.start && boundaries.at(-1) === period.end,
     'windows begin and end with the billing period',

@@ -7,6 +7,7 @@
  */
 import type { StatementFrequency, StatementSchedule } from '../../core/catalogue.ts';
 import { assert, Refusal } from '../../core/errors.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
 import {
   addMonths,
   contains,
@@ -40,6 +41,11 @@ export function periodContaining(terms: PeriodTerms, at: Instant): Interval | nu
   const anchor = anchorOf(terms);
   const k = lastBoundaryIndex(terms.schedule.frequency, anchor, at);
   return clipped(terms, anchor, k);
+}
+
+/** A billing period that one invoice bills as a whole. */
+export function wholePeriod(period: Interval): BilledPeriod {
+  return { ...period, countedFrom: period.start };
 }
 
 /** The period that begins with the contract. Null for a contract of no length. */

@@ -2,8 +2,10 @@
  * A line key - product, pricing values, presentation values - and its counter: the billable quantity of
  * the key since the counter started, as a function of time (docs/rating.md, "Quantity").
  */
+
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
 import type { Interval } from '../../core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
 import type { MeteredUsage } from '../types.ts';
@@ -38,7 +40,7 @@ export interface LineKey {
 export type UsageIndex = ReadonlyMap<string, ReadonlyMap<string, UsageSeries>>;
 
 /** Checks what metering answered and prepares the lookups. Throws on a broken series: that is a bug. */
-export function indexUsage(usage: readonly MeteredUsage[], period: Interval): UsageIndex {
+export function indexUsage(usage: readonly MeteredUsage[], { countedFrom, end }: BilledPeriod): UsageIndex {
   const index = new Map<string, Map<string, UsageSeries>>();
   for (const { series, ...asked } of usage) {
     const { billableMetricId } = asked;
@@ -47,7 +49,7 @@ export function indexUsage(usage: readonly MeteredUsage[], period: Interval): Us
     for (const one of series) {
       const key = groupValuesKey(pickGroupValues(one.groupValues, need.groupKeys));
       assert(!byGroup.has(key), `metric ${billableMetricId} has one series for ${key}`);
-      assertSteps(one, period);
+      assertSteps(one, { start: countedFrom, end });
       byGroup.set(key, one);
     }
     index.set(needKey(need), byGroup);
@@ -122,10 +124,10 @@ function seriesOf({ need }: SettingsSpan, usage: UsageIndex): ReadonlyMap<string
   return series;
 }
 
-function assertSteps({ steps }: UsageSeries, period: Interval): void {
-  let previous = period.start;
+function assertSteps({ steps }: UsageSeries, counted: Interval): void {
+  let previous = counted.start;
   for (const { at } of steps) {
-    assert(at > previous && at <= period.end, 'steps ascend inside the billing period');
+    assert(at > previous && at <= counted.end, 'steps ascend inside the billing period');
     previous = at;
   }
 }

@@ -2,8 +2,11 @@
  * A product's versions over a billing period: which metric and settings count when, and where the
  * counters of its line keys start anew (docs/rating.md, "Product versions").
  */
+
 import type { Product, ProductVersion } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import type { UsageNeed } from '../types.ts';
@@ -34,21 +37,25 @@ export function versionAt(product: Product, at: Instant): ProductVersion {
 }
 
 /** What metering must answer before this product can be rated over the period; without repeats. */
-export function usageNeeds(product: Product, period: Interval, filters: readonly UsageFilter[]): UsageNeed[] {
+export function usageNeeds(
+  product: Product,
+  period: BilledPeriod,
+  filters: readonly UsageFilter[],
+): UsageNeed[] {
   const needs = new Map<string, UsageNeed>();
   for (const { need } of settingsSpans(product, period, filters)) needs.set(needKey(need), need);
   return [...needs.values()];
 }
 
 /** One text per need. */
-export function needKey({ billableMetricId, sqlGranularity, usageFilter, groupKeys }: UsageNeed): string {
-  return JSON.stringify([billableMetricId, sqlGranularity, filterKey(usageFilter), ...groupKeys]);
+export function needKey({ billableMetricId, evaluatedAt, usageFilter, groupKeys }: UsageNeed): string {
+  return JSON.stringify([billableMetricId, evaluatedAt, filterKey(usageFilter), ...groupKeys]);
 }
 
-/** The runs of the period, ascending and without gaps. */
+/** The runs from where the period's counters start to its end, ascending and without gaps. */
 export function counterRuns(
   product: Product,
-  period: Interval,
+  period: BilledPeriod,
   filters: readonly UsageFilter[],
 ): CounterRun[] {
   const runs: CounterRun[] = [];
@@ -77,12 +84,39 @@ function newRun(span: SettingsSpan): CounterRun {
   };
 }
 
-function settingsSpans(product: Product, period: Interval, filters: readonly UsageFilter[]): SettingsSpan[] {
+function settingsSpans(
+  product: Product,
+  period: BilledPeriod,
+  filters: readonly UsageFilter[],
+): SettingsSpan[] {
+  const { countedFrom, start, end } = period;
+  return withInstants(cutBySettings(product, { start: countedFrom, end }, filters), [countedFrom, start]);
+}
+
+/**
+ * Says of each need that is not read by the hour where its value counts: where its spans begin and end,
+ * and where billing begins. At the start of the counters every value is 0.
+ */
+function withInstants(
+  spans: readonly SettingsSpan[],
+  [countedFrom, billedFrom]: readonly [Instant, Instant],
+): SettingsSpan[] {
+  const bySpan = groupBy(spans, ({ need }) => needKey(need));
+  return spans.map((span) => {
+    if (span.need.evaluatedAt === 'hour') return span;
+    const own = bySpan.get(needKey(span.need)) ?? [];
+    const instants = [billedFrom, ...own.flatMap(({ interval }) => [interval.start, interval.end])];
+    const evaluatedAt = [...new Set(instants)].filter((at) => at > countedFrom).sort((a, b) => a - b);
+    return { ...span, need: { ...span.need, evaluatedAt } };
+  });
+}
+
+function cutBySettings(product: Product, within: Interval, filters: readonly UsageFilter[]): SettingsSpan[] {
   const spans: SettingsSpan[] = [];
   for (const [index, version] of product.versions.entries()) {
     const start = version.startingAt ?? Number.NEGATIVE_INFINITY;
     const end = product.versions[index + 1]?.startingAt ?? null;
-    const interval = intersect(period, { start, end });
+    const interval = intersect(within, { start, end });
     if (interval === null) continue;
     for (const filtered of filterSpans(interval, filters)) {
       const previous = spans.at(-1);
@@ -122,7 +156,7 @@ function needOf(product: Product, version: ProductVersion, filter: UsageFilter |
   assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
   return {
     billableMetricId,
-    sqlGranularity: version.sqlBreakdownGranularity === 'HOUR' ? 'hour' : 'service_period',
+    evaluatedAt: version.sqlBreakdownGranularity === 'HOUR' ? 'hour' : [],
     usageFilter: filter === null ? null : { property: filter.groupKey, values: filter.groupValues },
     groupKeys: sortedKeys(version.pricingGroupKey, version.presentationGroupKey),
   };

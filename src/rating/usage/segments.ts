@@ -8,7 +8,7 @@
  */
 import type { Product, Rate } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
-import type { Instant } from '../../core/time.ts';
+import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
 import { type TermsSpan, termsSpans } from '../rates/line-terms.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
@@ -47,16 +47,19 @@ export interface BandAmount {
   readonly windows: readonly WindowAmount[];
 }
 
-/** The segments of a line key over the time of its counter, ascending and without gaps. */
+/** The segments of a line key in the billed time of its counter, ascending and without gaps. */
 export function segmentsOf(
   product: Product,
   key: LineKey,
   book: RateBook,
   contract: ContractOverrides,
+  billed: Interval,
 ): Segment[] {
-  return key.pieces.flatMap((piece) =>
-    termsSpans(book, contract, { product, ...key }, piece.interval).map((span) => ({ ...span, piece })),
-  );
+  return key.pieces.flatMap((piece) => {
+    const interval = intersect(piece.interval, billed);
+    if (interval === null) return [];
+    return termsSpans(book, contract, { product, ...key }, interval).map((span) => ({ ...span, piece }));
+  });
 }
 
 export function movementOf({ interval, piece }: Segment): Movement {

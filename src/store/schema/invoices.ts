@@ -41,6 +41,8 @@ export const invoices = pgTable(
     status: text('status', { enum: ['FINALIZED', 'VOID'] }).notNull(),
     periodStart: instant('period_start').notNull(),
     periodEnd: instant('period_end').notNull(),
+    /** Where its counters started; null: with the period. */
+    countedFrom: instant('counted_from'),
     issuedAt: instant('issued_at').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
     total: exact('total').notNull(),

@@ -3,6 +3,7 @@
 import type { Product, ProductVersion, Rate, RateEntry } from '../../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../../src/core/credit-types.ts';
 import { decimal } from '../../../src/core/decimal.ts';
+import type { BilledPeriod } from '../../../src/core/invoice.ts';
 import { HOUR_MS, type Instant, type Interval } from '../../../src/core/time.ts';
 import type { UsageSeries } from '../../../src/core/usage-series.ts';
 import { windowBoundaries } from '../../../src/rating/invoice/breakdown.ts';
@@ -31,7 +32,7 @@ export function version(fields: Partial<ProductVersion> = {}): ProductVersion {
     billableMetricId: METRIC,
     quantityConversion: null,
     quantityRounding: null,
-    sqlBreakdownGranularity: null,
+    sqlBreakdownGranularity: 'HOUR',
     pricingGroupKey: [],
     presentationGroupKey: [],
     createdAt: 0,
@@ -103,6 +104,8 @@ export interface Case {
   /** Series by metric; each is given to every grouping that the product asks of that metric. */
   readonly usage?: Readonly<Record<string, readonly UsageSeries[]>>;
   readonly period?: Interval;
+  /** Where the counters start; the start of the period unless given. */
+  readonly countedFrom?: Instant;
   readonly overrides?: ContractOverrides;
 }
 
@@ -111,9 +114,11 @@ export function rateCase({
   product: one = product(),
   rates,
   usage = {},
-  period = PERIOD,
+  period: billed = PERIOD,
+  countedFrom = billed.start,
   overrides = NO_OVERRIDES,
 }: Case): UsageRating {
+  const period = { ...billed, countedFrom };
   return rateUsage({
     period,
     boundaries: windowBoundaries(period, 'hour'),
@@ -125,7 +130,7 @@ export function rateCase({
   });
 }
 
-function meteredFor(one: Product, period: Interval, usage: NonNullable<Case['usage']>): MeteredUsage[] {
+function meteredFor(one: Product, period: BilledPeriod, usage: NonNullable<Case['usage']>): MeteredUsage[] {
   return usageNeeds(one, period, []).map((need) => ({
     ...need,
     series: (usage[need.billableMetricId] ?? []).filter(

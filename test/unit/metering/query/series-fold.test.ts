@@ -50,8 +50,11 @@ describe('cumulative steps', () => {
     ]);
   });
 
-  it('leave out windows that change nothing, the first one too', () => {
-    expect(steps('SUM', [1, '0'], [2, '3'], [3, '0'])).toEqual([[2, '3']]);
+  it('leave out windows that change nothing, but not the first one with usage', () => {
+    expect(steps('SUM', [1, '0'], [2, '0'], [3, '3'], [4, '0'])).toEqual([
+      [1, '0'],
+      [3, '3'],
+    ]);
     expect(steps('SUM')).toEqual([]);
   });
 });

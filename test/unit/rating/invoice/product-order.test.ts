@@ -4,6 +4,7 @@ import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { windowBoundaries } from '../../../../src/rating/invoice/breakdown.ts';
 import { sortProducts } from '../../../../src/rating/invoice/product-order.ts';
 import { rateUsage } from '../../../../src/rating/invoice/rate-usage.ts';
+import { wholePeriod } from '../../../../src/rating/periods/billing-periods.ts';
 import { NO_OVERRIDES } from '../../../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../../../src/rating/rates/rate-schedule.ts';
 import {
@@ -55,13 +56,13 @@ describe('several products on one metric', () => {
     const second = { ...product(version({ name: 'Again' })), id: 'product-2' };
     const entries: RateEntry[] = [rate(flat('1'))];
     const { lines } = rateUsage({
-      period: PERIOD,
+      period: wholePeriod(PERIOD),
       boundaries: windowBoundaries(PERIOD, 'day'),
       products: [product(), second].map((one) => ({ product: one, rates: rateBook(entries) })),
       usage: [
         {
           billableMetricId: METRIC,
-          sqlGranularity: 'service_period',
+          evaluatedAt: 'hour',
           usageFilter: null,
           groupKeys: [],
           series: [grouped({}, [3, '4'])],

@@ -1,0 +1,1 @@
+ALTER TABLE "invoices" ADD COLUMN "counted_from" timestamp(3) with time zone;
