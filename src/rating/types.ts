@@ -53,6 +53,8 @@ export interface UsageRatingInput {
   readonly usageFilters: readonly UsageFilter[];
   /** What the contract deviates from the card in; `NO_OVERRIDES` where in nothing. */
   readonly overrides: ContractOverrides;
+  /** The currency of the card, in which prices are that name no unit. */
+  readonly fiatCreditTypeId: string;
   /** Product ids in the order of the rate card; the others follow by name. */
   readonly productOrder: readonly string[];
 }
@@ -71,8 +73,8 @@ interface Distribution {
 }
 
 export interface UsageLine extends UsageInvoiceLine, Distribution {
-  /** The rate of the rate card in the line's segment. */
-  readonly listRate: Rate;
+  /** The rate of the rate card in the line's segment; null where only an OVERWRITE prices it. */
+  readonly listRate: Rate | null;
   /** False for a line that only shows that nothing was used; true where usage rose and fell to 0 as well. */
   readonly hasMoved: boolean;
 }

@@ -46,6 +46,7 @@ function rateInUnits({ period, products, usage }: Scenario, { byProduct, worth }
     usage,
     overrides: NO_OVERRIDES,
     usageFilters: [],
+    fiatCreditTypeId: USD_CENTS.id,
     productOrder: [],
   });
   const conversions = new Map(

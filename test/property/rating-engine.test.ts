@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal, sum } from '../../src/core/decimal.ts';
 import {
   breakdownWindows,
@@ -30,6 +31,7 @@ function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
     boundaries,
     overrides: NO_OVERRIDES,
     usageFilters: [],
+    fiatCreditTypeId: USD_CENTS.id,
     productOrder: ['product-2'],
   });
 }

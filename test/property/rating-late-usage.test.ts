@@ -1,6 +1,7 @@
 /** Whatever was used when an invoice was made and whatever is used now: frozen and late make up the usage. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, ZERO } from '../../src/core/decimal.ts';
 import type { InvoiceLine, InvoiceWarning } from '../../src/core/invoice.ts';
 import { lateUsage } from '../../src/rating/invoice/late-usage.ts';
@@ -18,6 +19,7 @@ function rated({ period, products }: Scenario, usage: Scenario['usage']): UsageR
     usage,
     overrides: NO_OVERRIDES,
     usageFilters: [],
+    fiatCreditTypeId: USD_CENTS.id,
     productOrder: [],
   });
 }

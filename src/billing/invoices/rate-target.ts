@@ -33,6 +33,7 @@ export function rateTarget(
     boundaries: boundariesOf(period, windowSize),
     products,
     usageFilters,
+    fiatCreditTypeId: terms.fiatCreditTypeId,
     productOrder: terms.productOrder,
     overrides: { overrides, prioritization: multiplierPrioritization },
     usage: meteredUsage(target, context, usage),

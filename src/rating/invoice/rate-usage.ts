@@ -30,6 +30,7 @@ import {
 import { sortProducts } from './product-order.ts';
 
 interface Context {
+  readonly fiatCreditTypeId: string;
   readonly period: BilledPeriod;
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
@@ -50,12 +51,13 @@ interface BilledSegment {
  */
 export function rateUsage(input: UsageRatingInput): UsageRating {
   assertBoundaries(input);
-  const { period, boundaries, overrides, usageFilters } = input;
+  const { period, boundaries, overrides, usageFilters, fiatCreditTypeId } = input;
   const context: Context = {
     period,
     boundaries,
     overrides,
     usageFilters,
+    fiatCreditTypeId,
     usage: indexUsage(input.usage, period),
   };
   const products = input.products.map((onCard) => ({
@@ -108,11 +110,11 @@ function rateLineKey(
   product: Product,
   key: LineKey,
   rates: RateBook,
-  { period, boundaries, overrides }: Context,
+  { period, boundaries, overrides, fiatCreditTypeId }: Context,
 ): UsageRating & { zeroLine: UsageLine | null } {
   const warnings: InvoiceWarning[] = [];
   const billed: BilledSegment[] = [];
-  for (const segment of segmentsOf(product, key, rates, overrides, period)) {
+  for (const segment of segmentsOf({ product, fiatCreditTypeId, ...key }, rates, overrides, period)) {
     const movement = movementOf(segment);
     const { terms, entitled } = segment;
     if (!entitled) continue;
@@ -162,7 +164,7 @@ function newLine(
     pricingGroupValues: key.pricingGroupValues,
     presentationGroupValues: key.presentationGroupValues,
     tier: rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
-    listRate: listed.rate,
+    listRate: listed?.rate ?? null,
     hasMoved,
     windows,
   };

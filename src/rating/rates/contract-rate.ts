@@ -42,6 +42,7 @@ export function pricedSegment(
   const own = overridesOfEntry(contract, entry);
   const key = {
     product,
+    fiatCreditTypeId: entry.creditTypeId,
     pricingGroupValues: entry.pricingGroupValues,
     presentationGroupValues: {},
   };
@@ -94,7 +95,7 @@ function stretchAround(
 
 /** Resolution hands out the listed rate itself exactly where no override decides. */
 function isOverridden({ rate, listed }: LineTerms): boolean {
-  return rate !== listed.rate;
+  return rate !== listed?.rate;
 }
 
 function sameTerms(a: LineTerms, b: LineTerms): boolean {

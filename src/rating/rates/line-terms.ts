@@ -17,9 +17,9 @@ import { type RateBook, rateSpans, sameRate } from './rate-schedule.ts';
 
 /** The price of a line key in one stretch of time. */
 export interface LineTerms {
-  /** The rate of the rate card behind it. */
-  readonly listed: RateEntry;
-  /** What is charged: the listed rate, or what an override made of it. */
+  /** The rate of the rate card behind it; null where only an OVERWRITE gives a price. */
+  readonly listed: RateEntry | null;
+  /** What is charged: the listed rate, or what an override made of it or put in its place. */
   readonly rate: Rate;
   readonly creditTypeId: string;
   readonly entitled: boolean;
@@ -27,7 +27,7 @@ export interface LineTerms {
 
 export interface TermsSpan {
   readonly interval: Interval;
-  /** Null where no rate covers the usage. */
+  /** Null where neither a rate nor an OVERWRITE covers the usage. */
   readonly terms: LineTerms | null;
   /** Of the terms; without a rate it is false where the contract takes the usage out. */
   readonly entitled: boolean;
@@ -36,6 +36,8 @@ export interface TermsSpan {
 /** What has a price: the usage of a product with these values. */
 export interface PricedKey {
   readonly product: Product;
+  /** The unit of prices that name none: the currency of the card. */
+  readonly fiatCreditTypeId: string;
   readonly pricingGroupValues: GroupValues;
   readonly presentationGroupValues: GroupValues;
 }
@@ -72,32 +74,47 @@ function spanAt(
   interval: Interval,
   entry: RateEntry | null,
 ): TermsSpan {
-  if (entry !== null) {
-    const terms = termsAt(contract, key, interval.start, entry);
-    return { interval, terms, entitled: terms.entitled };
-  }
-  const subject = subjectAt(key, interval.start, null);
-  return { interval, terms: null, entitled: entitlementAt(contract, subject, interval.start, true) };
+  const at = interval.start;
+  const entitled = entitlementAt(contract, subjectAt(key, at, null), at, entry?.entitled ?? true);
+  return { interval, terms: termsAt(contract, key, at, entry), entitled };
 }
 
-/** The terms at one instant, given the rate that the card has for the key then. */
+/**
+ * The terms at one instant, given the rate that the card has for the key then. Without one, usage has a price
+ * where an OVERWRITE gives it, and may be consumed unless the contract takes it out.
+ */
 export function termsAt(
   contract: ContractOverrides,
   key: PricedKey,
   at: Instant,
   listed: RateEntry,
-): LineTerms {
+): LineTerms;
+export function termsAt(
+  contract: ContractOverrides,
+  key: PricedKey,
+  at: Instant,
+  listed: RateEntry | null,
+): LineTerms | null;
+export function termsAt(
+  contract: ContractOverrides,
+  key: PricedKey,
+  at: Instant,
+  listed: RateEntry | null,
+): LineTerms | null {
   if (contract.overrides.length === 0) {
-    const { rate, creditTypeId, entitled } = listed;
-    return { listed, rate, creditTypeId, entitled };
+    return (
+      listed && { listed, rate: listed.rate, creditTypeId: listed.creditTypeId, entitled: listed.entitled }
+    );
   }
-  const subject = subjectAt(key, at, listed.billingFrequency);
-  const overridden = overriddenRate(contract, subject, at, listed.rate);
+  const subject = subjectAt(key, at, listed?.billingFrequency ?? null);
+  const overridden = overriddenRate(contract, subject, at, listed?.rate ?? null);
+  const rate = overridden?.rate ?? listed?.rate;
+  if (rate === undefined) return null;
   return {
     listed,
-    rate: overridden?.rate ?? listed.rate,
-    creditTypeId: overridden?.creditTypeId ?? listed.creditTypeId,
-    entitled: entitlementAt(contract, subject, at, listed.entitled),
+    rate,
+    creditTypeId: overridden?.creditTypeId ?? listed?.creditTypeId ?? key.fiatCreditTypeId,
+    entitled: entitlementAt(contract, subject, at, listed?.entitled ?? true),
   };
 }
 
@@ -141,6 +158,10 @@ function sameTerms(a: LineTerms | null, b: LineTerms | null): boolean {
     a.entitled === b.entitled &&
     a.creditTypeId === b.creditTypeId &&
     sameRate(a.rate, b.rate) &&
-    sameRate(a.listed.rate, b.listed.rate)
+    sameListed(a.listed, b.listed)
   );
+}
+
+function sameListed(a: RateEntry | null, b: RateEntry | null): boolean {
+  return a === null || b === null ? a === b : sameRate(a.rate, b.rate);
 }

@@ -54,12 +54,15 @@ export interface OverriddenRate {
   readonly creditTypeId: string | null;
 }
 
-/** The price of `subject` at `at` instead of `listRate`; null where no override changes it. */
+/**
+ * The price of `subject` at `at` instead of `listRate`; null where no override changes it. Where the card has
+ * no rate (`listRate` null) an OVERWRITE gives the price, and a multiplier has nothing to multiply.
+ */
 export function overriddenRate(
   { overrides, prioritization }: ContractOverrides,
   subject: PricedSubject,
   at: Instant,
-  listRate: Rate,
+  listRate: Rate | null,
 ): OverriddenRate | null {
   const target = subject.payer?.usesCommitRate === true ? 'COMMIT_RATE' : 'LIST_RATE';
   const candidates = overrides.filter(
@@ -70,7 +73,9 @@ export function overriddenRate(
     const overwrite = group.findLast(({ type }) => type === 'OVERWRITE');
     if (overwrite !== undefined) return overwrittenRate(overwrite);
     const multipliers = prioritized(group, prioritization);
-    if (multipliers.length > 0) return { rate: multiplied(listRate, multipliers), creditTypeId: null };
+    if (multipliers.length > 0 && listRate !== null) {
+      return { rate: multiplied(listRate, multipliers), creditTypeId: null };
+    }
   }
   return null;
 }

@@ -6,11 +6,11 @@
  * bands from the counter at the segment's start to the counter at its end; the amount of a window is the
  * same walk between the window's ends. Walks telescope, so both agree to the last digit.
  */
-import type { Product, Rate } from '../../core/catalogue.ts';
+import type { Rate } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
-import { type TermsSpan, termsSpans } from '../rates/line-terms.ts';
+import { type PricedKey, type TermsSpan, termsSpans } from '../rates/line-terms.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
 import {
@@ -49,8 +49,7 @@ export interface BandAmount {
 
 /** The segments of a line key in the billed time of its counter, ascending and without gaps. */
 export function segmentsOf(
-  product: Product,
-  key: LineKey,
+  key: LineKey & PricedKey,
   book: RateBook,
   contract: ContractOverrides,
   billed: Interval,
@@ -58,7 +57,7 @@ export function segmentsOf(
   return key.pieces.flatMap((piece) => {
     const interval = intersect(piece.interval, billed);
     if (interval === null) return [];
-    return termsSpans(book, contract, { product, ...key }, interval).map((span) => ({ ...span, piece }));
+    return termsSpans(book, contract, key, interval).map((span) => ({ ...span, piece }));
   });
 }
 

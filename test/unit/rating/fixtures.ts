@@ -126,6 +126,7 @@ export function rateCase({
     usage: meteredFor(one, period, usage),
     overrides,
     usageFilters: [],
+    fiatCreditTypeId: USD_CENTS.id,
     productOrder: [],
   });
 }

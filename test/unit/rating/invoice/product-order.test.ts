@@ -70,6 +70,7 @@ describe('several products on one metric', () => {
       ],
       overrides: NO_OVERRIDES,
       usageFilters: [],
+      fiatCreditTypeId: USD_CENTS.id,
       productOrder: ['product-2'],
     });
     expect(lines.map(({ productId, creditTypeId }) => [productId, creditTypeId])).toEqual([

@@ -1,9 +1,10 @@
 /** Overrides on invoice lines: prices worked out by hand. 30 units in hour 1, 30 more in hour 25. */
 import { expect, it } from 'vitest';
+import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { Override } from '../../../../src/core/terms/overrides.ts';
 import { HOUR_MS } from '../../../../src/core/time.ts';
-import { flat, hour, product, rate, rateCase, series, tiers, version } from '../fixtures.ts';
+import { describeLine, flat, hour, product, rate, rateCase, series, tiers, version } from '../fixtures.ts';
 
 const USAGE = { 'metric-a': [series([1, '30'], [25, '60'])] };
 
@@ -119,6 +120,27 @@ it.each<[string, Override[], string[]]>([
     ({ interval, quantity }) => `h${hours(interval.start)}-${hours(interval.end)} ${quantity}`,
   );
   expect(shown).toEqual(expected);
+});
+
+it.each<[string, Override[], string[]]>([
+  ['by an OVERWRITE', [fixed('7')], ['h0-48 60 @ 7 = 420']],
+  ['from where the OVERWRITE starts', [fixed('7', { startingAt: hour(24) })], ['h24-48 30 @ 7 = 210']],
+  [
+    'by an OVERWRITE behind a multiplier of a class above it',
+    [times('0.5'), fixed('7')],
+    ['h0-48 60 @ 7 = 420'],
+  ],
+  ['and not billed where the contract takes it out', [fixed('7'), override({ entitled: false })], []],
+])('usage without a rate on the card is priced %s', (_, overrides, expected) => {
+  const rated = rateCase({
+    rates: [],
+    usage: USAGE,
+    overrides: { overrides, prioritization: 'LOWEST_MULTIPLIER' },
+  });
+  expect(rated.lines.map(describeLine)).toEqual(expected);
+  expect(rated.lines.map(({ creditTypeId, listRate }) => [creditTypeId, listRate])).toEqual(
+    expected.map(() => [USD_CENTS.id, null]),
+  );
 });
 
 it('multiplies ranges of the quantity, and the list price holds behind the last one', () => {
