@@ -2,8 +2,8 @@
  * Rates the usage products of a contract over one billing period: from metered usage and rates to the
  * lines of an invoice and their distribution over time.
  *
- * Owns: which segments give lines, zero lines, warnings. Does not own: overrides, commits and credits,
- * which will take these lines apart, nor where usage and rates come from.
+ * Owns: which segments give lines, zero lines and warnings. Does not own: what a price is (rates/), what a
+ * quantity is (usage/), nor where usage and rates come from. Commits and credits do not pay for lines yet.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
