@@ -55,6 +55,14 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
   };
 }
 
+/** Everything that `read` reads is as of one moment, whatever is committed meanwhile. For PostgreSQL only: short. */
+export function inSnapshot<Result>(
+  db: Database,
+  read: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
+}
+
 /** A bare postgres.js client; notices are dropped because idempotent DDL produces nothing else. */
 export function connectPostgres(
   connection: PostgresConnection,

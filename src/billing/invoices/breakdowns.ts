@@ -16,14 +16,16 @@ import {
   type WindowSize,
   windowBoundaries,
 } from '../../rating/invoice/breakdown.ts';
+import { inSnapshot } from '../../store/database.ts';
 import { type IssuedInvoice, listInvoiceHeadsOverlapping, withLines } from '../../store/invoices.ts';
-import { computeUsageInvoices } from './compute.ts';
+import { computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
 import {
   type DraftPlace,
   draftPlaces,
   type InvoiceDeps,
   type InvoicePageRequest,
   requireCustomer,
+  type SnapshotDeps,
 } from './read-invoices.ts';
 
 /** One window of one invoice: the invoice's head with the lines and the total of the window. */
@@ -74,7 +76,29 @@ export async function listBreakdowns(
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<BreakdownItem[]> {
-  await requireCustomer(deps.db, filter.customerId);
+  const compare = byPosition(page.order);
+  const { drafts, issued } = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, filter.customerId);
+    return findPage({ ...deps, db }, filter, page);
+  });
+  const items = [
+    ...(await draftItems(deps, drafts, filter.size)),
+    ...(await issuedItems(deps, issued, filter.size)),
+  ];
+  return items.sort((a, b) => compare(itemPosition(a), itemPosition(b)));
+}
+
+interface FoundPage {
+  /** `own` are the places of each draft in turn. */
+  readonly drafts: { readonly planned: PlannedInvoices; readonly own: readonly (readonly Place[])[] };
+  readonly issued: readonly { readonly invoice: IssuedInvoice; readonly own: readonly Place[] }[];
+}
+
+async function findPage(
+  deps: SnapshotDeps,
+  filter: BreakdownFilter,
+  page: BreakdownPageRequest,
+): Promise<FoundPage> {
   const compare = byPosition(page.order);
   const { after } = page;
   const places = (await findSources(deps, filter, page))
@@ -82,21 +106,33 @@ export async function listBreakdowns(
     .filter((place) => after === null || compare(place, after) > 0)
     .sort(compare)
     .slice(0, page.limit + 1);
-  const bySource = groupBy(places, (place) => place.source);
-  const items = [
-    ...(await draftItems(deps, bySource, filter.size)),
-    ...(await issuedItems(deps, bySource, filter.size)),
-  ];
-  return items.sort((a, b) => compare(itemPosition(a), itemPosition(b)));
+  const bySource = [...groupBy(places, (place) => place.source)];
+  const drafts = bySource.flatMap(([source, own]) =>
+    'draft' in source ? [{ target: source.draft.target, own }] : [],
+  );
+  const heads = bySource.flatMap(([source, own]) => ('head' in source ? [{ head: source.head, own }] : []));
+  const invoices = await withLines(
+    deps.db,
+    heads.map(({ head }) => head),
+  );
+  return {
+    drafts: {
+      planned: await planInvoices(
+        deps.db,
+        drafts.map(({ target }) => target),
+      ),
+      own: drafts.map(({ own }) => own),
+    },
+    issued: invoices.map((invoice, index) => ({ invoice, own: heads[index]?.own ?? [] })),
+  };
 }
 
 export function itemPosition(item: BreakdownItem): BreakdownPosition {
   return { windowStart: item.window.start, issuedAt: item.issuedAt, id: item.id };
 }
 
-/** Drafts are looked up first: one that is issued meanwhile is then found twice, and never missed. */
 async function findSources(
-  deps: InvoiceDeps,
+  deps: SnapshotDeps,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<Source[]> {
@@ -112,11 +148,7 @@ async function findSources(
           rangeFrom(filter.range, page),
           { order: page.order, limit: ISSUED_MAX },
         );
-  const issuedIds = new Set(heads.map(({ id }) => id));
-  return [
-    ...heads.map((head) => ({ head })),
-    ...drafts.filter(({ id }) => !issuedIds.has(id)).map((draft) => ({ draft })),
-  ];
+  return [...heads.map((head) => ({ head })), ...drafts.map((draft) => ({ draft }))];
 }
 
 /** What is left of the range behind the cursor. */
@@ -149,45 +181,31 @@ function byPosition(order: BreakdownPageRequest['order']) {
 
 async function draftItems(
   deps: InvoiceDeps,
-  places: ReadonlyMap<Source, readonly Place[]>,
+  { planned, own }: FoundPage['drafts'],
   size: WindowSize,
 ): Promise<BreakdownItem[]> {
-  const drafts = [...places].flatMap(([source, own]) =>
-    'draft' in source ? [{ ...source.draft, own }] : [],
-  );
-  const computed = await computeUsageInvoices(
-    deps,
-    drafts.map(({ target }) => target),
-    size,
-  );
+  const computed = await computeUsageInvoices(deps, planned, size);
   return computed.flatMap(({ invoice }, index) =>
-    windowItems(invoice, lineWindows(invoice.lines), size, drafts[index]?.own ?? []),
+    windowItems(invoice, lineWindows(invoice.lines), size, own[index] ?? []),
   );
 }
 
 async function issuedItems(
   deps: InvoiceDeps,
-  places: ReadonlyMap<Source, readonly Place[]>,
+  issued: FoundPage['issued'],
   size: WindowSize,
 ): Promise<BreakdownItem[]> {
-  const heads = [...places].flatMap(([source, own]) =>
-    'head' in source ? [{ head: source.head, own }] : [],
-  );
-  const shown = heads.flatMap(({ own }) => own.map(({ window }) => window));
-  const invoices = await withLines(
-    deps.db,
-    heads.map(({ head }) => head),
-  );
+  const shown = issued.flatMap(({ own }) => own.map(({ window }) => window));
   const frozen = await readFrozenLines(
     deps.clickhouse,
-    invoices.map(({ breakdownId }) => breakdownId),
+    issued.map(({ invoice }) => invoice.breakdownId),
     {
       start: Math.min(...shown.map(({ start }) => start)),
       end: Math.max(...shown.map(({ end }) => end)),
     },
   );
-  return invoices.flatMap((invoice, index) =>
-    windowItems(invoice, frozen.get(invoice.breakdownId) ?? [], size, heads[index]?.own ?? []),
+  return issued.flatMap(({ invoice, own }) =>
+    windowItems(invoice, frozen.get(invoice.breakdownId) ?? [], size, own),
   );
 }
 

@@ -25,27 +25,41 @@ export interface ComputedInvoice {
   readonly warnings: readonly InvoiceWarning[];
   /** What it was computed from besides the events. */
   readonly terms: InvoiceTerms;
+  /** No event counts that was ingested later: epoch microseconds. One moment for all metrics. */
+  readonly ingestedUpTo: string;
 }
 
 export interface ComputeDeps {
-  readonly db: Database | Transaction;
   readonly clickhouse: ClickHouse;
   readonly clock: Clock;
   readonly gracePeriodHours: number;
 }
 
+/** Usage invoices with everything from PostgreSQL that they are computed from. */
+export interface PlannedInvoices {
+  readonly targets: readonly InvoiceTarget[];
+  readonly context: InvoiceContext;
+}
+
+/** In a fixed number of queries for any number of invoices. Belongs into the snapshot that found the targets. */
+export async function planInvoices(
+  db: Database | Transaction,
+  targets: readonly InvoiceTarget[],
+): Promise<PlannedInvoices> {
+  return { targets, context: await loadInvoiceContext(db, targets) };
+}
+
 /**
- * Computes any number of usage invoices: a fixed number of Postgres queries, and one ClickHouse query per
- * metric, grouping and period for all customers together. Lines record windows of `windowSize`, or one
- * window for the whole period where it is null. In the order of the targets.
+ * Computes any number of usage invoices with one ClickHouse query per metric, grouping and period for all
+ * customers together. Lines record windows of `windowSize`, or one window for the whole period where it is
+ * null. In the order of the targets.
  */
 export async function computeUsageInvoices(
   deps: ComputeDeps,
-  targets: readonly InvoiceTarget[],
+  { targets, context }: PlannedInvoices,
   windowSize: WindowSize | null,
 ): Promise<ComputedInvoice[]> {
   if (targets.length === 0) return [];
-  const context = await loadInvoiceContext(deps.db, targets);
   const usage = await readUsageAnswers(deps.clickhouse, targets, context);
   return targets.map((target) => computeOne(deps, target, context, usage, windowSize));
 }
@@ -59,11 +73,9 @@ const GROUP_SIZE = 25;
  */
 export async function* computeInGroups(
   deps: ComputeDeps,
-  targets: readonly InvoiceTarget[],
+  { targets, context }: PlannedInvoices,
   windowSize: WindowSize | null,
 ): AsyncGenerator<ComputedInvoice[], void, undefined> {
-  if (targets.length === 0) return;
-  const context = await loadInvoiceContext(deps.db, targets);
   const read = (from: number) => {
     const group = targets.slice(from, from + GROUP_SIZE);
     const usage = group.length === 0 ? null : readUsageAnswers(deps.clickhouse, group, context);
@@ -93,6 +105,7 @@ function computeOne(
   return {
     warnings,
     terms: { card, contract: termsOf(context, contract) },
+    ingestedUpTo: usage.ingestedUpTo,
     invoice: {
       id: usageInvoiceId(contract.id, period.start),
       customerId: contract.customerId,

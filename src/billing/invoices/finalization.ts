@@ -16,7 +16,7 @@ import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs.ts';
-import { computeInGroups } from './compute.ts';
+import { computeInGroups, planInvoices } from './compute.ts';
 import { freezeInvoices } from './freeze.ts';
 import {
   billsUsage,
@@ -148,7 +148,7 @@ export async function finalizeInvoices(
   const { due, later } = await targetsOf(deps, tx, batch);
   const issuedIds = await existingInvoiceIds(tx, due.map(targetInvoiceId));
   const targets = due.filter((target) => !issuedIds.has(targetInvoiceId(target)));
-  for await (const computed of computeInGroups({ ...deps, db: tx }, targets, 'hour')) {
+  for await (const computed of computeInGroups(deps, await planInvoices(tx, targets), 'hour')) {
     await freezeInvoices(deps.clickhouse, tx, computed);
   }
   await enqueueJobs(

@@ -9,7 +9,7 @@ import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
   findInvoice,
   type InvoicePosition,
@@ -19,7 +19,7 @@ import {
   withLines,
 } from '../../store/invoices.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
-import { computeUsageInvoices } from './compute.ts';
+import { computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
 import { findLateUsage } from './late-usage.ts';
 import {
   draftWithWarnings,
@@ -33,6 +33,13 @@ import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from 
 export interface InvoiceDeps {
   readonly db: Database;
   readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+/** What finding invoices takes: drafts and issued ones as of one moment. */
+export interface SnapshotDeps {
+  readonly db: Transaction;
   readonly clock: Clock;
   readonly gracePeriodHours: number;
 }
@@ -64,29 +71,36 @@ export async function listInvoices(
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<InvoiceWithWarnings[]> {
-  await requireCustomer(deps.db, filter.customerId);
+  const { issued, drafts } = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, filter.customerId);
+    return findPage({ ...deps, db }, filter, page);
+  });
+  const computed = await computeUsageInvoices(deps, drafts, null);
+  return [...issued, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
+}
+
+/** What stands on the page, one more than its limit, before drafts are computed. */
+async function findPage(
+  deps: SnapshotDeps,
+  filter: InvoiceListFilter,
+  page: InvoicePageRequest,
+): Promise<{ readonly issued: readonly InvoiceWithWarnings[]; readonly drafts: PlannedInvoices }> {
   const limit = page.limit + 1;
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
-  // Drafts are looked up first: one that is issued meanwhile is then found twice, and never missed.
-  const drafts = wantsDrafts ? await draftPlaces(deps, filter) : [];
+  const places = wantsDrafts ? await draftPlaces(deps, filter) : [];
   const heads = await storedHeads(deps, filter, { ...page, limit });
-  const issuedIds = new Set(heads.map(({ id }) => id));
-  const open = drafts.filter((draft) => !issuedIds.has(draft.id) && isBeyond(draft, page));
-  const inOrder = byPosition(page.order);
-  const ids = new Set(
-    [...heads, ...open]
-      .sort(inOrder)
-      .slice(0, limit)
-      .map(({ id }) => id),
-  );
+  const open = places.filter((place) => isBeyond(place, page));
+  const first = [...heads, ...open].sort(byPosition(page.order)).slice(0, limit);
+  const ids = new Set(first.map(({ id }) => id));
   const issued = await withLines(
     deps.db,
     heads.filter(({ id }) => ids.has(id)),
   );
-  const shown = await issuedWithWarnings(deps.db, issued);
   const targets = open.filter(({ id }) => ids.has(id)).map(({ target }) => target);
-  const computed = await computeUsageInvoices(deps, targets, null);
-  return [...shown, ...computed.map(draftWithWarnings)].sort(inOrder);
+  return {
+    issued: await issuedWithWarnings(deps.db, issued),
+    drafts: await planInvoices(deps.db, targets),
+  };
 }
 
 /**
@@ -98,13 +112,18 @@ export async function getInvoice(
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceWithUnbilledUsage> {
-  await requireCustomer(deps.db, customerId);
-  const issued = await findInvoice(deps.db, customerId, invoiceId);
+  // Of one moment: an invoice that is being finalized is a draft or issued, and never neither.
+  const { issued, drafts } = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, customerId);
+    const found = await findInvoice(db, customerId, invoiceId);
+    const open = found === null ? await openTargets({ ...deps, db }, { customerId }) : [];
+    const own = open.filter(
+      ({ contract, period }) => usageInvoiceId(contract.id, period.start) === invoiceId,
+    );
+    return { issued: found, drafts: await planInvoices(db, own) };
+  });
   if (issued !== null) return issuedWithUnbilledUsage(deps, issued);
-  const target = (await openTargets(deps, { customerId })).find(
-    ({ contract, period }) => usageInvoiceId(contract.id, period.start) === invoiceId,
-  );
-  const [draft] = target === undefined ? [] : await computeUsageInvoices(deps, [target], null);
+  const [draft] = await computeUsageInvoices(deps, drafts, null);
   if (draft === undefined) throw notFound('invoice', invoiceId);
   return { ...draftWithWarnings(draft), lateUsage: undefined };
 }
@@ -122,8 +141,8 @@ async function issuedWithUnbilledUsage(
 }
 
 /** The contracts and periods whose invoice is a draft now. */
-export async function openTargets(
-  deps: InvoiceDeps,
+async function openTargets(
+  deps: SnapshotDeps,
   filter: Pick<InvoiceListFilter, 'customerId' | 'contractId'>,
 ): Promise<InvoiceTarget[]> {
   const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
@@ -138,7 +157,7 @@ export async function openTargets(
   );
 }
 
-export async function requireCustomer(db: Database, customerId: string): Promise<void> {
+export async function requireCustomer(db: Database | Transaction, customerId: string): Promise<void> {
   if ((await findCustomer(db, customerId)) === null) throw notFound('customer', customerId);
 }
 
@@ -148,7 +167,7 @@ export interface DraftPlace extends InvoicePosition {
 }
 
 /** Where the drafts that pass the filter stand in the list, before they are computed. */
-export async function draftPlaces(deps: InvoiceDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
+export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
   const targets = (await openTargets(deps, filter)).filter(
     ({ period }) =>
       (filter.startingOn === undefined || period.start >= filter.startingOn) &&
@@ -163,7 +182,7 @@ export async function draftPlaces(deps: InvoiceDeps, filter: InvoiceListFilter):
 }
 
 async function currencyFilter(
-  db: Database,
+  db: Database | Transaction,
   targets: readonly InvoiceTarget[],
   creditTypeId: string | undefined,
 ): Promise<(target: InvoiceTarget) => boolean> {
@@ -176,7 +195,7 @@ async function currencyFilter(
 }
 
 async function storedHeads(
-  deps: InvoiceDeps,
+  deps: SnapshotDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Omit<IssuedInvoice, 'lines'>[]> {

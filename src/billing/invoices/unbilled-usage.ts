@@ -4,7 +4,7 @@
  */
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import type { LateUsage } from '../../rating/invoice/late-usage.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
@@ -36,7 +36,7 @@ export function draftWithWarnings({ invoice, warnings }: ComputedInvoice): Invoi
 
 /** The same invoices in the same order, each with the warnings that were frozen with it. */
 export async function issuedWithWarnings<Issued extends IssuedInvoice>(
-  db: Database,
+  db: Database | Transaction,
   invoices: readonly Issued[],
 ): Promise<(Issued & InvoiceWithWarnings)[]> {
   const ids = invoices.filter(({ warningCount }) => warningCount > 0).map(({ id }) => id);

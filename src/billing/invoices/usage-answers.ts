@@ -4,12 +4,13 @@
  */
 
 import { assert, Refusal } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
+import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { readMetricSeries } from '../../metering/metric-usage.ts';
+import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
 import type { UsageOwner } from '../../metering/query/usage-series.ts';
 import type { UsageNeed } from '../../rating/types.ts';
 import { needKey } from '../../rating/usage/product-spans.ts';
@@ -30,6 +31,8 @@ interface Question extends UsageQuestion {
 type SeriesByCustomer = ReadonlyMap<string, readonly UsageSeries[]>;
 
 export interface UsageAnswers {
+  /** No event counts that was ingested later: epoch microseconds. */
+  readonly ingestedUpTo: string;
   /** Undefined where nobody asked. */
   seriesOf(question: UsageQuestion): readonly UsageSeries[] | undefined;
 }
@@ -45,11 +48,24 @@ export async function readUsageAnswers(
     const { customerRefs: refs } = termsOf(context, contract);
     return needsOf(context, target).map((need) => ({ need, period, customerId, refs }));
   });
-  const answers = [...groupBy(questions, questionKey)].map(async ([key, group]) => {
-    return [key, await askOnce(clickhouse, group, context)] as const;
+  const ingestedUpTo = await momentOf(clickhouse, questions);
+  const answers = [...groupItems(questions, questionKey)].map(async ([key, group]) => {
+    return [key, await askOnce(clickhouse, group, context, ingestedUpTo)] as const;
   });
   const byQuestion = new Map(await Promise.all(answers));
-  return { seriesOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId) };
+  return {
+    ingestedUpTo,
+    seriesOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
+  };
+}
+
+/** When the last event was ingested that any of the questions can count: all of them count up to there. */
+async function momentOf(clickhouse: ClickHouse, questions: readonly Question[]): Promise<string> {
+  const refs = [...new Set(questions.flatMap((question) => question.refs))];
+  if (refs.length === 0) return '0';
+  const start = Math.min(...questions.map(({ period }) => period.countedFrom));
+  const end = Math.max(...questions.map(({ period }) => period.end));
+  return readBatchWatermark(clickhouse, refs, { start, end });
 }
 
 function questionKey({ need, period }: UsageQuestion): string {
@@ -61,34 +77,40 @@ function askOnce(
   clickhouse: ClickHouse,
   group: readonly Question[],
   context: InvoiceContext,
+  ingestedUpTo: string,
 ): Promise<SeriesByCustomer> {
   const [first] = group;
   assert(first !== undefined, 'a group has a member');
   const metric = context.metrics.get(first.need.billableMetricId);
   assert(metric !== undefined, `metric ${first.need.billableMetricId} of a product exists`);
   const owners = new Map(group.map(({ customerId, refs }) => [customerId, { customerId, refs }]));
-  return readSeries(clickhouse, metric, first, [...owners.values()]);
+  return readSeries(clickhouse, { metric, question: first, ingestedUpTo }, [...owners.values()]);
+}
+
+interface AskedSeries {
+  readonly metric: BillableMetric;
+  readonly question: Question;
+  readonly ingestedUpTo: string;
 }
 
 /** Where all customers together have more values than one answer may hold, they are asked in halves. */
 async function readSeries(
   clickhouse: ClickHouse,
-  metric: BillableMetric,
-  question: Question,
+  asked: AskedSeries,
   customers: readonly UsageOwner[],
 ): Promise<SeriesByCustomer> {
-  const { need } = question;
+  const { metric, question, ingestedUpTo } = asked;
+  const { evaluatedAt, usageFilter, groupKeys: groupBy } = question.need;
   const period = { start: question.period.countedFrom, end: question.period.end };
   try {
-    const { evaluatedAt, usageFilter, groupKeys } = need;
-    const request = { metric, customers, period, evaluatedAt, usageFilter, groupBy: groupKeys };
+    const request = { metric, customers, period, evaluatedAt, usageFilter, groupBy, ingestedUpTo };
     return await readMetricSeries(clickhouse, request);
   } catch (error) {
     const isTooLarge = error instanceof Refusal && error.kind === 'too_large';
     if (!isTooLarge || customers.length === 1) throw error;
     const half = Math.ceil(customers.length / 2);
-    const first = await readSeries(clickhouse, metric, question, customers.slice(0, half));
-    const second = await readSeries(clickhouse, metric, question, customers.slice(half));
+    const first = await readSeries(clickhouse, asked, customers.slice(0, half));
+    const second = await readSeries(clickhouse, asked, customers.slice(half));
     return new Map([...first, ...second]);
   }
 }

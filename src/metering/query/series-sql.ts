@@ -9,6 +9,7 @@
 import { assert } from '../../core/errors.ts';
 import { HOUR_MS, type Instant, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
+import { ingestedCondition } from './groups-sql.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
@@ -83,7 +84,7 @@ interface LineEvents {
 
 /** The matching events that belong to a line: those with every property that lines are made of. */
 function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEvents {
-  const { metric, customers, period, groupBy, usageFilter = null } = request;
+  const { metric, customers, period, groupBy, usageFilter = null, ingestedUpTo = null } = request;
   const refs = customers.flatMap((customer) => customer.refs);
   const scope = scopeConditions(parameters, refs, period);
   const owner = customers.length > 1 ? [`${ownerSql(parameters, customers)} AS owner`] : [];
@@ -96,7 +97,13 @@ function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEv
     usageFilter === null ? [] : [inCondition(parameters, usageFilter.property, usageFilter.values)];
   return {
     definitions: [...owner, ...groups, ...match.definitions],
-    conditions: [...scope, ...match.conditions, ...presence, ...filter],
+    conditions: [
+      ...scope,
+      ...match.conditions,
+      ...presence,
+      ...filter,
+      ...ingestedCondition(parameters, ingestedUpTo),
+    ],
   };
 }
 

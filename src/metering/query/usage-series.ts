@@ -30,6 +30,8 @@ export interface UsageSeriesRequest {
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property; null for all events. */
   readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
+  /** Only events ingested up to here, in epoch microseconds; null for all. */
+  readonly ingestedUpTo?: string | null;
   /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
   readonly rowsMax?: number;
 }

@@ -42,6 +42,8 @@ export interface SqlSeriesRequest {
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property, whether or not the query reads it. */
   readonly usageFilter?: EventScope['usageFilter'];
+  /** Only events ingested up to here, in epoch microseconds; null for all. */
+  readonly ingestedUpTo?: string | null;
 }
 
 /**
@@ -54,7 +56,7 @@ export async function readSqlSeries(
   request: SqlSeriesRequest,
   limits: QueryLimits = BILLING_LIMITS,
 ): Promise<Map<string, UsageSeries[]>> {
-  const { customers, period, usageFilter = null } = request;
+  const { customers, period, usageFilter = null, ingestedUpTo = null } = request;
   assert(
     isHourAligned(period.start) && isHourAligned(period.end),
     'a billing period starts and ends on the hour',
@@ -63,7 +65,7 @@ export async function readSqlSeries(
   const result = new Map<string, UsageSeries[]>();
   for (const { customerId, refs } of customers) {
     assert(!result.has(customerId), 'no customer is asked for twice');
-    const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo: null };
+    const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo };
     result.set(customerId, await readCustomer(runner, request, scope));
   }
   return result;
