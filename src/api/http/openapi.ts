@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import { errorBody } from './errors.ts';
-import type { RouteDefinition } from './route.ts';
+import type { RouteDefinition, RouteScope } from './route.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -83,12 +83,7 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
   return {
     operationId,
     summary,
-    description: [
-      description,
-      scope === 'public' ? undefined : `Needs a token of scope \`${scope}\` or \`write\`.`,
-    ]
-      .filter((part) => part !== undefined)
-      .join('\n\n'),
+    description: [description, tokenNeeded(scope)].filter((part) => part !== undefined).join('\n\n'),
     tags,
     security: scope === 'public' ? [] : [{ token: [] }],
     parameters: [
@@ -102,6 +97,13 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
         }),
     responses: responsesOf(definition, components),
   };
+}
+
+function tokenNeeded(scope: RouteScope): string | undefined {
+  if (scope === 'public') return undefined;
+  return scope === 'write'
+    ? 'Needs a token of scope `write`.'
+    : `Needs a token of scope \`${scope}\` or \`write\`.`;
 }
 
 function parametersOf(

@@ -113,6 +113,16 @@ describe('the OpenAPI document', () => {
     expect(operation?.security).toEqual([{ token: [] }]);
   });
 
+  it.each([
+    ['ingest', 'Needs a token of scope `ingest` or `write`.'],
+    ['read', 'Needs a token of scope `read` or `write`.'],
+    ['write', 'Needs a token of scope `write`.'],
+    ['public', ''],
+  ] as const)('names each scope that may call an operation of scope %s once', (scope, sentence) => {
+    const { paths } = openApiDocument([{ ...listThings, scope }], '1');
+    expect(paths[listThings.path]?.post?.description).toBe(sentence);
+  });
+
   it('cannot be made of two different schemas with one id', () => {
     const other = {
       ...listThings,
