@@ -20,14 +20,27 @@ export function checkInput<Schema extends z.ZodType>(
   source: 'path' | 'query' | 'body',
   value: unknown,
 ): z.output<Schema> {
-  const result = schema.safeParse(value, { error: describe });
+  const result = parseInput(schema, value);
   if (result.success) return result.data;
-  const issues = result.error.issues;
-  if (source === 'path') throw pathNotFound(value, issues);
+  throw refusalOf(result.error.issues, source, value);
+}
+
+/** Parses with the messages of this service. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown) {
+  return schema.safeParse(value, { error: describe });
+}
+
+/** The refusal of `value`, which broke its schema with `issues`. */
+export function refusalOf(
+  issues: readonly z.core.$ZodIssue[],
+  source: 'path' | 'query' | 'body',
+  value: unknown,
+): Refusal {
+  if (source === 'path') return pathNotFound(value, issues);
   const problems = [...new Set(issues.map((issue) => problemOf(issue, source)))];
   const shown = problems.slice(0, PROBLEMS_MAX).join('; ');
   const rest = problems.length - PROBLEMS_MAX;
-  throw new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
+  return new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
 }
 
 /** What a client reads of a refusal; `own` are the words of its route. */

@@ -1,7 +1,7 @@
 /**
  * Binds route definitions to HTTP.
  *
- * Owns: the order token, body, schemas, handler, answer; parameters; 404 and 405 for what no route takes.
+ * Owns: the order token, body, schemas, handler, answer; 404 and 405 for what no route takes.
  * A segment that is fixed wins over a parameter, whatever order the routes are listed in.
  */
 import type { Context, Hono } from 'hono';
@@ -70,8 +70,7 @@ async function answerTo(
 ): Promise<Answer> {
   const actor = await authorize(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
   const result = await definition.run({
-    params: definition.params === undefined ? {} : context.req.param(),
-    query: definition.query === undefined ? {} : queryOf(context.req.url),
+    http: context,
     body: await bodyOf(deps, definition, context),
     actor,
     context: request,
@@ -100,21 +99,6 @@ function textOf(bytes: Buffer): string {
   } catch {
     throw new Refusal('invalid', 'body is not valid UTF-8');
   }
-}
-
-/** A parameter without a value is one that was not given: the official client writes null so. */
-function queryOf(url: string): Record<string, string | string[]> {
-  const values = new Map<string, string | string[]>();
-  const start = url.indexOf('?');
-  if (start === -1) return {};
-  for (const [name, value] of new URLSearchParams(url.slice(start + 1))) {
-    if (value === '') continue;
-    if (value.includes('\u0000'))
-      throw new Refusal('invalid', `${name}: must not contain the character U+0000`);
-    const before = values.get(name);
-    values.set(name, before === undefined ? value : [before, value].flat());
-  }
-  return Object.fromEntries(values);
 }
 
 function refuseDoubles(routes: readonly RouteDefinition[]): void {

@@ -4,9 +4,11 @@
  *
  * Owns: the types that route files are written against. Does not own: HTTP, tokens, error bodies.
  */
+import type { Context } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
 import type { WireWords } from '../wire/names.ts';
+import { pathReader, queryReader } from './hono-input.ts';
 import { checkInput } from './problems.ts';
 
 /** Who may call: any token of that scope (a `write` token may call everything), or everybody for `public`. */
@@ -63,10 +65,8 @@ export interface RouteDefinition extends RouteFacts {
 }
 
 export interface UncheckedInput {
-  /** Path parameters, percent-decoded. */
-  readonly params: Readonly<Record<string, string>>;
-  /** A parameter given several times arrives as an array. */
-  readonly query: Readonly<Record<string, string | string[]>>;
+  /** Where path and query parameters are read from. */
+  readonly http: Context;
   /** The parsed JSON body, `{}` for an empty one; the bytes where the route wants bytes. */
   readonly body: unknown;
   readonly actor: Actor;
@@ -92,6 +92,9 @@ export function route<
   },
 ): RouteDefinition {
   const { handler, params, query, body, response, ...facts } = definition;
+  const readPath = params === undefined ? nothing : pathReader(params);
+  const readQuery = query === undefined ? nothing : queryReader(query);
+  const readBody = (sent: unknown) => (body === undefined ? undefined : checkInput(body, 'body', sent));
   return {
     ...facts,
     params,
@@ -100,9 +103,9 @@ export function route<
     response,
     async run(input) {
       return handler({
-        params: checked(params, 'path', input.params),
-        query: checked(query, 'query', input.query),
-        body: checked(body, 'body', input.body),
+        params: parsedBy<Params>(await readPath(input.http)),
+        query: parsedBy<Query>(await readQuery(input.http)),
+        body: parsedBy<Body>(readBody(input.body)),
         actor: input.actor,
         context: input.context,
       });
@@ -110,11 +113,9 @@ export function route<
   };
 }
 
+async function nothing(): Promise<undefined> {}
+
 /** The compiler cannot follow a conditional type through a branch; this is the one place that tells it. */
-function checked<Schema extends z.ZodType | undefined>(
-  schema: Schema | undefined,
-  source: 'path' | 'query' | 'body',
-  value: unknown,
-): Parsed<Schema> {
-  return (schema === undefined ? undefined : checkInput(schema, source, value)) as Parsed<Schema>;
+function parsedBy<Schema>(value: unknown): Parsed<Schema> {
+  return value as Parsed<Schema>;
 }
