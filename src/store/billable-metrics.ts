@@ -4,9 +4,10 @@ import { z } from 'zod';
 import { assert } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
 import type { BillableMetric, StreamingMetric } from '../core/metric.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import { billableMetrics } from './schema/billable-metrics.ts';
 
 export type StoredMetric = BillableMetric & { readonly createdAt: Instant };
@@ -58,7 +59,7 @@ export async function listMetrics(
     )
     .orderBy(asc(billableMetrics.createdAt), asc(billableMetrics.id))
     .limit(page.limit + 1);
-  return cutPage(rows.map(fromRow), page.limit);
+  return keysetPage(rows.map(fromRow), page.limit);
 }
 
 /** All metrics in the order of their ids. For a page of them there is `listMetrics`. */

@@ -3,9 +3,10 @@ import { and, asc, eq, inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingProvider, DeliveryMethod } from '../core/billing-providers.ts';
 import { derivedId } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import { billingConnections } from './schema/billing-connections.ts';
 
 export interface BillingConnection {
@@ -73,7 +74,7 @@ export async function listConnections(
     .where(behind(billingConnections, page.after))
     .orderBy(asc(billingConnections.createdAt), asc(billingConnections.id))
     .limit(page.limit + 1);
-  return cutPage(rows.map(fromRow), page.limit);
+  return keysetPage(rows.map(fromRow), page.limit);
 }
 
 const configurationColumn = z.record(z.string(), z.unknown());

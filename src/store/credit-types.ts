@@ -1,9 +1,10 @@
 /** Pricing units: the fiat currencies of core/ and the custom ones in the database, seen as one. */
 import { asc, inArray } from 'drizzle-orm';
 import { type CreditType, FIAT_CREDIT_TYPES } from '../core/credit-types.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import { creditTypes } from './schema/credit-types.ts';
 
 export interface CustomCreditType extends CreditType {
@@ -38,7 +39,7 @@ export async function listCustomCreditTypes(
     .where(behind(creditTypes, page.after))
     .orderBy(asc(creditTypes.createdAt), asc(creditTypes.id))
     .limit(page.limit + 1);
-  return cutPage(rows, page.limit);
+  return keysetPage(rows, page.limit);
 }
 
 /** Stores a custom pricing unit. Returns false, and stores nothing, where there is one of this name. */

@@ -8,6 +8,7 @@
  */
 import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type { CustomFieldEntity, CustomFields } from '../core/custom-fields.ts';
+import { cutPage, type Page, type PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
@@ -77,25 +78,31 @@ export async function removeKey(
   return rows.length > 0;
 }
 
-/** The declared keys behind `after`, in the order of declaration. `entities` null: of all. */
+/** Where a page of keys ended: behind the key with this id. */
+export interface KeyPosition {
+  readonly after: number;
+}
+
+/** A page of the declared keys, in the order of declaration. `entities` null: of all. */
 export async function listKeys(
   db: Database | Transaction,
   entities: readonly CustomFieldEntity[] | null,
-  { after, limit }: { readonly after: number | null; readonly limit: number },
-): Promise<CustomFieldKey[]> {
-  if (entities?.length === 0) return [];
-  return db
+  { after, limit }: PageRequest<KeyPosition>,
+): Promise<Page<CustomFieldKey, KeyPosition>> {
+  if (entities?.length === 0) return { rows: [], next: null };
+  const rows = await db
     .select(columns)
     .from(customFieldKeys)
     .where(
       and(
         isNull(customFieldKeys.removedAt),
         entities === null ? undefined : inArray(customFieldKeys.entity, [...entities]),
-        after === null ? undefined : gt(customFieldKeys.id, after),
+        after === null ? undefined : gt(customFieldKeys.id, after.after),
       ),
     )
     .orderBy(asc(customFieldKeys.id))
-    .limit(limit);
+    .limit(limit + 1);
+  return cutPage(rows, limit, ({ id }) => ({ after: id }));
 }
 
 /** All declared keys of the entities. */

@@ -1,9 +1,10 @@
 /** Customers, and the aliases that usage events know them by. */
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import { customers, ingestAliases } from './schema/customers.ts';
 
 export interface Customer {
@@ -158,7 +159,7 @@ export async function listCustomers(
     .where(and(...filterConditions(db, filter), behind(customers, page.after)))
     .orderBy(asc(customers.createdAt), asc(customers.id))
     .limit(page.limit + 1);
-  return cutPage(await withAliases(db, rows), page.limit);
+  return keysetPage(await withAliases(db, rows), page.limit);
 }
 
 function filterConditions(db: Database | Transaction, filter: CustomerFilter): (SQL | undefined)[] {

@@ -1,6 +1,7 @@
 /** Issued invoices and their lines. Written once; afterwards only the status may change. */
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, type SQL } from 'drizzle-orm';
 import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
+import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceLines, loadInvoiceLines } from './invoice-lines.ts';
@@ -22,12 +23,6 @@ export async function insertInvoices(tx: Transaction, issued: readonly IssuedInv
   await insertInvoiceLines(tx, issued);
 }
 
-/** Where a page of invoices, ordered by issue date and id, goes on. */
-export interface InvoicePosition {
-  readonly issuedAt: Instant;
-  readonly id: string;
-}
-
 export interface InvoiceFilter {
   readonly customerId: string;
   readonly contractId?: string | undefined;
@@ -37,17 +32,16 @@ export interface InvoiceFilter {
   readonly periodEndsBy?: Instant | undefined;
 }
 
-export interface InvoicePage {
+/** A page of invoices in the order of issue date and id. */
+export interface InvoicePageRequest extends PageRequest {
   readonly order: 'ascending' | 'descending';
-  readonly after: InvoicePosition | null;
-  readonly limit: number;
 }
 
-/** A page of issued invoices without their lines. */
+/** The issued invoices behind `after`, at most `limit`, without their lines. */
 export async function listInvoiceHeads(
   db: Database | Transaction,
   filter: InvoiceFilter,
-  page: InvoicePage,
+  page: InvoicePageRequest,
 ): Promise<Omit<IssuedInvoice, 'lines'>[]> {
   const direction = page.order === 'ascending' ? asc : desc;
   const rows = await db
@@ -67,7 +61,7 @@ export async function listInvoiceHeadsOverlapping(
   db: Database | Transaction,
   filter: InvoiceFilter,
   range: Interval,
-  page: Omit<InvoicePage, 'after'>,
+  page: Omit<InvoicePageRequest, 'after'>,
 ): Promise<Omit<IssuedInvoice, 'lines'>[]> {
   const order =
     page.order === 'ascending'
@@ -152,11 +146,11 @@ export async function existingInvoiceIds(
   return new Set(rows.map((row) => row.id));
 }
 
-function beyond(after: InvoicePosition, order: InvoicePage['order']): SQL | undefined {
+function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL | undefined {
   const further = order === 'ascending' ? gt : lt;
   return or(
-    further(invoices.issuedAt, after.issuedAt),
-    and(eq(invoices.issuedAt, after.issuedAt), further(invoices.id, after.id)),
+    further(invoices.issuedAt, after.at),
+    and(eq(invoices.issuedAt, after.at), further(invoices.id, after.id)),
   );
 }
 

@@ -1,11 +1,12 @@
 /** Packages, the assignments of their aliases, and which contracts were made of them. */
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Package } from '../core/terms/packages.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { packageHeaderDocument, packageTermsDocument } from './document-kinds.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import { contracts } from './schema/contracts.ts';
 import { packageAliases, packages } from './schema/packages.ts';
 
@@ -81,7 +82,7 @@ export async function listPackages(
     .where(and(archived(packages.archivedAt), behind(packages, page.after)))
     .orderBy(asc(packages.createdAt), asc(packages.id))
     .limit(page.limit + 1);
-  return cutPage(rows.map(fromRow), page.limit);
+  return keysetPage(rows.map(fromRow), page.limit);
 }
 
 /** Every assignment of the aliases with these names, to whatever package, in the order of assignment. */
@@ -154,7 +155,7 @@ export async function listContractsOfPackage(
     )
     .orderBy(asc(contracts.startingAt), asc(contracts.id))
     .limit(page.limit + 1);
-  const { rows: cut, next } = cutPage(rows, page.limit);
+  const { rows: cut, next } = keysetPage(rows, page.limit);
   return {
     rows: cut.map(({ id, createdAt, ...rest }) => ({ ...rest, contractId: id, startingAt: createdAt })),
     next,

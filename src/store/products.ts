@@ -4,9 +4,10 @@ import type { Product } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { isUuid } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import {
   type ProductTerms,
   type ProductUpdate,
@@ -114,7 +115,7 @@ export async function listProducts(
     .where(and(archived(products.archivedAt), behind(products, page.after)))
     .orderBy(asc(products.createdAt), asc(products.id))
     .limit(page.limit + 1);
-  return cutPage(await withVersions(db, rows), page.limit);
+  return keysetPage(await withVersions(db, rows), page.limit);
 }
 
 async function withVersions(

@@ -3,9 +3,10 @@ import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Decimal } from '../core/decimal.ts';
 import { groupBy } from '../core/group-by.ts';
 import { isUuid } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, cutPage, type Page, type PageRequest } from './keyset.ts';
+import { behind, keysetPage } from './keyset.ts';
 import { rateCardAliases, rateCardConversions, rateCardProducts, rateCards } from './schema/rate-cards.ts';
 
 /** The assignment of an alias to a card, as it was made. */
@@ -128,7 +129,7 @@ export async function listRateCards(db: Database | Transaction, page: PageReques
     .where(and(isNull(rateCards.archivedAt), behind(rateCards, page.after)))
     .orderBy(asc(rateCards.createdAt), asc(rateCards.id))
     .limit(page.limit + 1);
-  return cutPage(await withConversions(db, rows), page.limit);
+  return keysetPage(await withConversions(db, rows), page.limit);
 }
 
 async function withConversions(

@@ -100,7 +100,7 @@ it('a streaming metric that is tried out is an analysis, and waits for nothing b
         groupFilters: null,
         groupBy: null,
         limit: 100,
-        cursor: null,
+        after: null,
       },
     );
   const waiting = Array.from({ length: 21 }, () => slowAnalysis(60));

@@ -121,15 +121,15 @@ describe('usage of many customers and metrics', () => {
       metrics: null,
       windowSize: 'HOUR' as const,
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
-      rowsPerPage: 100,
+      limit: 100,
     };
     const deps = { db: pool.db, clickhouse };
-    const pages = [await usageBatch(deps, { ...input, cursor: null })];
+    const pages = [await usageBatch(deps, { ...input, after: null })];
     for (let next = pages[0]?.next ?? null; next !== null; next = pages.at(-1)?.next ?? null) {
-      pages.push(await usageBatch(deps, { ...input, cursor: next }));
+      pages.push(await usageBatch(deps, { ...input, after: next }));
     }
     expect(pages.map(({ rows }) => rows.length)).toEqual([100, 100, 88]);
-    const whole = await usageBatch(deps, { ...input, cursor: null, rowsPerPage: 5_000 });
+    const whole = await usageBatch(deps, { ...input, after: null, limit: 5_000 });
     expect(pages.flatMap(({ rows }) => rows)).toEqual(whole.rows);
   });
 });
@@ -154,14 +154,14 @@ describe('all pages', () => {
       customerIds: [customer],
       windowSize: 'DAY' as const,
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
-      rowsPerPage: 1,
+      limit: 1,
     };
     const deps = { db: pool.db, clickhouse };
     for (const [round, groupBy] of [null, { key: 'model', values: null }].entries()) {
       const asked = { ...input, metrics: [{ id: metric, groupBy }] };
-      const first = await usageBatch(deps, { ...asked, cursor: null });
+      const first = await usageBatch(deps, { ...asked, after: null });
       await send(alias, days[1] ?? '', { tokens: '10', model: 'large', region: 'eu' });
-      const second = await usageBatch(deps, { ...asked, cursor: first.next });
+      const second = await usageBatch(deps, { ...asked, after: first.next });
       const known = String(1 + 10 * round);
       expect(second.rows.map(({ value }) => value?.toFixed())).toEqual([known]);
       expect(second.rows.map(({ groups }) => groups?.get('large')?.toFixed())).toEqual([
@@ -220,11 +220,11 @@ describe('groups', () => {
       metrics: [{ id: tokens, groupBy: { key: 'model', values: null } }],
       windowSize: 'DAY' as const,
       range: { start: Date.UTC(2026, 10, 3), end: Date.UTC(2026, 10, 5) },
-      rowsPerPage: 5_000,
+      limit: 5_000,
     };
     const deps = { db: pool.db, clickhouse };
-    const first = await usageBatch(deps, { ...input, cursor: null });
-    const second = await usageBatch(deps, { ...input, cursor: first.next });
+    const first = await usageBatch(deps, { ...input, after: null });
+    const second = await usageBatch(deps, { ...input, after: first.next });
     expect([first, second].map(({ rows }) => rows.map(({ groups }) => groups?.size))).toEqual([
       [26_000],
       [26_000],

@@ -64,7 +64,7 @@ interface Question {
   readonly asked: readonly Asked[];
   readonly windowSize: UsageWindowSize;
   readonly range: Interval;
-  readonly rowsPerPage: number;
+  readonly limit: number;
 }
 
 const question: fc.Arbitrary<Question> = fc
@@ -73,12 +73,12 @@ const question: fc.Arbitrary<Question> = fc
     windowSize: fc.constantFrom<UsageWindowSize>('HOUR', 'DAY', 'NONE'),
     days: fc.constantFrom([0, 2], [0, 1], [1, 2], [-1, 3]),
     hours: fc.constantFrom(0, 0, 5),
-    rowsPerPage: fc.constantFrom(1, 3, 7, 50, 1000),
+    limit: fc.constantFrom(1, 3, 7, 50, 1000),
   })
   .map(({ days: [first = 0, last = 0], hours, ...rest }) => ({
     ...rest,
     // A page a row of four days of hours would be a thousand queries that show nothing more.
-    rowsPerPage: rest.windowSize === 'HOUR' ? Math.max(200, rest.rowsPerPage) : rest.rowsPerPage,
+    limit: rest.windowSize === 'HOUR' ? Math.max(200, rest.limit) : rest.limit,
     range: {
       start: PERIOD.start + first * DAY_MS + (rest.windowSize === 'HOUR' ? hours * HOUR_MS : 0),
       end: PERIOD.start + last * DAY_MS,
@@ -110,8 +110,8 @@ async function readAllPages(input: UsageBatchInput, between: () => Promise<void>
   const shown: unknown[] = [];
   let cursor: UsageBatchCursor | null = null;
   do {
-    const page = await usageBatch({ db: pool.db, clickhouse }, { ...input, cursor });
-    expect(page.rows.length).toBeLessThanOrEqual(input.rowsPerPage);
+    const page = await usageBatch({ db: pool.db, clickhouse }, { ...input, after: cursor });
+    expect(page.rows.length).toBeLessThanOrEqual(input.limit);
     for (const { customerId, metric, window, value, groups } of page.rows) {
       const byGroup = [...(groups ?? [])].map(([group, amount]) => [group, amount?.toString() ?? null]);
       shown.push([customerId, metric.id, window, value?.toString() ?? null, groups && byGroup]);
@@ -188,8 +188,8 @@ describe('usage of many customers and metrics', () => {
           metrics: asking.asked.map(({ metric, groupBy }) => ({ id: metric.id, groupBy })),
           windowSize: asking.windowSize,
           range: asking.range,
-          cursor: null,
-          rowsPerPage: asking.rowsPerPage,
+          after: null,
+          limit: asking.limit,
         };
         const rows = await readAllPages(input, () => storeEvents(clickhouse, arriving));
         expect(rows).toEqual(oracleRows(asking, customers, known));

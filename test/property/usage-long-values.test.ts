@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { cursor as cursorField, encodeCursor } from '../../src/api/wire/pagination.ts';
+import { cursor as cursorField, pageToWire } from '../../src/api/wire/paging.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
@@ -87,10 +87,10 @@ async function readAllPages(read: ReadPage, arriving: readonly NaiveEvent[] = []
   const rows: UsageGroupRow[] = [];
   let cursor: UsageGroupCursor | null = null;
   for (let pages = 0; pages === 0 || cursor !== null; pages += 1) {
-    const { rows: more, next }: UsageGroupsPage = await read(cursor);
-    rows.push(...more);
+    const page: UsageGroupsPage = await read(cursor);
+    rows.push(...page.rows);
     await storeEvents(clickhouse, arriving.slice(pages, pages + 1));
-    const text: string | null = next === null ? null : encodeCursor(next);
+    const text: string | null = pageToWire(page, (row) => row).next_page;
     expect(text?.length ?? 0).toBeLessThan(CURSOR_LENGTH_MAX);
     cursor = text === null ? null : cursorField(usageGroupCursor).parse(text);
   }

@@ -1,9 +1,10 @@
 /** The service's own connections to billing providers; clients know them as delivery methods. */
 import type { BillingProvider, DeliveryMethod } from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
-import { conflict, invalid, words } from '../../core/errors.ts';
+import { conflict } from '../../core/errors.ts';
 import { derivedId, newId } from '../../core/ids.ts';
-import { insertConnection, listConnections, loadConnections } from '../../store/billing-connections.ts';
+import type { KeysetPosition, Page } from '../../core/paging.ts';
+import { insertConnection, listConnections } from '../../store/billing-connections.ts';
 import type { Database } from '../../store/database.ts';
 import { type ProviderSettings, publicSettings } from './provider-settings.ts';
 
@@ -40,17 +41,12 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
   return id;
 }
 
-/** A page of connections, oldest first, behind the one with the id `after`. Refuses an unknown one (`invalid`). */
+/** A page of connections, oldest first. */
 export async function listBillingProviders(
   deps: Pick<Deps, 'db'>,
-  after: string | null,
-): Promise<{ readonly rows: readonly DeliveryMethodView[]; readonly next: string | null }> {
-  const last = after === null ? null : (await loadConnections(deps.db, [after])).get(after);
-  if (last === undefined) throw invalid(['cursor'], words`must be the ${['cursor']} of an earlier answer`);
-  const { rows, next } = await listConnections(deps.db, {
-    after: last === null ? null : { at: last.createdAt, id: last.id },
-    limit: CONNECTIONS_PER_PAGE,
-  });
+  after: KeysetPosition | null,
+): Promise<Page<DeliveryMethodView>> {
+  const { rows, next } = await listConnections(deps.db, { after, limit: CONNECTIONS_PER_PAGE });
   return {
     rows: rows.map(({ id, billingProvider, deliveryMethod, configuration }) => ({
       id,
@@ -58,7 +54,7 @@ export async function listBillingProviders(
       deliveryMethod,
       settings: publicSettings(configuration),
     })),
-    next: next?.id ?? null,
+    next,
   };
 }
 

@@ -3,9 +3,9 @@ import type { Clock } from '../../core/clock.ts';
 import { type CreditType, FIAT_CREDIT_TYPES } from '../../core/credit-types.ts';
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import { insertCreditType, listCustomCreditTypes } from '../../store/credit-types.ts';
 import type { Database } from '../../store/database.ts';
-import type { KeysetPosition } from '../../store/keyset.ts';
 
 interface Deps {
   readonly db: Database;
@@ -22,9 +22,8 @@ export interface PricingUnit extends CreditType {
 /** US cents, the other currencies, then custom units in the order in which they were made. */
 export async function listPricingUnits(
   deps: Pick<Deps, 'db'>,
-  after: PricingUnitPosition | null,
-  limit: number,
-): Promise<{ readonly rows: readonly PricingUnit[]; readonly next: PricingUnitPosition | null }> {
+  { after, limit }: PageRequest<PricingUnitPosition>,
+): Promise<Page<PricingUnit, PricingUnitPosition>> {
   const skipped = after === null ? 0 : 'currencies' in after ? after.currencies : FIAT_CREDIT_TYPES.length;
   const currencies = FIAT_CREDIT_TYPES.slice(skipped, skipped + limit).map((fiat) => ({
     ...fiat,

@@ -2,11 +2,13 @@
 import type { Clock } from '../../core/clock.ts';
 import { CUSTOM_FIELD_KEYS_PER_ENTITY_MAX, type CustomFieldEntity } from '../../core/custom-fields.ts';
 import { conflict, type FieldPath, invalid } from '../../core/errors.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import {
   type CustomFieldKey,
   countKeys,
   insertKey,
+  type KeyPosition,
   listKeys as listStoredKeys,
   lockDeclarations,
   removeKey as removeStoredKey,
@@ -65,16 +67,11 @@ export async function removeKey(
   }
 }
 
-export interface ListKeysInput {
-  /** Null: of all. */
-  readonly entities: readonly CustomFieldEntity[] | null;
-  /** The id of the last key of the page before. */
-  readonly after: number | null;
-  readonly limit: number;
-}
-
-/** Declared keys in the order of declaration; one more than `limit` where there are more. */
-export function listKeys(deps: Pick<Deps, 'db'>, input: ListKeysInput): Promise<CustomFieldKey[]> {
-  const { entities, after, limit } = input;
-  return listStoredKeys(deps.db, entities, { after, limit: limit + 1 });
+/** A page of declared keys, in the order of declaration. `entities` null: of all. */
+export async function listKeys(
+  deps: Pick<Deps, 'db'>,
+  entities: readonly CustomFieldEntity[] | null,
+  page: PageRequest<KeyPosition>,
+): Promise<Page<CustomFieldKey, KeyPosition>> {
+  return listStoredKeys(deps.db, entities, page);
 }

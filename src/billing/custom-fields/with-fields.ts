@@ -1,9 +1,9 @@
 /** Objects as answers show them: with their custom fields, read in one query for any number of objects. */
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';
+import type { Page } from '../../core/paging.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';
-import type { Page } from '../../store/keyset.ts';
 
 /** The fields of objects that an answer only names, such as the products of rates. */
 export function customFieldsOfObjects(

@@ -1,11 +1,11 @@
 /** Lists customers. */
+import type { Page, PageRequest } from '../../core/paging.ts';
 import {
   type Customer,
   type CustomerFilter,
   listCustomers as listStoredCustomers,
 } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
-import type { Page, PageRequest } from '../../store/keyset.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
 /** A page of the customers that pass every given condition; an empty list of ids passes none. */

@@ -5,6 +5,7 @@
  */
 import { groupBy } from '../../core/group-by.ts';
 import type { Invoice, InvoiceLine, InvoiceStatus, LineWindow } from '../../core/invoice.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines.ts';
 import {
@@ -17,13 +18,17 @@ import {
   windowBoundaries,
 } from '../../rating/invoice/breakdown.ts';
 import { inSnapshot } from '../../store/database.ts';
-import { type IssuedInvoice, listInvoiceHeadsOverlapping, withLines } from '../../store/invoices.ts';
+import {
+  type InvoicePageRequest,
+  type IssuedInvoice,
+  listInvoiceHeadsOverlapping,
+  withLines,
+} from '../../store/invoices.ts';
 import { computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
 import {
   type DraftPlace,
   draftPlaces,
   type InvoiceDeps,
-  type InvoicePageRequest,
   requireCustomer,
   type SnapshotDeps,
 } from './read-invoices.ts';
@@ -44,15 +49,15 @@ export interface BreakdownFilter {
 
 /** Items are ordered by the start of their window, then by issue date and id of their invoice. */
 export interface BreakdownPosition {
-  readonly windowStart: Instant;
-  readonly issuedAt: Instant;
+  /** Of the window. */
+  readonly start: Instant;
+  /** When the invoice is issued. */
+  readonly at: Instant;
   readonly id: string;
 }
 
-export interface BreakdownPageRequest {
+export interface BreakdownPageRequest extends PageRequest<BreakdownPosition> {
   readonly order: InvoicePageRequest['order'];
-  readonly after: BreakdownPosition | null;
-  readonly limit: number;
 }
 
 /** An invoice that has windows in the range, before anything of it is computed or read. */
@@ -67,15 +72,14 @@ interface Place extends BreakdownPosition {
 }
 
 /**
- * A page of breakdown windows, empty ones too; one more than `limit` where there are more. Which windows
- * stand on the page is settled first, so that only their invoices are computed. Throws `Refusal`
- * not_found for an unknown customer.
+ * A page of breakdown windows, empty ones too. Which windows stand on the page is settled first, so that
+ * only their invoices are computed. Throws `Refusal` not_found for an unknown customer.
  */
 export async function listBreakdowns(
   deps: InvoiceDeps,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
-): Promise<BreakdownItem[]> {
+): Promise<Page<BreakdownItem, BreakdownPosition>> {
   const compare = byPosition(page.order);
   const { drafts, issued } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
@@ -85,7 +89,8 @@ export async function listBreakdowns(
     ...(await draftItems(deps, drafts, filter.size)),
     ...(await issuedItems(deps, issued, filter.size)),
   ];
-  return items.sort((a, b) => compare(itemPosition(a), itemPosition(b)));
+  items.sort((a, b) => compare(positionOf(a), positionOf(b)));
+  return cutPage(items, page.limit, positionOf);
 }
 
 interface FoundPage {
@@ -127,8 +132,8 @@ async function findPage(
   };
 }
 
-export function itemPosition(item: BreakdownItem): BreakdownPosition {
-  return { windowStart: item.window.start, issuedAt: item.issuedAt, id: item.id };
+function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition {
+  return { start: window.start, at: issuedAt, id };
 }
 
 async function findSources(
@@ -155,8 +160,8 @@ async function findSources(
 function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Interval {
   if (after === null) return range;
   return order === 'ascending'
-    ? { start: Math.max(range.start, after.windowStart), end: range.end }
-    : { start: range.start, end: Math.min(range.end, after.windowStart + 1) };
+    ? { start: Math.max(range.start, after.start), end: range.end }
+    : { start: range.start, end: Math.min(range.end, after.start + 1) };
 }
 
 function placesOf(source: Source, { range, size }: BreakdownFilter): Place[] {
@@ -167,7 +172,7 @@ function placesOf(source: Source, { range, size }: BreakdownFilter): Place[] {
   for (const [index, end] of boundaries.entries()) {
     const start = boundaries[index - 1];
     if (start === undefined || start < range.start || end > range.end) continue;
-    places.push({ id, issuedAt, windowStart: start, window: { start, end }, source });
+    places.push({ id, at: issuedAt, start, window: { start, end }, source });
   }
   return places;
 }
@@ -175,8 +180,7 @@ function placesOf(source: Source, { range, size }: BreakdownFilter): Place[] {
 function byPosition(order: BreakdownPageRequest['order']) {
   const sign = order === 'ascending' ? 1 : -1;
   return (a: BreakdownPosition, b: BreakdownPosition) =>
-    sign *
-    (a.windowStart - b.windowStart || a.issuedAt - b.issuedAt || (a.id < b.id ? -1 : Number(a.id > b.id)));
+    sign * (a.start - b.start || a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id)));
 }
 
 async function draftItems(
@@ -216,7 +220,7 @@ function windowItems(
   size: WindowSize,
   places: readonly Place[],
 ): BreakdownItem[] {
-  const shown = new Set(places.map(({ windowStart }) => windowStart));
+  const shown = new Set(places.map(({ start }) => start));
   return breakdownWindows(invoice.lines, windows, size, invoice.period)
     .filter(({ window }) => shown.has(window.start))
     .map((one) => windowItem(invoice, one));

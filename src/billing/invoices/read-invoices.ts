@@ -5,6 +5,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { assert, notFound } from '../../core/errors.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import { cutPage, type Page } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { loadContracts } from '../../store/contracts.ts';
@@ -12,7 +13,7 @@ import { findCustomer } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
   findInvoice,
-  type InvoicePosition,
+  type InvoicePageRequest,
   type IssuedInvoice,
   lastIssuedPeriodEnds,
   listInvoiceHeads,
@@ -56,27 +57,22 @@ export interface InvoiceListFilter {
   readonly endingBefore?: Instant | undefined;
 }
 
-export interface InvoicePageRequest {
-  readonly order: 'ascending' | 'descending';
-  readonly after: InvoicePosition | null;
-  readonly limit: number;
-}
-
 /**
- * A page of a customer's invoices by issue date (drafts by their expected one) and id. Returns one more
- * than `limit` where there are more. Throws `Refusal` not_found for an unknown customer.
+ * A page of a customer's invoices by issue date (drafts by their expected one) and id. Throws `Refusal`
+ * not_found for an unknown customer.
  */
 export async function listInvoices(
   deps: InvoiceDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
-): Promise<InvoiceWithWarnings[]> {
+): Promise<Page<InvoiceWithWarnings>> {
   const { issued, drafts } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
   const computed = await computeUsageInvoices(deps, drafts, null);
-  return [...issued, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
+  const found = [...issued, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
+  return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
 }
 
 /** What stands on the page, one more than its limit, before drafts are computed. */
@@ -161,8 +157,14 @@ export async function requireCustomer(db: Database | Transaction, customerId: st
   if ((await findCustomer(db, customerId)) === null) throw notFound('customer', customerId);
 }
 
+/** What an invoice stands in lists by. A draft has the instant at which it will be issued. */
+interface Placed {
+  readonly id: string;
+  readonly issuedAt: Instant;
+}
+
 /** A draft's place in a list, before it is computed. */
-export interface DraftPlace extends InvoicePosition {
+export interface DraftPlace extends Placed {
   readonly target: InvoiceTarget;
 }
 
@@ -211,13 +213,13 @@ async function storedHeads(
   return listInvoiceHeads(deps.db, stored, page);
 }
 
-type Comparison = (a: InvoicePosition, b: InvoicePosition) => number;
+type Comparison = (a: Placed, b: Placed) => number;
 
 function byPosition(order: InvoicePageRequest['order']): Comparison {
   const sign = order === 'ascending' ? 1 : -1;
   return (a, b) => sign * (a.issuedAt - b.issuedAt || (a.id < b.id ? -1 : Number(a.id > b.id)));
 }
 
-function isBeyond(position: InvoicePosition, { after, order }: InvoicePageRequest): boolean {
-  return after === null || byPosition(order)(position, after) > 0;
+function isBeyond(place: Placed, { after, order }: InvoicePageRequest): boolean {
+  return after === null || byPosition(order)(place, { issuedAt: after.at, id: after.id }) > 0;
 }

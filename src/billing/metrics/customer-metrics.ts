@@ -1,13 +1,13 @@
 /** The billable metrics that matter to a customer. */
 import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
 import { listMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
-import type { Page, PageRequest } from '../../store/keyset.ts';
 import { loadProducts } from '../../store/products.ts';
 import { rateCardProductOrder } from '../../store/rate-cards.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';

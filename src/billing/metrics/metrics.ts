@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { notFound } from '../../core/errors.ts';
 import { isUuid, newId } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import {
   archiveMetric,
@@ -12,7 +13,6 @@ import {
   type StoredMetric,
 } from '../../store/billable-metrics.ts';
 import type { Database } from '../../store/database.ts';
-import type { Page, PageRequest } from '../../store/keyset.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,

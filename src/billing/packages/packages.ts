@@ -5,6 +5,7 @@ import type { CreditType } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { invalid, notFound, words } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import { addRelative } from '../../core/relative-time.ts';
 import type { Package } from '../../core/terms/packages.ts';
 import type { Instant } from '../../core/time.ts';
@@ -12,7 +13,6 @@ import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database } from '../../store/database.ts';
-import type { Page, PageRequest } from '../../store/keyset.ts';
 import {
   type ArchiveFilter,
   aliasNamesOfPackages,

@@ -3,9 +3,9 @@ import type { ProductType } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
 import { assert, invalid, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import type { Page, PageRequest } from '../../store/keyset.ts';
 import {
   type ProductChanges,
   type ProductTerms,

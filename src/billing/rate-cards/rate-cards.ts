@@ -5,9 +5,9 @@ import { ZERO } from '../../core/decimal.ts';
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import type { Page, PageRequest } from '../../store/keyset.ts';
 import {
   type AliasAssignment,
   aliasNamesOfCards,

@@ -6,6 +6,7 @@
  */
 import type { CreditType } from '../../core/credit-types.ts';
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 import { effectiveRates } from '../../rating/rates/rate-schedule.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
@@ -31,7 +32,7 @@ export interface RatePosition {
   readonly start: Instant;
 }
 
-export interface ReadRatesInput {
+export interface ReadRatesInput extends PageRequest<RatePosition> {
   readonly rateCardId: string;
   /** Segments that hold at some time in it. */
   readonly range: OpenInterval;
@@ -39,8 +40,6 @@ export interface ReadRatesInput {
   readonly selectors: readonly RateSelector[];
   /** Leaves out what is never entitled on the card, except rates of these products; null: leaves out nothing. */
   readonly entitledOrOf: readonly string[] | null;
-  readonly after: RatePosition | null;
-  readonly limit: number;
 }
 
 /** A rate while it is in force. */
@@ -52,9 +51,7 @@ export interface RateSegment {
   readonly productTags: readonly string[];
 }
 
-export interface RatePage {
-  readonly rows: readonly RateSegment[];
-  readonly next: RatePosition | null;
+export interface RatePage extends Page<RateSegment, RatePosition> {
   readonly creditTypes: ReadonlyMap<string, CreditType>;
 }
 
@@ -65,13 +62,9 @@ export async function readRates(deps: Deps, input: ReadRatesInput): Promise<Rate
   if (range.end !== null && range.end <= range.start) {
     throw invalid(['endingBefore'], words`must be after ${['startingAt']}`);
   }
-  const rows = await collectSegments(deps, input);
-  const page = rows.slice(0, limit);
-  return {
-    rows: page,
-    next: rows.length > limit ? (page.at(-1)?.position ?? null) : null,
-    creditTypes: await loadCreditTypes(deps.db, [...new Set(page.map(({ entry }) => entry.creditTypeId))]),
-  };
+  const page = cutPage(await collectSegments(deps, input), limit, ({ position }) => position);
+  const units = page.rows.map(({ entry }) => entry.creditTypeId);
+  return { ...page, creditTypes: await loadCreditTypes(deps.db, [...new Set(units)]) };
 }
 
 /** At least one segment more than the page holds, if there are so many. */

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type FieldPath, invalid, notFound, Refusal } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { BillableMetric } from '../../core/metric.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { groupKeyProblem } from '../../metering/metric-usage.ts';
@@ -47,38 +48,33 @@ export interface BatchMetricInput {
   readonly groupBy: UsageBatchGrouping | null;
 }
 
-export interface UsageBatchInput {
+export interface UsageBatchInput extends PageRequest<UsageBatchCursor> {
   /** Null: all that are not archived. */
   readonly customerIds: readonly string[] | null;
   /** Null: all that are not archived, without groups. */
   readonly metrics: readonly BatchMetricInput[] | null;
   readonly windowSize: UsageWindowSize;
   readonly range: Interval;
-  readonly cursor: UsageBatchCursor | null;
-  readonly rowsPerPage: number;
 }
 
-export interface UsageBatchPage {
-  readonly rows: readonly MeasuredRow[];
-  readonly next: UsageBatchCursor | null;
-}
+export type UsageBatchPage = Page<MeasuredRow, UsageBatchCursor>;
 
 /** Refuses an unknown customer or metric (`not_found`), and an unsound request (`invalid`). */
 export async function usageBatch(deps: Deps, input: UsageBatchInput): Promise<UsageBatchPage> {
-  const { windowSize, range, cursor } = input;
+  const { windowSize, range, after } = input;
   checkUsageRange(windowSize, range);
   const windows = { range, lengthMs: windowLength(windowSize) ?? range.end - range.start };
-  checkCursor(windows, cursor);
+  checkPosition(windows, after);
   const metrics = await askedMetrics(deps, input.metrics);
   const rowsMax = rowsOfPage(input);
   const customerIds = await askedCustomers(deps, input, metrics.size * rowCount(range, windows), rowsMax);
-  const stretch = nextStretch(customerIds, [...metrics.keys()], windows, cursor, rowsMax);
+  const stretch = nextStretch(customerIds, [...metrics.keys()], windows, after, rowsMax);
   return await pageOf(deps, input, { metrics, windows }, stretch);
 }
 
-function checkCursor({ range, lengthMs }: BatchWindows, cursor: UsageBatchCursor | null): void {
-  if (cursor === null) return;
-  const { windowStart } = cursor;
+function checkPosition({ range, lengthMs }: BatchWindows, after: UsageBatchCursor | null): void {
+  if (after === null) return;
+  const { windowStart } = after;
   const isInside = range.start <= windowStart && windowStart < range.end;
   if (isInside && (windowStart - range.start) % lengthMs === 0) return;
   throw invalid(['cursor'], 'does not belong to this request');
@@ -114,22 +110,22 @@ function checkDeclared(metric: BillableMetric, { key }: UsageBatchGrouping, fiel
 }
 
 /** Requested group values are all in every row, so they bound the rows from the start. */
-function rowsOfPage({ metrics, rowsPerPage }: UsageBatchInput): number {
+function rowsOfPage({ metrics, limit }: UsageBatchInput): number {
   const most = Math.max(1, ...(metrics ?? []).map(({ groupBy }) => groupBy?.values?.length ?? 1));
-  return Math.min(rowsPerPage, Math.max(1, Math.floor(GROUPS_PER_PAGE / most)));
+  return Math.min(limit, Math.max(1, Math.floor(GROUPS_PER_PAGE / most)));
 }
 
 /** Ascending; where all are asked for, enough of them for a page and to know whether there is another. */
 async function askedCustomers(
   { db }: Deps,
-  { customerIds, cursor }: UsageBatchInput,
+  { customerIds, after }: UsageBatchInput,
   rowsOfCustomer: number,
   rowsMax: number,
 ): Promise<string[]> {
   if (customerIds === null) {
-    // The customer of the cursor may have no rows left.
+    // The customer of the position may have no rows left.
     const limit = rowsOfCustomer === 0 ? 0 : Math.ceil(rowsMax / rowsOfCustomer) + 2;
-    return await activeCustomerIds(db, cursor?.customerId ?? null, limit);
+    return await activeCustomerIds(db, after?.customerId ?? null, limit);
   }
   const ids = [...new Set(customerIds)].sort();
   const known = await customerRefs(db, ids);
@@ -148,7 +144,7 @@ async function pageOf(
   const { metrics, windows } = asked;
   const refs = await customerRefs(deps.db, [...new Set(stretch.runs.map(({ customerId }) => customerId))]);
   const mayBeCut = stretch.hasMore || [...metrics.values()].some(({ groupBy }) => groupBy !== null);
-  const ingestedUpTo = input.cursor?.ingestedUpTo ?? (mayBeCut ? await watermark(deps, input) : null);
+  const ingestedUpTo = input.after?.ingestedUpTo ?? (mayBeCut ? await watermark(deps, input) : null);
   const request = { metrics, windows, refs, windowSize: input.windowSize, ingestedUpTo };
   let { runs, hasMore } = stretch;
   for (;;) {

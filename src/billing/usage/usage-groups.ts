@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { invalid, notFound, words } from '../../core/errors.ts';
 import type { BillableMetric } from '../../core/metric.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { groupKeyProblem, readMetricGroups } from '../../metering/metric-usage.ts';
@@ -31,7 +32,7 @@ interface Deps {
 }
 
 /** The fields as the client sent them; null where it sent none. */
-export interface UsageGroupsInput {
+export interface UsageGroupsInput extends PageRequest<UsageGroupCursor> {
   readonly customerId: string;
   readonly billableMetricId: string;
   readonly windowSize: UsageWindowSize;
@@ -42,14 +43,9 @@ export interface UsageGroupsInput {
   readonly groupFilters: Readonly<Record<string, readonly string[]>> | null;
   /** Deprecated: one simple group key with its values. */
   readonly groupBy: { readonly key: string; readonly values: readonly string[] } | null;
-  readonly limit: number;
-  readonly cursor: UsageGroupCursor | null;
 }
 
-export interface UsageGroups {
-  readonly rows: readonly UsageGroupView[];
-  readonly next: UsageGroupCursor | null;
-}
+export type UsageGroups = Page<UsageGroupView, UsageGroupCursor>;
 
 export interface UsageGroupView {
   readonly window: Interval;
@@ -113,7 +109,7 @@ async function measure(
     groupKey: grouping.key,
     groupFilters: grouping.filters,
     limit: input.limit,
-    cursor: input.cursor,
+    cursor: input.after,
   });
   return { rows: rows.map((row) => viewOf(row, grouping.key)), next };
 }

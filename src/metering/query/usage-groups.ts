@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { Decimal } from '../../core/decimal.ts';
 import { assert, invalid } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
+import type { Page } from '../../core/paging.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import {
@@ -45,10 +46,7 @@ export interface UsageGroupRow {
   readonly value: Decimal | null;
 }
 
-export interface UsageGroupsPage {
-  readonly rows: readonly UsageGroupRow[];
-  readonly next: UsageGroupCursor | null;
-}
+export type UsageGroupsPage = Page<UsageGroupRow, UsageGroupCursor>;
 
 /**
  * One page. With a group key only groups with usage have rows, ordered by window, then by the group

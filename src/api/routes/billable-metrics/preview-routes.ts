@@ -1,7 +1,7 @@
 /** Ours: an analyst tries a metric, streaming or SQL, before creating it. */
 import { previewUsage } from '../../../billing/usage/usage-groups.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { pageOf, pageToWire } from '../../wire/paging.ts';
 import { groupsBody, groupsFromWire, groupsQuery, groupToWire, usageGroup } from '../usage/routes.ts';
 import { definitionBody, definitionFromWire } from './input.ts';
 
@@ -37,8 +37,8 @@ export function billableMetricPreviewRoutes(deps: Parameters<typeof previewUsage
       errors: [400, 404],
       async handler({ query, body }) {
         const definition = definitionFromWire(body);
-        const { rows, next } = await previewUsage(deps, definition, groupsFromWire(query, body));
-        return { data: rows.map(groupToWire), next_page: next === null ? null : encodeCursor(next) };
+        const page = await previewUsage(deps, definition, groupsFromWire(query, body));
+        return pageToWire(page, groupToWire);
       },
     }),
   ];

@@ -14,8 +14,7 @@ import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, customFields, queryBoolean, uuid } from '../../wire/fields.ts';
-import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
-import { pageOf } from '../../wire/pagination.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { definitionBody, definitionFromWire } from './input.ts';
 import { metric, metricToWire, metricWithLegacy, metricWithLegacyToWire } from './output.ts';
 
@@ -92,7 +91,7 @@ function listRoute(deps: Deps): RouteDefinition {
     summary: 'List billable metrics',
     tags: ['Billable metrics'],
     scope: 'read',
-    query: z.object({ ...keysetQuery, include_archived: queryBoolean.optional() }),
+    query: pageQuery(keysetPosition).extend({ include_archived: queryBoolean.optional() }),
     response: pageOf(metric),
     errors: [400],
     async handler({ query }) {
@@ -114,8 +113,7 @@ function customerListRoute(deps: Deps): RouteDefinition {
     tags: ['Billable metrics'],
     scope: 'read',
     params: z.object({ customer_id: uuid }),
-    query: z.object({
-      ...keysetQuery,
+    query: pageQuery(keysetPosition).extend({
       on_current_plan: queryBoolean.optional(),
       include_archived: queryBoolean.optional(),
     }),

@@ -18,6 +18,7 @@ import {
 } from '../../../core/billing-providers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
+import { cursor, keysetPosition, pageOf, pageToWire } from '../../wire/paging.ts';
 import {
   addedBillingConfigurationInput,
   billingConfiguration,
@@ -81,20 +82,17 @@ function listRoute(deps: ContractDeps): RouteDefinition {
     operationId: 'listConfiguredBillingProviders',
     summary: 'List the connections to billing providers',
     scope: 'read',
-    body: z.object({ next_page: uuid.nullish() }),
-    response: z.object({ data: z.array(connection), next_page: uuid.nullable() }),
+    body: z.object({ next_page: cursor(keysetPosition).nullish() }),
+    response: pageOf(connection),
     errors: [400],
     async handler({ body }) {
-      const { rows, next } = await listBillingProviders(deps, body.next_page ?? null);
-      return {
-        data: rows.map(({ id, billingProvider, deliveryMethod, settings }) => ({
-          billing_provider: billingProvider,
-          delivery_method: deliveryMethod,
-          delivery_method_id: id,
-          delivery_method_configuration: { ...settings },
-        })),
-        next_page: next,
-      };
+      const page = await listBillingProviders(deps, body.next_page ?? null);
+      return pageToWire(page, ({ id, billingProvider, deliveryMethod, settings }) => ({
+        billing_provider: billingProvider,
+        delivery_method: deliveryMethod,
+        delivery_method_id: id,
+        delivery_method_configuration: { ...settings },
+      }));
     },
   });
 }

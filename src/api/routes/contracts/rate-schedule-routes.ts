@@ -9,8 +9,8 @@ import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fiel
 import { formatInstant } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { customFields, limit, timestamp, uuid } from '../../wire/fields.ts';
-import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { customFields, timestamp, uuid } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { commitRate, groupValues, priceToWire, rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { rateSelectors, selectorsFromWire } from '../rate-cards/rate-selector-schemas.ts';
 
@@ -55,12 +55,7 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
       'Prices that overrides make for usage covered by a commit are not among them.',
     tags: ['Contracts'],
     scope: 'read',
-    query: z.object({
-      limit: limit(1, 100, 100),
-      next_page: cursor(
-        z.object({ identity: z.int().min(0), start: z.int(), values: z.string() }),
-      ).optional(),
-    }),
+    query: pageQuery(z.object({ identity: z.int().min(0), start: z.int(), values: z.string() })),
     body: z.object({
       customer_id: uuid,
       contract_id: uuid,
@@ -70,20 +65,16 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
     response: pageOf(contractRate),
     errors: [400, 404],
     async handler({ query, body }) {
-      const { rows, next, creditTypes } = await readContractRates(deps, {
+      const { creditTypes, ...page } = await readContractRates(deps, {
         customerId: body.customer_id,
         contractId: body.contract_id,
         at: body.at ?? null,
         selectors: selectorsFromWire(body.selectors),
-        after: query.next_page ?? null,
-        limit: query.limit,
+        ...pageRequest(query),
       });
-      const productIds = rows.map(({ segment }) => segment.entry.productId);
+      const productIds = page.rows.map(({ segment }) => segment.entry.productId);
       const fields = await customFieldsOfObjects(deps, productIds);
-      return {
-        data: rows.map((row) => rateToWireOf(row, creditTypes, fields)),
-        next_page: next === null ? null : encodeCursor(next),
-      };
+      return pageToWire(page, (row) => rateToWireOf(row, creditTypes, fields));
     },
   });
 }

@@ -4,9 +4,8 @@ import { createPricingUnit, listPricingUnits } from '../../../billing/credit-typ
 import type { Clock } from '../../../core/clock.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, limit, uuid } from '../../wire/fields.ts';
-import { keysetPosition } from '../../wire/keyset.ts';
-import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { createdId, uuid } from '../../wire/fields.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 interface Deps {
   readonly db: Database;
@@ -35,15 +34,12 @@ export function creditTypeRoutes(deps: Deps): RouteDefinition[] {
       description: 'US cents, the other currencies in whole units, then custom units.',
       tags,
       scope: 'read',
-      query: z.object({ limit: limit(1, 100, 100), next_page: cursor(position).optional() }),
+      query: pageQuery(position),
       response: pageOf(pricingUnit),
       errors: [400],
       async handler({ query }) {
-        const { rows, next } = await listPricingUnits(deps, query.next_page ?? null, query.limit);
-        return {
-          data: rows.map(({ id, name, isCurrency }) => ({ id, name, is_currency: isCurrency })),
-          next_page: next === null ? null : encodeCursor(next),
-        };
+        const page = await listPricingUnits(deps, pageRequest(query));
+        return pageToWire(page, ({ id, name, isCurrency }) => ({ id, name, is_currency: isCurrency }));
       },
     }),
     route({

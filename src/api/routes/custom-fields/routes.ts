@@ -11,7 +11,7 @@ import {
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { customFields, uuid } from '../../wire/fields.ts';
-import { cursor, page, pageOf } from '../../wire/pagination.ts';
+import { cursor, pageOf, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 interface Deps {
   readonly db: Database;
@@ -97,20 +97,13 @@ function listRoute(deps: Deps): RouteDefinition {
     response: pageOf(declaredKey),
     errors: [400],
     async handler({ query, body }) {
-      const keys = await listKeys(deps, {
-        entities: body.entities ?? null,
-        after: query.next_page?.after ?? null,
-        limit: KEYS_PER_PAGE,
-      });
-      const { data, next_page } = page(keys, KEYS_PER_PAGE, ({ id }) => ({ after: id }));
-      return {
-        data: data.map((key) => ({
-          entity: key.entity,
-          key: key.key,
-          enforce_uniqueness: key.enforceUniqueness,
-        })),
-        next_page,
-      };
+      const request = pageRequest({ ...query, limit: KEYS_PER_PAGE });
+      const page = await listKeys(deps, body.entities ?? null, request);
+      return pageToWire(page, ({ entity: of, key, enforceUniqueness: isUnique }) => ({
+        entity: of,
+        key,
+        enforce_uniqueness: isUnique,
+      }));
     },
   });
 }

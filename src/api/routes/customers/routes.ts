@@ -11,8 +11,7 @@ import { formatInstant } from '../../../core/time.ts';
 import type { Customer } from '../../../store/customers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { commaList, createdId, customFields, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
-import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
-import { pageOf } from '../../wire/pagination.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   billingConfigurationFromWire,
   billingConfigurationInput,
@@ -59,8 +58,7 @@ const createBody = z
   })
   .meta({ id: 'CreateCustomer' });
 
-const listQuery = z.object({
-  ...keysetQuery,
+const listQuery = pageQuery(keysetPosition).extend({
   ingest_alias: z.string().optional(),
   customer_ids: commaList(uuid).pipe(z.array(z.string()).max(IDS_PER_FILTER_MAX)).optional(),
   only_archived: queryBoolean.optional(),

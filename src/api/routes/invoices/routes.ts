@@ -1,14 +1,14 @@
 /** Invoices of a customer: list, one, and breakdowns by hour or day. */
 import { z } from 'zod';
-import { type BreakdownItem, itemPosition, listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
+import { listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
 import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps, listInvoices } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { enumIn, limit, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
-import { cursor, page, pageOf } from '../../wire/pagination.ts';
+import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   breakdownSchema,
   breakdownToWire,
@@ -25,9 +25,7 @@ const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
 const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
 const order = { date_asc: 'ascending', date_desc: 'descending' } as const;
 
-const listQuery = z.object({
-  limit: limit(1, 100, 25),
-  next_page: cursor(z.object({ at: z.int(), id: z.uuid() })).optional(),
+const listQuery = pageQuery(keysetPosition, 25).extend({
   status: enumIn(STATUSES).optional(),
   type: enumIn(['USAGE', 'USAGE_CONSOLIDATED', 'SCHEDULED']).optional(),
   credit_type_id: uuid.optional(),
@@ -38,9 +36,9 @@ const listQuery = z.object({
   skip_zero_qty_line_items: queryBoolean.optional(),
 });
 
-const breakdownQuery = z.object({
-  limit: limit(1, 100, 35),
-  next_page: cursor(z.object({ start: z.int(), at: z.int(), id: z.uuid() })).optional(),
+const breakdownPosition = z.object({ start: z.int(), at: z.int(), id: z.uuid() });
+
+const breakdownQuery = pageQuery(breakdownPosition, 35).extend({
   starting_on: timestamp,
   ending_before: timestamp,
   window_size: enumIn(['HOUR', 'DAY']).default('DAY'),
@@ -77,19 +75,10 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
         startingOn: query.starting_on,
         endingBefore: query.ending_before,
       };
-      const after =
-        query.next_page === undefined ? null : { issuedAt: query.next_page.at, id: query.next_page.id };
-      const found = await listInvoices(deps, filter, {
-        order: order[query.sort],
-        after,
-        limit: query.limit,
-      });
-      const { data, next_page } = page(isUsage ? found : [], query.limit, ({ issuedAt, id }) => ({
-        at: issuedAt,
-        id,
-      }));
-      const view = await viewOf(deps, data, query.skip_zero_qty_line_items);
-      return { data: data.map((invoice) => invoiceToWire(invoice, view)), next_page };
+      const found = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
+      const page = isUsage ? found : { rows: [], next: null };
+      const view = await viewOf(deps, page.rows, query.skip_zero_qty_line_items);
+      return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
     },
   });
 }
@@ -134,7 +123,6 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
       if (query.starting_on >= query.ending_before)
         throw invalid(['endingBefore'], 'must be after starting_on');
       const size = query.window_size === 'HOUR' ? 'hour' : 'day';
-      const pageLimit = Math.min(query.limit, WINDOWS_PER_PAGE[size]);
       const filter = {
         customerId: params.customer_id,
         range: { start: query.starting_on, end: query.ending_before },
@@ -142,26 +130,15 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         status: query.status,
         creditTypeId: query.credit_type_id,
       } as const;
-      const items = await listBreakdowns(deps, filter, {
+      const { rows, next } = await listBreakdowns(deps, filter, {
+        ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE[size]) }),
         order: order[query.sort],
-        after: positionOf(query.next_page),
-        limit: pageLimit,
       });
-      const { data, next_page } = page(items, pageLimit, cursorOf);
-      const view = await viewOf(deps, data, query.skip_zero_qty_line_items);
-      const shown = view.skipZeroQuantityLines ? data.filter(({ lines }) => lines.length > 0) : data;
-      return { data: shown.map((item) => breakdownToWire(item, view)), next_page };
+      const view = await viewOf(deps, rows, query.skip_zero_qty_line_items);
+      const shown = view.skipZeroQuantityLines ? rows.filter(({ lines }) => lines.length > 0) : rows;
+      return pageToWire({ rows: shown, next }, (item) => breakdownToWire(item, view));
     },
   });
-}
-
-function cursorOf(item: BreakdownItem) {
-  const { windowStart, issuedAt, id } = itemPosition(item);
-  return { start: windowStart, at: issuedAt, id };
-}
-
-function positionOf(payload: { start: number; at: number; id: string } | undefined) {
-  return payload === undefined ? null : { windowStart: payload.start, issuedAt: payload.at, id: payload.id };
 }
 
 async function viewOf(

@@ -12,9 +12,8 @@ import { formatInstant } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
 import type { ContractSummary } from '../../../store/packages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, enumIn, limit, timestamp, uuid } from '../../wire/fields.ts';
-import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
-import { pageOf } from '../../wire/pagination.ts';
+import { createdId, enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { given } from '../../wire/terms/term-fields.ts';
 import { createPackageBody, packageFromWire } from './input.ts';
 import { packageOutput, packageToWire } from './output.ts';
@@ -77,7 +76,7 @@ function listRoute(deps: Deps): RouteDefinition {
     operationId: 'listPackages',
     summary: 'List packages',
     scope: 'read',
-    query: z.object({ ...keysetQuery, limit: limit(1, 100, 10) }),
+    query: pageQuery(keysetPosition, 10),
     body: z.object({
       archive_filter: enumIn(['ARCHIVED', 'NOT_ARCHIVED', 'ALL'])
         .nullish()
@@ -127,7 +126,7 @@ function listContractsOnPackageRoute(deps: Deps): RouteDefinition {
     operationId: 'listContractsOnPackage',
     summary: 'List the contracts that were made of a package',
     scope: 'read',
-    query: z.object(keysetQuery),
+    query: pageQuery(keysetPosition),
     body: z.object({
       package_id: uuid,
       starting_at: timestamp

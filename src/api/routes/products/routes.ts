@@ -16,8 +16,7 @@ import type { Database } from '../../../store/database.ts';
 import type { StoredProduct } from '../../../store/products.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, uuid } from '../../wire/fields.ts';
-import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
-import { pageOf } from '../../wire/pagination.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   changesFromWire,
   createProductBody,
@@ -90,7 +89,7 @@ function listRoute(deps: Deps): RouteDefinition {
     operationId: 'listProducts',
     summary: 'List products',
     scope: 'read',
-    query: z.object(keysetQuery),
+    query: pageQuery(keysetPosition),
     body: z.object({
       archive_filter: enumIn(ARCHIVE_FILTERS).optional().meta({ description: 'Default: NOT_ARCHIVED.' }),
     }),

@@ -11,8 +11,8 @@ import { assert } from '../../../core/errors.ts';
 import { formatInstant, type OpenInterval } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, customFields, limit, timestamp, uuid } from '../../wire/fields.ts';
-import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { createdId, customFields, timestamp, uuid } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   commitRate,
   groupValues,
@@ -109,12 +109,9 @@ const rateSegment = z
   })
   .meta({ id: 'RateSegment', description: 'A rate while it is in force.' });
 
-const pageQuery = z.object({
-  limit: limit(1, 100, 100),
-  next_page: cursor(z.object({ identity: z.int().min(0), start: z.int() })).optional(),
-});
+const rateQuery = pageQuery(z.object({ identity: z.int().min(0), start: z.int() }));
 
-const reading = { ...common, scope: 'read', query: pageQuery, response: pageOf(rateSegment) } as const;
+const reading = { ...common, scope: 'read', query: rateQuery, response: pageOf(rateSegment) } as const;
 
 function ratesRoute(deps: Deps): RouteDefinition {
   return route({
@@ -150,26 +147,22 @@ function scheduleRoute(deps: Deps): RouteDefinition {
 
 async function readPage(
   deps: Deps,
-  query: z.output<typeof pageQuery>,
+  query: z.output<typeof rateQuery>,
   body: { readonly rate_card_id: string; readonly selectors?: z.output<typeof rateSelectors> },
   range: OpenInterval,
 ) {
-  const { rows, next, creditTypes } = await readRates(deps, {
+  const { creditTypes, ...page } = await readRates(deps, {
     rateCardId: body.rate_card_id,
     range,
     selectors: selectorsFromWire(body.selectors),
     entitledOrOf: null,
-    after: query.next_page ?? null,
-    limit: query.limit,
+    ...pageRequest(query),
   });
   const fields = await customFieldsOfObjects(
     deps,
-    rows.map(({ entry }) => entry.productId),
+    page.rows.map(({ entry }) => entry.productId),
   );
-  return {
-    data: rows.map((row) => segmentToWire(row, creditTypes, fields)),
-    next_page: next === null ? null : encodeCursor(next),
-  };
+  return pageToWire(page, (row) => segmentToWire(row, creditTypes, fields));
 }
 
 function segmentToWire(

@@ -24,8 +24,7 @@ import {
   uuid,
   wholeNumber,
 } from '../../wire/fields.ts';
-import { keysetQuery, pageRequest, pageToWire } from '../../wire/keyset.ts';
-import { pageOf } from '../../wire/pagination.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 interface Deps {
   readonly db: Database;
@@ -133,7 +132,7 @@ function headerRoutes(deps: Deps): RouteDefinition[] {
       operationId: 'listRateCards',
       summary: 'List rate cards',
       scope: 'read',
-      query: z.object(keysetQuery),
+      query: pageQuery(keysetPosition),
       body: z.object({}),
       response: pageOf(rateCard),
       errors: [400],

@@ -15,18 +15,15 @@ import {
 } from '../../../billing/usage/usage-groups.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { enumIn, exactValue, limit, timestamp, uuid } from '../../wire/fields.ts';
-import { cursor, encodeCursor, pageOf } from '../../wire/pagination.ts';
+import { enumIn, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { cursor, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 type Deps = Parameters<typeof usageGroups>[0];
 type UsageBatchResult = Awaited<ReturnType<typeof usageBatch>>['rows'][number];
 
 const name = z.string().min(1);
 
-export const groupsQuery = z.object({
-  limit: limit(1, 100, 100),
-  next_page: cursor(usageGroupCursor).optional(),
-});
+export const groupsQuery = pageQuery(usageGroupCursor);
 
 export const groupsBody = z
   .object({
@@ -72,6 +69,8 @@ export const usageGroup = z
 const GROUP_VALUES_MAX = 200;
 /** A list of ids as large as this is 400 KB; all of them need no list. */
 const BATCH_IDS_MAX = 10_000;
+
+const batchQuery = z.object({ next_page: cursor(usageBatchCursor).optional() });
 
 const batchBody = z
   .object({
@@ -137,13 +136,12 @@ function batchRoute(deps: Deps): RouteDefinition {
       'the first one.',
     tags: ['Usage'],
     scope: 'read',
-    query: z.object({ next_page: cursor(usageBatchCursor).optional() }),
+    query: batchQuery,
     body: batchBody,
     response: pageOf(batchRow),
     errors: [400, 404, 413],
     async handler({ query, body }) {
-      const { rows, next } = await usageBatch(deps, batchFromWire(query, body));
-      return { data: rows.map(batchToWire), next_page: next === null ? null : encodeCursor(next) };
+      return pageToWire(await usageBatch(deps, batchFromWire(query, body)), batchToWire);
     },
   });
 }
@@ -164,11 +162,11 @@ function groupsRoute(deps: Deps): RouteDefinition {
     response: pageOf(usageGroup),
     errors: [400, 404],
     async handler({ query, body }) {
-      const { rows, next } = await usageGroups(deps, {
+      const page = await usageGroups(deps, {
         ...groupsFromWire(query, body),
         billableMetricId: body.billable_metric_id,
       });
-      return { data: rows.map(groupToWire), next_page: next === null ? null : encodeCursor(next) };
+      return pageToWire(page, groupToWire);
     },
   });
 }
@@ -188,8 +186,7 @@ export function groupsFromWire(
     groupKey: body.group_key ?? null,
     groupFilters: body.group_filters ?? null,
     groupBy: groupBy == null ? null : { key: groupBy.key, values: groupBy.values ?? [] },
-    limit: query.limit,
-    cursor: query.next_page ?? null,
+    ...pageRequest(query),
   };
 }
 
@@ -205,7 +202,7 @@ export function groupToWire({ window, group, single, value }: UsageGroupView): z
 }
 
 function batchFromWire(
-  query: { readonly next_page?: UsageBatchInput['cursor'] | undefined },
+  query: z.output<typeof batchQuery>,
   body: z.output<typeof batchBody>,
 ): UsageBatchInput {
   return {
@@ -217,8 +214,7 @@ function batchFromWire(
       })) ?? null,
     windowSize: body.window_size,
     range: { start: body.starting_on, end: body.ending_before },
-    cursor: query.next_page ?? null,
-    rowsPerPage: BATCH_ROWS_PER_PAGE,
+    ...pageRequest({ ...query, limit: BATCH_ROWS_PER_PAGE }),
   };
 }
 

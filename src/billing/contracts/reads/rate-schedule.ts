@@ -6,6 +6,7 @@
 import type { Clock } from '../../../core/clock.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { assert } from '../../../core/errors.ts';
+import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
 import type { Override } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
 import {
@@ -35,15 +36,13 @@ export interface ScheduleRowPosition extends RatePosition {
   readonly values: string;
 }
 
-export interface RateScheduleInput {
+export interface RateScheduleInput extends PageRequest<ScheduleRowPosition> {
   readonly customerId: string;
   readonly contractId: string;
   /** Null: now. */
   readonly at: Instant | null;
   /** Rates that one of them matches; none: all. */
   readonly selectors: readonly RateSelector[];
-  readonly after: ScheduleRowPosition | null;
-  readonly limit: number;
 }
 
 /** A rate of the card, and what the contract makes of it. */
@@ -52,9 +51,7 @@ export interface ContractRate extends PricedSegment {
   readonly segment: RateSegment;
 }
 
-export interface RateSchedulePage {
-  readonly rows: readonly ContractRate[];
-  readonly next: ScheduleRowPosition | null;
+export interface RateSchedulePage extends Page<ContractRate, ScheduleRowPosition> {
   readonly creditTypes: ReadonlyMap<string, CreditType>;
 }
 
@@ -178,11 +175,7 @@ async function pageOf(
   found: readonly ContractRate[],
   limit: number,
 ): Promise<RateSchedulePage> {
-  const rows = found.slice(0, limit);
-  const units = rows.flatMap(({ segment, terms }) => [segment.entry.creditTypeId, terms.creditTypeId]);
-  return {
-    rows,
-    next: found.length > limit ? (rows.at(-1)?.position ?? null) : null,
-    creditTypes: await loadCreditTypes(db, [...new Set(units)]),
-  };
+  const page = cutPage(found, limit, ({ position }) => position);
+  const units = page.rows.flatMap(({ segment, terms }) => [segment.entry.creditTypeId, terms.creditTypeId]);
+  return { ...page, creditTypes: await loadCreditTypes(db, [...new Set(units)]) };
 }

@@ -12,7 +12,7 @@ import {
   limit,
   uuid,
 } from '../../../../src/api/wire/fields.ts';
-import { pageOf } from '../../../../src/api/wire/pagination.ts';
+import { pageOf } from '../../../../src/api/wire/paging.ts';
 import { testApp } from '../fixtures.ts';
 
 const thing = z
