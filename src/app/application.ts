@@ -76,11 +76,11 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     ],
     ingest: ingest.ingest,
     readiness: () => readiness(stores),
-    measures: () => [
-      ...ingestMeasures(ingest.stats()),
-      ...repeatMeasures(repeats.stats()),
-      ...jobMeasures(jobs.stats(), clock.now()),
-    ],
+    measures: (registry) => {
+      ingestMeasures(registry, () => ingest.stats());
+      repeatMeasures(registry, () => repeats.stats());
+      jobMeasures(registry, () => jobs.stats(), clock);
+    },
   });
   jobs.start();
   return {

@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Authenticate } from '../access/tokens.ts';
 import { createExchange } from '../api/http/exchange.ts';
-import { createMetrics, type Measure } from '../api/http/metrics.ts';
+import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
@@ -28,8 +28,8 @@ export interface AppDeps {
   readonly ingest: Ingest;
   readonly bodyLimitBytes?: number;
   readiness(): Promise<Readiness>;
-  /** Figures for `/metrics`, read at each scrape. */
-  measures(): readonly Measure[];
+  /** Adds the figures of the service to those of `/metrics`. */
+  readonly measures: RegisterMeasures;
 }
 
 export interface App {

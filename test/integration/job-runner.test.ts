@@ -1,6 +1,7 @@
 /** What becomes of jobs that fail, that others hold, and whose process is killed. */
 import { eq, sql } from 'drizzle-orm';
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jobMeasures } from '../../src/api/http/service-measures.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
@@ -119,11 +120,15 @@ describe('a job that fails', () => {
       job('b3', 'b', 1),
     ]);
     const runner = runnerOf(recordingKind('work', 10, poison('b1').onJob), recordingKind('other', 10));
+    const registry = new Registry();
+    jobMeasures(registry, () => runner.stats(), { now: () => NOON });
     const figures = async () => {
       await runner.readFigures();
-      const measures = jobMeasures(runner.stats(), NOON);
+      const measures = await registry.getMetricsAsJSON();
       return Object.fromEntries(
-        measures.map(({ name, labels, value }) => [`${name} ${labels?.kind ?? ''}`.trim(), value]),
+        measures.flatMap(({ name, values }) =>
+          values.map(({ labels, value }) => [`${name} ${labels.kind ?? ''}`.trim(), value]),
+        ),
       );
     };
     expect(await figures()).toMatchObject({

@@ -2,22 +2,14 @@
  * Prometheus figures: how long requests take, by route and status, and whatever the service counts.
  * Every app has a registry of its own, so that two in one process do not add up.
  */
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface HttpMetrics {
   observe(method: string, route: string, status: number, seconds: number): void;
 }
 
-/** A figure that some part of the service keeps: a counter only ever grows, a gauge moves. */
-export interface Measure {
-  /** `tallyhouse_<what>_<unit>`, counters ending in `_total`. */
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'gauge';
-  /** Tells measures of one name apart, which follow one another. */
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly value: number;
-}
+/** Adds the figures of some parts of the service to a registry. */
+export type RegisterMeasures = (registry: Registry) => void;
 
 /** From half a millisecond to ten seconds: ingest is at the lower end, an invoice run at the upper. */
 const DURATION_BUCKETS_SECONDS = [
@@ -29,7 +21,7 @@ export interface Metrics extends HttpMetrics {
   expose(): Promise<string>;
 }
 
-export function createMetrics(measures: () => readonly Measure[]): Metrics {
+export function createMetrics(registerMeasures: RegisterMeasures): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const durations = new Histogram({
@@ -39,22 +31,58 @@ export function createMetrics(measures: () => readonly Measure[]): Metrics {
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],
   });
+  registerMeasures(registry);
   return {
     observe: (method, route, status, seconds) => durations.observe({ method, route, status }, seconds),
-    expose: async () => `${await registry.metrics()}\n${exposeMeasures(measures())}`,
+    expose: () => registry.metrics(),
   };
 }
 
-function exposeMeasures(measures: readonly Measure[]): string {
-  return measures.map((one, index) => headOf(one, measures[index - 1]) + sampleOf(one)).join('');
+/** A figure that some part of the service keeps and that is read at each scrape. */
+export type Measure = {
+  /** `tallyhouse_<what>_<unit>`, counters ending in `_total`. */
+  readonly name: string;
+  readonly help: string;
+} & (
+  | { value(): number }
+  | {
+      /** Tells the samples apart. */
+      readonly label: string;
+      /** By the text of the label. */
+      values(): ReadonlyMap<string, number>;
+    }
+);
+
+/** A measure that only ever grows. */
+export function registerCounter(registry: Registry, measure: Measure): void {
+  const counter = new Counter({
+    ...headOf(measure),
+    registers: [registry],
+    collect() {
+      counter.reset();
+      for (const [labels, value] of samplesOf(measure)) counter.inc(labels, value);
+    },
+  });
 }
 
-/** Once for each name. */
-function headOf({ name, help, type }: Measure, previous: Measure | undefined): string {
-  return name === previous?.name ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+/** A measure that goes up and down. */
+export function registerGauge(registry: Registry, measure: Measure): void {
+  const gauge = new Gauge({
+    ...headOf(measure),
+    registers: [registry],
+    collect() {
+      gauge.reset();
+      for (const [labels, value] of samplesOf(measure)) gauge.set(labels, value);
+    },
+  });
 }
 
-function sampleOf({ name, labels = {}, value }: Measure): string {
-  const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(text)}`);
-  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
+function headOf(measure: Measure) {
+  const { name, help } = measure;
+  return { name, help, labelNames: 'label' in measure ? [measure.label] : [] };
+}
+
+function samplesOf(measure: Measure): [labels: Record<string, string>, value: number][] {
+  if (!('label' in measure)) return [[{}, measure.value()]];
+  return [...measure.values()].map(([text, value]) => [{ [measure.label]: text }, value]);
 }
