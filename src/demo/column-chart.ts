@@ -1,5 +1,4 @@
 /** A small column chart of block characters, two characters a column. The heights are for the eye; nothing is compared with them. */
-import { formatShort } from './number-format.ts';
 
 const ROWS = 6;
 const EIGHTHS = ['', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -36,4 +35,17 @@ function labelLine(labels: readonly string[]): string {
     line = line.padEnd(column) + label;
   });
   return line;
+}
+
+/** `12.3 M`: three significant digits for the axis of a chart. */
+export function formatShort(value: number): string {
+  const units = [
+    { size: 1e12, letter: ' T' },
+    { size: 1e9, letter: ' G' },
+    { size: 1e6, letter: ' M' },
+    { size: 1e3, letter: ' k' },
+  ];
+  const unit = units.find(({ size }) => value >= size);
+  if (unit === undefined) return String(Number(value.toPrecision(3)));
+  return `${Number((value / unit.size).toPrecision(3))}${unit.letter}`;
 }

@@ -2,15 +2,16 @@
  * Entry of `npm run demo`: reads the options, starts a server of its own where none is given, tells the
  * story, and leaves nothing behind: neither a process nor data, also after Ctrl-C.
  */
+
+import { formatSeconds } from '../app/commands/terminal/number-format.ts';
+import { createTerminal, type Terminal } from '../app/commands/terminal/terminal.ts';
 import { checkAccess, serviceNow } from './billing-api.ts';
 import { companyStory } from './company-story.ts';
 import { DemoFailure } from './failure.ts';
-import { createHttpApi, type HttpApi } from './http-api.ts';
-import { formatSeconds } from './number-format.ts';
+import { createHttpApi } from './http-api.ts';
 import { type DemoOptions, HELP, parseOptions } from './options.ts';
 import { type OwnServer, startOwnServer } from './own-server.ts';
-import { CONNECTIONS, tellStory } from './story.ts';
-import { createTerminal, type Terminal } from './terminal.ts';
+import { tellStory } from './story.ts';
 import { checkTrace, type Trace, traceStory } from './trace-story.ts';
 
 const EXIT_AGREES = 0;
@@ -76,15 +77,11 @@ async function runAgainst(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const api: HttpApi = createHttpApi({ ...server, connections: CONNECTIONS, signal });
-  try {
-    await checkAccess(api);
-    const now = await serviceNow(api, Date.now);
-    const story = trace === null ? companyStory(options, now) : traceStory(trace, now);
-    return await tellStory(api, terminal, story);
-  } finally {
-    api.close();
-  }
+  const api = createHttpApi({ ...server, signal });
+  await checkAccess(api);
+  const now = await serviceNow(api, Date.now);
+  const story = trace === null ? companyStory(options, now) : traceStory(trace, now);
+  return tellStory(api, terminal, story);
 }
 
 function keptDataText(server: OwnServer): string {

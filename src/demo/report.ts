@@ -1,15 +1,17 @@
 /** What the demo shows: usage as a chart, an invoice and its daily breakdown as tables, the proof line by line. */
+
+import { formatExact } from '../app/commands/terminal/number-format.ts';
+import type { Terminal } from '../app/commands/terminal/terminal.ts';
 import { type Decimal, decimal, sum, ZERO } from '../core/decimal.ts';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant, type Interval } from '../core/time.ts';
 import type { Invoice, UsageRow } from './billing-api.ts';
 import { columnChartLines } from './column-chart.ts';
 import { type CustomerFigures, lineQuantities, type Subject, totalOf } from './figures.ts';
-import { formatDollarsExact, formatDollarsRounded, formatExact } from './number-format.ts';
+import { formatDollarsExact, formatDollarsRounded } from './money-format.ts';
 import { lineAgrees, lineTotal, type ProofLine, type ProofSection } from './proof.ts';
 import { at } from './provisioning.ts';
 import type { MeteredProduct } from './scenario.ts';
 import { groupText } from './scenario.ts';
-import type { Terminal } from './terminal.ts';
 import { tableLines } from './text-table.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -5,10 +5,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import type { Progress } from '../app/commands/terminal/progress.ts';
 import type { EventBatch } from './event-batches.ts';
 import { DemoFailure } from './failure.ts';
 import { answerMessage, ConnectionLost, type HttpApi } from './http-api.ts';
-import type { Progress } from './progress.ts';
 
 export interface SendReport {
   /** Different events sent. */

@@ -3,13 +3,14 @@
  * prove. Owns the order of the steps; what a step does is in its own module.
  */
 import { randomBytes } from 'node:crypto';
+import { formatCount, formatSeconds } from '../app/commands/terminal/number-format.ts';
+import { createProgress } from '../app/commands/terminal/progress.ts';
+import type { Terminal } from '../app/commands/terminal/terminal.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../core/time.ts';
 import { setIngestAliases } from './billing-api.ts';
 import { eventBatches } from './event-batches.ts';
 import { type CustomerFigures, daysOf, readFigures, readHourlyFigures, type Subject } from './figures.ts';
 import type { HttpApi } from './http-api.ts';
-import { formatCount, formatSeconds } from './number-format.ts';
-import { createProgress } from './progress.ts';
 import { customerSections, deliverySection, hourlySection } from './proof.ts';
 import { at, provision } from './provisioning.ts';
 import {
@@ -23,7 +24,6 @@ import {
 import type { DemoEvent, Scenario } from './scenario.ts';
 import { type SendReport, sendBatches } from './sender.ts';
 import { createTally, type Tally } from './tally.ts';
-import type { Terminal } from './terminal.ts';
 
 export interface Story {
   readonly scenario: Scenario;
@@ -44,7 +44,7 @@ export interface Story {
  * Connections of the producer. Each waits until its events are on disk, and what waits together is
  * written together: with few of them the disk's latency sets the pace, not the service.
  */
-export const CONNECTIONS = 32;
+const CONNECTIONS = 32;
 const HOURLY_CHART_DAYS_MAX = 2;
 
 /** Keeps the names, aliases and transaction ids of several runs against one server apart. */
@@ -66,12 +66,15 @@ export async function tellStory(api: HttpApi, terminal: Terminal, story: Story):
   await bindLateAlias(terminal, story, subject);
 
   terminal.heading('Reading usage, invoices and breakdowns');
-  const reading = createProgress(terminal, 'customers', scenario.customers.length);
+  const reading = createProgress(terminal, { unit: 'customers', total: scenario.customers.length });
   const figures = await readFigures(subject, () => reading.advance(1));
   reading.finish();
   const featured = indexOfLargestInvoice(figures);
   const { name } = at(scenario.customers, featured);
-  const readingHours = createProgress(terminal, `days of ${name}, hour by hour`, daysOf(period).length);
+  const readingHours = createProgress(terminal, {
+    unit: `days of ${name}, hour by hour`,
+    total: daysOf(period).length,
+  });
   const hourly = await readHourlyFigures(subject, featured, () => readingHours.advance(1));
   readingHours.finish();
 
@@ -103,7 +106,7 @@ function setUpLines({ scenario, period, runId }: Story): string[] {
 }
 
 async function send(api: HttpApi, terminal: Terminal, story: Story, tally: Tally): Promise<SendReport> {
-  const progress = createProgress(terminal, 'events', story.eventCount);
+  const progress = createProgress(terminal, { unit: 'events', total: story.eventCount });
   const batches = eventBatches(story.scenario, story.events, tally, story.runId);
   const report = await sendBatches(api, batches, CONNECTIONS, progress);
   const seconds = progress.finish();

@@ -1,27 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { formatExact, formatSeconds } from '../../../src/app/commands/terminal/number-format.ts';
 import { decimal } from '../../../src/core/decimal.ts';
-import { columnChartLines } from '../../../src/demo/column-chart.ts';
-import {
-  formatDollarsExact,
-  formatDollarsRounded,
-  formatExact,
-  formatSeconds,
-  formatShort,
-} from '../../../src/demo/number-format.ts';
-import { createProgress } from '../../../src/demo/progress.ts';
-import { createTerminal } from '../../../src/demo/terminal.ts';
+import { columnChartLines, formatShort } from '../../../src/demo/column-chart.ts';
+import { formatDollarsExact, formatDollarsRounded } from '../../../src/demo/money-format.ts';
 import { tableLines } from '../../../src/demo/text-table.ts';
-
-function recordingTerminal(isTTY: boolean) {
-  let written = '';
-  const output = {
-    isTTY,
-    write: (text: string) => {
-      written += text;
-    },
-  };
-  return { terminal: createTerminal(output), written: () => written };
-}
 
 describe('numbers', () => {
   it('keep every digit and get separators in front of the point only', () => {
@@ -77,34 +59,5 @@ describe('a table', () => {
       '  ───────────',
       '  Sum       5',
     ]);
-  });
-});
-
-describe('progress', () => {
-  it('is a bar redrawn in place on a terminal, with rate and remaining time', () => {
-    let nowMs = 0;
-    const { terminal, written } = recordingTerminal(true);
-    const progress = createProgress(terminal, 'events', 1000, () => nowMs);
-    nowMs = 1000;
-    progress.advance(250);
-    expect(written()).toContain('\r');
-    expect(written()).toContain('25 %  250 of 1,000 events  250/s  ETA 3.0 s');
-    nowMs = 2000;
-    progress.advance(750);
-    expect(progress.finish()).toBe(2);
-    expect(written()).toContain('100 %  1,000 of 1,000 events  500/s  in 2.0 s\n');
-  });
-
-  it('is a plain line for every tenth where nothing can be redrawn', () => {
-    let nowMs = 0;
-    const { terminal, written } = recordingTerminal(false);
-    const progress = createProgress(terminal, 'events', 1000, () => nowMs);
-    for (let i = 0; i < 100; i++) {
-      nowMs += 10;
-      progress.advance(10);
-    }
-    progress.finish();
-    expect(written().trimEnd().split('\n')).toHaveLength(10);
-    expect(written()).not.toContain('\r');
   });
 });

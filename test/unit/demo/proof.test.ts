@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { createTerminal } from '../../../src/app/commands/terminal/terminal.ts';
 import { decimal } from '../../../src/core/decimal.ts';
 import { deliverySection, lineAgrees, type ProofLine } from '../../../src/demo/proof.ts';
 import { printProof } from '../../../src/demo/report.ts';
-import { createTerminal } from '../../../src/demo/terminal.ts';
 
 function print(lines: readonly ProofLine[]) {
   let written = '';

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createProgress } from '../../../src/app/commands/terminal/progress.ts';
+import { createTerminal } from '../../../src/app/commands/terminal/terminal.ts';
 import type { EventBatch } from '../../../src/demo/event-batches.ts';
 import { createHttpApi } from '../../../src/demo/http-api.ts';
-import { createProgress } from '../../../src/demo/progress.ts';
 import { sendBatches } from '../../../src/demo/sender.ts';
-import { createTerminal } from '../../../src/demo/terminal.ts';
 
 /** A producer's view of ingest: it remembers what it stored, and can be busy or cut the connection. */
 type Trouble = (request: number) => 'busy' | 'stored but cut' | 'broken' | 'refused' | null;
@@ -37,9 +37,8 @@ async function startIngest(trouble: Trouble) {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const url = new URL(`http://127.0.0.1:${address.port}`);
-  const api = createHttpApi({ url, token: 't', connections: 2, signal: new AbortController().signal });
+  const api = createHttpApi({ url, token: 't', signal: new AbortController().signal });
   closers.push(() => {
-    api.close();
     server.closeAllConnections();
     server.close();
   });
@@ -52,7 +51,7 @@ async function* batches(count: number): AsyncGenerator<EventBatch> {
   }
 }
 
-const quiet = createProgress(createTerminal({ write: () => {} }), 'events', 1);
+const quiet = createProgress(createTerminal({ write: () => {} }), { unit: 'events', total: 1 });
 
 describe('the producer', () => {
   it('sends every event, and some of them twice on purpose', async () => {

@@ -5,9 +5,10 @@
 import { ConfigError, loadConfig, processEnvironment } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';
-import { formatCount, formatSeconds } from '../../../demo/number-format.ts';
-import { createTerminal, type Terminal } from '../../../demo/terminal.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
+import { formatCount, formatSeconds } from '../terminal/number-format.ts';
+import { createProgress } from '../terminal/progress.ts';
+import { createTerminal, type Terminal } from '../terminal/terminal.ts';
 import { runBackfill } from './backfill.ts';
 import { BackfillFailure, EXIT, reasonOf } from './failure.ts';
 import { type InputFile, openInput } from './input-file.ts';
@@ -15,7 +16,6 @@ import { openInvalidReport } from './invalid-report.ts';
 import { openClickHouse } from './open-clickhouse.ts';
 import { type BackfillOptions, HELP, parseOptions } from './options.ts';
 import { createProgressFile, NOTHING_DONE, type ProgressFile, type SavedProgress } from './progress-file.ts';
-import { createProgressLine } from './progress-line.ts';
 
 async function main(): Promise<number> {
   const options = parseOptions(process.argv.slice(2));
@@ -35,7 +35,9 @@ async function main(): Promise<number> {
     const report =
       options.reportFile === null ? null : await openInvalidReport(options.reportFile, from.report);
     const startedMs = performance.now();
-    const bar = createProgressLine(terminal, file.isGzip ? 0 : fractionOf(from, file));
+    const fromFraction = file.isGzip ? 0 : fractionOf(from, file);
+    const bar = createProgress(terminal, { unit: 'lines', total: null, fromFraction });
+    let { line } = from;
     try {
       const done = await runBackfill({
         clickhouse,
@@ -44,7 +46,10 @@ async function main(): Promise<number> {
         from,
         progressFile,
         report,
-        onProgress: (progress, fraction) => bar.show(progress.line - from.line, fraction),
+        onProgress: (progress, fraction) => {
+          bar.advance(progress.line - line, fraction);
+          line = progress.line;
+        },
         signal,
       });
       bar.end();

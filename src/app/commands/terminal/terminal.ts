@@ -1,10 +1,12 @@
-/** Where the demo writes: lines, a few styles where the output shows colours, and one line that is redrawn in place. */
+/** Where commands write: lines, a few styles where the output shows colours, and one line that is redrawn in place. */
+import { styleText } from 'node:util';
 
 /** The part of a writable stream, or of a terminal, that is used. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
+  /** False also where the environment asks for no colours, by NO_COLOR for instance. */
   hasColors?(): boolean;
 }
 
@@ -27,8 +29,10 @@ const COLUMNS_DEFAULT = 100;
 export function createTerminal(output: Output): Terminal {
   const interactive = output.isTTY === true;
   const colours = interactive && output.hasColors?.() === true;
-  const styled = (code: number) => (text: string) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const bold = styled(1);
+  // The colours of this output are known, so Node need not look at the process's own.
+  const styled = (style: 'bold' | 'dim' | 'green' | 'red') => (text: string) =>
+    colours ? styleText(style, text, { validateStream: false }) : text;
+  const bold = styled('bold');
   return {
     interactive,
     columns: output.columns ?? COLUMNS_DEFAULT,
@@ -42,8 +46,8 @@ export function createTerminal(output: Output): Terminal {
       output.write(`\r\u001b[2K${text}`);
     },
     bold,
-    dim: styled(2),
-    green: styled(32),
-    red: styled(31),
+    dim: styled('dim'),
+    green: styled('green'),
+    red: styled('red'),
   };
 }
