@@ -123,5 +123,5 @@ function connectionFailure(base: string, error: unknown): ConnectionLost {
     );
   }
   const what = cause instanceof Error ? cause.message : String(cause);
-  return new ConnectionLost(`the connection to ${base} was lost: ${what}`);
+  return new ConnectionLost(`no answer from ${base}: ${what}`);
 }
