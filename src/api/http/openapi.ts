@@ -179,6 +179,8 @@ class Components {
         // Said of every integer by zod; to a reader of the reference they mean nothing.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        // Said of bodies in which no member may be unknown; their parts are components of other bodies too.
+        if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       },
     });
     for (const [id, component] of Object.entries($defs ?? {})) {

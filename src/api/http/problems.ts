@@ -37,7 +37,7 @@ export function refusalOf(
   value: unknown,
 ): Refusal {
   if (source === 'path') return pathNotFound(value, issues);
-  const problems = [...new Set(issues.map((issue) => problemOf(issue, source)))];
+  const problems = [...new Set(issuesToName(issues).map((issue) => problemOf(issue, source)))];
   const shown = problems.slice(0, PROBLEMS_MAX).join('; ');
   const rest = problems.length - PROBLEMS_MAX;
   return new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
@@ -80,6 +80,18 @@ function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Ref
     'not_found',
     `${name.replace(/_id$/, '').replaceAll('_', ' ')} ${String(value)} not found`,
   );
+}
+
+export const NOT_A_FIELD = 'is not a field of this request';
+
+/** Members that do not exist, each by its path: what else is missing may be what they were meant to be. */
+function issuesToName(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  const unknown = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ ...issue, path: [...issue.path, key], message: NOT_A_FIELD }))
+      : [],
+  );
+  return unknown.length > 0 ? unknown : issues;
 }
 
 function problemOf(issue: z.core.$ZodIssue, source: 'query' | 'body'): string {
@@ -132,8 +144,6 @@ function describe(issue: z.core.$ZodRawIssue): string {
       return `must ${bound(issue.origin, Number(issue.minimum), 'at least', issue.inclusive ?? true)}`;
     case 'too_big':
       return `must ${bound(issue.origin, Number(issue.maximum), 'at most', issue.inclusive ?? true)}`;
-    case 'unrecognized_keys':
-      return `must not contain ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
     case 'invalid_union':
       return unionMessage(issue);
     case 'not_multiple_of':

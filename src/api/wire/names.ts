@@ -24,6 +24,8 @@ const WORDS = {
   'paymentGate.type': 'payment_gate_type',
   stripe: 'stripe_config',
   precalculatedTax: 'precalculated_tax_config',
+  'precalculatedTax.amount': 'tax_amount',
+  'precalculatedTax.name': 'tax_name',
   commitDurationPeriods: 'commit_duration.value',
   accessRounding: 'proration_rounding.access',
   invoiceRounding: 'proration_rounding.invoice',

@@ -98,3 +98,21 @@ export type OverrideInput = Omit<
   readonly tiers: readonly OverrideTier[] | null;
   readonly target: Override['target'] | null;
 };
+
+/** The price of an OVERWRITE of which nothing was given. */
+export const NO_RATE: Omit<OverwriteRateInput, 'rateType'> = {
+  price: null,
+  tiers: null,
+  minimum: null,
+  quantity: null,
+  isProrated: null,
+  creditTypeId: null,
+};
+
+/** The price as a client would describe it. */
+export function describedRate({
+  rate,
+  creditTypeId,
+}: NonNullable<Override['overwriteRate']>): OverwriteRateInput {
+  return { ...NO_RATE, ...rate, creditTypeId };
+}

@@ -7,8 +7,8 @@ import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, uuid } from '../../wire/fields.ts';
 import type { WireWords } from '../../wire/names.ts';
-import { amendContractBody, amendmentFromWire, editContractBody, editFromWire } from './input.ts';
-import { contractEditOutput, editToWire } from './output.ts';
+import { amendContractBody } from './amendment.ts';
+import { contractEditOutput, editContractBody, editFromWire, editToWire } from './edit.ts';
 
 const common = { method: 'post', tags: ['Contracts'] } as const;
 
@@ -54,14 +54,14 @@ function editRoute(deps: ContractDeps): RouteDefinition {
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const edit = await editContract(deps, {
-        customerId: body.customer_id,
-        contractId: body.contract_id,
+        customerId: body.customerId,
+        contractId: body.contractId,
         edit: editFromWire(body),
-        uniquenessKey: body.uniqueness_key ?? null,
+        uniquenessKey: body.uniquenessKey,
         editedBy: actor.name,
       });
       return {
-        data: { id: edit.id, edit: editToWire(edit, await viewEdit(deps, body.customer_id, edit)) },
+        data: { id: edit.id, edit: editToWire(edit, await viewEdit(deps, body.customerId, edit)) },
       };
     },
   });
@@ -98,7 +98,7 @@ function amendRoute(deps: ContractDeps): RouteDefinition {
     response: createdId,
     errors: [400, 404, 409],
     async handler({ body, actor }) {
-      const edit = await amendContract(deps, amendmentFromWire(body, actor.name));
+      const edit = await amendContract(deps, { ...body, createdBy: actor.name });
       return { data: { id: edit.id } };
     },
   });

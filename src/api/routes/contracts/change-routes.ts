@@ -5,9 +5,13 @@ import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contra
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, hourAlignedTimestamp, uuid } from '../../wire/fields.ts';
+import { hour, id } from '../../wire/kinds.ts';
+import { record } from '../../wire/record.ts';
 import { usageFilterFields } from './input.ts';
 
 const common = { method: 'post', tags: ['Contracts'], scope: 'write', errors: [400, 404] } as const;
+
+const usageFilterBody = record({ customerId: id, contractId: id, ...usageFilterFields, startingAt: hour });
 
 const reference = { customer_id: uuid, contract_id: uuid };
 
@@ -51,15 +55,10 @@ function setUsageFilterRoute(deps: ContractDeps): RouteDefinition {
     path: '/v1/contracts/setUsageFilter',
     operationId: 'setContractUsageFilter',
     summary: 'Set which usage belongs to a contract from a date on',
-    body: z.object({ ...reference, ...usageFilterFields, starting_at: hourAlignedTimestamp }),
+    body: usageFilterBody.input.tolerant,
     response: 'empty',
-    async handler({ body, actor }) {
-      await setUsageFilter(deps, {
-        customerId: body.customer_id,
-        contractId: body.contract_id,
-        changedBy: actor.name,
-        filter: { groupKey: body.group_key, groupValues: body.group_values, startingAt: body.starting_at },
-      });
+    async handler({ body: { customerId, contractId, ...filter }, actor }) {
+      await setUsageFilter(deps, { customerId, contractId, changedBy: actor.name, filter });
     },
   });
 }

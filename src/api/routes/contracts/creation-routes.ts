@@ -7,13 +7,9 @@ import { createContractFromPackage } from '../../../billing/packages/contract-fr
 import { assert } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
-import {
-  aloneWithPackage,
-  contractFromPackageFromWire,
-  namesPackage,
-} from '../packages/contract-from-package.ts';
-import { contractFromWire, createContractBody } from './input.ts';
-import { createdContractOutput, createdContractToWire } from './output.ts';
+import { contractFromPackageFromWire, createContractBody, namesPackage } from './from-package.ts';
+import { contractFromWire } from './input.ts';
+import { createdContract, createdContractToWire } from './output.ts';
 
 export function contractCreationRoutes(deps: ContractDeps): RouteDefinition[] {
   return [createRoute(deps)];
@@ -31,8 +27,8 @@ function createRoute(deps: ContractDeps): RouteDefinition {
       'the past is allowed: the periods since then are invoiced. A uniqueness_key that was used before ' +
       'answers 409 and creates nothing.',
     scope: 'write',
-    body: aloneWithPackage(createContractBody),
-    response: z.object({ data: z.object({ id: uuid, contract: createdContractOutput }) }),
+    body: createContractBody,
+    response: z.object({ data: z.object({ id: uuid, contract: createdContract.output }) }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const full = namesPackage(body)

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
 import type { FullContract } from '../../../core/terms/contract.ts';
 import { uuid } from '../../wire/fields.ts';
-import { given } from '../../wire/terms/term-fields.ts';
 
 const link = z.object({ contract_id: uuid, customer_id: uuid });
 
@@ -30,13 +29,13 @@ export function hierarchyToWire(
   if (parent !== null) {
     return {
       parent: { contract_id: parent.contractId, customer_id: parent.customerId },
-      ...given('payer', parent.payer),
-      ...given('usage_statement_behavior', parent.usageStatementBehavior),
+      payer: parent.payer ?? undefined,
+      usage_statement_behavior: parent.usageStatementBehavior ?? undefined,
     };
   }
   if (children.length === 0 && type === null) return null;
   return {
     children: children.map((child) => ({ contract_id: child.id, customer_id: child.customerId })),
-    ...given('parent_behavior', type === null ? null : { invoice_consolidation_type: type }),
+    parent_behavior: type === null ? undefined : { invoice_consolidation_type: type },
   };
 }

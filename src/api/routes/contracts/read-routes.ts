@@ -6,13 +6,7 @@ import { invalid } from '../../../core/errors.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
-import {
-  contractOutput,
-  contractOutputV2,
-  contractToWire,
-  contractToWireV2,
-  type OutputOptions,
-} from './output.ts';
+import { contract, contractToWire, contractToWireV2, contractV2, type OutputOptions } from './output.ts';
 
 interface Deps {
   readonly db: Database;
@@ -51,7 +45,7 @@ function getRoute(deps: Deps): RouteDefinition {
     operationId: 'getContract',
     summary: 'Get a contract',
     body: z.object({ ...reference, ...options }),
-    response: z.object({ data: contractOutput }),
+    response: z.object({ data: contract.output }),
     async handler({ body }) {
       const { customer_id: customerId, contract_id: contractId } = body;
       const view = await getContract(deps, { customerId, contractId, asOfDate: null });
@@ -67,7 +61,7 @@ function listRoute(deps: Deps): RouteDefinition {
     operationId: 'listContracts',
     summary: 'List the contracts of a customer',
     body: listBody,
-    response: z.object({ data: z.array(contractOutput) }),
+    response: z.object({ data: z.array(contract.output) }),
     async handler({ body }) {
       const views = await listContracts(deps, filterFromWire(body));
       return { data: views.map((view) => contractToWire(view, optionsFromWire(body))) };
@@ -88,7 +82,7 @@ function getRouteV2(deps: Deps): RouteDefinition {
         .nullish()
         .meta({ description: 'The contract as it stood then. Not with include_ledgers.' }),
     }),
-    response: z.object({ data: contractOutputV2 }),
+    response: z.object({ data: contractV2.output }),
     async handler({ body }) {
       const { customer_id: customerId, contract_id: contractId } = body;
       const asOfDate = body.as_of_date ?? null;
@@ -108,7 +102,7 @@ function listRouteV2(deps: Deps): RouteDefinition {
     operationId: 'listContractsV2',
     summary: 'List the contracts of a customer, flat',
     body: listBody,
-    response: z.object({ data: z.array(contractOutputV2) }),
+    response: z.object({ data: z.array(contractV2.output) }),
     async handler({ body }) {
       const views = await listContracts(deps, filterFromWire(body));
       return { data: views.map((view) => contractToWireV2(view, optionsFromWire(body))) };

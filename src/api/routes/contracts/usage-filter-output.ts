@@ -1,52 +1,31 @@
 /** Usage filters of contracts in answers: the first and the present one in v1, all of them in v2. */
-import { z } from 'zod';
 import type { UsageFilter } from '../../../core/terms/contract.ts';
-import { formatInstant, type Instant } from '../../../core/time.ts';
-import { timestamp } from '../../wire/fields.ts';
-import { given } from '../../wire/terms/term-fields.ts';
+import type { Instant } from '../../../core/time.ts';
+import { list, nullable, optional } from '../../wire/field.ts';
+import { anyText, instant } from '../../wire/kinds.ts';
+import { record } from '../../wire/record.ts';
 
-const filterOutput = z.object({
-  group_key: z.string(),
-  group_values: z.array(z.string()),
-  starting_at: timestamp,
-});
+const fields = { groupKey: anyText, groupValues: list(anyText), startingAt: instant };
 
-export const usageFilterOutput = z.object({
-  initial: filterOutput,
-  current: filterOutput.nullable(),
-  updates: z.array(filterOutput),
-});
+const filter = record(fields);
 
-export const usageFilterOutputV2 = filterOutput
-  .extend({ ending_before: timestamp.optional() })
-  .meta({ id: 'UsageFilterV2' });
+export const usageFilter = record({ initial: filter, current: nullable(filter), updates: list(filter) });
 
-function filterToWire(filter: UsageFilter): z.input<typeof filterOutput> {
-  return {
-    group_key: filter.groupKey,
-    group_values: [...filter.groupValues],
-    starting_at: formatInstant(filter.startingAt),
-  };
-}
+export const usageFilterV2 = record(
+  { ...fields, endingBefore: optional(instant) },
+  { id: { answered: 'UsageFilterV2' } },
+);
 
-export function usageFilterToWire(filters: readonly UsageFilter[], now: Instant) {
+export function usageFiltersView(filters: readonly UsageFilter[], now: Instant) {
   const [initial, ...updates] = filters;
   if (initial === undefined) return null;
-  const current = filters.findLast((filter) => filter.startingAt <= now);
-  return {
-    initial: filterToWire(initial),
-    current: current === undefined ? null : filterToWire(current),
-    updates: updates.map(filterToWire),
-  };
+  return { initial, current: filters.findLast(({ startingAt }) => startingAt <= now) ?? null, updates };
 }
 
 /** A filter holds until the next one starts, the last one until the contract ends. */
-export function usageFiltersToWireV2(
-  filters: readonly UsageFilter[],
-  contractEnd: Instant | null,
-): z.input<typeof usageFilterOutputV2>[] {
-  return filters.map((filter, index) => {
-    const end = filters[index + 1]?.startingAt ?? contractEnd;
-    return { ...filterToWire(filter), ...given('ending_before', end === null ? null : formatInstant(end)) };
-  });
+export function usageFiltersViewV2(filters: readonly UsageFilter[], contractEnd: Instant | null) {
+  return filters.map((one, index) => ({
+    ...one,
+    endingBefore: filters[index + 1]?.startingAt ?? contractEnd,
+  }));
 }

@@ -14,9 +14,7 @@ import type { ContractSummary } from '../../../store/packages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-import { given } from '../../wire/terms/term-fields.ts';
-import { createPackageBody, packageFromWire } from './input.ts';
-import { packageOutput, packageToWire } from './output.ts';
+import { createPackageBody, packageFromWire, packageOutput, packageToWire } from './package.ts';
 
 interface Deps {
   readonly db: Database;
@@ -156,7 +154,7 @@ function summaryToWire(from: ContractSummary): z.input<typeof contractSummary> {
     customer_id: from.customerId,
     contract_id: from.contractId,
     starting_at: formatInstant(from.startingAt),
-    ...given('ending_before', from.endingBefore === null ? null : formatInstant(from.endingBefore)),
-    ...given('archived_at', from.archivedAt === null ? null : formatInstant(from.archivedAt)),
+    ending_before: from.endingBefore === null ? undefined : formatInstant(from.endingBefore),
+    archived_at: from.archivedAt === null ? undefined : formatInstant(from.archivedAt),
   };
 }

@@ -1,0 +1,25 @@
+/** What a client sends to amend a contract. */
+
+import { described } from '../../wire/field.ts';
+import { customFields, hour, id } from '../../wire/kinds.ts';
+import { beside, record } from '../../wire/record.ts';
+import { contractTerms } from '../../wire/terms/contract-terms.ts';
+import { unsupportedPart } from '../../wire/terms/scope.ts';
+
+const { commits, credits, overrides, scheduledCharges } = contractTerms;
+
+const amendment = record(
+  {
+    customerId: id,
+    contractId: id,
+    startingAt: described('None of the added terms may begin earlier.', hour),
+    terms: beside({ commits, credits, overrides, scheduledCharges }),
+    customFields,
+    discounts: unsupportedPart,
+    professionalServices: unsupportedPart,
+    resellerRoyalties: unsupportedPart,
+  },
+  { id: { sent: 'AmendContract' } },
+);
+
+export const amendContractBody = amendment.input.tolerant;

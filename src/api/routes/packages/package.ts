@@ -1,0 +1,118 @@
+/** A package on the wire: what a client sends to create one, and what answers show of it. */
+import type { z } from 'zod';
+import type { CreatePackageInput } from '../../../billing/packages/create-package.ts';
+import type { PackageView } from '../../../billing/packages/packages.ts';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
+import { answered, defaulted, described, list, noted, optional } from '../../wire/field.ts';
+import { anyText, hour, id, instant, oneOf, text } from '../../wire/kinds.ts';
+import { beside, record } from '../../wire/record.ts';
+import { packageTerms } from '../../wire/terms/contract-terms.ts';
+import { overrideTemplateView } from '../../wire/terms/overrides.ts';
+import { duration, offset } from '../../wire/terms/relative-dates.ts';
+import {
+  billingProvider,
+  deliveryMethod,
+  multiplierPrioritization,
+  onUsageInvoices,
+  paymentTermsDays,
+  STATEMENT_FREQUENCIES,
+  uniquenessKey,
+} from '../contracts/input.ts';
+
+const ALIASES_MAX = 100;
+
+const alias = record({ name: text, startingAt: optional(hour), endingBefore: optional(hour) });
+
+const statementSchedule = record({
+  frequency: oneOf(STATEMENT_FREQUENCIES),
+  day: described(
+    'Default: FIRST_OF_MONTH.',
+    defaulted(oneOf(['FIRST_OF_MONTH', 'CONTRACT_START']), 'FIRST_OF_MONTH'),
+  ),
+  invoiceGenerationStartingAtOffset: optional(offset),
+});
+
+const header = {
+  contractName: described('Default: the name of the package.', optional(text)),
+  netPaymentTermsDays: paymentTermsDays,
+  rateCardId: optional(id),
+  rateCardAlias: described('The card that the alias means where the contract starts.', optional(text)),
+  duration: described('Left out: contracts have no end.', optional(duration)),
+  multiplierPrioritization,
+  scheduledChargesOnUsageInvoices: onUsageInvoices,
+  statementSchedule: described(
+    'Default: MONTHLY on the first of the month.',
+    defaulted(statementSchedule, {
+      frequency: 'MONTHLY',
+      day: 'FIRST_OF_MONTH',
+      invoiceGenerationStartingAtOffset: null,
+    }),
+  ),
+  billingProvider: optional(billingProvider),
+  deliveryMethod: optional(deliveryMethod),
+};
+
+const fields = {
+  id: answered(id),
+  name: text,
+  uniquenessKey,
+  aliases: noted(
+    'As they hold: one that another package took over ends there.',
+    described(
+      'An alias has one holder at a time; the package that got it last takes it over.',
+      defaulted(list(alias, { max: ALIASES_MAX }), []),
+    ),
+  ),
+  header: beside(header),
+  terms: beside(packageTerms),
+  createdAt: answered(instant),
+  createdBy: answered(anyText),
+  archivedAt: answered(optional(instant)),
+};
+
+const packageRecord = record(fields, { id: { sent: 'CreatePackage', answered: 'Package' } });
+
+export const packageOutput = packageRecord.output;
+
+export const createPackageBody = packageRecord.input.strict.superRefine(({ header }, context) => {
+  const { billingProvider: provider, deliveryMethod: method } = header;
+  if ((provider === null) === (method === null)) return;
+  const [path, other] =
+    provider === null ? ['billing_provider', 'delivery_method'] : ['delivery_method', 'billing_provider'];
+  context.addIssue({ code: 'custom', path: [path], message: `is required with ${other}` });
+});
+
+export function packageFromWire(
+  { header, ...body }: z.output<typeof createPackageBody>,
+  createdBy: string,
+): CreatePackageInput {
+  const { billingProvider: provider, deliveryMethod: method, ...rest } = header;
+  const billing = provider === null || method === null ? null : { provider, deliveryMethod: method };
+  return { ...body, header: { ...rest, billing }, createdBy };
+}
+
+export function packageToWire(view: PackageView) {
+  const { package: from, aliases } = view;
+  const { billing } = from.header;
+  const header = {
+    ...from.header,
+    billingProvider: billing?.provider ?? null,
+    deliveryMethod: billing?.deliveryMethod ?? null,
+  };
+  return packageRecord.write({ ...from, aliases, header, terms: termsView(view) }, view);
+}
+
+function termsView({ package: { terms }, customFields, fiatCreditTypeId }: PackageView) {
+  const withFields = <Template extends { readonly id: string }>(one: Template) => ({
+    ...one,
+    customFields: customFieldsOf(customFields, one.id),
+  });
+  return {
+    ...terms,
+    commits: terms.commits.map(withFields),
+    credits: terms.credits.map(withFields),
+    overrides: terms.overrides.map(overrideTemplateView),
+    scheduledCharges: terms.scheduledCharges.map(withFields),
+    subscriptions: terms.subscriptions.map((one) => ({ ...withFields(one), fiatCreditTypeId })),
+  };
+}

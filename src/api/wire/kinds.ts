@@ -1,0 +1,75 @@
+/** The kinds of value that terms are described with: how each is read, and how answers show it. */
+import { z } from 'zod';
+import { formatInstant } from '../../core/time.ts';
+import { decided, defaulted, described, type Field, kind, named } from './field.ts';
+import {
+  creditType,
+  customFields as customFieldsSchema,
+  enumIn,
+  exactNumber,
+  exactValue,
+  hourAlignedTimestamp,
+  timestamp,
+  uuid,
+  wholeNumber,
+} from './fields.ts';
+import { within } from './record.ts';
+
+export const text = kind(z.string().min(1), z.string());
+export const anyText = kind(z.string(), z.string());
+export const truth = kind(z.boolean(), z.boolean());
+export const id = kind(uuid, uuid);
+export const instant = kind(timestamp, timestamp, formatInstant);
+/** An instant on a full hour. */
+export const hour = kind(hourAlignedTimestamp, timestamp, formatInstant);
+
+/** False where it is left out; answers show it where it is set. */
+export const flag: Field<boolean> = {
+  ...defaulted(truth, false),
+  output: z.boolean().optional(),
+  write: (value) => value || undefined,
+};
+
+export function exact(bounds: { readonly min?: string; readonly max?: string } = {}) {
+  return kind(exactNumber(bounds), exactValue);
+}
+
+export function whole(min: number, max: number) {
+  return kind(wholeNumber(min, max), z.int());
+}
+
+export function oneOf<const Values extends readonly [string, ...string[]]>(values: Values) {
+  return kind(enumIn(values), z.enum(values));
+}
+
+/** Names and values, such as those of an event's groups. */
+export const textMap = kind(z.record(z.string(), z.string()), z.record(z.string(), z.string()));
+
+/** Something else by its id: `{id}`. */
+export const reference = within('id', id);
+
+/** A product by its id; answers show its name too. */
+export const product = {
+  ...kind(uuid, z.object({ id: uuid, name: z.string() }), (productId: string, { products }) => ({
+    id: productId,
+    name: products.get(productId) ?? '',
+  })),
+  answeredAs: 'product',
+};
+
+/** A pricing unit by its id; answers show its name too. */
+export const pricingUnit = {
+  ...kind(uuid, creditType, (creditTypeId: string, { creditTypes }) => ({
+    id: creditTypeId,
+    name: creditTypes.get(creditTypeId)?.name ?? '',
+  })),
+  answeredAs: 'credit_type',
+};
+
+export const customFields = defaulted(kind(customFieldsSchema, customFieldsSchema), {});
+
+/** The unit of a schedule. */
+export const scheduleUnit = named(
+  pricingUnit,
+  described('Pricing unit. Default: US cents.', decided(pricingUnit)),
+);

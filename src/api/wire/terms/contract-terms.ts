@@ -1,0 +1,124 @@
+/** All terms together: of a contract, of an edit that adds some, of a package. */
+import type { Commit } from '../../../core/terms/commits.ts';
+import type { ContractTerms } from '../../../core/terms/contract.ts';
+import { defaulted, type Kind, list, optional, optionalMany } from '../field.ts';
+import {
+  type CommitContext,
+  commit,
+  commitTemplate,
+  commitV2,
+  commitView,
+  credit,
+  creditTemplate,
+  creditV2,
+  isCommit,
+} from './commits.ts';
+import { override, overrideTemplate, overrideV2, overrideView } from './overrides.ts';
+import {
+  recurringCommit,
+  recurringCommitTemplate,
+  recurringCredit,
+  recurringCreditTemplate,
+} from './recurring-commits.ts';
+import {
+  chargeView,
+  scheduledCharge,
+  scheduledChargeTemplate,
+  scheduledChargeV2,
+} from './scheduled-charges.ts';
+import {
+  type SubscriptionContext,
+  subscription,
+  subscriptionTemplate,
+  subscriptionView,
+} from './subscriptions.ts';
+import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
+
+/** Far above any contract; keeps one call's transaction within seconds. */
+export const TERMS_MAX = 1_000;
+export const OVERRIDES_MAX = 5_000;
+
+/** Answers leave out an empty list. */
+export function many<Sent, Stored>(of: Kind<Sent, Stored>, max = TERMS_MAX) {
+  return optionalMany(list(of, { max }), []);
+}
+
+/** Answers have the list, empty or not. */
+function all<Sent, Stored>(of: Kind<Sent, Stored>, max = TERMS_MAX) {
+  return defaulted(list(of, { max }), []);
+}
+
+const thresholds = {
+  spendThreshold: optional(spendThreshold),
+  prepaidBalanceThreshold: optional(prepaidBalanceThreshold),
+};
+
+export const contractTerms = {
+  commits: all(commit),
+  credits: all(credit),
+  recurringCommits: many(recurringCommit),
+  recurringCredits: many(recurringCredit),
+  overrides: all(override, OVERRIDES_MAX),
+  scheduledCharges: all(scheduledCharge),
+  subscriptions: many(subscription),
+  spendTrackers: many(spendTracker),
+  ...thresholds,
+};
+
+export const contractTermsV2 = {
+  ...contractTerms,
+  commits: all(commitV2),
+  credits: all(creditV2),
+  overrides: all(overrideV2),
+};
+
+/** Of v2 edits. */
+export const addedTerms = {
+  commits: many(commitV2),
+  credits: many({ ...creditV2, input: credit.input }),
+  recurringCommits: many(recurringCommit),
+  recurringCredits: many(recurringCredit),
+  overrides: many(overrideV2, OVERRIDES_MAX),
+  scheduledCharges: many(scheduledChargeV2),
+  subscriptions: many(subscription),
+  spendTrackers: many(spendTracker),
+  ...thresholds,
+};
+
+export const packageTerms = {
+  commits: all(commitTemplate),
+  credits: all(creditTemplate),
+  recurringCommits: all(recurringCommitTemplate),
+  recurringCredits: all(recurringCreditTemplate),
+  overrides: all(overrideTemplate, OVERRIDES_MAX),
+  scheduledCharges: all(scheduledChargeTemplate),
+  subscriptions: all(subscriptionTemplate),
+  spendTrackers: all(spendTracker),
+  ...thresholds,
+};
+
+/** What answers show besides the terms themselves. */
+export type TermsContext = SubscriptionContext & Omit<CommitContext, 'recurringCommits'>;
+
+/** Terms with everything that answers show of them. */
+export function termsView(terms: ContractTerms, context: TermsContext) {
+  const { commits, recurringCommits } = terms;
+  const byId = new Map(recurringCommits.map((one) => [one.id, one]));
+  const balance = (one: Commit) => commitView(one, { ...context, recurringCommits: byId });
+  return {
+    ...terms,
+    commits: commits.filter(isCommit).map(balance),
+    credits: commits.filter((one) => !isCommit(one)).map(balance),
+    recurringCommits: recurringCommits.filter(({ kind }) => kind === 'COMMIT'),
+    recurringCredits: recurringCommits.filter(({ kind }) => kind === 'CREDIT'),
+    overrides: terms.overrides.map(overrideView),
+    scheduledCharges: terms.scheduledCharges.map((one) => chargeView(one, context.names)),
+    subscriptions: terms.subscriptions.map((one) => subscriptionView(one, context)),
+  };
+}
+
+/** Terms as they were added: they have no balances yet. */
+export function addedTermsView(terms: ContractTerms, context: SubscriptionContext) {
+  const none = { balances: null, includeBalance: false, includeLedgers: false, costBases: new Map() };
+  return termsView(terms, { ...context, ...none });
+}

@@ -1,0 +1,165 @@
+/** Overrides on the wire, as templates too. An edit adds and removes them, and changes none. */
+import { z } from 'zod';
+import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
+import {
+  describedRate,
+  NO_RATE,
+  OVERRIDE_TYPES,
+  type Override,
+  type OverwriteRateInput,
+} from '../../../core/terms/overrides.ts';
+import type { OverrideTemplate } from '../../../core/terms/packages.ts';
+import {
+  answered,
+  called,
+  defaulted,
+  described,
+  kind,
+  list,
+  named,
+  optional,
+  optionalMany,
+  sent,
+} from '../field.ts';
+import { enumIn, uuid } from '../fields.ts';
+import { exact, hour, id, instant, oneOf, pricingUnit, product, truth } from '../kinds.ts';
+import { record, reshaped, within } from '../record.ts';
+import { range } from './relative-dates.ts';
+import { groupValues, productTagsOfSpecifier, rateTarget, tags, unsupported } from './scope.ts';
+
+const TIERS_MAX = 1_000;
+const SPECIFIERS_MAX = 1_000;
+
+/** Ids in requests may be temporary ids. */
+const balanceIds = optionalMany(list(kind(z.string().min(1), uuid), { max: 1_000 }), []);
+
+const specifierFields = {
+  productId: optional(id),
+  productTags: productTagsOfSpecifier,
+  pricingGroupValues: groupValues,
+  presentationGroupValues: groupValues,
+  billingFrequency: optional(oneOf(BILLING_FREQUENCIES)),
+  commitIds: described('Ids or temporary ids of commits.', balanceIds),
+  recurringCommitIds: balanceIds,
+  anyCommitOrCreditIds: balanceIds,
+  exclude: unsupported,
+};
+
+const specifier = record(specifierFields, { id: 'OverrideSpecifier' });
+
+const STORED_RATE_TYPES = ['FLAT', 'PERCENTAGE', 'SUBSCRIPTION', 'TIERED', 'TIERED_PERCENTAGE'] as const;
+
+const rateFields = {
+  rateType: kind<OverwriteRateInput['rateType']>(
+    enumIn([...STORED_RATE_TYPES, 'CUSTOM']),
+    z.enum(STORED_RATE_TYPES),
+  ),
+  price: optional(exact()),
+  tiers: optional(list(record({ size: optional(exact()), price: exact() }), { max: TIERS_MAX })),
+  creditTypeId: named(
+    pricingUnit,
+    described('Default: the unit of the rate on the card.', optional(pricingUnit)),
+  ),
+  quantity: optional(exact({ min: '0' })),
+  isProrated: optional(truth),
+};
+
+const overwriteRate = reshaped(
+  record(
+    {
+      ...rateFields,
+      minimum: called('minimum_config', optional(within('minimum', exact({ min: '0' })))),
+      customRate: unsupported,
+    },
+    { id: 'OverwriteRate' },
+  ),
+  (sent) => sent,
+  describedRate,
+);
+
+const tiers = list(record({ size: optional(exact()), multiplier: exact({ min: '0' }) }), { max: TIERS_MAX });
+
+/** Everything but the dates and the targets. */
+const plain = {
+  id: answered(id),
+  entitled: optional(truth),
+  type: optional(oneOf(OVERRIDE_TYPES)),
+  multiplier: optional(exact({ min: '0' })),
+  priority: optional(exact()),
+  overwriteRate: optional(overwriteRate),
+  tiers: sent(optional(tiers)),
+  overrideTiers: answered(optionalMany(tiers, [])),
+  isCommitSpecific: defaulted(truth, false),
+  target: described('With is_commit_specific only. Default: LIST_RATE.', optional(rateTarget)),
+};
+
+const ofContract = {
+  ...plain,
+  createdAt: answered(instant),
+  startingAt: hour,
+  endingBefore: optional(hour),
+  productId: named(product, optional(product)),
+  applicableProductTags: optionalMany(tags, []),
+  specifiers: called(
+    'override_specifiers',
+    described(
+      'What meets any of them is covered.',
+      optionalMany(list(specifier, { max: SPECIFIERS_MAX }), []),
+    ),
+  ),
+};
+
+/** v1 repeats the rate of an OVERWRITE beside it, as older clients read it. */
+const repeatedRate = {
+  rateType: answered(optional(rateFields.rateType)),
+  price: answered(rateFields.price),
+  rateTiers: answered(called('tiers', rateFields.tiers)),
+  creditTypeId: answered(rateFields.creditTypeId),
+  quantity: answered(rateFields.quantity),
+  isProrated: answered(rateFields.isProrated),
+};
+
+export const override = record({ ...ofContract, ...repeatedRate }, { id: 'Override' });
+
+export const overrideV2 = {
+  ...record(ofContract, { id: { answered: 'OverrideV2' } }),
+  input: override.input,
+};
+
+/** An override with everything that answers show of it. */
+export function overrideView(from: Override) {
+  const { overwriteRate: stored, tiers: overrideTiers, isCommitSpecific, target } = from;
+  const rate = stored === null ? { ...NO_RATE, rateType: null } : describedRate(stored);
+  return {
+    ...from,
+    ...rate,
+    rateTiers: rate.tiers,
+    overrideTiers,
+    target: isCommitSpecific ? target : null,
+  };
+}
+
+/** The ids are those of other templates of the package. */
+const specifierTemplate = record(
+  {
+    ...specifierFields,
+    commitIds: { ...specifierFields.commitIds, answeredAs: 'commit_template_ids' },
+    recurringCommitIds: { ...balanceIds, answeredAs: 'recurring_commit_template_ids' },
+    anyCommitOrCreditIds: { ...balanceIds, answeredAs: 'any_commit_or_credit_template_ids' },
+  },
+  { id: { sent: 'OverrideSpecifierInput', answered: 'OverrideSpecifierTemplate' } },
+);
+
+export const overrideTemplate = record(
+  {
+    ...plain,
+    ...range,
+    specifiers: called('override_specifiers', list(specifierTemplate, { max: SPECIFIERS_MAX })),
+  },
+  { id: 'OverrideTemplate' },
+);
+
+/** A template with everything that answers show of it. */
+export function overrideTemplateView(from: OverrideTemplate) {
+  return { ...from, overrideTiers: from.tiers, target: from.isCommitSpecific ? from.target : null };
+}

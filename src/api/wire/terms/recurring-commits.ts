@@ -1,0 +1,167 @@
+/** Recurring commits and credits on the wire. A plain field of all their forms stands in `plain`. */
+import { z } from 'zod';
+import { COMMIT_PRORATIONS, RECURRENCE_FREQUENCIES } from '../../../core/terms/recurring-commits.ts';
+import {
+  answered,
+  called,
+  decided,
+  defaulted,
+  described,
+  kind,
+  optional,
+  patched,
+  patchOf,
+  sent,
+} from '../field.ts';
+import { enumIn, uuid } from '../fields.ts';
+import { anyText, exact, hour, id, oneOf, product, reference, text, truth, whole } from '../kinds.ts';
+import { beside, insideIfAny, readAs, record, reshaped, within } from '../record.ts';
+import { range } from './relative-dates.ts';
+import { applicability, fraction, hierarchyAccess, priority, rateTarget, rounding } from './scope.ts';
+
+/** A century of days. */
+const DURATION_PERIODS_MAX = 36_525;
+
+const subscriptionFields = {
+  subscriptionId: described('Its id, or its temporary_id.', kind(z.string().min(1), uuid)),
+  allocation: described('Default: POOLED.', defaulted(oneOf(['POOLED', 'INDIVIDUAL']), 'POOLED')),
+  prorateSeatIncreases: called('apply_seat_increase_config', within('is_prorated', truth)),
+};
+
+/** The subscription that a recurring term takes its quantity from. */
+export const subscriptionConfig = record(subscriptionFields);
+
+const price = exact({ min: '0' });
+
+const invoiceAmount = record({ unitPrice: price, quantity: price, creditTypeId: id });
+
+/** A number of periods: there is no other unit. */
+const commitDuration = reshaped(
+  record({
+    value: whole(1, DURATION_PERIODS_MAX),
+    unit: defaulted(kind(enumIn(['PERIODS']), z.literal('PERIODS')), 'PERIODS'),
+  }),
+  ({ value }) => value,
+  (value: number) => ({ value, unit: 'PERIODS' as const }),
+);
+
+/** The plain fields of recurring commits and credits, in all of their forms but the patch. */
+const plain = {
+  id: answered(id),
+  name: optional(text),
+  description: optional(anyText),
+  productId: product,
+  accessAmount: record({
+    unitPrice: price,
+    quantity: described('Required without subscription_config, not allowed with it.', optional(price)),
+    creditTypeId: id,
+  }),
+  priority,
+  rateType: decided(rateTarget),
+  rolloverFraction: optional(fraction),
+  applicability: beside(applicability),
+  commitDurationPeriods: called('commit_duration', commitDuration),
+  recurrenceFrequency: described(
+    'Left out: the periods of the usage invoices.',
+    optional(oneOf(RECURRENCE_FREQUENCIES)),
+  ),
+  proration: described('Default: FIRST_AND_LAST.', decided(oneOf(COMMIT_PRORATIONS))),
+  temporaryId: sent(optional(text)),
+};
+
+const accessRounding = called('access', optional(rounding));
+const invoiceRounding = called('invoice', optional(rounding));
+const prorationRounding = insideIfAny({ accessRounding, invoiceRounding });
+
+const creditFields = { ...plain, prorationRounding };
+const commitFields = { ...creditFields, invoiceAmount: optional(invoiceAmount) };
+
+/** What a term has of its contract, and not of a package. */
+const ofContract = {
+  contractId: answered(called('contract', reference)),
+  startingAt: hour,
+  endingBefore: optional(hour),
+  hierarchyAccess: optional(hierarchyAccess),
+  subscription: optional(subscriptionConfig),
+};
+
+const OF_COMMITS = { kind: 'COMMIT' } as const;
+const OF_CREDITS = { kind: 'CREDIT', invoiceAmount: null } as const;
+
+export const recurringCommit = readAs(
+  record({ ...commitFields, ...ofContract }, { id: 'RecurringCommit' }),
+  (sent) => ({ ...sent, ...OF_COMMITS }),
+);
+
+export const recurringCredit = readAs(
+  record({ ...creditFields, ...ofContract }, { id: 'RecurringCredit' }),
+  (sent) => ({ ...sent, ...OF_CREDITS }),
+);
+
+/** A template names another one of its package. */
+const ofPackage = {
+  ...range,
+  subscription: optional(
+    record({
+      ...subscriptionFields,
+      subscriptionId: { ...subscriptionFields.subscriptionId, answeredAs: 'subscription_template_id' },
+    }),
+  ),
+};
+
+export const recurringCommitTemplate = readAs(
+  record(
+    {
+      ...commitFields,
+      ...ofPackage,
+      invoiceAmount: described('Left out: the commits cost nothing.', commitFields.invoiceAmount),
+    },
+    { id: 'RecurringCommitTemplate' },
+  ),
+  (sent) => ({ ...sent, ...OF_COMMITS }),
+);
+
+export const recurringCreditTemplate = readAs(
+  record(
+    {
+      ...creditFields,
+      ...ofPackage,
+      prorationRounding: { ...prorationRounding, input: insideIfAny({ accessRounding }).input },
+    },
+    { id: 'RecurringCreditTemplate' },
+  ),
+  (sent) => ({ ...sent, ...OF_CREDITS, invoiceRounding: null }),
+);
+
+const amountPatch = record(patched({ unitPrice: price, quantity: price }));
+
+/** It concerns what is made from now on. */
+const patchFields = {
+  accessAmount: patchOf(amountPatch),
+  endingBefore: described('Null: until the contract ends.', patchOf(optional(hour))),
+  rateType: described('Of what is made from now on.', patchOf(rateTarget)),
+};
+
+const roundingsPatch = patched({ access: optional(rounding), invoice: optional(rounding) });
+
+export const recurringCommitPatch = record(
+  {
+    id: { ...id, sentAs: 'recurring_commit_id' },
+    ...patchFields,
+    ...patched({ invoiceAmount: amountPatch, prorationRounding: optional(record(roundingsPatch)) }),
+  },
+  { id: { sent: 'UpdateRecurringCommitInput', answered: 'RecurringCommitUpdate' } },
+);
+
+/** Answers show it as they show the patch of a commit. */
+export const recurringCreditPatch = {
+  ...recurringCommitPatch,
+  input: record(
+    {
+      id: { ...id, sentAs: 'recurring_credit_id' },
+      ...patchFields,
+      ...patched({ prorationRounding: optional(record({ access: roundingsPatch.access })) }),
+    },
+    { id: { sent: 'UpdateRecurringCreditInput' } },
+  ).input,
+};

@@ -1,0 +1,52 @@
+/** Scheduled charges on the wire, as templates and as patches too. */
+
+import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
+import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
+import { answered, described, optional, patched } from '../field.ts';
+import { customFields, id, instant, product, text } from '../kinds.ts';
+import { record } from '../record.ts';
+import {
+  invoiceSchedule,
+  invoiceSchedulePatch,
+  invoiceScheduleV2,
+  relativeInvoiceSchedule,
+} from './schedules.ts';
+
+const plain = {
+  id: answered(id),
+  productId: described('A FIXED product.', product),
+  name: described('Shown on invoices.', optional(text)),
+  customFields,
+};
+
+const archivedAt = answered(optional(instant));
+
+export const scheduledCharge = record(
+  { ...plain, schedule: invoiceSchedule, archivedAt },
+  { id: 'ScheduledCharge' },
+);
+
+/** Of v2 edits. */
+export const scheduledChargeV2 = {
+  ...scheduledCharge,
+  input: record({ ...plain, schedule: invoiceScheduleV2 }, { id: { sent: 'ScheduledChargeInputV2' } }).input,
+};
+
+export const scheduledChargeTemplate = record(
+  { ...plain, schedule: relativeInvoiceSchedule },
+  { id: 'ScheduledChargeTemplate' },
+);
+
+export const scheduledChargePatch = record(
+  {
+    id: { ...id, sentAs: 'scheduled_charge_id' },
+    ...patched({ name: optional(text), invoiceSchedule: invoiceSchedulePatch }),
+  },
+  { id: { sent: 'UpdateScheduledChargeInput', answered: 'ScheduledChargeUpdate' } },
+);
+
+/** A charge with everything that answers show of it. */
+export function chargeView(from: ScheduledCharge, names: TermNames) {
+  return { ...from, customFields: customFieldsOf(names.customFields, from.id) };
+}

@@ -1,0 +1,147 @@
+/** When an amount may be used and when one is invoiced: absolute, relative to a contract's start, and as a patch. */
+import type { RelativeInvoiceSchedule } from '../../../core/terms/packages.ts';
+import { AMOUNT_DISTRIBUTIONS, SCHEDULE_FREQUENCIES } from '../../../core/terms/schedules.ts';
+import {
+  answered,
+  called,
+  decided,
+  defaulted,
+  described,
+  list,
+  optional,
+  optionalMany,
+  patched,
+  sent,
+} from '../field.ts';
+import { exact, flag, hour, id, instant, oneOf, reference, scheduleUnit, truth } from '../kinds.ts';
+import { record, reshaped } from '../record.ts';
+import { duration, offset } from './relative-dates.ts';
+
+/** Ten years of days: more items in one schedule are a mistake. */
+const ITEMS_MAX = 3_660;
+
+const segment = { amount: exact({ min: '0' }), startingAt: hour, endingBefore: hour };
+
+export const accessSchedule = record(
+  {
+    creditTypeId: scheduleUnit,
+    segments: list(record({ id: answered(id), ...segment }), { min: 1, max: ITEMS_MAX }),
+  },
+  { id: 'ScheduleDuration' },
+);
+
+/** An amount, or a unit price with a quantity; all three are known once it is stored. */
+const amounts = { amount: decided(exact()), unitPrice: decided(exact()), quantity: decided(exact()) };
+
+/** Create calls know no WEEKLY; edits do. */
+const CREATE_FREQUENCIES = ['MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL'] as const;
+
+function invoiceScheduleOf<Frequency extends (typeof SCHEDULE_FREQUENCIES)[number]>(
+  frequencies: readonly [Frequency, ...Frequency[]],
+  sentId: string,
+) {
+  const recurring = record({
+    startingAt: instant,
+    endingBefore: instant,
+    frequency: oneOf(frequencies),
+    amountDistribution: oneOf(AMOUNT_DISTRIBUTIONS),
+    ...amounts,
+  });
+  return record(
+    {
+      creditTypeId: scheduleUnit,
+      items: described(
+        'Each with an amount, or a unit_price and a quantity.',
+        decided(list(record({ id: answered(id), timestamp: instant, ...amounts }), { max: ITEMS_MAX })),
+      ),
+      recurring: sent(
+        described('Instead of schedule_items, into which it is expanded.', optional(recurring)),
+      ),
+      doNotInvoice: described('Commits only: the amounts are on record, no invoice is made.', flag),
+    },
+    { id: { sent: sentId, answered: 'SchedulePointInTime' } },
+  );
+}
+
+export const invoiceSchedule = invoiceScheduleOf(CREATE_FREQUENCIES, 'SchedulePointInTimeInput');
+
+/** Of the v2 operations. */
+export const invoiceScheduleV2 = {
+  ...invoiceSchedule,
+  input: invoiceScheduleOf(SCHEDULE_FREQUENCIES, 'SchedulePointInTimeInputV2').input,
+};
+
+export const relativeAccessSchedule = record(
+  {
+    creditTypeId: scheduleUnit,
+    segments: list(record({ id: answered(id), amount: segment.amount, startingAtOffset: offset, duration }), {
+      min: 1,
+      max: ITEMS_MAX,
+    }),
+  },
+  { id: 'RelativeScheduleDuration' },
+);
+
+const relativeItem = record({
+  id: answered(id),
+  dateOffset: offset,
+  amount: sent(amounts.amount),
+  unitPrice: amounts.unitPrice,
+  quantity: amounts.quantity,
+});
+
+const relativeSchedule = {
+  creditTypeId: scheduleUnit,
+  items: described(
+    'Each with a unit_price and a quantity, or an amount.',
+    list(relativeItem, { min: 1, max: ITEMS_MAX }),
+  ),
+};
+
+/** Of scheduled charges. */
+export const relativeInvoiceSchedule = reshaped(
+  record(relativeSchedule, { id: 'RelativeSchedulePointInTime' }),
+  (schedule) => ({ ...schedule, doNotInvoice: false }),
+  ({ creditTypeId, items }: RelativeInvoiceSchedule) => ({ creditTypeId, items }),
+);
+
+export const relativeCommitInvoiceSchedule = record(
+  {
+    ...relativeSchedule,
+    doNotInvoice: described('The amounts are on record, no invoice is made.', defaulted(truth, false)),
+  },
+  { id: 'RelativeCommitInvoiceSchedule' },
+);
+
+const removedItems = called('remove_schedule_items', optionalMany(list(reference, { max: ITEMS_MAX }), []));
+
+/** Removals come first, then changes, then additions. */
+export const accessSchedulePatch = record(
+  {
+    add: called('add_schedule_items', optionalMany(list(record(segment), { max: ITEMS_MAX }), [])),
+    update: called(
+      'update_schedule_items',
+      optionalMany(list(record({ id, ...patched(segment) }), { max: ITEMS_MAX }), []),
+    ),
+    remove: removedItems,
+  },
+  { id: { sent: 'UpdateAccessScheduleInput', answered: 'AccessScheduleUpdate' } },
+);
+
+export const invoiceSchedulePatch = record(
+  {
+    add: called(
+      'add_schedule_items',
+      optionalMany(list(record({ timestamp: instant, ...patched(amounts) }), { max: ITEMS_MAX }), []),
+    ),
+    update: called(
+      'update_schedule_items',
+      optionalMany(
+        list(record({ id, ...patched({ timestamp: instant, ...amounts }) }), { max: ITEMS_MAX }),
+        [],
+      ),
+    ),
+    remove: removedItems,
+  },
+  { id: { sent: 'UpdateInvoiceScheduleInput', answered: 'InvoiceScheduleUpdate' } },
+);

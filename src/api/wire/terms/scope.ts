@@ -1,0 +1,89 @@
+/** What a balance may pay for, and who may draw on it. */
+import { z } from 'zod';
+import { RATE_TARGETS } from '../../../core/terms/applicability.ts';
+import { PRORATION_ROUNDING_METHODS } from '../../../core/terms/recurring-commits.ts';
+import { called, described, kind, list, optional, optionalMany } from '../field.ts';
+import { exact, id, oneOf, text, whole } from '../kinds.ts';
+import { wireName } from '../names.ts';
+import { dropped, record, within } from '../record.ts';
+
+/** Behind a feature switch that this service does not have: refused, never dropped. */
+export const unsupported = dropped(
+  z
+    .unknown()
+    .refine((value) => value == null, 'is not supported')
+    .optional(),
+);
+
+/** The same of a part of a contract, of which an empty list asks for nothing and may stand. */
+export const unsupportedPart = dropped(
+  z
+    .unknown()
+    .refine((value) => value == null || (Array.isArray(value) && value.length === 0), 'is not supported')
+    .optional(),
+);
+
+export const tags = list(text, { max: 100 });
+
+export const groupValues = optionalMany(
+  kind(z.record(z.string().min(1), z.string()), z.record(z.string(), z.string())),
+  {},
+);
+
+export const productTagsOfSpecifier = described(
+  'The product must carry all of them.',
+  optionalMany(tags, []),
+);
+
+const usageSpecifier = record(
+  {
+    productId: optional(id),
+    productTags: productTagsOfSpecifier,
+    pricingGroupValues: groupValues,
+    presentationGroupValues: groupValues,
+    exclude: unsupported,
+  },
+  { id: 'CommitSpecifier' },
+);
+
+export const applicability = {
+  productIds: called(
+    wireName('productIds', 'applicability'),
+    described(
+      'Products it covers. Without ids, tags and specifiers it covers all.',
+      optionalMany(list(id, { max: 1_000 }), []),
+    ),
+  ),
+  productTags: called(
+    wireName('productTags', 'applicability'),
+    described('Products that carry one of these tags are covered.', optionalMany(tags, [])),
+  ),
+  specifiers: described(
+    'Usage that meets any of them is covered. Not with ids or tags.',
+    optionalMany(list(usageSpecifier, { max: 100 }), []),
+  ),
+};
+
+export const hierarchyAccess = within(
+  'child_access',
+  record({
+    type: oneOf(['ALL', 'NONE', 'CONTRACT_IDS']),
+    contractIds: described('With type CONTRACT_IDS.', optionalMany(list(id, { max: 100 }), [])),
+  }),
+  { id: 'CommitHierarchyConfiguration' },
+);
+
+export const rounding = record(
+  {
+    roundingMethod: oneOf(PRORATION_ROUNDING_METHODS),
+    decimalPlaces: described('Of the stored amount; -2 rounds cents to whole dollars.', whole(-5, 5)),
+  },
+  { id: 'ProrationRoundingConfig' },
+);
+
+/** The order of use: lower first. */
+export const priority = described('Lower is used first. Default: 100.', exact({ min: '0' }));
+
+export const fraction = exact({ min: '0', max: '1' });
+
+export const rateTarget = oneOf(RATE_TARGETS);
