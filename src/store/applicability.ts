@@ -1,7 +1,6 @@
 /** The columns that commits, recurring terms and thresholds have in common. */
 import { z } from 'zod';
 import { type Applicability, type HierarchyAccess, usageSpecifier } from '../core/terms/applicability.ts';
-import type { ProrationRounding } from '../core/terms/recurring-commits.ts';
 
 const specifiersColumn = z.array(usageSpecifier);
 
@@ -36,14 +35,27 @@ export function hierarchyToColumns(from: HierarchyAccess | null): HierarchyRow {
   return { childAccess: from?.type ?? null, childContractIds: [...(from?.contractIds ?? [])] };
 }
 
-export function hierarchyFromColumns(row: HierarchyRow): HierarchyAccess | null {
+function hierarchyFromColumns(row: HierarchyRow): HierarchyAccess | null {
   return row.childAccess === null ? null : { type: row.childAccess, contractIds: row.childContractIds };
 }
 
-/** Both columns are set or neither is. */
-export function roundingFromColumns(
-  method: ProrationRounding['roundingMethod'] | null,
-  places: number | null,
-): ProrationRounding | null {
-  return method === null || places === null ? null : { roundingMethod: method, decimalPlaces: places };
+/** A row with what these columns say in place of them. */
+export function withScope<Row extends ApplicabilityRow & HierarchyRow>(row: Row) {
+  const { applicableProductIds: _, applicableProductTags: __, specifiers: ___, ...rest } = row;
+  const { childAccess, childContractIds, ...others } = rest;
+  return {
+    ...others,
+    applicability: applicabilityFromColumns(row),
+    hierarchyAccess: hierarchyFromColumns({ childAccess, childContractIds }),
+  };
+}
+
+/** An object of columns that are all set or none is. */
+export function allOrNone<Columns extends object>(
+  columns: Columns,
+): { readonly [Name in keyof Columns]: NonNullable<Columns[Name]> } | null {
+  // What the check says of every member the compiler knows of single ones only.
+  return Object.values(columns).includes(null)
+    ? null
+    : (columns as { readonly [Name in keyof Columns]: NonNullable<Columns[Name]> });
 }

@@ -5,12 +5,7 @@ import { groupBy } from '../core/group-by.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import { paymentGate } from '../core/terms/payment-gate.ts';
 import type { AccessSegment, InvoiceItem } from '../core/terms/schedules.ts';
-import {
-  applicabilityFromColumns,
-  applicabilityToColumns,
-  hierarchyFromColumns,
-  hierarchyToColumns,
-} from './applicability.ts';
+import { allOrNone, applicabilityToColumns, hierarchyToColumns, withScope } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceItems, loadInvoiceItems, replaceInvoiceItems } from './invoice-schedules.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
@@ -149,34 +144,14 @@ function fromRow(
   segments: readonly AccessSegment[],
   items: readonly InvoiceItem[],
 ): Commit {
-  const { rolledOverFromCommitId: commitId, rolledOverFromContractId: contractId } = row;
+  const { sequence: _, accessCreditTypeId, invoiceCreditTypeId, doNotInvoice, ...others } = row;
+  const { rolledOverFromCommitId: commitId, rolledOverFromContractId: contractId, ...rest } = others;
   return {
-    id: row.id,
-    customerId: row.customerId,
-    contractId: row.contractId,
-    type: row.type,
-    name: row.name,
-    description: row.description,
-    productId: row.productId,
-    priority: row.priority,
-    rateType: row.rateType,
-    rolloverFraction: row.rolloverFraction,
-    accessSchedule: { creditTypeId: row.accessCreditTypeId, segments },
+    ...withScope(rest),
+    accessSchedule: { creditTypeId: accessCreditTypeId, segments },
     invoiceSchedule:
-      row.invoiceCreditTypeId === null
-        ? null
-        : { creditTypeId: row.invoiceCreditTypeId, doNotInvoice: row.doNotInvoice, items },
-    invoiceContractId: row.invoiceContractId,
-    applicability: applicabilityFromColumns(row),
-    applicableContractIds: row.applicableContractIds,
-    hierarchyAccess: hierarchyFromColumns(row),
-    countsAsDiscounted: row.countsAsDiscounted,
+      invoiceCreditTypeId === null ? null : { creditTypeId: invoiceCreditTypeId, doNotInvoice, items },
     paymentGate: row.paymentGate === null ? null : paymentGate.parse(row.paymentGate),
-    recurringCommitId: row.recurringCommitId,
-    rolledOverFrom: commitId === null || contractId === null ? null : { commitId, contractId },
-    uniquenessKey: row.uniquenessKey,
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
-    archivedAt: row.archivedAt,
+    rolledOverFrom: allOrNone({ commitId, contractId }),
   };
 }

@@ -12,7 +12,7 @@ import {
   type ThresholdDiscount,
 } from '../core/terms/thresholds.ts';
 import type { Instant } from '../core/time.ts';
-import { applicabilityFromColumns, applicabilityToColumns } from './applicability.ts';
+import { allOrNone, applicabilityFromColumns, applicabilityToColumns } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { prepaidBalanceThresholds, spendThresholds, spendTrackers } from './schema/contract-settings.ts';
 import { contractUsageFilters } from './schema/contracts.ts';
@@ -126,10 +126,7 @@ function discountOf(row: ThresholdRow): ThresholdDiscount | null {
   if (discountPaymentFraction === null) return null;
   return {
     paymentFraction: discountPaymentFraction,
-    cap:
-      discountCapTrackerAlias === null || discountCapAmount === null
-        ? null
-        : { spendTrackerAlias: discountCapTrackerAlias, amount: discountCapAmount },
+    cap: allOrNone({ spendTrackerAlias: discountCapTrackerAlias, amount: discountCapAmount }),
   };
 }
 

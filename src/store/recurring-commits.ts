@@ -1,13 +1,7 @@
 /** Terms that make commits and credits. */
 import { asc, eq, inArray } from 'drizzle-orm';
 import type { RecurringCommit } from '../core/terms/recurring-commits.ts';
-import {
-  applicabilityFromColumns,
-  applicabilityToColumns,
-  hierarchyFromColumns,
-  hierarchyToColumns,
-  roundingFromColumns,
-} from './applicability.ts';
+import { allOrNone, applicabilityToColumns, hierarchyToColumns, withScope } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { recurringCommits } from './schema/commits.ts';
@@ -63,45 +57,40 @@ function toRow(from: RecurringCommit): typeof recurringCommits.$inferInsert {
 }
 
 function fromRow(row: typeof recurringCommits.$inferSelect): RecurringCommit {
+  const {
+    sequence: _,
+    accessUnitPrice,
+    accessQuantity,
+    accessCreditTypeId,
+    invoiceUnitPrice,
+    invoiceQuantity,
+    invoiceCreditTypeId,
+    accessRoundingMethod,
+    accessRoundingPlaces,
+    invoiceRoundingMethod,
+    invoiceRoundingPlaces,
+    subscriptionId,
+    allocation,
+    prorateSeatIncreases,
+    ...rest
+  } = row;
   return {
-    id: row.id,
-    contractId: row.contractId,
-    kind: row.kind,
-    name: row.name,
-    description: row.description,
-    productId: row.productId,
+    ...withScope(rest),
     accessAmount: {
-      unitPrice: row.accessUnitPrice,
-      quantity: row.accessQuantity,
-      creditTypeId: row.accessCreditTypeId,
+      unitPrice: accessUnitPrice,
+      quantity: accessQuantity,
+      creditTypeId: accessCreditTypeId,
     },
-    invoiceAmount: invoiceAmountOf(row),
-    priority: row.priority,
-    rateType: row.rateType,
-    rolloverFraction: row.rolloverFraction,
-    applicability: applicabilityFromColumns(row),
-    hierarchyAccess: hierarchyFromColumns(row),
-    startingAt: row.startingAt,
-    endingBefore: row.endingBefore,
-    commitDurationPeriods: row.commitDurationPeriods,
-    recurrenceFrequency: row.recurrenceFrequency,
-    proration: row.proration,
-    accessRounding: roundingFromColumns(row.accessRoundingMethod, row.accessRoundingPlaces),
-    invoiceRounding: roundingFromColumns(row.invoiceRoundingMethod, row.invoiceRoundingPlaces),
-    subscription: subscriptionOf(row),
-    createdAt: row.createdAt,
-    createdBy: row.createdBy,
+    invoiceAmount: allOrNone({
+      unitPrice: invoiceUnitPrice,
+      quantity: invoiceQuantity,
+      creditTypeId: invoiceCreditTypeId,
+    }),
+    accessRounding: allOrNone({ roundingMethod: accessRoundingMethod, decimalPlaces: accessRoundingPlaces }),
+    invoiceRounding: allOrNone({
+      roundingMethod: invoiceRoundingMethod,
+      decimalPlaces: invoiceRoundingPlaces,
+    }),
+    subscription: allOrNone({ subscriptionId, allocation, prorateSeatIncreases }),
   };
-}
-
-function invoiceAmountOf(row: typeof recurringCommits.$inferSelect): RecurringCommit['invoiceAmount'] {
-  const { invoiceUnitPrice: unitPrice, invoiceQuantity: quantity, invoiceCreditTypeId: creditTypeId } = row;
-  if (unitPrice === null || quantity === null || creditTypeId === null) return null;
-  return { unitPrice, quantity, creditTypeId };
-}
-
-function subscriptionOf(row: typeof recurringCommits.$inferSelect): RecurringCommit['subscription'] {
-  const { subscriptionId, allocation, prorateSeatIncreases } = row;
-  if (subscriptionId === null || allocation === null || prorateSeatIncreases === null) return null;
-  return { subscriptionId, allocation, prorateSeatIncreases };
 }

@@ -2,7 +2,7 @@
 import { asc, eq, inArray } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../core/terms/subscriptions.ts';
-import { roundingFromColumns } from './applicability.ts';
+import { allOrNone } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import {
@@ -105,7 +105,7 @@ function fromRow(
   const { sequence: _, roundingMethod, roundingPlaces, ...rest } = row;
   return {
     ...rest,
-    prorationRounding: roundingFromColumns(roundingMethod, roundingPlaces),
+    prorationRounding: allOrNone({ roundingMethod, decimalPlaces: roundingPlaces }),
     quantityChanges,
     seatChanges,
   };

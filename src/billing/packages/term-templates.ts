@@ -7,7 +7,7 @@ import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { Override, OverwriteRateInput } from '../../core/terms/overrides.ts';
+import { describedRate } from '../../core/terms/overrides.ts';
 import {
   type CommitTemplate,
   type OverrideTemplate,
@@ -169,23 +169,8 @@ function describeOverride({ id: _, tiers, overwriteRate, ...rest }: OverrideTemp
   return {
     ...rest,
     tiers: tiers.length === 0 ? null : tiers,
-    overwriteRate: overwriteRate === null ? null : describeOverwriteRate(overwriteRate),
+    overwriteRate: overwriteRate === null ? null : describedRate(overwriteRate),
     target: rest.isCommitSpecific ? rest.target : null,
-  };
-}
-
-function describeOverwriteRate({
-  rate,
-  creditTypeId,
-}: NonNullable<Override['overwriteRate']>): OverwriteRateInput {
-  return {
-    price: null,
-    tiers: null,
-    minimum: null,
-    quantity: null,
-    isProrated: null,
-    ...rate,
-    creditTypeId,
   };
 }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
-import { exactText, instantValue, listOf, objectOf, textMap } from './values.ts';
+import { exactText, instantValue, listOf, type MayBeGiven, objectOf, textMap } from './values.ts';
 
 export const OVERRIDE_TYPES = ['OVERWRITE', 'MULTIPLIER', 'TIERED'] as const;
 export const MULTIPLIER_PRIORITIZATIONS = ['LOWEST_MULTIPLIER', 'EXPLICIT'] as const;
@@ -93,11 +93,8 @@ export interface OverwriteRateInput {
 export type OverrideInput = Omit<
   Override,
   'id' | 'contractId' | 'overwriteRate' | 'tiers' | 'target' | 'createdAt'
-> & {
-  readonly overwriteRate: OverwriteRateInput | null;
-  readonly tiers: readonly OverrideTier[] | null;
-  readonly target: Override['target'] | null;
-};
+> &
+  MayBeGiven<Override, 'tiers' | 'target'> & { readonly overwriteRate: OverwriteRateInput | null };
 
 /** The price of an OVERWRITE of which nothing was given. */
 export const NO_RATE: Omit<OverwriteRateInput, 'rateType'> = {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../billing-providers.ts';
 import { relativeDate } from '../relative-time.ts';
 import type { Instant } from '../time.ts';
-import { commit } from './commits.ts';
+import { commit, plainCommit } from './commits.ts';
 import { statementSchedule } from './contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
 import { recurringCommit } from './recurring-commits.ts';
@@ -37,18 +37,9 @@ const range = { startingAtOffset: relativeDate, duration: relativeDate.nullable(
 /** Of a credit as well. */
 export const commitTemplate = commit
   .unwrap()
-  .pick({
-    id: true,
-    type: true,
-    name: true,
-    description: true,
-    productId: true,
-    priority: true,
-    rateType: true,
-    rolloverFraction: true,
-    applicability: true,
-  })
+  .pick({ id: true, type: true, priority: true, applicability: true })
   .extend({
+    ...plainCommit,
     accessSchedule: relativeAccessSchedule,
     invoiceSchedule: relativeInvoiceSchedule.nullable(),
   })

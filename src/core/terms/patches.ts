@@ -4,35 +4,31 @@
  */
 import { z } from 'zod';
 import { hierarchyAccess, usageSpecifier } from './applicability.ts';
-import { paymentGate } from './payment-gate.ts';
-import { prorationRounding } from './recurring-commits.ts';
+import { plainCommit } from './commits.ts';
+import { prorationRounding, recurringCommit } from './recurring-commits.ts';
+import { accessSegment } from './schedules.ts';
 import { quantityChange } from './subscriptions.ts';
-import { prepaidBalanceThreshold, thresholdDiscount } from './thresholds.ts';
-import { exactText, instantValue, listOf, objectOf } from './values.ts';
+import {
+  plainRecharge,
+  plainThreshold,
+  prepaidBalanceThreshold,
+  thresholdCommit,
+  thresholdDiscount,
+} from './thresholds.ts';
+import { exactText, instantValue, listOf, objectOf, patchOf } from './values.ts';
 
-const rateType = z.enum(['LIST_RATE', 'COMMIT_RATE']);
+const { id: _, ...segment } = accessSegment.unwrap().shape;
 
 /** Removals come first, then changes, then additions. */
 export const accessSchedulePatch = objectOf({
-  add: listOf(objectOf({ amount: exactText, startingAt: instantValue, endingBefore: instantValue })),
-  update: listOf(
-    objectOf({
-      id: z.string(),
-      amount: exactText.optional(),
-      startingAt: instantValue.optional(),
-      endingBefore: instantValue.optional(),
-    }),
-  ),
+  add: listOf(objectOf(segment)),
+  update: listOf(objectOf({ id: z.string(), ...patchOf(segment) })),
   remove: listOf(z.string()),
 });
 export type AccessSchedulePatch = z.output<typeof accessSchedulePatch>;
 
 /** Amounts as they were sent: an amount, or a unit price with a quantity. */
-const amounts = {
-  amount: exactText.optional(),
-  unitPrice: exactText.optional(),
-  quantity: exactText.optional(),
-};
+const amounts = patchOf({ amount: exactText, unitPrice: exactText, quantity: exactText });
 
 /** Removals come first, then changes, then additions. */
 export const invoiceSchedulePatch = objectOf({
@@ -53,13 +49,9 @@ export type ApplicabilityPatch = Readonly<z.output<z.ZodObject<typeof applicabil
 /** Of a commit or a credit. */
 export const commitPatch = objectOf({
   id: z.string(),
-  name: z.string().nullable().optional(),
-  description: z.string().nullable().optional(),
-  productId: z.string().optional(),
+  ...patchOf(plainCommit),
   /** Null: the default. */
   priority: exactText.nullable().optional(),
-  rateType: rateType.optional(),
-  rolloverFraction: exactText.nullable().optional(),
   accessSchedule: accessSchedulePatch.optional(),
   invoiceSchedule: invoiceSchedulePatch.optional(),
   ...applicabilityPatch,
@@ -67,21 +59,17 @@ export const commitPatch = objectOf({
 });
 export type CommitPatch = z.output<typeof commitPatch>;
 
-const recurringAmountPatch = objectOf({
-  unitPrice: exactText.optional(),
-  quantity: exactText.optional(),
-});
+const recurringAmountPatch = objectOf(patchOf({ unitPrice: exactText, quantity: exactText }));
+const { endingBefore, rateType } = recurringCommit.unwrap().shape;
 
 export const recurringCommitPatch = objectOf({
   id: z.string(),
   accessAmount: recurringAmountPatch.optional(),
   invoiceAmount: recurringAmountPatch.optional(),
-  endingBefore: instantValue.nullable().optional(),
-  rateType: rateType.optional(),
-  prorationRounding: objectOf({
-    access: prorationRounding.nullable().optional(),
-    invoice: prorationRounding.nullable().optional(),
-  })
+  ...patchOf({ endingBefore, rateType }),
+  prorationRounding: objectOf(
+    patchOf({ access: prorationRounding.nullable(), invoice: prorationRounding.nullable() }),
+  )
     .nullable()
     .optional(),
 });
@@ -116,17 +104,8 @@ export const subscriptionPatch = objectOf({
 });
 export type SubscriptionPatch = z.output<typeof subscriptionPatch>;
 
-const thresholdCommitPatch = {
-  productId: z.string().optional(),
-  name: z.string().nullable().optional(),
-  description: z.string().nullable().optional(),
-  priority: exactText.nullable().optional(),
-};
-
 const thresholdPatch = {
-  isEnabled: z.boolean().optional(),
-  thresholdAmount: exactText.optional(),
-  paymentGate: paymentGate.optional(),
+  ...patchOf(plainThreshold),
   /** Without a payment fraction there is no discount. */
   discount: objectOf({
     paymentFraction: exactText.nullable().optional(),
@@ -138,15 +117,14 @@ const thresholdPatch = {
 
 export const spendThresholdPatch = objectOf({
   ...thresholdPatch,
-  commit: objectOf(thresholdCommitPatch).optional(),
+  commit: objectOf(patchOf(thresholdCommit)).optional(),
 });
 export type SpendThresholdPatch = z.output<typeof spendThresholdPatch>;
 
 export const prepaidBalanceThresholdPatch = objectOf({
   ...thresholdPatch,
-  rechargeToAmount: exactText.optional(),
-  customCreditTypeId: z.string().nullable().optional(),
-  commit: objectOf({ ...thresholdCommitPatch, ...applicabilityPatch }).optional(),
+  ...patchOf(plainRecharge),
+  commit: objectOf({ ...patchOf(thresholdCommit), ...applicabilityPatch }).optional(),
   /** Null: no exceptions. */
   balanceSpecifiers: prepaidBalanceThreshold.unwrap().shape.balanceSpecifiers.nullable().optional(),
 });

@@ -1,7 +1,7 @@
 /** Terms that make a commit or a credit in every period. */
 import { z } from 'zod';
 import { applicability, hierarchyAccess } from './applicability.ts';
-import { exactText, instantValue, objectOf } from './values.ts';
+import { exactText, instantValue, type MayBeGiven, objectOf } from './values.ts';
 
 export const RECURRENCE_FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
 export type RecurrenceFrequency = (typeof RECURRENCE_FREQUENCIES)[number];
@@ -62,9 +62,8 @@ export type RecurringCommit = z.output<typeof recurringCommit>;
 export type RecurringCommitInput = Omit<
   RecurringCommit,
   'id' | 'contractId' | 'rateType' | 'proration' | 'createdAt' | 'createdBy'
-> & {
-  readonly rateType: RecurringCommit['rateType'] | null;
-  readonly proration: RecurringCommit['proration'] | null;
-  /** By which overrides of the same request name it. */
-  readonly temporaryId: string | null;
-};
+> &
+  MayBeGiven<RecurringCommit, 'rateType' | 'proration'> & {
+    /** By which overrides of the same request name it. */
+    readonly temporaryId: string | null;
+  };

@@ -17,9 +17,10 @@ export const scheduledCharge = objectOf({
 export type ScheduledCharge = z.output<typeof scheduledCharge>;
 
 /** A charge as a client describes it. Null: not given. */
-export interface ScheduledChargeInput {
-  readonly productId: string;
-  readonly name: string | null;
+export type ScheduledChargeInput = Omit<
+  ScheduledCharge,
+  'id' | 'contractId' | 'schedule' | 'createdAt' | 'createdBy' | 'archivedAt'
+> & {
   readonly schedule: InvoiceScheduleInput;
   readonly customFields: Readonly<Record<string, string>>;
-}
+};

@@ -2,9 +2,8 @@
 import { z } from 'zod';
 import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
-import type { Instant } from '../time.ts';
-import { type ProrationRounding, prorationRounding } from './recurring-commits.ts';
-import { exactText, instantValue, listOf, objectOf } from './values.ts';
+import { prorationRounding } from './recurring-commits.ts';
+import { exactText, instantValue, listOf, type MayBeGiven, objectOf } from './values.ts';
 
 export const COLLECTION_SCHEDULES = ['ADVANCE', 'ARREARS'] as const;
 export const INVOICE_BEHAVIORS = ['BILL_IMMEDIATELY', 'BILL_ON_NEXT_COLLECTION_DATE'] as const;
@@ -59,29 +58,33 @@ export const subscription = objectOf({
 });
 export type Subscription = z.output<typeof subscription>;
 
-/** A subscription as a client describes it. Null: not given. */
-export interface SubscriptionInput {
-  readonly productId: string;
-  readonly billingFrequency: Subscription['billingFrequency'];
-  readonly name: string | null;
-  readonly description: string | null;
-  readonly collectionSchedule: Subscription['collectionSchedule'];
-  readonly isProrated: boolean | null;
-  readonly invoiceBehavior: Subscription['invoiceBehavior'] | null;
-  readonly prorationRounding: ProrationRounding | null;
-  readonly initialQuantity: Decimal | null;
-  /** Null: the contract's start. */
-  readonly startingAt: Instant | null;
-  readonly endingBefore: Instant | null;
-  readonly quantityManagementMode: Subscription['quantityManagementMode'] | null;
-  readonly seatConfig: {
-    readonly seatGroupKey: string;
-    readonly initialSeatIds: readonly string[];
-    readonly initialUnassignedSeats: number | null;
-  } | null;
-  readonly anchorDate: Instant | null;
-  readonly invoicePlacement: Subscription['invoicePlacement'] | null;
-  readonly customFields: Readonly<Record<string, string>>;
-  /** By which recurring terms of the same request name it. */
-  readonly temporaryId: string | null;
-}
+/** A subscription as a client describes it. Null: not given; a start that is not given is the contract's. */
+export type SubscriptionInput = Omit<
+  Subscription,
+  | 'id'
+  | 'contractId'
+  | 'seatGroupKey'
+  | 'quantityChanges'
+  | 'seatChanges'
+  | 'createdAt'
+  | 'createdBy'
+  | DecidedOfSubscriptions
+> &
+  MayBeGiven<Subscription, DecidedOfSubscriptions> & {
+    readonly initialQuantity: Decimal | null;
+    readonly seatConfig: {
+      readonly seatGroupKey: string;
+      readonly initialSeatIds: readonly string[];
+      readonly initialUnassignedSeats: number | null;
+    } | null;
+    readonly customFields: Readonly<Record<string, string>>;
+    /** By which recurring terms of the same request name it. */
+    readonly temporaryId: string | null;
+  };
+
+type DecidedOfSubscriptions =
+  | 'isProrated'
+  | 'invoiceBehavior'
+  | 'startingAt'
+  | 'quantityManagementMode'
+  | 'invoicePlacement';

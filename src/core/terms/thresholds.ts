@@ -5,7 +5,7 @@ import { paymentGate } from './payment-gate.ts';
 import { exactText, listOf, objectOf } from './values.ts';
 
 /** The purchase that each charge makes. Null: the product's name, priority 100. */
-const thresholdCommit = {
+export const thresholdCommit = {
   productId: z.string(),
   name: z.string().nullable(),
   description: z.string().nullable(),
@@ -20,12 +20,17 @@ export const thresholdDiscount = objectOf({
 });
 export type ThresholdDiscount = z.output<typeof thresholdDiscount>;
 
-export const spendThreshold = objectOf({
+/** The plain fields of both kinds of threshold. */
+export const plainThreshold = {
   isEnabled: z.boolean(),
   /** In the currency of the contract's rate card. */
   thresholdAmount: exactText,
-  commit: objectOf(thresholdCommit),
   paymentGate,
+};
+
+export const spendThreshold = objectOf({
+  ...plainThreshold,
+  commit: objectOf(thresholdCommit),
   discount: thresholdDiscount.nullable(),
 });
 export type SpendThreshold = z.output<typeof spendThreshold>;
@@ -37,14 +42,17 @@ const customFieldFilter = objectOf({
   value: z.string(),
 });
 
-export const prepaidBalanceThreshold = objectOf({
-  isEnabled: z.boolean(),
-  thresholdAmount: exactText,
+/** The plain fields of prepaid balance thresholds alone. */
+export const plainRecharge = {
   rechargeToAmount: exactText,
   /** Null: the amounts are in the currency of the contract's rate card. */
   customCreditTypeId: z.string().nullable(),
+};
+
+export const prepaidBalanceThreshold = objectOf({
+  ...plainThreshold,
+  ...plainRecharge,
   commit: objectOf({ ...thresholdCommit, applicability }),
-  paymentGate,
   discount: thresholdDiscount.nullable(),
   /** A balance that meets all filters of one entry of one `exclude` list is not counted. */
   balanceSpecifiers: listOf(

@@ -21,6 +21,23 @@ export function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape).readonly();
 }
 
+/** The same members as a patch has them: absent is unchanged, and null takes a value away that may be null. */
+export function patchOf<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.object(shape).partial().shape;
+}
+
+/** The members of a patch that are there. */
+export function given<Patch extends object>(patch: Patch): Given<Patch> {
+  const members = Object.entries(patch).filter(([, value]) => value !== undefined);
+  // The compiler does not know of `filter` which members are left.
+  return Object.fromEntries(members) as Given<Patch>;
+}
+
+type Given<Patch> = { readonly [Name in keyof Patch]?: Exclude<Patch[Name], undefined> };
+
+/** These members of a term as a client describes them: null is not given, and the service decides. */
+export type MayBeGiven<Term, Names extends keyof Term> = { readonly [Name in Names]: Term[Name] | null };
+
 /** A list that is never changed once made. */
 export function listOf<Item extends z.ZodType>(item: Item) {
   return z.array(item).readonly();

@@ -5,6 +5,7 @@ import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Applicability } from '../../../core/terms/applicability.ts';
 import { type Commit, DEFAULT_PRIORITY } from '../../../core/terms/commits.ts';
 import type { ApplicabilityPatch, CommitPatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
+import { given } from '../../../core/terms/values.ts';
 import { validateApplicability, validateHierarchyAccess } from '../terms/applicability.ts';
 import { requireFixedProduct, type TermsContext } from '../terms/terms-context.ts';
 import { patchedAccess, patchedItems } from './patch-schedules.ts';
@@ -16,17 +17,15 @@ export function patchedCommit(
   path: FieldPath,
   context: TermsContext,
 ): Commit {
-  const { productId, priority, accessSchedule, invoiceSchedule, hierarchyAccess } = patch;
+  const { priority, accessSchedule, invoiceSchedule, ...scoped } = patch;
+  const { productIds, productTags, specifiers, ...plain } = scoped;
+  const { productId, hierarchyAccess } = plain;
   if (productId !== undefined) requireFixedProduct(context, productId, [...path, 'productId']);
   if (hierarchyAccess !== undefined) validateHierarchyAccess(hierarchyAccess, path);
   const changed: Commit = {
     ...commit,
-    name: patch.name === undefined ? commit.name : patch.name,
-    description: patch.description === undefined ? commit.description : patch.description,
-    productId: productId ?? commit.productId,
+    ...given(plain),
     priority: priority === undefined ? commit.priority : (priority ?? decimal(DEFAULT_PRIORITY)),
-    rateType: patch.rateType ?? commit.rateType,
-    rolloverFraction: patch.rolloverFraction === undefined ? commit.rolloverFraction : patch.rolloverFraction,
     accessSchedule:
       accessSchedule === undefined
         ? commit.accessSchedule
@@ -35,8 +34,12 @@ export function patchedCommit(
       invoiceSchedule === undefined
         ? commit.invoiceSchedule
         : patchedInvoices(commit, invoiceSchedule, [...path, 'invoiceSchedule']),
-    applicability: patchedApplicability(commit.applicability, patch, [...path, 'applicability'], context),
-    hierarchyAccess: hierarchyAccess === undefined ? commit.hierarchyAccess : hierarchyAccess,
+    applicability: patchedApplicability(
+      commit.applicability,
+      { productIds, productTags, specifiers },
+      [...path, 'applicability'],
+      context,
+    ),
   };
   if (accessSchedule !== undefined || invoiceSchedule !== undefined) checkPostpaid(changed, path);
   return changed;

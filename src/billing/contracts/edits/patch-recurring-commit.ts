@@ -2,6 +2,7 @@
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { RecurringCommitPatch } from '../../../core/terms/patches.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
+import { given } from '../../../core/terms/values.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
 
 /** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
@@ -10,17 +11,17 @@ export function patchedRecurringCommit(
   patch: RecurringCommitPatch,
   path: FieldPath,
 ): RecurringCommit {
-  const { endingBefore, prorationRounding } = patch;
+  const { accessAmount: _, invoiceAmount: __, prorationRounding, ...plain } = patch;
+  const { endingBefore } = plain;
   if (endingBefore !== undefined) {
     requireEndAfterStart({ startingAt: term.startingAt, endingBefore }, path);
   }
   const roundings = prorationRounding === null ? { access: null, invoice: null } : (prorationRounding ?? {});
   return {
     ...term,
+    ...given(plain),
     accessAmount: patchedAccessAmount(term, patch, [...path, 'accessAmount']),
     invoiceAmount: patchedInvoiceAmount(term, patch, [...path, 'invoiceAmount']),
-    endingBefore: endingBefore === undefined ? term.endingBefore : endingBefore,
-    rateType: patch.rateType ?? term.rateType,
     accessRounding: roundings.access === undefined ? term.accessRounding : roundings.access,
     invoiceRounding: roundings.invoice === undefined ? term.invoiceRounding : roundings.invoice,
   };
@@ -36,8 +37,7 @@ function patchedAccessAmount(
   }
   return {
     ...accessAmount,
-    unitPrice: patch?.unitPrice ?? accessAmount.unitPrice,
-    quantity: patch?.quantity ?? accessAmount.quantity,
+    ...given(patch ?? {}),
   };
 }
 
@@ -48,9 +48,5 @@ function patchedInvoiceAmount(
 ): RecurringCommit['invoiceAmount'] {
   if (patch === undefined) return invoiceAmount;
   if (invoiceAmount === null) throw invalid(field, 'the recurring commit is not invoiced');
-  return {
-    ...invoiceAmount,
-    unitPrice: patch.unitPrice ?? invoiceAmount.unitPrice,
-    quantity: patch.quantity ?? invoiceAmount.quantity,
-  };
+  return { ...invoiceAmount, ...given(patch) };
 }

@@ -4,6 +4,7 @@ import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { AccessSchedulePatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
 import type { AccessSchedule, AccessSegment, InvoiceItem } from '../../../core/terms/schedules.ts';
+import { given } from '../../../core/terms/values.ts';
 import { resolveAmount } from '../terms/point-schedule.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
 
@@ -21,12 +22,7 @@ export function patchedAccess(
   for (const [index, change] of patch.update.entries()) {
     const field = [...path, 'update', index];
     const segment = required(segments, change.id, [...field, 'id']);
-    const changed = {
-      id: segment.id,
-      amount: change.amount ?? segment.amount,
-      startingAt: change.startingAt ?? segment.startingAt,
-      endingBefore: change.endingBefore ?? segment.endingBefore,
-    };
+    const changed = { ...segment, ...given(change) };
     check(changed, field);
     segments.set(segment.id, changed);
   }

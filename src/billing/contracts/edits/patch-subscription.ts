@@ -3,6 +3,7 @@ import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { SeatUpdates, SubscriptionPatch } from '../../../core/terms/patches.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../../../core/terms/subscriptions.ts';
+import { given } from '../../../core/terms/values.ts';
 import { contains, floorToHour, type Instant } from '../../../core/time.ts';
 import { quantitySegments } from '../../../rating/subscriptions/quantities.ts';
 import { requireEndAfterStart } from '../terms/terms-context.ts';
@@ -20,8 +21,7 @@ export function patchedSubscription(
   }
   const changed: Subscription = {
     ...subscription,
-    endingBefore: endingBefore === undefined ? subscription.endingBefore : endingBefore,
-    prorationRounding: prorationRounding === undefined ? subscription.prorationRounding : prorationRounding,
+    ...given({ endingBefore, prorationRounding }),
   };
   const managed = seatGroupKey === undefined ? changed : withSeats(changed, seatGroupKey, path, now);
   const counted = withQuantities(managed, patch.quantityUpdates, [...path, 'quantityUpdates']);

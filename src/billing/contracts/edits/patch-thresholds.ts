@@ -7,6 +7,7 @@ import type {
   SpendThreshold,
   ThresholdDiscount,
 } from '../../../core/terms/thresholds.ts';
+import { given } from '../../../core/terms/values.ts';
 import type { TermsContext } from '../terms/terms-context.ts';
 import { validatePrepaidBalanceThreshold, validateSpendThreshold } from '../terms/thresholds.ts';
 import { patchedApplicability } from './patch-commit.ts';
@@ -24,9 +25,12 @@ export function patchedSpendThreshold(
   if (from === null) {
     throw invalid(path, words`the contract has none: use ${['additions', 'spendThreshold']}`);
   }
+  const { commit = {}, discount, ...plain } = patch;
   const changed = {
-    ...patchedSettings(from, patch, path),
-    commit: patchedThresholdCommit(from.commit, patch.commit ?? {}),
+    ...from,
+    ...given(plain),
+    discount: patchedDiscount(from.discount, discount, [...path, 'discount']),
+    commit: { ...from.commit, ...given(commit) },
   };
   validateSpendThreshold(changed, path, context, spendTrackers);
   return changed;
@@ -43,34 +47,28 @@ export function patchedPrepaidBalanceThreshold(
   if (from === null) {
     throw invalid(path, words`the contract has none: use ${['additions', 'prepaidBalanceThreshold']}`);
   }
-  const { commit = {}, customCreditTypeId, balanceSpecifiers } = patch;
+  const { commit: purchase = {}, discount, balanceSpecifiers, ...plain } = patch;
+  const { productIds, productTags, specifiers, ...commit } = purchase;
   const { applicability } = from.commit;
   const scopeAt = [...path, 'commit', 'applicability'];
   const changed: PrepaidBalanceThreshold = {
-    ...patchedSettings(from, patch, path),
-    rechargeToAmount: patch.rechargeToAmount ?? from.rechargeToAmount,
-    customCreditTypeId: customCreditTypeId === undefined ? from.customCreditTypeId : customCreditTypeId,
+    ...from,
+    ...given(plain),
+    discount: patchedDiscount(from.discount, discount, [...path, 'discount']),
     commit: {
-      ...patchedThresholdCommit(from.commit, commit),
-      applicability: patchedApplicability(applicability, commit, scopeAt, context),
+      ...from.commit,
+      ...given(commit),
+      applicability: patchedApplicability(
+        applicability,
+        { productIds, productTags, specifiers },
+        scopeAt,
+        context,
+      ),
     },
     balanceSpecifiers: balanceSpecifiers === undefined ? from.balanceSpecifiers : (balanceSpecifiers ?? []),
   };
   validatePrepaidBalanceThreshold(changed, path, context, spendTrackers);
   return changed;
-}
-
-function patchedSettings(
-  from: Omit<SpendThreshold, 'commit'>,
-  patch: Omit<SpendThresholdPatch, 'commit'>,
-  path: FieldPath,
-): Omit<SpendThreshold, 'commit'> {
-  return {
-    isEnabled: patch.isEnabled ?? from.isEnabled,
-    thresholdAmount: patch.thresholdAmount ?? from.thresholdAmount,
-    paymentGate: patch.paymentGate ?? from.paymentGate,
-    discount: patchedDiscount(from.discount, patch.discount, [...path, 'discount']),
-  };
 }
 
 function patchedDiscount(
@@ -83,16 +81,4 @@ function patchedDiscount(
   const paymentFraction = patch.paymentFraction ?? from?.paymentFraction;
   if (paymentFraction === undefined) throw invalid([...field, 'paymentFraction'], 'is required');
   return { paymentFraction, cap: patch.cap === undefined ? (from?.cap ?? null) : patch.cap };
-}
-
-function patchedThresholdCommit(
-  from: SpendThreshold['commit'],
-  { productId, name, description, priority }: NonNullable<SpendThresholdPatch['commit']>,
-): SpendThreshold['commit'] {
-  return {
-    productId: productId ?? from.productId,
-    name: name === undefined ? from.name : name,
-    description: description === undefined ? from.description : description,
-    priority: priority === undefined ? from.priority : priority,
-  };
 }

@@ -38,15 +38,12 @@ export function buildCommit(
   origin: CommitOrigin,
 ): Commit {
   const { access, accessCreditTypeId, invoice } = resolveSchedules(input, path, context);
+  const { customFields: _, temporaryId: __, ...described } = input;
   return {
+    ...described,
     ...origin,
-    type: input.type,
-    name: input.name,
-    description: input.description,
-    productId: input.productId,
     priority: input.priority ?? decimal(DEFAULT_PRIORITY),
     rateType: input.rateType ?? 'LIST_RATE',
-    rolloverFraction: input.rolloverFraction,
     accessSchedule: {
       creditTypeId: accessCreditTypeId,
       segments: access.segments.map((segment) => ({ id: newId(), ...segment })),
@@ -60,11 +57,7 @@ export function buildCommit(
             items: invoice.items.map((item) => ({ id: newId(), ...item })),
           },
     invoiceContractId: null,
-    applicability: input.applicability,
     applicableContractIds: [],
-    hierarchyAccess: input.hierarchyAccess,
-    countsAsDiscounted: input.countsAsDiscounted,
-    paymentGate: input.paymentGate,
     recurringCommitId: null,
     rolledOverFrom: null,
     uniquenessKey: null,

@@ -28,10 +28,10 @@ export function buildScheduledCharge(
   },
 ): ScheduledCharge {
   const { creditTypeId, items } = resolveCharge(input, path, context);
+  const { customFields: _, ...described } = input;
   return {
+    ...described,
     ...origin,
-    productId: input.productId,
-    name: input.name,
     schedule: { creditTypeId, doNotInvoice: false, items: items.map((item) => ({ id: newId(), ...item })) },
     archivedAt: null,
   };

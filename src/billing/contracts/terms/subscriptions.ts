@@ -89,27 +89,19 @@ export function buildSubscription(
 ): Subscription {
   const startingAt = input.startingAt ?? context.contract.startingAt;
   const inAdvance = input.collectionSchedule === 'ADVANCE';
+  const { initialQuantity, seatConfig, customFields: _, temporaryId: __, ...described } = input;
   return {
+    ...described,
     ...origin,
-    productId: input.productId,
-    billingFrequency: input.billingFrequency,
-    name: input.name,
-    description: input.description,
-    collectionSchedule: input.collectionSchedule,
     isProrated: input.isProrated ?? false,
     invoiceBehavior:
       input.invoiceBehavior ?? (inAdvance ? 'BILL_IMMEDIATELY' : 'BILL_ON_NEXT_COLLECTION_DATE'),
-    prorationRounding: input.prorationRounding,
     quantityManagementMode: input.quantityManagementMode ?? 'QUANTITY_ONLY',
-    seatGroupKey: input.seatConfig?.seatGroupKey ?? null,
+    seatGroupKey: seatConfig?.seatGroupKey ?? null,
     startingAt,
-    endingBefore: input.endingBefore,
-    anchorDate: input.anchorDate,
     invoicePlacement: input.invoicePlacement ?? 'ON_USAGE_INVOICE',
     quantityChanges:
-      input.initialQuantity === null
-        ? []
-        : [{ startingAt, quantity: input.initialQuantity, quantityDelta: null }],
+      initialQuantity === null ? [] : [{ startingAt, quantity: initialQuantity, quantityDelta: null }],
     seatChanges: initialSeats(input, startingAt),
   };
 }
