@@ -21,10 +21,21 @@ export function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape).readonly();
 }
 
-/** The same members as a patch has them: absent is unchanged, and null takes a value away that may be null. */
+/**
+ * The same members as a patch has them: absent is unchanged, and null takes a value away that may be null.
+ * Defaults do not count here: they are what documents mean that were written before a member was there.
+ */
 export function patchOf<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.object(shape).partial().shape;
+  const entries = Object.entries(shape).map(([name, schema]) => {
+    return [name, z.optional(schema instanceof z.ZodDefault ? schema.unwrap() : schema)];
+  });
+  // The compiler does not follow names through entries.
+  return Object.fromEntries(entries) as {
+    [Name in keyof Shape]: z.ZodOptional<WithoutDefault<Shape[Name]>>;
+  };
 }
+
+type WithoutDefault<Schema> = Schema extends z.ZodDefault<infer Inner> ? Inner : Schema;
 
 /** The members of a patch that are there. */
 export function given<Patch extends object>(patch: Patch): Given<Patch> {
