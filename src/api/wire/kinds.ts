@@ -1,7 +1,7 @@
 /** The kinds of value that terms are described with: how each is read, and how answers show it. */
 import { z } from 'zod';
 import { formatInstant } from '../../core/time.ts';
-import { decided, defaulted, described, type Field, kind, named } from './field.ts';
+import { decided, defaulted, described, type Field, kind, named } from './description.ts';
 import {
   creditType,
   customFields as customFieldsSchema,

@@ -18,7 +18,7 @@ import {
   isEmpty,
   type Kind,
   type Mode,
-} from './field.ts';
+} from './description.ts';
 import { wireName } from './names.ts';
 
 const OBJECT_OF = { strict: z.strictObject, tolerant: z.object } as const;

@@ -1,6 +1,6 @@
 /** What a client sends to amend a contract. */
 
-import { described } from '../../wire/field.ts';
+import { described } from '../../wire/description.ts';
 import { customFields, hour, id } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { contractTerms } from '../../wire/terms/contract-terms.ts';

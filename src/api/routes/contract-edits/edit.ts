@@ -9,12 +9,11 @@ import {
   defaulted,
   described,
   kind,
-  named,
   noted,
   optional,
   patchOf,
   sent,
-} from '../../wire/field.ts';
+} from '../../wire/description.ts';
 import { enumIn } from '../../wire/fields.ts';
 import { anyText, hour, id, instant, reference, truth } from '../../wire/kinds.ts';
 import { beside, readAs, record } from '../../wire/record.ts';
@@ -91,10 +90,7 @@ const billingProviderUpdateShown = record({
   schedule,
 });
 
-const billing = {
-  answeredAs: 'add_billing_provider_configuration_update',
-  sentAs: 'add_billing_provider_configuration_update',
-};
+const BILLING_UPDATE = 'add_billing_provider_configuration_update';
 
 const edit = record(
   {
@@ -105,8 +101,8 @@ const edit = record(
     uniquenessKey,
     additions: beside(additions, 'add_'),
     usageFilters: answered(called('add_usage_filters', many(usageFilterV2))),
-    billingConfiguration: named(billing, sent(optional(billingProviderUpdate))),
-    addedBilling: named(billing, answered(optional(billingProviderUpdateShown))),
+    billingConfiguration: called(BILLING_UPDATE, sent(optional(billingProviderUpdate))),
+    addedBilling: called(BILLING_UPDATE, answered(optional(billingProviderUpdateShown))),
     header: beside(header),
     allowEndingBeforeFinalizedInvoice: called(
       'allow_contract_ending_before_finalized_invoice',

@@ -4,7 +4,7 @@ import type { CreateContractInput } from '../../../billing/contracts/create-cont
 import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../../../core/billing-providers.ts';
 import type { HierarchyInput, TransitionInput } from '../../../core/terms/contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
-import { called, defaulted, described, type Field, kind, list, optional } from '../../wire/field.ts';
+import { called, defaulted, described, type Field, kind, list, optional } from '../../wire/description.ts';
 import { enumIn, wholeNumber } from '../../wire/fields.ts';
 import { anyText, customFields, hour, id, oneOf, text } from '../../wire/kinds.ts';
 import { beside, readAs, record, type SentOf } from '../../wire/record.ts';

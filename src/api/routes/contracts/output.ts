@@ -4,7 +4,7 @@ import type { ContractView } from '../../../billing/contracts/reads/contract-vie
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { FullContract } from '../../../core/terms/contract.ts';
 import { statementAnchor } from '../../../rating/periods/statement-anchor.ts';
-import { byHand, called, kind, list, noted, optional } from '../../wire/field.ts';
+import { byHand, called, kind, list, noted, optional } from '../../wire/description.ts';
 import { anyText, customFields, id, instant, oneOf } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { contractTerms, contractTermsV2, termsView } from '../../wire/terms/contract-terms.ts';

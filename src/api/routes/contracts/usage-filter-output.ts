@@ -1,7 +1,7 @@
 /** Usage filters of contracts in answers: the first and the present one in v1, all of them in v2. */
 import type { UsageFilter } from '../../../core/terms/contract.ts';
 import type { Instant } from '../../../core/time.ts';
-import { list, nullable, optional } from '../../wire/field.ts';
+import { list, nullable, optional } from '../../wire/description.ts';
 import { anyText, instant } from '../../wire/kinds.ts';
 import { record } from '../../wire/record.ts';
 

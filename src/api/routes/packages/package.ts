@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { CreatePackageInput } from '../../../billing/packages/create-package.ts';
 import type { PackageView } from '../../../billing/packages/packages.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
-import { answered, defaulted, described, list, noted, optional } from '../../wire/field.ts';
+import { answered, defaulted, described, list, noted, optional } from '../../wire/description.ts';
 import { anyText, hour, id, instant, oneOf, text } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { packageTerms } from '../../wire/terms/contract-terms.ts';

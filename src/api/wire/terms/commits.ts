@@ -22,7 +22,7 @@ import {
   patched,
   patchOf,
   sent,
-} from '../field.ts';
+} from '../description.ts';
 import { enumIn } from '../fields.ts';
 import { anyText, customFields, exact, id, instant, product, reference, text, truth } from '../kinds.ts';
 import { beside, readAs, record, within } from '../record.ts';

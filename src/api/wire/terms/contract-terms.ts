@@ -1,7 +1,7 @@
 /** All terms together: of a contract, of an edit that adds some, of a package. */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
-import { defaulted, type Kind, list, optional, optionalMany } from '../field.ts';
+import { defaulted, type Kind, list, optional, optionalMany } from '../description.ts';
 import {
   type CommitContext,
   commit,

@@ -20,7 +20,7 @@ import {
   optional,
   optionalMany,
   sent,
-} from '../field.ts';
+} from '../description.ts';
 import { enumIn, uuid } from '../fields.ts';
 import { exact, hour, id, instant, oneOf, pricingUnit, product, truth } from '../kinds.ts';
 import { record, reshaped, within } from '../record.ts';

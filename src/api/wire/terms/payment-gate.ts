@@ -1,6 +1,6 @@
 /** Whether a purchase has to be paid before it can be used. */
 import { PAYMENT_GATE_TYPES, STRIPE_PAYMENT_TYPES, TAX_TYPES } from '../../../core/terms/payment-gate.ts';
-import { described, optional } from '../field.ts';
+import { described, optional } from '../description.ts';
 import { anyText, exact, oneOf, textMap, truth } from '../kinds.ts';
 import { record } from '../record.ts';
 

@@ -12,7 +12,7 @@ import {
   patched,
   patchOf,
   sent,
-} from '../field.ts';
+} from '../description.ts';
 import { enumIn, uuid } from '../fields.ts';
 import { anyText, exact, hour, id, oneOf, product, reference, text, truth, whole } from '../kinds.ts';
 import { beside, insideIfAny, readAs, record, reshaped, within } from '../record.ts';

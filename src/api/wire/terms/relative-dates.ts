@@ -1,7 +1,7 @@
 /** Dates that are told from the start of a contract. */
 import { z } from 'zod';
 import { RELATIVE_UNITS, type RelativeUnit } from '../../../core/relative-time.ts';
-import { kind, optional } from '../field.ts';
+import { kind, optional } from '../description.ts';
 import { wholeNumber } from '../fields.ts';
 
 /** A century in each unit: more is a mistake. */

@@ -3,7 +3,7 @@
 import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
-import { answered, described, optional, patched } from '../field.ts';
+import { answered, described, optional, patched } from '../description.ts';
 import { customFields, id, instant, product, text } from '../kinds.ts';
 import { record } from '../record.ts';
 import {

@@ -12,7 +12,7 @@ import {
   optionalMany,
   patched,
   sent,
-} from '../field.ts';
+} from '../description.ts';
 import { exact, flag, hour, id, instant, oneOf, reference, scheduleUnit, truth } from '../kinds.ts';
 import { record, reshaped } from '../record.ts';
 import { duration, offset } from './relative-dates.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { RATE_TARGETS } from '../../../core/terms/applicability.ts';
 import { PRORATION_ROUNDING_METHODS } from '../../../core/terms/recurring-commits.ts';
-import { called, described, kind, list, optional, optionalMany } from '../field.ts';
+import { called, described, kind, list, optional, optionalMany } from '../description.ts';
 import { exact, id, oneOf, text, whole } from '../kinds.ts';
 import { wireName } from '../names.ts';
 import { dropped, record, within } from '../record.ts';

@@ -26,7 +26,7 @@ import {
   patched,
   patchOf,
   sent,
-} from '../field.ts';
+} from '../description.ts';
 import {
   anyText,
   customFields,

@@ -1,7 +1,16 @@
 /** Threshold settings and spend trackers on the wire, the settings as patches too. */
 import { z } from 'zod';
 import { SPEND_DISCOUNTED, SPEND_SOURCES } from '../../../core/terms/thresholds.ts';
-import { defaulted, described, kind, list, optional, optionalMany, patched, patchOf } from '../field.ts';
+import {
+  defaulted,
+  described,
+  kind,
+  list,
+  optional,
+  optionalMany,
+  patched,
+  patchOf,
+} from '../description.ts';
 import { enumIn } from '../fields.ts';
 import { anyText, exact, id, oneOf, text, truth } from '../kinds.ts';
 import { beside, dropped, record } from '../record.ts';

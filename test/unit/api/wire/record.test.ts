@@ -11,7 +11,7 @@ import {
   optionalMany,
   patched,
   sent,
-} from '../../../../src/api/wire/field.ts';
+} from '../../../../src/api/wire/description.ts';
 import { exact, hour, id, oneOf, product, text, textMap, truth } from '../../../../src/api/wire/kinds.ts';
 import { beside, inside, insideIfAny, record } from '../../../../src/api/wire/record.ts';
 import { decimal } from '../../../../src/core/decimal.ts';

@@ -1,6 +1,14 @@
 /**
  * Fields of descriptions. A field says once how its value is read from a request, how it is documented, how
  * it is written into an answer, and what becomes of it in a patch. `record.ts` makes objects of fields.
+ *
+ * |                 | left out or null in a request | in an answer         | null in a patch  |
+ * |-----------------|-------------------------------|----------------------|------------------|
+ * | a kind as it is | refused                       | always               | changes nothing  |
+ * | `optional`      | null                          | if there is one      | takes it away    |
+ * | `optionalMany`  | the empty list or map         | if it is not empty   | takes all away   |
+ * | `decided`       | null: the service decides     | always               | changes nothing  |
+ * | `defaulted`     | the value that it names       | always               | changes nothing  |
  */
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/reads/contract-views.ts';
@@ -72,7 +80,7 @@ export function kind<Sent, Stored = Sent>(
   return field({ input: { strict: input, tolerant: input }, output, write });
 }
 
-/** May be left out, or null. Answers leave out what was not given. */
+/** May be left out, or null. */
 export function optional<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | null, Stored | null> {
   return {
     input: each(of.input, (input) => input.nullish().transform((value) => value ?? null)),
@@ -82,7 +90,7 @@ export function optional<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | nul
   };
 }
 
-/** May be left out, or null, which is the same as empty. Answers leave out what is empty. */
+/** May be left out, or null, which is the same as empty. */
 export function optionalMany<Sent, Stored extends object>(
   of: Kind<Sent, Stored>,
   empty: Sent,
@@ -118,12 +126,12 @@ export function nullable<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | nul
   };
 }
 
-/** May be left out, or null: then the service decides. Answers always have it. */
+/** May be left out, or null: then the service decides. */
 export function decided<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | null, Stored, Sent, Stored> {
   return { ...field(of), input: optional(of).input };
 }
 
-/** May be left out, or null, which means `otherwise`. Answers always have it. */
+/** May be left out, or null, which means `otherwise`. */
 export function defaulted<Sent, Stored>(of: Kind<Sent, Stored>, otherwise: Sent): Field<Sent, Stored> {
   return {
     ...field(of),
