@@ -24,31 +24,31 @@ import { wireName } from './names.ts';
 const OBJECT_OF = { strict: z.strictObject, tolerant: z.object } as const;
 
 /** What a record has written. */
-export interface Written {
+interface Written {
   readonly [written]: true;
 }
 declare const written: unique symbol;
 
 /** A member of requests that means nothing. */
-export interface Dropped {
+interface Dropped {
   readonly side: 'dropped';
   readonly input: Inputs<unknown>;
 }
 
 /** Members of an object of the domain that stand beside the record's own members on the wire. */
-export interface Beside<Members extends Fields> {
+interface Beside<Members extends Fields> {
   readonly side: 'beside';
   readonly members: Members;
   readonly prefix: string;
 }
 
 /** Members of the domain's object that stand in an object of their own on the wire. */
-export interface Inside<Members extends Fields> extends AnyField {
+interface Inside<Members extends Fields> extends AnyField {
   readonly side: 'inside';
   readonly members: Members;
 }
 
-export interface Fields {
+interface Fields {
   readonly [name: string]: AnyField | Dropped | Beside<Fields> | Inside<Fields>;
 }
 
@@ -64,7 +64,7 @@ export type SentOf<F> = {
 } & AllOf<{ [Name in keyof F]: F[Name] extends Inside<infer Members> ? SentOf<Members> : unknown }>;
 
 /** What an answer with these fields is written from; in a patch a member that is undefined may be absent. */
-export type StoredOf<F> = {
+type StoredOf<F> = {
   readonly [Name in keyof F as IsStored<F[Name], false> extends true ? Name : never]: StoredIn<F[Name]>;
 } & {
   readonly [Name in keyof F as IsStored<F[Name], true> extends true ? Name : never]?: StoredIn<F[Name]>;
@@ -89,7 +89,7 @@ type AllOf<Of> = { [Name in keyof Of]: (one: Of[Name]) => void }[keyof Of] exten
   ? All
   : never;
 
-export interface RecordKind<Sent, Stored> extends Field<Sent, Stored> {
+interface RecordKind<Sent, Stored> extends Field<Sent, Stored> {
   readonly output: z.ZodType<unknown, Written>;
   write(value: Stored, names: TermNames): Written;
 }

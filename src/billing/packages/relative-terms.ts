@@ -14,7 +14,7 @@ import type { SubscriptionInput } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
 import type { TermsInput } from '../contracts/terms/build-terms.ts';
 
-export interface RelativeAccessScheduleInput {
+interface RelativeAccessScheduleInput {
   /** Null: US cents. */
   readonly creditTypeId: string | null;
   readonly segments: readonly {
@@ -57,7 +57,7 @@ export type RelativeOverride = Omit<
 > &
   RelativeRange;
 
-export type RelativeScheduledCharge = Omit<ScheduledChargeInput, 'schedule'> & {
+type RelativeScheduledCharge = Omit<ScheduledChargeInput, 'schedule'> & {
   readonly schedule: RelativeInvoiceScheduleInput;
 };
 

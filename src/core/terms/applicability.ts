@@ -14,7 +14,6 @@ export const usageSpecifier = objectOf({
   pricingGroupValues: textMap,
   presentationGroupValues: textMap,
 });
-export type UsageSpecifier = z.output<typeof usageSpecifier>;
 
 /**
  * The usage a commit or credit covers. `productIds` and `productTags` are ORed, each tag on its own;

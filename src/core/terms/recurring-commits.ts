@@ -15,7 +15,6 @@ export const prorationRounding = objectOf({
   /** -5 to 5. */
   decimalPlaces: z.int(),
 });
-export type ProrationRounding = z.output<typeof prorationRounding>;
 
 export const recurringCommit = objectOf({
   id: z.string(),

@@ -34,7 +34,6 @@ export const invoiceSchedule = objectOf({
   doNotInvoice: z.boolean(),
   items: listOf(invoiceItem),
 });
-export type InvoiceSchedule = z.output<typeof invoiceSchedule>;
 
 export interface AccessSegmentInput {
   readonly amount: Decimal;

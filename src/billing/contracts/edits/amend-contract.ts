@@ -14,7 +14,7 @@ import { applyEdit, type ContractEditInput } from './apply-edit.ts';
 
 export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
 
-export interface AmendContractInput extends ContractReference {
+interface AmendContractInput extends ContractReference {
   readonly startingAt: Instant;
   readonly terms: AmendmentTerms;
   /** Set on the contract; its others stay. */
