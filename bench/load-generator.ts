@@ -10,22 +10,14 @@
  */
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { type PreparedRequest, prepareRequest } from './load-request.ts';
+import { type PreparedRequest, prepareRequest, type RequestOptions } from './load-request.ts';
 
-export interface LoadOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly token: string;
+export interface LoadOptions extends RequestOptions {
   readonly connections: number;
-  readonly eventsPerRequest: number;
   /** 0 keeps every connection busy. */
   readonly eventsPerSecond: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** Makes the ids of this run different from those of any other run. */
-  readonly run: string;
-  /** Events are dated up to this many minutes back. */
-  readonly spreadMinutes: number;
 }
 
 export interface LoadResult {

@@ -1,10 +1,19 @@
 /** One prepared ingest request of a connection: its ids are patched in place for every sending. */
-import type { LoadOptions } from './load-generator.ts';
-
 const MODELS = ['aurora-large', 'aurora-small', 'borealis-70b', 'embedding-3'];
 const REGIONS = ['us-east-1', 'eu-west-1', 'ap-south-1'];
 const CUSTOMERS = 1000;
 const SEQUENCE_DIGITS = 8;
+
+export interface RequestOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly token: string;
+  readonly eventsPerRequest: number;
+  /** Makes the ids of this run different from those of any other run. */
+  readonly run: string;
+  /** Events are dated up to this many minutes back. */
+  readonly spreadMinutes: number;
+}
 
 export interface PreparedRequest {
   /** The bytes to send, with ids never sent before. Valid until the next call. */
@@ -12,7 +21,7 @@ export interface PreparedRequest {
   readonly bytesPerEvent: number;
 }
 
-export function prepareRequest(options: LoadOptions, connection: number): PreparedRequest {
+export function prepareRequest(options: RequestOptions, connection: number): PreparedRequest {
   const events = Array.from({ length: options.eventsPerRequest }, (_, index) =>
     JSON.stringify(sampleEvent(options, connection, index)),
   );
@@ -38,7 +47,7 @@ export function prepareRequest(options: LoadOptions, connection: number): Prepar
 const SEQUENCE_MARK = '#'.repeat(SEQUENCE_DIGITS);
 
 /** About 300 bytes and six properties, two of them numbers: what a request to a language model leaves behind. */
-function sampleEvent(options: LoadOptions, connection: number, index: number) {
+function sampleEvent(options: RequestOptions, connection: number, index: number) {
   const number = connection * options.eventsPerRequest + index;
   const age = ((number * 7919) % (options.spreadMinutes * 60_000 + 1)) + 1;
   return {
