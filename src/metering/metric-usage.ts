@@ -5,8 +5,9 @@
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
+import type { UsageSeriesRequest } from './query/series-sql.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
-import { readUsageSeries, type UsageSeriesRequest } from './query/usage-series.ts';
+import { readUsageSeries } from './query/usage-series.ts';
 import { readSqlSeries, type SqlSeriesRequest } from './sql-metric/read-series.ts';
 import { readSqlUsage } from './sql-metric/read-usage.ts';
 import { readSqlMetric } from './sql-metric/sql-metric.ts';

@@ -7,14 +7,37 @@
  * aggregation itself does.
  */
 import { assert } from '../../core/errors.ts';
-import { HOUR_MS, type Instant, isHourAligned, SECOND_MS } from '../../core/time.ts';
+import type { StreamingMetric } from '../../core/metric.ts';
+import { HOUR_MS, type Instant, type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
 import { ingestedCondition } from './groups-sql.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import { renderStatement, scopeConditions } from './usage-relation.ts';
-import type { UsageOwner, UsageSeriesRequest } from './usage-series.ts';
+
+/** A customer and everything its events may carry as `customer_id`: its id and its ingest aliases. */
+export interface UsageOwner {
+  readonly customerId: string;
+  readonly refs: readonly string[];
+}
+
+export interface UsageSeriesRequest {
+  readonly metric: StreamingMetric;
+  readonly customers: readonly UsageOwner[];
+  /** On hour boundaries. */
+  readonly period: Interval;
+  /** Where V is wanted besides the end of the period: at every hour, or at these instants (hour-aligned). */
+  readonly boundaries: 'hour' | readonly Instant[];
+  /** Properties that make a line; events that lack one of them belong to no line. */
+  readonly groupBy: readonly string[];
+  /** Only events with one of these values of a property; null for all events. */
+  readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
+  /** Only events ingested up to here, in epoch microseconds; null for all. */
+  readonly ingestedUpTo?: string | null;
+  /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
+  readonly rowsMax?: number;
+}
 
 export interface CompiledSeries {
   readonly sql: string;

@@ -9,9 +9,8 @@ import { type CompiledQuery, ingestedCondition, windowSql } from './groups-sql.t
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
-import { ownerSql } from './series-sql.ts';
+import { ownerSql, type UsageOwner } from './series-sql.ts';
 import { renderStatement, scopeConditions } from './usage-relation.ts';
-import type { UsageOwner } from './usage-series.ts';
 import type { UsageWindowSize } from './usage-windows.ts';
 
 export interface UsageBatchQuery {

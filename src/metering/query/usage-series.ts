@@ -4,37 +4,12 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
-import type { StreamingMetric } from '../../core/metric.ts';
-import type { Instant, Interval } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { cumulativeSteps } from './series-fold.ts';
-import { compileUsageSeries } from './series-sql.ts';
+import { compileUsageSeries, type UsageSeriesRequest } from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
-
-/** A customer and everything its events may carry as `customer_id`: its id and its ingest aliases. */
-export interface UsageOwner {
-  readonly customerId: string;
-  readonly refs: readonly string[];
-}
-
-export interface UsageSeriesRequest {
-  readonly metric: StreamingMetric;
-  readonly customers: readonly UsageOwner[];
-  /** On hour boundaries. */
-  readonly period: Interval;
-  /** Where V is wanted besides the end of the period: at every hour, or at these instants (hour-aligned). */
-  readonly boundaries: 'hour' | readonly Instant[];
-  /** Properties that make a line; events that lack one of them belong to no line. */
-  readonly groupBy: readonly string[];
-  /** Only events with one of these values of a property; null for all events. */
-  readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
-  /** Only events ingested up to here, in epoch microseconds; null for all. */
-  readonly ingestedUpTo?: string | null;
-  /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
-  readonly rowsMax?: number;
-}
 
 /**
  * The series of every requested customer, an empty list where it has no matching event. Series are in

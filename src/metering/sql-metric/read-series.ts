@@ -11,7 +11,7 @@ import { type Instant, type Interval, isHourAligned, SECOND_MS } from '../../cor
 import type { UsageSeries, UsageStep } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { QueryLimits } from '../query/query-limits.ts';
-import type { UsageOwner } from '../query/usage-series.ts';
+import type { UsageOwner } from '../query/series-sql.ts';
 import {
   BILLING_LIMITS,
   createStatementRunner,
