@@ -7,10 +7,10 @@ import { needsEventOrder, writeAggregate } from './aggregate-function-sql.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { type Grouping, writeGroups } from './groups-sql.ts';
+import { type Input, inputScope, whereConditions } from './input-scope.ts';
 import { QueryProblem } from './query-refusal.ts';
 import { type Expression, findAggregate, identityOf, type SelectQuery } from './query-syntax.ts';
-import { named, type Relation, type StatementContext } from './relation.ts';
-import { type Input, inputScope, relationOf, whereConditions } from './select-sql.ts';
+import { named, type Relation, relationOf, type StatementContext } from './relation.ts';
 import type { Value } from './value.ts';
 
 export function writeGroupedSelect(context: StatementContext, query: SelectQuery, input: Input): Relation {

@@ -10,9 +10,9 @@ import { renderStatement } from '../query/usage-relation.ts';
 import type { EngineFunction } from './aggregate-function-sql.ts';
 import type { Definitions } from './definitions.ts';
 import { NUMBER_TYPE } from './exact-sql.ts';
+import type { Input, InputScope } from './input-scope.ts';
 import type { SelectQuery } from './query-syntax.ts';
 import { FOREVER, type StatementContext } from './relation.ts';
-import type { Input, InputScope } from './select-sql.ts';
 import type { Value } from './value.ts';
 
 interface EngineCall {

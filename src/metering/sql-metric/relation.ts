@@ -79,3 +79,20 @@ export function eventsRelation({ scope, time }: StatementContext): Relation {
 export function named(sql: string, name: string): string {
   return sql === name ? name : `${sql} AS ${name}`;
 }
+
+/** A written SELECT as something to read. */
+export function relationOf(
+  sql: string,
+  columns: Relation['columns'],
+  held: Pick<Relation, 'part' | 'until' | 'eventOrder'>,
+): Relation {
+  const names = [held.part, held.until, held.eventOrder, ...columns.map((column) => column.sql)];
+  return {
+    ...held,
+    from: `(\n${sql}\n)`,
+    names: names.filter((name) => name !== null),
+    conditions: [],
+    columns,
+    hasProperties: false,
+  };
+}
