@@ -1,5 +1,5 @@
 /** The grammar of functions: aggregates, scalar functions and CAST. What is not listed is refused. */
-import { build, parseExpression } from './parse-expression.ts';
+import { build } from './expression-weight.ts';
 import { QueryProblem } from './query-refusal.ts';
 import {
   AGGREGATE_FUNCTIONS,
@@ -31,8 +31,11 @@ const AVAILABLE_FUNCTIONS = [...AGGREGATE_FUNCTIONS, 'COUNT(DISTINCT …)', ...S
   ', ',
 );
 
+/** The grammar of what stands between the brackets: any expression, which may hold calls again. */
+type ParseOperand = (reader: TokenReader) => Expression;
+
 /** A function call, or null where no word with a bracket follows. */
-export function parseCall(reader: TokenReader): Expression | null {
+export function parseCall(reader: TokenReader, parseOperand: ParseOperand): Expression | null {
   const { kind, text, position } = reader.next;
   const { kind: kindAfter, text: textAfter } = reader.afterNext;
   if ((kind !== 'word' && kind !== 'name') || kindAfter !== 'symbol' || textAfter !== '(') return null;
@@ -47,26 +50,29 @@ export function parseCall(reader: TokenReader): Expression | null {
   }
   reader.take();
   reader.expectSymbol('(');
-  const call = parseArguments(reader, position, aggregate, scalar);
+  const call =
+    aggregate !== undefined
+      ? parseAggregate(reader, position, aggregate, parseOperand)
+      : scalar !== undefined
+        ? parseScalar(reader, position, scalar, parseOperand)
+        : parseCast(reader, position, parseOperand);
   reader.expectSymbol(')');
   refuseWhatMayFollow(reader);
   return call;
 }
 
-function parseArguments(
-  reader: TokenReader,
-  position: number,
-  aggregate: AggregateFunction | undefined,
-  scalar: ScalarFunction | undefined,
-): Expression {
-  if (aggregate !== undefined) return parseAggregate(reader, position, aggregate);
-  if (scalar !== undefined) return parseScalar(reader, position, scalar);
-  const operand = parseExpression(reader);
+function parseCast(reader: TokenReader, position: number, parseOperand: ParseOperand): Expression {
+  const operand = parseOperand(reader);
   reader.expectWord('AS');
   return build(reader, position, { kind: 'cast', operand, target: parseCastTarget(reader) });
 }
 
-function parseAggregate(reader: TokenReader, position: number, name: AggregateFunction): Expression {
+function parseAggregate(
+  reader: TokenReader,
+  position: number,
+  name: AggregateFunction,
+  parseOperand: ParseOperand,
+): Expression {
   if (name === 'COUNT' && reader.takeSymbol('*')) {
     return build(reader, position, { kind: 'aggregate', name, distinct: false, operand: null });
   }
@@ -75,7 +81,7 @@ function parseAggregate(reader: TokenReader, position: number, name: AggregateFu
   if (distinct && name !== 'COUNT') {
     throw new QueryProblem(distinctAt, 'DISTINCT is available in COUNT(DISTINCT …) only');
   }
-  const operand = parseExpression(reader);
+  const operand = parseOperand(reader);
   const inner = findAggregate(operand);
   if (inner !== null) {
     throw new QueryProblem(
@@ -87,10 +93,15 @@ function parseAggregate(reader: TokenReader, position: number, name: AggregateFu
   return build(reader, position, { kind: 'aggregate', name, distinct, operand });
 }
 
-function parseScalar(reader: TokenReader, position: number, name: ScalarFunction): Expression {
+function parseScalar(
+  reader: TokenReader,
+  position: number,
+  name: ScalarFunction,
+  parseOperand: ParseOperand,
+): Expression {
   const operands: Expression[] = [];
   if (!reader.isSymbol(')')) {
-    do operands.push(parseExpression(reader));
+    do operands.push(parseOperand(reader));
     while (reader.takeSymbol(','));
   }
   const [least, most] = ARGUMENT_COUNTS[name];

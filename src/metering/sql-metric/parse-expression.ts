@@ -1,14 +1,9 @@
 /** The grammar of expressions, from OR down to a single value. */
 import { parseUsageDecimal } from '../../core/decimal.ts';
+import { build } from './expression-weight.ts';
 import { parseCall } from './parse-call.ts';
 import { QueryProblem } from './query-refusal.ts';
-import type {
-  ArithmeticOperator,
-  CaseBranch,
-  ComparisonOperator,
-  Expression,
-  ExpressionForm,
-} from './query-syntax.ts';
+import type { ArithmeticOperator, CaseBranch, ComparisonOperator, Expression } from './query-syntax.ts';
 import type { TokenReader } from './token-reader.ts';
 
 /** Values of one IN list. */
@@ -31,24 +26,6 @@ export function parseExpression(reader: TokenReader): Expression {
     parseChain(reader, 'or', 'OR', () => parseChain(reader, 'and', 'AND', parseNot)),
   );
 }
-
-/** An expression node, weighed. */
-export function build(reader: TokenReader, position: number, form: ExpressionForm): Expression {
-  reader.addWeight(position, weightOf(form));
-  return { ...form, position };
-}
-
-/** How much there is to plan in what it becomes. */
-function weightOf(form: ExpressionForm): number {
-  if (form.kind === 'property') return 2;
-  if (form.kind === 'aggregate') return form.name === 'AVG' ? DIVISION_WEIGHT : 1;
-  if (form.kind !== 'arithmetic') return 1;
-  if (form.operator === '/') return form.right.kind === 'number' ? DIVISION_WEIGHT / 2 : DIVISION_WEIGHT;
-  return form.operator === '*' ? 3 : 1;
-}
-
-/** Exact division takes several steps. */
-const DIVISION_WEIGHT = 10;
 
 function parseChain(
   reader: TokenReader,
@@ -194,7 +171,7 @@ function parseValue(reader: TokenReader): Expression {
   if (reader.isSymbol('*')) {
     throw new QueryProblem(position, '* is available in COUNT(*) only: name the columns');
   }
-  return parseCall(reader) ?? parseName(reader);
+  return parseCall(reader, parseExpression) ?? parseName(reader);
 }
 
 /** `CASE WHEN …` and `CASE value WHEN …`, which compares the value with each. */

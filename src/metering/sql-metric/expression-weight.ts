@@ -1,0 +1,21 @@
+/** Makes the nodes of an expression. Each is weighed, so that no query grows without bound. */
+import type { Expression, ExpressionForm } from './query-syntax.ts';
+import type { TokenReader } from './token-reader.ts';
+
+/** Exact division takes several steps. */
+const DIVISION_WEIGHT = 10;
+
+/** An expression node, weighed. */
+export function build(reader: TokenReader, position: number, form: ExpressionForm): Expression {
+  reader.addWeight(position, weightOf(form));
+  return { ...form, position };
+}
+
+/** How much there is to plan in what it becomes. */
+function weightOf(form: ExpressionForm): number {
+  if (form.kind === 'property') return 2;
+  if (form.kind === 'aggregate') return form.name === 'AVG' ? DIVISION_WEIGHT : 1;
+  if (form.kind !== 'arithmetic') return 1;
+  if (form.operator === '/') return form.right.kind === 'number' ? DIVISION_WEIGHT / 2 : DIVISION_WEIGHT;
+  return form.operator === '*' ? 3 : 1;
+}
