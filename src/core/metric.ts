@@ -31,6 +31,12 @@ export interface StreamingMetric {
   readonly archivedAt: Instant | null;
 }
 
+/** Everything that decides which events count, and how. */
+export type StreamingDefinition = Pick<
+  StreamingMetric,
+  'eventTypeFilter' | 'propertyFilters' | 'aggregation' | 'aggregationKey' | 'groupKeys'
+>;
+
 /** A metric that is one query over the customer's events (docs/sql-metrics.md). */
 export interface SqlMetric {
   readonly kind: 'sql';

@@ -4,8 +4,8 @@
  * the largest definition that is let through plans in a fraction of a second.
  */
 import { invalid } from '../../core/errors.ts';
+import type { StreamingDefinition } from '../../core/metric.ts';
 import { EVENT_TYPE_LENGTH_MAX, PROPERTY_NAME_LENGTH_MAX } from '../../metering/ingest/event-limits.ts';
-import type { StreamingDefinition } from './metric-definition.ts';
 
 /** A name is shown in lists and on invoices. */
 export const METRIC_NAME_LENGTH_MAX = 512;

@@ -5,16 +5,11 @@
  * named by a property filter.
  */
 import { invalid, words } from '../../core/errors.ts';
-import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
+import type { PropertyFilter, StreamingDefinition } from '../../core/metric.ts';
 import { UNUSABLE_NAME } from '../../core/own-value.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { checkSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
 import { checkDefinitionSize } from './definition-limits.ts';
-
-export type StreamingDefinition = Pick<
-  StreamingMetric,
-  'eventTypeFilter' | 'propertyFilters' | 'aggregation' | 'aggregationKey' | 'groupKeys'
->;
 
 /** Everything that makes a metric what it is, but its name. */
 export type MetricDefinition =
