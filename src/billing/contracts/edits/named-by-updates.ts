@@ -3,7 +3,7 @@ import type { Applicability } from '../../../core/terms/applicability.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import type { Updates } from '../../../core/terms/contract-edits.ts';
 import type { ApplicabilityPatch } from '../../../core/terms/patches.ts';
-import type { NamedIds } from '../terms/named-ids.ts';
+import type { NamedIds } from '../terms/terms-context.ts';
 
 export function namedByUpdates(updates: Updates): NamedIds {
   const { updateSpendThreshold: spend, updatePrepaidBalanceThreshold: prepaid } = updates;

@@ -4,13 +4,7 @@ import type { Applicability } from '../../../core/terms/applicability.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';
 import type { RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
 import type { TermsInput } from './build-terms.ts';
-
-export interface NamedIds {
-  readonly productIds: readonly string[];
-  readonly creditTypeIds: readonly string[];
-  /** Ids and temporary ids of commits and credits. */
-  readonly balanceIds: readonly string[];
-}
+import type { NamedIds } from './terms-context.ts';
 
 export function namedIds(input: TermsInput): NamedIds {
   const commits = [...input.commits, ...input.credits];

@@ -15,7 +15,6 @@ import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards.ts';
 import { loadRateEntries } from '../../../store/rates.ts';
-import type { NamedIds } from './named-ids.ts';
 
 /** A subscription that recurring terms may be tied to. */
 export interface SubscriptionFacts {
@@ -49,6 +48,14 @@ export interface CardFacts {
   readonly productIds: ReadonlySet<string>;
   /** `<product id>:<billing frequency>` of their subscription rates. */
   readonly subscriptionRates: ReadonlySet<string>;
+}
+
+/** What terms name, to be looked up in one go. */
+export interface NamedIds {
+  readonly productIds: readonly string[];
+  readonly creditTypeIds: readonly string[];
+  /** Ids and temporary ids of commits and credits. */
+  readonly balanceIds: readonly string[];
 }
 
 /** What is looked up, as opposed to what the request itself defines. */
