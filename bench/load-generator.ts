@@ -49,7 +49,7 @@ const ACCEPTED = /"accepted":(\d+)/;
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /** Runs the load and resolves when every request that was sent has been answered. */
-export async function generateLoad(options: LoadOptions): Promise<LoadResult> {
+async function generateLoad(options: LoadOptions): Promise<LoadResult> {
   const load = new Load(options);
   return load.run();
 }

@@ -13,7 +13,7 @@ const START_SECONDS_MAX = 600;
 /** Clock ticks per second of /proc, a constant of Linux on every platform that Node supports. */
 const TICKS_PER_SECOND = 100;
 
-export interface TimedAnswer {
+interface TimedAnswer {
   readonly body: unknown;
   readonly milliseconds: number;
 }

@@ -64,7 +64,7 @@ function actorOf(token: Token, now: Instant): Actor | null {
 }
 
 /** SHA-256 in lower-case hex. Tokens are random, so that a plain hash cannot be reversed by guessing. */
-export function hashToken(text: string): string {
+function hashToken(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 

@@ -50,4 +50,3 @@ export const COLLECTION_METHODS = [
   'auto_charge_payment_intent',
   'manually_charge_payment_intent',
 ] as const;
-export type CollectionMethod = (typeof COLLECTION_METHODS)[number];

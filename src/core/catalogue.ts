@@ -55,7 +55,7 @@ export type UsageRate =
  * The part of other products' charges that a COMPOSITE product costs: prices are fractions, 0.05 is 5 %.
  * It has no pricing unit of its own. `minimum` is the least charge of a billing period.
  */
-export type PercentageRate =
+type PercentageRate =
   | { readonly rateType: 'PERCENTAGE'; readonly price: Decimal; readonly minimum: Decimal | null }
   | {
       readonly rateType: 'TIERED_PERCENTAGE';
@@ -64,7 +64,7 @@ export type PercentageRate =
     };
 
 /** The older way to price a SUBSCRIPTION product; `quantity` is what a subscription starts with. */
-export interface SubscriptionRate {
+interface SubscriptionRate {
   readonly rateType: 'SUBSCRIPTION';
   readonly price: Decimal;
   readonly quantity: Decimal | null;

@@ -43,7 +43,7 @@ export interface ConversionLine extends LineAmounts {
 export type InvoiceLine = UsageInvoiceLine | ConversionLine;
 
 /** Usage that no rate covers: it gives no line, and must not go unnoticed either. */
-export interface UnpricedUsage {
+interface UnpricedUsage {
   readonly kind: 'unpriced_usage';
   readonly productId: string;
   readonly productName: string;

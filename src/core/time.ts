@@ -66,7 +66,7 @@ function utc(y: number, monthIndex: number, d: number, h = 0, mi = 0, s = 0, ms 
   return date.getTime();
 }
 
-export function daysInMonth(year: number, monthIndex: number): number {
+function daysInMonth(year: number, monthIndex: number): number {
   return new Date(utc(year, monthIndex + 1, 0)).getUTCDate();
 }
 

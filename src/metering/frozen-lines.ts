@@ -15,7 +15,7 @@ import type { ClickHouse } from './client/clickhouse.ts';
 const COLUMNS = ['breakdown_id', 'line_index', 'first_hour', 'hours', 'quantities', 'amounts'] as const;
 
 /** What happened to a line in one hour. */
-export type FrozenHour = Omit<LineWindow, 'position'>;
+type FrozenHour = Omit<LineWindow, 'position'>;
 
 export interface FrozenBreakdown {
   readonly breakdownId: string;

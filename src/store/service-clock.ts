@@ -4,12 +4,6 @@ import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { serviceClock } from './schema/service-clock.ts';
 
-/** The stored instant, or null where the service has never run with a sandbox clock. */
-export async function findServiceClock(db: Database | Transaction): Promise<Instant | null> {
-  const rows = await db.select({ now: serviceClock.now }).from(serviceClock);
-  return rows[0]?.now ?? null;
-}
-
 /** Moves the stored clock to `now` unless it is already later; returns what it then shows. */
 export async function advanceServiceClock(db: Database | Transaction, now: Instant): Promise<Instant> {
   const rows = await db

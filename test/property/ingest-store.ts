@@ -28,7 +28,7 @@ const STORED_EVENT = z.object({
   version: z.string(),
 });
 
-export type StoredEvent = z.infer<typeof STORED_EVENT>;
+type StoredEvent = z.infer<typeof STORED_EVENT>;
 
 const EVENTS_SQL = `
   SELECT transaction_id, customer_ref, event_type, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,

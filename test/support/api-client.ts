@@ -12,7 +12,7 @@ export type ApiTarget = { readonly routes: readonly RouteDefinition[] } & (
   | { readonly baseUrl: string }
 );
 
-export interface CallOptions {
+interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the client's own; null sends none. */

@@ -115,7 +115,7 @@ function isLater(event: NaiveEvent, than: NaiveEvent): boolean {
 }
 
 /** Order of texts in ClickHouse: by their UTF-8 bytes. */
-export function byteOrder(a: string, b: string): number {
+function byteOrder(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

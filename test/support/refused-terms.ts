@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from './stores.ts';
 import { type Body, START } from './term-fixtures.ts';
 
 /** What is wrong, the terms of the contract that has it, and what is answered. */
-export type RefusalCase = [string, () => Body, RegExp];
+type RefusalCase = [string, () => Body, RegExp];
 
 export interface RefusalBench {
   /** Filled in before the first test. */

@@ -29,7 +29,7 @@ export interface ClickHouseBackend {
  * A query that runs longer than this is ended by the engine. Nothing the API asks takes as long; bulk
  * reads and invoice runs state their own limit.
  */
-export const EXECUTION_TIME_MAX_SECONDS = 30;
+const EXECUTION_TIME_MAX_SECONDS = 30;
 
 const DEFAULT_SETTINGS = { max_execution_time: EXECUTION_TIME_MAX_SECONDS };
 

@@ -46,7 +46,7 @@ const LOAD_MAX = 0.85;
 /** Share of used slots after a rebuild: 16 bytes ÷ 0.68 = 23.5 bytes per id at worst. */
 const LOAD_AFTER_REBUILD = LOAD_MAX / 1.25;
 
-export interface StoredId {
+interface StoredId {
   readonly acceptedSeconds: number;
   /** By how much its timestamp lies behind that; 0 where it does not. */
   readonly aheadSeconds: number;

@@ -16,7 +16,7 @@ import { createSharing } from './sharing.ts';
 import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 import { type ValidEvent, validateEvents } from './validate-events.ts';
 
-export interface IngestLog {
+interface IngestLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
@@ -38,14 +38,14 @@ export interface IngestOptions {
   readonly onRepeat?: (event: ValidEvent, now: Instant) => void;
 }
 
-export interface IngestOutcome {
+interface IngestOutcome {
   /** Events newly stored by this request. */
   readonly accepted: number;
   /** Events whose id was accepted before within the window, or earlier in the same request. */
   readonly duplicates: number;
 }
 
-export interface IngestStats {
+interface IngestStats {
   readonly acceptedTotal: number;
   readonly duplicatesTotal: number;
   readonly ids: number;

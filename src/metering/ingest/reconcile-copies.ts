@@ -80,7 +80,7 @@ export async function reconcileCopies(
  * copy that counts and differs from it. The lowest tick is the first; at the same microsecond the sorting
  * key decides, so that there is one order everywhere.
  */
-export function conflictingCopies(rows: readonly StoredCopy[], windowDays: number): StoredCopy[] {
+function conflictingCopies(rows: readonly StoredCopy[], windowDays: number): StoredCopy[] {
   const windowSeconds = (windowDays * DAY_MS) / 1000;
   const inOrder = rows.toSorted(
     (left, right) => left.tick - right.tick || compare(keyOf(left), keyOf(right)),

@@ -30,7 +30,7 @@ export interface StatementContext {
   readonly scope: readonly string[];
 }
 
-export interface RelationColumn {
+interface RelationColumn {
   /** As the query names it; null for an unnamed expression. */
   readonly name: string | null;
   readonly type: ValueType;

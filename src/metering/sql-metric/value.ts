@@ -58,7 +58,7 @@ export function describe(type: ValueType): string {
 }
 
 /** The same reading of a number as everywhere in metering. */
-export function parsedNumber(definitions: Definitions, text: string): string {
+function parsedNumber(definitions: Definitions, text: string): string {
   return definitions.define(`arrayElement(${numbersSql([`ifNull(${text}, '')`])}, 1)`);
 }
 

@@ -49,7 +49,7 @@ export function rolledOver(source: RolloverSource, renewal: Renewal, earlier: Co
 }
 
 /** A fraction of what was granted, as far as it is left; exact. `fraction` is from 0 to 1. */
-export function rolledAmount(granted: Decimal, fraction: Decimal, left: Decimal): Decimal {
+function rolledAmount(granted: Decimal, fraction: Decimal, left: Decimal): Decimal {
   return minimum(left, fraction.times(granted));
 }
 

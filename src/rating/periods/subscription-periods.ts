@@ -39,7 +39,7 @@ export function subscriptionPeriods(
   return { previous: end === null ? null : periodContaining(terms, end - 1), current: null, next: null };
 }
 
-export function subscriptionPeriodTerms(contract: Contract, subscription: Subscription): PeriodTerms {
+function subscriptionPeriodTerms(contract: Contract, subscription: Subscription): PeriodTerms {
   const { billingFrequency: frequency, startingAt: start, endingBefore } = subscription;
   const ends = [endingBefore, contract.endingBefore].filter((end) => end !== null);
   return {

@@ -18,7 +18,7 @@ import { contains, type Instant } from '../../core/time.ts';
 import type { GroupValues } from '../usage/group-values.ts';
 
 /** A commit or credit that pays for the usage in question. */
-export interface PayingBalance {
+interface PayingBalance {
   /** The commit or credit itself. */
   readonly id: string;
   /** What created it, for the children of recurring commits and credits. */

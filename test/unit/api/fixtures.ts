@@ -8,7 +8,7 @@ import { type ApiClient, createApiClient } from '../../support/api-client.ts';
 
 const SCOPES: Readonly<Record<string, TokenScope>> = { reader: 'read', writer: 'write', sender: 'ingest' };
 
-export const authenticate: Authenticate = async (token) => {
+const authenticate: Authenticate = async (token) => {
   const scope = SCOPES[token];
   return scope === undefined ? null : { id: token, name: token, scope };
 };
