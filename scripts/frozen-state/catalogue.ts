@@ -28,7 +28,7 @@ export interface Catalogue {
 }
 
 const BEGINNING = '2026-01-01T00:00:00Z';
-export const EXACT = '0.123456789012345678901';
+const EXACT = '0.123456789012345678901';
 
 /** Custom fields that are sent with an object. */
 export const fields = (value: string) => ({ custom_fields: { source: value } });
