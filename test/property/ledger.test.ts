@@ -9,7 +9,8 @@ import { withEndDate } from '../../src/billing/contracts/terms/truncate-terms.ts
 import { Decimal, minimum, sum, ZERO } from '../../src/core/decimal.ts';
 import { COMMIT_TYPES, type Commit } from '../../src/core/terms/commits.ts';
 import type { Contract, FullContract } from '../../src/core/terms/contract.ts';
-import { type Balance, balanceOf, type LedgerFacts } from '../../src/core/terms/ledger.ts';
+import type { Balance } from '../../src/core/terms/ledger.ts';
+import { balanceOf, type LedgerFacts } from '../../src/rating/balances/ledger.ts';
 import { commitWith, contractWith } from '../unit/core/terms/fixtures.ts';
 
 const INSTANT_MAX = 100;

@@ -1,8 +1,9 @@
 /** The ledgers and balances of the commits and credits of contracts, with what is known beyond their terms. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract, Transition } from '../../core/terms/contract.ts';
-import { type Balance, balanceOf } from '../../core/terms/ledger.ts';
+import type { Balance } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
+import { balanceOf } from '../../rating/balances/ledger.ts';
 import type { Database } from '../../store/database.ts';
 import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
 import { loadWithheld } from './withheld.ts';

@@ -2,8 +2,9 @@
 import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { Commit } from '../../../../src/core/terms/commits.ts';
-import { balanceOf, type LedgerFacts, ledgerEntryType } from '../../../../src/core/terms/ledger.ts';
-import { accessWith, commitWith } from './fixtures.ts';
+import { ledgerEntryType } from '../../../../src/core/terms/ledger.ts';
+import { balanceOf, type LedgerFacts } from '../../../../src/rating/balances/ledger.ts';
+import { accessWith, commitWith } from '../../core/terms/fixtures.ts';
 
 /** Of one time, entries are in this order. */
 const TWO_SEGMENTS = { accessSchedule: accessWith(['b', '20.5', 10, 30], ['a', '10', 0, 20]) };
