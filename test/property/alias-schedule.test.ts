@@ -1,7 +1,7 @@
 /** Alias schedules against a model that keeps, day by day, which assignments are still alive. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cardBehindAlias, effectiveAssignments } from '../../src/billing/rate-cards/alias-schedule.ts';
+import { cardBehindAlias, effectiveAssignments } from '../../src/rating/rates/alias-schedule.ts';
 import type { AliasAssignment } from '../../src/store/rate-cards.ts';
 
 const DAYS = 30;

@@ -1,9 +1,9 @@
 /** The rate card that a new contract is priced by: named by id, or by an alias as of the contract's start. */
 import { invalid, namesNothing, words } from '../../core/errors.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
+import { cardBehindAlias } from '../../rating/rates/alias-schedule.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { findRateCard, loadAliasAssignments, type RateCard } from '../../store/rate-cards.ts';
-import { cardBehindAlias } from '../rate-cards/alias-schedule.ts';
 
 export interface RateCardReference {
   readonly rateCardId: string | null;

@@ -1,11 +1,12 @@
 /** Provisions a customer: creates a contract from a package (docs/packages.md, "Provisioning"). */
-import { assignmentAt, assignmentsInForce } from '../../core/alias-schedule.ts';
+
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
 import { type FieldPath, invalid, notFound, Refusal, words } from '../../core/errors.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import type { Package } from '../../core/terms/packages.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
+import { assignmentAt, assignmentsInForce } from '../../rating/rates/alias-schedule.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Transaction } from '../../store/database.ts';
 import { holdPackage, loadPackageAliases } from '../../store/packages.ts';

@@ -1,5 +1,5 @@
 /** Reading and archiving packages, and the contracts that were made of them. */
-import { assignmentsInForce } from '../../core/alias-schedule.ts';
+
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../core/custom-fields.ts';
@@ -9,6 +9,7 @@ import type { Page, PageRequest } from '../../core/paging.ts';
 import { addRelative } from '../../core/relative-time.ts';
 import type { Package } from '../../core/terms/packages.ts';
 import type { Instant } from '../../core/time.ts';
+import { assignmentsInForce } from '../../rating/rates/alias-schedule.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';

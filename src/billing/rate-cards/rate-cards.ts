@@ -6,6 +6,7 @@ import { assert, invalid, notFound, words } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
+import { effectiveAssignments } from '../../rating/rates/alias-schedule.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import {
@@ -25,7 +26,6 @@ import {
 } from '../../store/rate-cards.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
-import { effectiveAssignments } from './alias-schedule.ts';
 
 interface Deps {
   readonly db: Database;

@@ -26,7 +26,7 @@ export const packages = pgTable(
 
 /**
  * Every assignment of an alias to a package, as it was made. Which package an alias means at an instant is
- * derived (core/alias-schedule.ts), so a takeover never has to change another package's rows.
+ * derived (rating/rates/alias-schedule.ts), so a takeover never has to change another package's rows.
  */
 export const packageAliases = pgTable(
   'package_aliases',

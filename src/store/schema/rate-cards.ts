@@ -47,7 +47,7 @@ export const rateCardConversions = pgTable(
 
 /**
  * Every assignment of an alias to a card, as it was made. Which card an alias means at an instant is
- * derived (billing/rate-cards/alias-schedule.ts), so a takeover never has to change another card's rows.
+ * derived (rating/rates/alias-schedule.ts), so a takeover never has to change another card's rows.
  */
 export const rateCardAliases = pgTable(
   'rate_card_aliases',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cardBehindAlias, effectiveAssignments } from '../../../../src/billing/rate-cards/alias-schedule.ts';
+import { cardBehindAlias, effectiveAssignments } from '../../../../src/rating/rates/alias-schedule.ts';
 import type { AliasAssignment } from '../../../../src/store/rate-cards.ts';
 
 let sequence = 0;
