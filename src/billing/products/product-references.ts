@@ -1,10 +1,10 @@
 /** What a product refers to: its metric, the parts of a composite. Looks them up and refuses bad ones. */
 import { assert, invalid } from '../../core/errors.ts';
+import { compositeCycle } from '../../rating/composites/composite-cycles.ts';
 import { findMetric, loadMetrics } from '../../store/billable-metrics.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { ProductChanges, StoredProductVersion } from '../../store/product-versions.ts';
 import { loadComposites, loadProducts, lockComposites, type StoredProduct } from '../../store/products.ts';
-import { compositeCycle } from './composite-cycles.ts';
 import { checkGroupKeys } from './product-definition.ts';
 
 /** Refuses (`invalid`) terms that name a metric or products which do not exist, or a metric that is archived. */

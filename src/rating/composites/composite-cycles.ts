@@ -4,10 +4,20 @@
  * A composite counts the spend of the products that it names by id or by tag; of composites only if it
  * opts in (`include_composite_spend`). A chain of such composites must not come back to its start.
  */
-import type { StoredProductVersion } from '../../store/product-versions.ts';
-import type { StoredProduct } from '../../store/products.ts';
+import type { ProductVersion } from '../../core/catalogue.ts';
 
-type Composite = Pick<StoredProduct, 'id' | 'versions'>;
+/** What decides which products a composite counts, and which composites count it. */
+interface CompositeVersion extends Pick<ProductVersion, 'startingAt' | 'tags'> {
+  readonly compositeProductIds: readonly string[];
+  readonly compositeTags: readonly string[];
+  readonly includeCompositeSpend: boolean;
+}
+
+interface Composite {
+  readonly id: string;
+  /** The initial version first, then by `startingAt`. */
+  readonly versions: readonly CompositeVersion[];
+}
 
 /**
  * The ids on the way from a product back to itself, at whatever time that happens; null where it never
@@ -25,13 +35,13 @@ export function compositeCycle(composites: readonly Composite[], productId: stri
   return null;
 }
 
-function startOf({ startingAt }: StoredProductVersion): number {
+function startOf({ startingAt }: CompositeVersion): number {
   return startingAt ?? Number.NEGATIVE_INFINITY;
 }
 
 /** Searches breadth first, so that the shortest way is told. */
 function wayBack(
-  inForce: ReadonlyMap<string, StoredProductVersion | undefined>,
+  inForce: ReadonlyMap<string, CompositeVersion | undefined>,
   productId: string,
 ): string[] | null {
   const ways: string[][] = [[productId]];
@@ -50,7 +60,7 @@ function wayBack(
   return null;
 }
 
-function counts(composite: StoredProductVersion, id: string, version: StoredProductVersion): boolean {
+function counts(composite: CompositeVersion, id: string, version: CompositeVersion): boolean {
   if (!composite.includeCompositeSpend) return false;
   return (
     composite.compositeProductIds.includes(id) ||
