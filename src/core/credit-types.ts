@@ -36,3 +36,7 @@ export const FIAT_CREDIT_TYPES: readonly CreditType[] = [
   USD_CENTS,
   ...OTHER_FIAT_CODES.map((code) => ({ id: derivedId('credit-type', code), name: code })),
 ];
+
+export function isFiat(creditTypeId: string): boolean {
+  return FIAT_CREDIT_TYPES.some((fiat) => fiat.id === creditTypeId);
+}

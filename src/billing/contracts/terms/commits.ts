@@ -1,4 +1,5 @@
 /** What makes a commit or a credit sound, and how one is made of it (docs/contracts.md, "Commits and credits"). Pure. */
+import { isFiat } from '../../../core/credit-types.ts';
 import { decimal, ONE, sum, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
@@ -9,7 +10,6 @@ import { validateApplicability, validateHierarchyAccess } from './applicability.
 import { refusePaymentGate } from './payment-gates.ts';
 import { type ExpandedSchedule, expandSchedule, totalOf } from './point-schedule.ts';
 import {
-  isFiat,
   requireCreditType,
   requireEndAfterStart,
   requireFixedProduct,

@@ -1,26 +1,17 @@
-/** Invoice schedules: checking them, and expanding recurring ones (docs/contracts.md, "Schedules"). Pure. */
-import { USD_CENTS } from '../../../core/credit-types.ts';
-import { Decimal, divideTo20Places, ONE, roundDecimal, ZERO } from '../../../core/decimal.ts';
-import { assert, type FieldPath, invalid, words } from '../../../core/errors.ts';
+/** Invoice schedules: checking them, and writing recurring ones out (docs/contracts.md, "Schedules"). Pure. */
+import { type Decimal, ONE, ZERO } from '../../../core/decimal.ts';
+import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type {
   AmountInput,
   InvoiceItem,
   InvoiceScheduleInput,
   RecurringScheduleInput,
-  ScheduleFrequency,
 } from '../../../core/terms/schedules.ts';
-import { addMonths, DAY_MS, type Instant } from '../../../core/time.ts';
-import { isFiat, requireCreditType, type TermsContext } from './terms-context.ts';
+import { occurrenceDates, recurringItems } from '../../../rating/periods/recurring-schedule.ts';
+import { requireCreditType, type TermsContext } from './terms-context.ts';
 
 /** A century of months: more dates than this in one schedule are a mistake. */
 const OCCURRENCES_MAX = 1_200;
-
-const MONTHS: Readonly<Record<Exclude<ScheduleFrequency, 'WEEKLY'>, number>> = {
-  MONTHLY: 1,
-  QUARTERLY: 3,
-  SEMI_ANNUAL: 6,
-  ANNUAL: 12,
-};
 
 export type ScheduleItem = Omit<InvoiceItem, 'id'>;
 
@@ -84,51 +75,13 @@ function occurrences(
   if (recurring.endingBefore <= recurring.startingAt) {
     throw invalid([...path, 'endingBefore'], words`must be after ${['startingAt']}`);
   }
-  const timestamps = occurrenceDates(recurring);
-  if (timestamps.length > OCCURRENCES_MAX) {
+  const dates = occurrenceDates(recurring, OCCURRENCES_MAX + 1);
+  if (dates.length > OCCURRENCES_MAX) {
     throw invalid([...path, 'endingBefore'], `gives more than ${OCCURRENCES_MAX} dates`);
   }
   const { unitPrice, quantity } = resolveAmount(recurring, path);
-  const shares = sharesOf(unitPrice, timestamps.length, recurring.amountDistribution, creditTypeId);
-  return timestamps.map((timestamp, index) => {
-    const share = shares[index];
-    assert(share !== undefined, 'every date has a share');
-    return { timestamp, unitPrice: share, quantity, amount: share.times(quantity) };
-  });
-}
-
-/** Start + k × frequency, strictly before the end; one more than the limit at most. */
-function occurrenceDates({ startingAt, endingBefore, frequency }: RecurringScheduleInput): Instant[] {
-  const dates: Instant[] = [];
-  for (let k = 0; dates.length <= OCCURRENCES_MAX; k++) {
-    const at =
-      frequency === 'WEEKLY' ? startingAt + k * 7 * DAY_MS : addMonths(startingAt, k * MONTHS[frequency]);
-    if (at >= endingBefore) break;
-    dates.push(at);
-  }
-  return dates;
-}
-
-/** Shares of the unit price; the quantity stays. Rounded ones go down to the minor unit, the rest is in the last. */
-function sharesOf(
-  unitPrice: Decimal,
-  count: number,
-  distribution: RecurringScheduleInput['amountDistribution'],
-  creditTypeId: string,
-): Decimal[] {
-  const all = (share: Decimal) => Array.from({ length: count }, () => share);
-  if (distribution === 'EACH') return all(unitPrice);
-  const divisor = new Decimal(String(count));
-  const share = divideTo20Places(unitPrice, divisor);
-  if (distribution === 'DIVIDED') return all(share);
-  const rounded = roundDecimal(share, 'ROUND_DOWN', minorUnitPlaces(creditTypeId));
-  const last = unitPrice.minus(rounded.times(divisor.minus(ONE)));
-  return [...all(rounded).slice(1), last];
-}
-
-/** US dollars are counted in cents; other currencies in whole units of which a hundredth is the smallest coin. */
-function minorUnitPlaces(creditTypeId: string): number {
-  return creditTypeId === USD_CENTS.id || !isFiat(creditTypeId) ? 0 : 2;
+  const { amountDistribution } = recurring;
+  return recurringItems(dates, { unitPrice, quantity, amountDistribution }, creditTypeId);
 }
 
 export function totalOf(items: readonly Pick<ScheduleItem, 'amount'>[]): Decimal {

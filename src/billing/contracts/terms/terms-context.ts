@@ -3,7 +3,7 @@
  * terms of a request, so that the checks themselves are plain functions.
  */
 import type { BillingFrequency, Product } from '../../../core/catalogue.ts';
-import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
+import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';
 import type { Decimal } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { isUuid } from '../../../core/ids.ts';
@@ -132,10 +132,6 @@ export function requireCreditType(context: TermsContext, id: string | null, fiel
   const known = id ?? USD_CENTS.id;
   if (!context.creditTypes.has(known)) throw invalid(field, `pricing unit ${known} not found`);
   return known;
-}
-
-export function isFiat(creditTypeId: string): boolean {
-  return FIAT_CREDIT_TYPES.some((fiat) => fiat.id === creditTypeId);
 }
 
 /** Refuses (`invalid`) a range that does not end after it starts. */
