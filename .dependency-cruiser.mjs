@@ -98,21 +98,21 @@ export default {
       name: 'no-circles',
       comment: 'Files that import each other, by type too, cannot be understood one at a time.',
       severity: 'error',
-      from: {},
+      from: { path: OURS },
       to: { circular: true },
     },
     {
       name: 'imports-exist',
       comment: 'An import that is not found would escape every other rule.',
       severity: 'error',
-      from: {},
+      from: { path: OURS },
       to: { couldNotResolve: true },
     },
   ],
   options: {
     // TypeScript 7 has no interface for tools to parse with.
     parser: 'swc',
-    doNotFollow: { path: '^node_modules/' },
+    doNotFollow: { path: '(?:^|/)node_modules/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default'] },
   },
 };
