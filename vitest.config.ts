@@ -14,6 +14,12 @@ const ONE_NODE_ANYWAY = 'test/integration/dedup-two-services.test.ts';
 const ON_ONE_NODE = [...ON_ANY_CLICKHOUSE, 'test/integration/clickhouse-statements.test.ts'];
 const ON_SHARDS = [...ON_ANY_CLICKHOUSE, 'test/property/{usage,sql}*.test.ts'];
 
+/** They open an engine on a directory of their own, which binds the process, or change the process itself. */
+const IN_OWN_PROCESS = [
+  'test/integration/clickhouse-embedded.test.ts',
+  'test/integration/clickhouse-remote-files.test.ts',
+];
+
 const overHttp = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
   test: {
@@ -26,9 +32,11 @@ const overHttp = (name: string, include: string[], exclude: string[] = []) => ({
 
 export default defineConfig({
   test: {
-    // A process of its own for every file: the embedded ClickHouse binds one directory per process.
     pool: 'forks',
     maxWorkers: 2,
+    // Importing the service costs more than most files do with it: files share a process, one after the other.
+    isolate: false,
+    expect: { requireAssertions: true },
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
@@ -37,6 +45,16 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['test/**/*.test.ts'],
+          exclude: IN_OWN_PROCESS,
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'embedded-alone',
+          include: IN_OWN_PROCESS,
+          isolate: true,
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

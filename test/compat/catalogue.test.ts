@@ -14,20 +14,18 @@
  * `POST /v1/credit-types/create` is ours alone; the client's own `post` reaches it.
  */
 import Metronome, { BadRequestError, ConflictError, NotFoundError } from '@metronome/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const USD = { id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2', name: 'USD (cents)' };
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-03-20T12:00:00Z' });
 let client: Metronome;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-03-20T12:00:00Z' });
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
 });
-afterAll(() => service.close());
 
 async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
   const rows: Row[] = [];

@@ -6,12 +6,12 @@
  * - v1.contracts: amend, retrieveRateSchedule
  */
 import Metronome, { BadRequestError, ConflictError, NotFoundError } from '@metronome/sdk';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-20T00:00:00Z' });
 let client: Metronome;
 let catalogue: TermsCatalogue;
 let reference: { readonly customer_id: string; readonly contract_id: string };
@@ -23,7 +23,6 @@ const DATE = '2027-01-01T00:00:00.000Z';
 const END = '2027-10-01T00:00:00.000Z';
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-20T00:00:00Z' });
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
   catalogue = await createTermsCatalogue(service.api);
 });
@@ -37,7 +36,6 @@ beforeEach(async () => {
   });
   reference = { customer_id, contract_id: created.data.id };
 });
-afterAll(() => service.close());
 
 /** Typed by the client: what compiles here is what its users write. */
 function additions(): Omit<Metronome.V2.ContractEditParams, 'customer_id' | 'contract_id'> {

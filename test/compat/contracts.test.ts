@@ -6,25 +6,23 @@
  * - v2.contracts: retrieve, list
  */
 import Metronome, { BadRequestError, ConflictError, NotFoundError } from '@metronome/sdk';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-20T00:00:00Z' });
 let client: Metronome;
 let catalogue: TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-20T00:00:00Z' });
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
   catalogue = await createTermsCatalogue(service.api);
 });
 beforeEach(async () => {
   customer = await createdId(service.api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => service.close());
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const USD = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';

@@ -11,21 +11,19 @@ import Metronome, {
   NotFoundError,
   PermissionDeniedError,
 } from '@metronome/sdk';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { issueToken } from '../../src/access/tokens.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 let client: Metronome;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
 });
-afterAll(() => service.close());
 
 async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
   const rows: Row[] = [];
@@ -34,20 +32,21 @@ async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
 }
 
 it('declares keys, lists them page after page, withdraws them', async () => {
-  const key = { entity: 'customer', key: 'x_account_id', enforce_uniqueness: true } as const;
+  const key = { entity: 'discount', key: 'x_account_id', enforce_uniqueness: true } as const;
+  const before = (await collect(client.v1.customFields.listKeys())).length;
   await client.v1.customFields.addKey(key);
   await expect(client.v1.customFields.addKey(key)).rejects.toBeInstanceOf(ConflictError);
   for (let n = 0; n < 150; n++) {
     await client.v1.customFields.addKey({ entity: 'alert', key: `key ${n}`, enforce_uniqueness: false });
   }
-  expect(await collect(client.v1.customFields.listKeys())).toHaveLength(151);
+  expect(await collect(client.v1.customFields.listKeys())).toHaveLength(before + 151);
   expect(await collect(client.v1.customFields.listKeys({ entities: ['alert'] }))).toHaveLength(150);
-  expect(await collect(client.v1.customFields.listKeys({ entities: ['customer'] }))).toEqual([key]);
+  expect(await collect(client.v1.customFields.listKeys({ entities: ['discount'] }))).toEqual([key]);
   await client.v1.customFields.removeKey({ entity: 'alert', key: 'key 0' });
   await expect(client.v1.customFields.removeKey({ entity: 'alert', key: 'key 0' })).rejects.toBeInstanceOf(
     BadRequestError,
   );
-  expect(await collect(client.v1.customFields.listKeys())).toHaveLength(150);
+  expect(await collect(client.v1.customFields.listKeys())).toHaveLength(before + 150);
 });
 
 it('sets and deletes values, and sees them on customers, contracts and invoices', async () => {
@@ -112,7 +111,10 @@ it('may list keys with a token that only reads, and change nothing with it', asy
     { name: 'reader', scope: 'read', expiresAt: null },
   );
   const reader = new Metronome({ baseURL: service.url, bearerToken });
-  expect(await collect(reader.v1.customFields.listKeys())).not.toEqual([]);
+  const declared = { entity: 'professional_service', key: 'seen', enforce_uniqueness: false } as const;
+  await client.v1.customFields.addKey(declared);
+  const entities = [declared.entity];
+  expect(await collect(reader.v1.customFields.listKeys({ entities }))).toEqual([declared]);
   const key = { entity: 'customer', key: 'never' } as const;
   const target = { entity: 'customer', entity_id: UNKNOWN_ID } as const;
   const attempts = [

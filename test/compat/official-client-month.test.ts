@@ -8,20 +8,18 @@
  * customers.invoices.list, customers.invoices.retrieve, customers.invoices.listBreakdowns (hour and day).
  */
 import Metronome from '@metronome/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
 const MARCH = '2026-03-01T00:00:00.000Z';
 const APRIL = '2026-04-01T00:00:00.000Z';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-03-20T12:00:00Z' });
 let client: Metronome;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-03-20T12:00:00Z' });
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
 });
-afterAll(() => service.close());
 
 /** Tokens by model: the small one flat, the large one with ten units at 2 cents and the rest at 1.5. */
 async function createPriceList(alias: string) {

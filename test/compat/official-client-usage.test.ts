@@ -5,16 +5,15 @@
  * v1.usage.list, search.
  */
 import Metronome from '@metronome/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-03-20T12:00:00Z' });
 let client: Metronome;
 let customer: string;
 let metric: string;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-03-20T12:00:00Z' });
   client = new Metronome({ baseURL: service.url, bearerToken: service.token });
   customer = (await client.v1.customers.create({ name: 'Initech', ingest_aliases: ['initech'] })).data.id;
   const created = await client.v1.billableMetrics.create({
@@ -35,7 +34,6 @@ beforeAll(async () => {
   };
   await client.v1.usage.ingest({ usage: [event, { ...event, event_type: 'again' }] });
 });
-afterAll(() => service.close());
 
 async function collect<Row>(pages: AsyncIterable<Row>): Promise<Row[]> {
   const rows: Row[] = [];

@@ -18,19 +18,17 @@ import Metronome, {
   ConflictError,
   NotFoundError,
 } from '@metronome/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestService, type TestService } from '../support/service.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-03-20T12:00:00Z' });
 let client: Metronome;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-03-20T12:00:00Z' });
   client = createClient({});
 });
-afterAll(() => service.close());
 
 function createClient(options: ClientOptions): Metronome {
   return new Metronome({ baseURL: service.url, bearerToken: service.token, ...options });

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { previewUsage } from '../../src/billing/usage/usage-groups.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { forAnalysis } from '../../src/metering/query/query-limits.ts';
 import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { ACME, EVENTS } from '../support/sql-metric-events.ts';
-import { createTestClickHouse, createTestDatabase } from '../support/stores.ts';
+import { createTestDatabase } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const SLOW = 'SELECT sum(cityHash64(number)) AS s FROM numbers(1000000000000)';
 const IS_RUNNING = `SELECT throwIf(count() < 1) FROM system.processes WHERE query LIKE 'SELECT sum(cityHash64%'`;

@@ -1,6 +1,6 @@
 /** Archiving billing configurations, and what becomes of the contracts that use them. */
 import { inArray } from 'drizzle-orm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchBillingConfiguration } from '../../src/billing/billing-providers/match-configuration.ts';
 import { loadBillingConfigurations } from '../../src/store/billing-configurations.ts';
 import { loadContracts, lockContract, updateContract } from '../../src/store/contracts.ts';
@@ -8,11 +8,10 @@ import { contractEdits } from '../../src/store/schema/contract-edits.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { ACTOR_NAME, CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let later: ApiClient;
 let catalogue: TermsCatalogue;
 let customer: string;
@@ -20,15 +19,12 @@ let customer: string;
 const ARCHIVED_AT = '2026-11-21T00:00:00.000Z';
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   later = createCatalogueApi(pool.db, { now: Date.parse(ARCHIVED_AT) });
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const ARCHIVE = '/v1/archiveCustomerBillingProviderConfigurations';
 const EDIT = '/v2/contracts/edit';

@@ -1,24 +1,15 @@
 import { eq } from 'drizzle-orm';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type BillingConfigurationLookup,
   matchBillingConfiguration,
 } from '../../src/billing/billing-providers/match-configuration.ts';
 import { billingConnections } from '../../src/store/schema/billing-connections.ts';
 import { customerBillingConfigurations, customers } from '../../src/store/schema/customers.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
-
-beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
-});
-
-afterAll(() => pool.close());
+const { pool, api } = await catalogueForFile();
 
 const CONNECT = '/v1/setUpBillingProvider';
 const LIST = '/v1/listConfiguredBillingProviders';

@@ -12,7 +12,7 @@ import { insertFrozenLines, readFrozenLines } from '../../src/metering/frozen-li
 import { applySchema } from '../../src/metering/schema.ts';
 import { readSchemaFiles } from '../../src/metering/schema-files.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
-import type { NaiveEvent } from '../support/naive-usage.ts';
+import type { NaiveEvent } from '../support/naive/usage.ts';
 import { createTestDirectory } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createTestClickHouse } from '../support/stores.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
 
-let clickhouse: ClickHouse;
-
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const anything = z.unknown();
 

@@ -1,11 +1,11 @@
 /** Operations that change a contract: end date, usage filter, archiving; and what it was before. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { databaseForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
+const pool = await databaseForFile();
 /** Each has a clock that stands still at another time: 12:00, 13:00, 14:00 and 15:00 of one day. */
 let api: ApiClient;
 let later: ApiClient;
@@ -18,7 +18,6 @@ const at = (hour: number) => Date.UTC(2026, 10, 20, hour);
 const text = (hour: number) => new Date(at(hour)).toISOString();
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
   api = createCatalogueApi(pool.db, { now: at(12) });
   later = createCatalogueApi(pool.db, { now: at(13) });
   stillLater = createCatalogueApi(pool.db, { now: at(14) });
@@ -28,7 +27,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const START = '2026-10-01T00:00:00Z';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';

@@ -1,26 +1,22 @@
 /** Edits are atomic and follow one another; every change of a contract is in its history. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { ACTOR_NAME, CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { ACTOR_NAME, CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 let contract: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
   contract = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
 });
-afterAll(() => pool.close());
 
 const EDIT = '/v2/contracts/edit';
 const AMEND = '/v1/contracts/amend';
@@ -179,6 +175,7 @@ describe('edits at the same time', () => {
     const uniqueness_key = `shared by ${contract}`;
     await api.post(CONTRACTS, { ...everyTerm(catalogue, customer), uniqueness_key });
     await api.post(EDIT, { ...reference(), uniqueness_key, update_contract_name: 'Fine' });
+    expect(await history()).toMatchObject([{ uniqueness_key, update_contract_name: 'Fine' }]);
   });
 });
 

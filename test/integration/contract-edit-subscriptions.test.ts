@@ -1,11 +1,11 @@
 /** Changes of subscriptions by an edit: ends, quantities and seats. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { databaseForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
+const pool = await databaseForFile();
 let api: ApiClient;
 let catalogue: TermsCatalogue;
 let customer: string;
@@ -14,7 +14,6 @@ let counted: string;
 let seated: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
   // The quantity schedule shows the present and the future: from here all of it is the future.
   api = createCatalogueApi(pool.db, { now: Date.UTC(2026, 8, 30, 12, 30) });
   catalogue = await createTermsCatalogue(api);
@@ -47,7 +46,6 @@ beforeEach(async () => {
   counted = state.text('data.subscriptions[0].id');
   seated = state.text('data.subscriptions[1].id');
 });
-afterAll(() => pool.close());
 
 const at = (month: number) => `2026-${month}-01T00:00:00.000Z`;
 

@@ -1,12 +1,11 @@
 /** A misspelled member of an edit is refused: the edit would be recorded as made without it. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let reference: { readonly customer_id: string; readonly contract_id: string };
 
@@ -14,8 +13,6 @@ const START = '2026-10-01T00:00:00Z';
 const END = '2027-10-01T00:00:00Z';
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
@@ -28,7 +25,6 @@ beforeEach(async () => {
   });
   reference = { customer_id, contract_id };
 });
-afterAll(() => pool.close());
 
 const send = (changes: object): Promise<ApiAnswer> =>
   api.send('POST', '/v2/contracts/edit', { ...reference, ...changes });

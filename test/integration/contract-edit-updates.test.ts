@@ -1,21 +1,18 @@
 /** Changes of terms by an edit: each group, what comes of it, and what the history tells of it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 let contract: string;
 let before: ApiAnswer;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
@@ -23,7 +20,6 @@ beforeEach(async () => {
   contract = await createdId(api, CONTRACTS, everyTerm(catalogue, customer));
   before = await get();
 });
-afterAll(() => pool.close());
 
 const EDIT = '/v2/contracts/edit';
 const YEAR_END = '2027-10-01T00:00:00.000Z';

@@ -1,25 +1,21 @@
 /** Edits of contracts: what was asked for is what becomes of the contract, and what its history says. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const EDIT = '/v2/contracts/edit';
 const START = '2026-10-01T00:00:00.000Z';

@@ -1,10 +1,11 @@
 /** Contracts made of packages are the contracts that the same terms make when they are written out. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { withTerms } from '../../src/store/contract-terms.ts';
 import { loadContracts } from '../../src/store/contracts.ts';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { everyTermWrittenOut } from '../support/package-contract.ts';
 import {
   days,
@@ -15,22 +16,17 @@ import {
   weeks,
   years,
 } from '../support/package-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const START = '2026-01-31T07:00:00Z';

@@ -1,16 +1,15 @@
 /** What a contract's own terms do to its invoice: overrides and usage filters, through the API. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
-let service: TestService;
+const service = await serviceForFile();
 let scenario: Scenario;
 /** A card with tokens alone: every metric behind a usage filter has to know the filter's property. */
 let tokensOnlyCardId: string;
 
 beforeAll(async () => {
-  service = await startTestService();
   scenario = await createScenario(service.api, { alias: 'terms' });
   tokensOnlyCardId = await createdId(service.api, '/v1/contract-pricing/rate-cards/create', {
     name: 'Tokens only',
@@ -30,7 +29,6 @@ beforeAll(async () => {
     completion('terms', { id: 't-4', at: '2026-11-08T11:00:00Z', tokens: 100, model: 'small' }),
   ]);
 });
-afterAll(() => service.close());
 
 /** `quantity × unit price` of the token lines of a new contract with these terms, by start. */
 async function tokenLines(terms: object): Promise<string[]> {

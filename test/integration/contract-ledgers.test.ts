@@ -1,11 +1,11 @@
 /** Balances and ledgers of a contract's commits and credits, as time passes and as the contract ends. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { databaseForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
+const pool = await databaseForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
@@ -18,13 +18,11 @@ const EDIT = '/v2/contracts/edit';
 const RELEASE = '/v1/contracts/commits/threshold-billing/release';
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
   catalogue = await createTermsCatalogue(on(1));
 });
 beforeEach(async () => {
   customer = await createdId(on(1), '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 function access(...segments: [number, number, number][]) {
   return {

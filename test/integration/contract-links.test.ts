@@ -1,28 +1,24 @@
 /** Contracts that belong together: renewals, hierarchies; billing configurations; keys that work once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../src/core/ids.ts';
 import { insertCommits } from '../../src/store/commits.ts';
 import { withTerms } from '../../src/store/contract-terms.ts';
 import { loadContracts } from '../../src/store/contracts.ts';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const START = '2026-10-01T00:00:00Z';
 const RENEWED_AT = '2027-01-01T00:00:00.000Z';

@@ -1,11 +1,9 @@
 /** What every operation on a contract answers where there is no such customer, or no such contract of it. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { api } = await catalogueForFile();
 let customer: string;
 let contract: string;
 
@@ -13,12 +11,9 @@ const START = '2026-10-01T00:00:00Z';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   customer = await createdId(api, '/v1/customers', { name: 'Owner' });
   contract = await createdId(api, CONTRACTS, { customer_id: customer, starting_at: START });
 });
-afterAll(() => pool.close());
 
 const filter = { group_key: 'model', group_values: ['a'], starting_at: START };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import {
   ADD_RATES,
@@ -10,9 +10,9 @@ import {
   RATE_CARDS,
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { databaseForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
+const pool = await databaseForFile();
 let api: ApiClient;
 let customer: string;
 let card: string;
@@ -26,7 +26,6 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const day = (month: number, date = 1) => new Date(Date.UTC(2026, month - 1, date)).toISOString();
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
   // The clock stands at 2026-11-20.
   api = createCatalogueApi(pool.db);
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
@@ -68,7 +67,6 @@ beforeAll(async () => {
     ],
   });
 });
-afterAll(() => pool.close());
 
 async function contract(...overrides: object[]): Promise<string> {
   return createdId(api, CONTRACTS, {

@@ -1,18 +1,16 @@
 /** Once a renewal has a finalized invoice, what has rolled over to it does not change any more. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { createScenario, type Scenario } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 let scenario: Scenario;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   scenario = await createScenario(service.api, { alias: 'acme' });
 });
-afterAll(() => service.close());
 
 const reference = (contract_id: string) => ({ customer_id: scenario.customerId, contract_id });
 

@@ -1,27 +1,23 @@
 /** What was sent comes back: every kind of term, from create, get and list, in both versions. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { withTerms } from '../../src/store/contract-terms.ts';
 import { loadContracts } from '../../src/store/contracts.ts';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { ACTOR_NAME, CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { ACTOR_NAME, CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
 const created = { created_at: '2026-11-20T12:34:56.789Z', created_by: ACTOR_NAME };

@@ -1,26 +1,19 @@
 /** Keys of custom fields: an allow-list for each kind of object. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   CUSTOM_FIELD_ENTITIES,
   CUSTOM_FIELD_KEYS_PER_ENTITY_MAX,
   type CustomFieldEntity,
 } from '../../src/core/custom-fields.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { createdId } from '../support/catalogue-api.ts';
 import { ADD_KEY, addKey, LIST_KEYS, REMOVE_KEY, removeKey, setValues } from '../support/custom-fields.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 
-beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
-});
 beforeEach(async () => {
   await pool.db.execute('truncate custom_field_values, custom_field_keys restart identity');
 });
-afterAll(() => pool.close());
 
 async function keysOf(...entities: CustomFieldEntity[]): Promise<unknown[]> {
   return (await api.post(LIST_KEYS, { entities })).list('data');
@@ -172,7 +165,8 @@ describe('removing a key', () => {
     await createdId(api, '/v1/customers', { name: 'First', custom_fields: { team: 'red' } });
     await removeKey(api, 'customer', 'team');
     await addKey(api, 'customer', 'team', { unique: true });
-    await createdId(api, '/v1/customers', { name: 'Second', custom_fields: { team: 'red' } });
+    const second = await createdId(api, '/v1/customers', { name: 'Second', custom_fields: { team: 'red' } });
+    expect((await api.get(`/v1/customers/${second}`)).at('data.custom_fields')).toEqual({ team: 'red' });
   });
 
   test.each([

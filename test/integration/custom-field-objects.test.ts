@@ -1,30 +1,25 @@
 /** Custom fields on objects of every kind: stored with the object, shown wherever it is shown. */
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CUSTOM_FIELD_ENTITIES } from '../../src/core/custom-fields.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { type ObjectKind, objectKinds } from '../support/custom-field-objects.ts';
 import { addKey, DELETE_VALUES, removeKey, setValues, trySetValues } from '../support/custom-fields.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { UNKNOWN } from '../support/term-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 const catalogue = {} as TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   Object.assign(catalogue, await createTermsCatalogue(api));
 });
 beforeEach(async () => {
   await pool.db.execute('truncate custom_field_values, custom_field_keys');
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const kinds = objectKinds(
   () => api,

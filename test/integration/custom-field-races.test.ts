@@ -1,18 +1,12 @@
 /** Requests that race for unique values of custom fields. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { createdId } from '../support/catalogue-api.ts';
 import { addKey, removeKey, setValues, trySetValues } from '../support/custom-fields.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let customers: string[];
 
-beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
-});
 beforeEach(async () => {
   await pool.db.execute('truncate custom_field_values, custom_field_keys');
   customers = await Promise.all(
@@ -21,7 +15,6 @@ beforeEach(async () => {
   await addKey(api, 'customer', 'account', { unique: true });
   await addKey(api, 'customer', 'order', { unique: true });
 });
-afterAll(() => pool.close());
 
 async function fieldsOfAll(): Promise<unknown[]> {
   const answers = await Promise.all(customers.map((id) => api.get(`/v1/customers/${id}`)));

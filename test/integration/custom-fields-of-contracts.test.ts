@@ -1,29 +1,24 @@
 /** Custom fields of contracts over time: edits, amendments, history, earlier states, packages. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ApiClient } from '../support/api-client.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ADD_RATE, CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { allFieldsIn, packageWith } from '../support/custom-field-objects.ts';
 import { ADD_KEY, addKey, LIST_KEYS, removeKey, setValues } from '../support/custom-fields.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { PACKAGES } from '../support/package-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 import { START, termFixtures } from '../support/term-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {
   await pool.db.execute('truncate custom_field_values, custom_field_keys');
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
 });
-afterAll(() => pool.close());
 
 const AMENDED_AT = '2027-01-01T00:00:00Z';
 const schedule = { schedule_items: [{ timestamp: AMENDED_AT, amount: 1 }] };

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { customerRefs } from '../../src/store/customers.ts';
 import { customerBillingConfigurations, customers, ingestAliases } from '../../src/store/schema/customers.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
-
-beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
-});
-
-afterAll(() => pool.close());
+const { pool, api } = await catalogueForFile();
 
 let counter = 0;
 /** Names that no other test uses: all tests of this file share one database. */

@@ -2,17 +2,13 @@
  * Hostile bodies to the real ingest route: each is refused with 400 and the positions of its bad events,
  * nothing of it is stored, and requests beside it are none the worse.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startTestService, type TestService } from '../support/service.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
 const NOW = '2026-11-20T12:00:00Z';
 
-let service: TestService;
-beforeAll(async () => {
-  service = await startTestService({ sandboxNow: NOW });
-});
-afterAll(() => service.close());
+const service = await serviceForFile({ sandboxNow: NOW });
 
 const answerBody = z.object({
   message: z.string(),

@@ -1,15 +1,14 @@
 /** One event counts once, asked of the whole service over HTTP: through usage, whatever a repeat says. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { startTestService, type TestService } from '../support/service.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
 const NOW = '2026-11-20T12:00:00Z';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: NOW });
 let metricId: string;
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: NOW });
   metricId = await created('/v1/billable-metrics/create', {
     name: 'n',
     aggregation_type: 'SUM',
@@ -18,7 +17,6 @@ beforeAll(async () => {
     property_filters: [{ name: 'n', exists: true }],
   });
 });
-afterAll(() => service.close());
 
 const createdBody = z.object({ data: z.object({ id: z.string() }) });
 const usageBody = z.object({ data: z.array(z.object({ value: z.number().nullable() })) });

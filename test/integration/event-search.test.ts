@@ -1,27 +1,38 @@
 /** Event search on the whole service: what was accepted, whom it counts for, and why not for others. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-let service: TestService;
+const EVERYTHING = { name: 'Everything', aggregation_type: 'count' };
+const NOW = '2026-11-10T00:00:00Z';
+
+const service = await serviceForFile({ sandboxNow: NOW });
 let tokens: string;
 let all: string;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   tokens = await createdId(service.api, METRICS, TOKENS_METRIC);
-  all = await createdId(service.api, METRICS, { name: 'Everything', aggregation_type: 'count' });
+  all = await createdId(service.api, METRICS, EVERYTHING);
 });
-afterAll(() => service.close());
 
 const AT = '2026-11-09T10:00:00.123Z';
 const SEARCH = '/v1/events/search';
 
+/** For a test that moves the clock or adds metrics, which every search shows. It has the same two metrics. */
+async function ownService(): Promise<TestService> {
+  const own = await startTestService({ sandboxNow: NOW });
+  onTestFinished(() => own.close());
+  await createdId(own.api, METRICS, TOKENS_METRIC);
+  await createdId(own.api, METRICS, EVERYTHING);
+  return own;
+}
+
 let events = 0;
 /** Sends an event of the metric with this change; returns its id. */
-async function send(change: Record<string, unknown> = {}): Promise<string> {
+async function send(change: Record<string, unknown> = {}, { api } = service): Promise<string> {
   events += 1;
   const event = {
     transaction_id: `t-${events}`,
@@ -31,20 +42,24 @@ async function send(change: Record<string, unknown> = {}): Promise<string> {
     properties: { tokens: '5', model: 'large', region: 'eu' },
     ...change,
   };
-  await service.api.post('/v1/ingest', [event]);
+  await api.post('/v1/ingest', [event]);
   return event.transaction_id;
 }
 
-function search(transactionIds: readonly string[], rest: Record<string, unknown> = {}): Promise<ApiAnswer> {
-  return service.api.post(SEARCH, { transactionIds, ...rest });
+function search(
+  transactionIds: readonly string[],
+  rest: Record<string, unknown> = {},
+  { api } = service,
+): Promise<ApiAnswer> {
+  return api.post(SEARCH, { transactionIds, ...rest });
 }
 
 function column(answer: ApiAnswer, name: string): unknown[] {
   return answer.list('').map((_, index) => answer.at(`[${index}].${name}`));
 }
 
-async function newCustomer(alias: string): Promise<string> {
-  return createdId(service.api, '/v1/customers', { name: `Customer ${alias}`, ingest_aliases: [alias] });
+async function newCustomer(alias: string, { api } = service): Promise<string> {
+  return createdId(api, '/v1/customers', { name: `Customer ${alias}`, ingest_aliases: [alias] });
 }
 
 describe('an accepted event', () => {
@@ -117,36 +132,40 @@ describe('an accepted event', () => {
   });
 
   it('is no longer found when the window in which its id is remembered has passed', async () => {
-    const id = await send({ transaction_id: 'window' });
-    await service.moveClock('2026-12-13T23:59:59Z');
-    expect((await search([id])).list('')).toHaveLength(1);
-    await service.moveClock('2026-12-14T00:00:00Z');
-    expect((await search([id])).list('')).toEqual([]);
-    await send({ transaction_id: id, timestamp: '2026-12-13T00:00:00.000Z' });
-    expect(column(await search([id]), 'timestamp')).toEqual(['2026-12-13T00:00:00.000Z']);
-    expect(column(await search([id]), 'is_duplicate')).toEqual([false]);
+    const own = await ownService();
+    const id = await send({ transaction_id: 'window' }, own);
+    await own.moveClock('2026-12-13T23:59:59Z');
+    expect((await search([id], {}, own)).list('')).toHaveLength(1);
+    await own.moveClock('2026-12-14T00:00:00Z');
+    expect((await search([id], {}, own)).list('')).toEqual([]);
+    await send({ transaction_id: id, timestamp: '2026-12-13T00:00:00.000Z' }, own);
+    expect(column(await search([id], {}, own), 'timestamp')).toEqual(['2026-12-13T00:00:00.000Z']);
+    expect(column(await search([id], {}, own), 'is_duplicate')).toEqual([false]);
   });
 });
 
 describe('a repeat', () => {
   it('is shown behind the event that counts, with what it said and when it came', async () => {
-    const at = '2026-12-13T12:00:00.000Z';
-    const customer = await newCustomer('repeats');
-    const id = await send({ customer_id: 'repeats', timestamp: at });
-    await service.moveClock('2026-12-14T01:00:00Z');
-    await send({
-      transaction_id: id,
-      customer_id: 'other',
-      timestamp: at,
-      properties: { 'a;b': "it's \\ \n" },
-    });
-    await send({ transaction_id: id, customer_id: 'repeats', timestamp: at, event_type: 'x' });
-    const answer = await search([id], { include_unmatched: true });
+    const own = await ownService();
+    const later = '2026-11-10T01:00:00.000Z';
+    const customer = await newCustomer('repeats', own);
+    const id = await send({ customer_id: 'repeats' }, own);
+    await own.moveClock(later);
+    await send(
+      {
+        transaction_id: id,
+        customer_id: 'other',
+        properties: { 'a;b': "it's \\ \n" },
+      },
+      own,
+    );
+    await send({ transaction_id: id, customer_id: 'repeats', event_type: 'x' }, own);
+    const answer = await search([id], { include_unmatched: true }, own);
     expect(column(answer, 'is_duplicate')).toEqual([false, true, true]);
     expect(column(answer, 'customer_id')).toEqual(['repeats', 'other', 'repeats']);
     expect(column(answer, 'event_type')).toEqual(['completion', 'completion', 'x']);
     expect(answer.at('[1].properties')).toEqual({ 'a;b': "it's \\ \n" });
-    expect(answer.at('[1].processed_at')).toBe('2026-12-14T01:00:00.000Z');
+    expect(answer.at('[1].processed_at')).toBe(later);
     expect(column(answer, 'matched_customer.id')).toEqual([customer, undefined, customer]);
     expect(answer.list('[0].matched_billable_metrics')).toHaveLength(2);
     expect(answer.list('[2].matched_billable_metrics')).toEqual([]);
@@ -159,7 +178,7 @@ describe('a repeat', () => {
       transaction_id: 'twice',
       customer_id: 'nobody',
       event_type: 'x',
-      timestamp: '2026-12-13T12:00:00.000Z',
+      timestamp: AT,
     };
     await service.api.post('/v1/ingest', [event, event, event]);
     await service.restart();
@@ -190,7 +209,7 @@ describe('why a metric does not count an event', () => {
 
   it.each(rejected)('is said in a sentence: %s', async (_, change, reason) => {
     const customer = await newCustomer(`why-${events}`);
-    const id = await send({ customer_id: customer, timestamp: '2026-12-13T12:00:00.000Z', ...change });
+    const id = await send({ customer_id: customer, ...change });
     const answer = await search([id], { include_unmatched: true });
     expect(answer.list('[0].unmatched_billable_metrics')).toHaveLength(1);
     expect(answer.at('[0].unmatched_billable_metrics[0]')).toEqual({
@@ -202,13 +221,13 @@ describe('why a metric does not count an event', () => {
   });
 
   it('names an archived metric where it counts the event, and only there', async () => {
-    const archived = await createdId(service.api, METRICS, { ...TOKENS_METRIC, name: 'Old tokens' });
-    await service.api.post('/v1/billable-metrics/archive', { id: archived });
-    const customer = await newCustomer('archive');
-    const at = '2026-12-13T12:00:00.000Z';
-    const counted = await send({ customer_id: customer, timestamp: at });
-    const passed = await send({ customer_id: customer, timestamp: at, event_type: 'chat' });
-    const answer = await search([counted, passed], { include_unmatched: true });
+    const own = await ownService();
+    const archived = await createdId(own.api, METRICS, { ...TOKENS_METRIC, name: 'Old tokens' });
+    await own.api.post('/v1/billable-metrics/archive', { id: archived });
+    const customer = await newCustomer('archive', own);
+    const counted = await send({ customer_id: customer }, own);
+    const passed = await send({ customer_id: customer, event_type: 'chat' }, own);
+    const answer = await search([counted, passed], { include_unmatched: true }, own);
     const named = (path: string) => answer.list(path).map((_, index) => answer.at(`${path}[${index}].name`));
     expect(named('[0].matched_billable_metrics').sort()).toEqual(['Everything', 'Old tokens', 'Tokens']);
     expect(named('[0].unmatched_billable_metrics')).toEqual([]);
@@ -233,25 +252,25 @@ describe('a search that is refused', () => {
 
   it('takes ids of 128 characters of any kind', async () => {
     const id = '𝄞'.repeat(128);
-    await send({ transaction_id: id, timestamp: '2026-12-13T12:00:00.000Z' });
+    await send({ transaction_id: id });
     expect((await search([id])).list('')).toHaveLength(1);
   });
 });
 
-/** The last: the metric counts every event from here on. */
 describe('a metric that is a query', () => {
   it('is listed with its text and the aggregation custom_sql, and elsewhere without one', async () => {
+    const own = await ownService();
+    const { api } = own;
     const sql = 'SELECT COUNT(*) FROM events';
-    const id = await createdId(service.api, METRICS, { name: 'By query', sql });
-    await newCustomer('queried');
-    const timestamp = (await service.api.get('/v1/sandbox/clock')).text('data.now');
-    const answer = await search([await send({ customer_id: 'queried', timestamp })]);
+    const id = await createdId(api, METRICS, { name: 'By query', sql });
+    await newCustomer('queried', own);
+    const answer = await search([await send({ customer_id: 'queried' }, own)], {}, own);
     const matched = z
-      .array(z.looseObject({ id: z.string(), aggregation_type: z.string() }))
+      .array(z.looseObject({ id: z.string(), name: z.string(), aggregation_type: z.string() }))
       .parse(answer.at('[0].matched_billable_metrics'));
     expect(matched.find((metric) => metric.id === id)).toMatchObject({ sql, aggregation_type: 'custom_sql' });
-    expect(matched.find((metric) => metric.id === tokens)).toMatchObject({ aggregation_type: 'SUM' });
-    const metric = await service.api.get(`/v1/billable-metrics/${id}`);
+    expect(matched.find((metric) => metric.name === 'Tokens')).toMatchObject({ aggregation_type: 'SUM' });
+    const metric = await api.get(`/v1/billable-metrics/${id}`);
     expect(metric.at('data')).not.toHaveProperty('aggregation_type');
   });
 });

@@ -1,18 +1,13 @@
 /** Finding events by id where merges and deletions have rewritten what was inserted. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { findEvents } from '../../src/metering/events/find-events.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
-import { createTestClickHouse } from '../support/stores.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 /** Two processes that do not know of each other's events, so that both accept the same id. */
 async function ingestTwice(first: readonly string[], second: readonly string[]): Promise<void> {

@@ -1,13 +1,12 @@
 /** Names and values that every JavaScript object inherits mean nothing here: they are text like any other. */
-import { afterAll, beforeAll, expect, it, test } from 'vitest';
+import { beforeAll, expect, it, test } from 'vitest';
 import { createdId, METRICS } from '../support/catalogue-api.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 let customerId: string;
 let metricId: string;
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   customerId = await createdId(service.api, '/v1/customers', { name: 'Acme', ingest_aliases: ['acme'] });
   metricId = await createdId(service.api, METRICS, {
     name: 'Inherited',
@@ -36,7 +35,6 @@ beforeAll(async () => {
     })),
   );
 });
-afterAll(() => service.close());
 
 const NOVEMBER = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
 

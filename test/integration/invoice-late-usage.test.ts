@@ -1,21 +1,20 @@
 /** Usage that arrives after its invoice was finalized is reported with the invoice, which stays as it was. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { AGGREGATIONS, type Aggregation } from '../../src/core/metric.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { CASES, type Setup, type Use } from '../support/late-usage-cases.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 const JANUARY = '2026-01-01T00:00:00Z';
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-30T00:00:00Z' });
 let metricIds: ReadonlyMap<Aggregation, string>;
 let results: ReadonlyMap<string, Customer>;
 /** Billed for the squares of its amounts. */
 let overflowing: Customer;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-30T00:00:00Z' });
   metricIds = await createMetrics();
   const customers: Customer[] = [];
   for (const { setup, early } of CASES) {
@@ -40,7 +39,6 @@ beforeAll(async () => {
   }
   results = new Map(CASES.map(({ name }, index) => [name, customers[index] as Customer]));
 });
-afterAll(() => service.close());
 
 async function createMetrics() {
   const created = new Map<Aggregation, string>();

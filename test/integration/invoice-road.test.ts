@@ -1,22 +1,25 @@
 /** Events in, invoice out, through the public API on real stores: drafts, breakdowns, finalization. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Decimal, sum } from '../../src/core/decimal.ts';
-import type { ApiAnswer } from '../support/api-client.ts';
+import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-let service: TestService;
+const NOW = '2026-11-10T00:00:00Z';
 
-beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
-});
-afterAll(() => service.close());
+/** For tests that leave the clock where it stands. */
+const service = await serviceForFile({ sandboxNow: NOW });
 
 /** Every page of a list, as one answer per page. */
-async function allPages(path: string, query: Record<string, string | number>): Promise<ApiAnswer[]> {
+async function allPages(
+  api: ApiClient,
+  path: string,
+  query: Record<string, string | number>,
+): Promise<ApiAnswer[]> {
   const pages: ApiAnswer[] = [];
   for (let next: string | undefined; pages.length < 100; ) {
-    const answer = await service.api.get(path, { query: { ...query, next_page: next } });
+    const answer = await api.get(path, { query: { ...query, next_page: next } });
     pages.push(answer);
     const cursor = answer.at('next_page');
     if (typeof cursor !== 'string') return pages;
@@ -26,8 +29,8 @@ async function allPages(path: string, query: Record<string, string | number>): P
 }
 
 /** Sum of `total` and of the quantities per line key over all windows of a breakdown. */
-async function breakdownSums(customerId: string, windowSize: 'HOUR' | 'DAY') {
-  const pages = await allPages(`/v1/customers/${customerId}/invoices/breakdowns`, {
+async function breakdownSums(api: ApiClient, customerId: string, windowSize: 'HOUR' | 'DAY') {
+  const pages = await allPages(api, `/v1/customers/${customerId}/invoices/breakdowns`, {
     starting_on: '2026-11-01T00:00:00Z',
     ending_before: '2026-12-01T00:00:00Z',
     window_size: windowSize,
@@ -57,8 +60,8 @@ function asText(quantities: ReadonlyMap<string, Decimal>): Record<string, string
   return Object.fromEntries([...quantities].map(([key, value]) => [key, value.toFixed()]));
 }
 
-async function invoiceSums(customerId: string, invoiceId: string) {
-  const answer = await service.api.get(`/v1/customers/${customerId}/invoices/${invoiceId}`, {
+async function invoiceSums(api: ApiClient, customerId: string, invoiceId: string) {
+  const answer = await api.get(`/v1/customers/${customerId}/invoices/${invoiceId}`, {
     query: { skip_zero_qty_line_items: true },
   });
   const quantities = new Map<string, Decimal>();
@@ -69,8 +72,8 @@ async function invoiceSums(customerId: string, invoiceId: string) {
   return { total: answer.digits('data.total'), quantities: asText(quantities) };
 }
 
-async function onlyInvoiceId(customerId: string, status: string): Promise<string> {
-  const answer = await service.api.get(`/v1/customers/${customerId}/invoices`, { query: { status } });
+async function onlyInvoiceId(api: ApiClient, customerId: string, status: string): Promise<string> {
+  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status } });
   expect(answer.list('data')).toHaveLength(1);
   return answer.text('data[0].id');
 }
@@ -95,6 +98,11 @@ describe('the road from an event to an invoice', () => {
     await service.api.post('/v1/ingest', EVENTS('road', 'road'));
   });
 
+  const draftSums = async () => {
+    const { customerId } = scenario;
+    return invoiceSums(service.api, customerId, await onlyInvoiceId(service.api, customerId, 'DRAFT'));
+  };
+
   it('shows an acknowledged event in usage and in the draft invoice of the very next request', async () => {
     const usage = await service.api.post('/v1/usage/groups', {
       customer_id: scenario.customerId,
@@ -115,7 +123,7 @@ describe('the road from an event to an invoice', () => {
       { day: '2026-11-05', group: { model: 'large', region: 'us' }, value: '40' },
       { day: '2026-11-09', group: { model: 'small', region: 'eu' }, value: '800' },
     ]);
-    const draft = await invoiceSums(scenario.customerId, await onlyInvoiceId(scenario.customerId, 'DRAFT'));
+    const draft = await draftSums();
     expect(draft.total).toBe(TOTAL);
     expect(draft.quantities).toEqual({
       '"Requests" null null null': '5',
@@ -127,9 +135,9 @@ describe('the road from an event to an invoice', () => {
   });
 
   it('breaks the draft down into hours and days that add up to it', async () => {
-    const draft = await invoiceSums(scenario.customerId, await onlyInvoiceId(scenario.customerId, 'DRAFT'));
-    const days = await breakdownSums(scenario.customerId, 'DAY');
-    const hours = await breakdownSums(scenario.customerId, 'HOUR');
+    const draft = await draftSums();
+    const days = await breakdownSums(service.api, scenario.customerId, 'DAY');
+    const hours = await breakdownSums(service.api, scenario.customerId, 'HOUR');
     expect(days).toEqual({ windows: 30, ...draft });
     expect(hours).toEqual({ windows: 720, ...draft });
   });
@@ -138,49 +146,61 @@ describe('the road from an event to an invoice', () => {
     const retry = EVENTS('road', 'road').map((event) => ({ ...event, properties: { tokens: 1 } }));
     const answer = await service.api.post('/v1/ingest', retry);
     expect(answer.body).toEqual({ accepted: 0, duplicates: 5 });
-    const draft = await invoiceSums(scenario.customerId, await onlyInvoiceId(scenario.customerId, 'DRAFT'));
+    const draft = await draftSums();
     expect(draft.total).toBe(TOTAL);
   });
+});
 
-  it('finalizes a period at its end plus the grace period, with the same id and numbers, and opens the next', async () => {
-    const draftId = await onlyInvoiceId(scenario.customerId, 'DRAFT');
-    await service.moveClock('2026-12-01T23:59:59.999Z');
-    expect(
-      (await service.api.get(`/v1/customers/${scenario.customerId}/invoices/${draftId}`)).at('data.status'),
-    ).toBe('DRAFT');
-    await service.moveClock('2026-12-02T00:00:00Z');
-    const issued = await service.api.get(`/v1/customers/${scenario.customerId}/invoices/${draftId}`);
+describe('a finalized invoice', () => {
+  const ISSUED_AT = '2026-12-02T00:00:00.000Z';
+  let own: TestService;
+  let scenario: Scenario;
+
+  beforeEach(async () => {
+    own = await startTestService({ sandboxNow: NOW });
+    scenario = await createScenario(own.api, { alias: 'road' });
+    await own.api.post('/v1/ingest', EVENTS('road', 'road'));
+  });
+  afterEach(() => own.close());
+
+  it('is the draft at the end of the period plus the grace period, and the next period opens', async () => {
+    const { api } = own;
+    const { customerId } = scenario;
+    const draftId = await onlyInvoiceId(api, customerId, 'DRAFT');
+    const read = () => api.get(`/v1/customers/${customerId}/invoices/${draftId}`);
+    await own.moveClock('2026-12-01T23:59:59.999Z');
+    expect((await read()).at('data.status')).toBe('DRAFT');
+    await own.moveClock(ISSUED_AT);
+    const issued = await read();
     expect(issued.at('data.status')).toBe('FINALIZED');
-    expect(issued.at('data.issued_at')).toBe('2026-12-02T00:00:00.000Z');
+    expect(issued.at('data.issued_at')).toBe(ISSUED_AT);
     expect(issued.digits('data.total')).toBe(TOTAL);
-    const next = await service.api.get(`/v1/customers/${scenario.customerId}/invoices`, {
-      query: { status: 'DRAFT' },
-    });
+    const next = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
     expect(next.list('data')).toHaveLength(1);
     expect(next.at('data[0].start_timestamp')).toBe('2026-12-01T00:00:00.000Z');
   });
 
-  it('never changes a finalized invoice or its breakdown: not by late events, new prices, aliases or a restart', async () => {
+  it('never changes, nor does its breakdown: not by late events, new prices, aliases or a restart', async () => {
+    const { api } = own;
     const { customerId, rateCardId, requestsProductId } = scenario;
-    const invoiceId = await onlyInvoiceId(customerId, 'FINALIZED');
+    await own.moveClock(ISSUED_AT);
+    const invoiceId = await onlyInvoiceId(api, customerId, 'FINALIZED');
     const read = async () => ({
       // What came too late is reported beside the invoice, and is no part of it.
       invoice: {
-        ...((await service.api.get(`/v1/customers/${customerId}/invoices/${invoiceId}`)).at(
-          'data',
-        ) as object),
+        ...((await api.get(`/v1/customers/${customerId}/invoices/${invoiceId}`)).at('data') as object),
         unbilled_late_usage: null,
       },
-      days: await breakdownSums(customerId, 'DAY'),
-      hours: await breakdownSums(customerId, 'HOUR'),
+      days: await breakdownSums(api, customerId, 'DAY'),
+      hours: await breakdownSums(api, customerId, 'HOUR'),
     });
     const before = await read();
     expect(before.days.total).toBe(TOTAL);
     expect(before.hours).toEqual({ ...before.days, windows: 720 });
-    await service.api.post('/v1/ingest', [
+    await api.post('/v1/ingest', [
       completion('road', { id: 'late', at: '2026-11-20T00:00:00Z', tokens: 1_000_000 }),
     ]);
-    await service.api.post('/v1/contract-pricing/rate-cards/addRate', {
+    await api.post('/v1/contract-pricing/rate-cards/addRate', {
       rate_card_id: rateCardId,
       product_id: requestsProductId,
       starting_at: '2026-01-01T00:00:00Z',
@@ -188,8 +208,8 @@ describe('the road from an event to an invoice', () => {
       rate_type: 'FLAT',
       price: 1000,
     });
-    await service.api.post(`/v1/customers/${customerId}/setIngestAliases`, { ingest_aliases: [] });
-    await service.restart();
+    await api.post(`/v1/customers/${customerId}/setIngestAliases`, { ingest_aliases: [] });
+    await own.restart();
     expect(await read()).toEqual(before);
   });
 });
@@ -197,25 +217,30 @@ describe('the road from an event to an invoice', () => {
 describe('late binding', () => {
   it('gives a customer the usage that came under its alias before the alias, or the customer, existed', async () => {
     await service.api.post('/v1/ingest', [
-      completion('early', { id: 'early-1', at: '2026-12-01T10:00:00Z', tokens: 500 }),
+      completion('early', { id: 'early-1', at: '2026-11-01T10:00:00Z', tokens: 500 }),
     ]);
-    const { customerId } = await createScenario(service.api, {
-      alias: 'early',
-      startingAt: '2026-12-01T00:00:00Z',
-    });
-    const draft = await invoiceSums(customerId, await onlyInvoiceId(customerId, 'DRAFT'));
+    const { customerId } = await createScenario(service.api, { alias: 'early' });
+    const draftId = await onlyInvoiceId(service.api, customerId, 'DRAFT');
+    const draft = await invoiceSums(service.api, customerId, draftId);
     expect(draft.total).toBe('17'); // 500 × 0.03 + 1 × 2
   });
 });
 
 describe('a contract that starts in the past', () => {
+  let own: TestService;
+  let path: string;
+
+  beforeAll(async () => {
+    own = await startTestService({ sandboxNow: NOW });
+    const past = { alias: 'past', startingAt: '2026-08-15T00:00:00Z' };
+    const { customerId } = await createScenario(own.api, past);
+    path = `/v1/customers/${customerId}/invoices`;
+    await own.moveClock('2026-12-03T00:00:00Z');
+  });
+  afterAll(() => own.close());
+
   it('gets every elapsed period finalized in order, once', async () => {
-    const { customerId } = await createScenario(service.api, {
-      alias: 'past',
-      startingAt: '2026-08-15T00:00:00Z',
-    });
-    await service.moveClock('2026-12-03T00:00:00Z');
-    const invoices = await service.api.get(`/v1/customers/${customerId}/invoices`);
+    const invoices = await own.api.get(path);
     const periods = invoices
       .list('data')
       .map((_, index) =>
@@ -233,10 +258,8 @@ describe('a contract that starts in the past', () => {
   });
 
   it('pages through invoices in both directions without a gap', async () => {
-    const customers = await service.api.get('/v1/customers', { query: { ingest_alias: 'past' } });
-    const path = `/v1/customers/${customers.text('data[0].id')}/invoices`;
     const starts = async (sort: string) =>
-      (await allPages(path, { limit: 2, sort })).flatMap((page) =>
+      (await allPages(own.api, path, { limit: 2, sort })).flatMap((page) =>
         page.list('data').map((_, index) => page.text(`data[${index}].start_timestamp`)),
       );
     const ascending = await starts('date_asc');

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findMetric } from '../../src/store/billable-metrics.ts';
 
 import { billableMetrics } from '../../src/store/schema/billable-metrics.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi, createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
-
-beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
-});
-
-afterAll(() => pool.close());
+const { pool, api } = await catalogueForFile();
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
@@ -193,7 +184,9 @@ describe('the size of a metric', () => {
     ['a path as long as may be', withFilter({ name: Array(17).fill('p').join('.') })],
     ['an event type as long as may be', { event_type_filter: { in_values: ['t'.repeat(256)] } }],
   ])('%s is accepted', async (_, change) => {
-    await createdId(api, METRICS, { ...LARGEST, ...change });
+    const definition = { ...LARGEST, ...change };
+    const id = await createdId(api, METRICS, definition);
+    expect((await api.get(`/v1/billable-metrics/${id}`)).at('data')).toMatchObject(definition);
   });
 
   test.each([

@@ -1,23 +1,17 @@
 /** Packages that are refused: each names the field that is wrong, and nothing is stored. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { packages } from '../../src/store/schema/packages.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { days, months, onePrepaidCommit, PACKAGES, years } from '../support/package-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
-afterAll(() => pool.close());
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 

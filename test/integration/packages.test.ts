@@ -1,25 +1,21 @@
 /** Packages by themselves: what was sent comes back, keys and aliases, lists, archiving. */
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/api/http/openapi.ts';
 import { packageRoutes } from '../../src/api/routes/packages/routes.ts';
-import type { ApiClient } from '../support/api-client.ts';
 import { ACTOR_NAME, createCatalogueApi, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { expectedPackage } from '../support/expected-package.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { days, everyTemplate, onePrepaidCommit, PACKAGES } from '../support/package-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { createTestDatabase } from '../support/stores.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
 });
-afterAll(() => pool.close());
 
 const GET = '/v1/packages/get';
 const LIST = '/v1/packages/list';

@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
 import { findProduct } from '../../src/store/products.ts';
 import { products } from '../../src/store/schema/products.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import {
-  ACTOR_NAME,
-  createCatalogueApi,
-  createdId,
-  METRICS,
-  PRODUCTS,
-  TOKENS_METRIC,
-} from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { ACTOR_NAME, createdId, METRICS, PRODUCTS, TOKENS_METRIC } from '../support/catalogue-api.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let metricId: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   metricId = await createdId(api, METRICS, TOKENS_METRIC);
 });
-
-afterAll(() => pool.close());
 
 const GET = '/v1/contract-pricing/products/get';
 const LIST = '/v1/contract-pricing/products/list';

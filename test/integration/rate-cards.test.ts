@@ -1,33 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { stringifyJson } from '../../src/api/http/json.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 
 import { rateCardProductOrder } from '../../src/store/rate-cards.ts';
 import { loadRateEntries } from '../../src/store/rates.ts';
 import { rateCardProducts, rateCards, rates } from '../../src/store/schema/rate-cards.ts';
-import type { ApiClient } from '../support/api-client.ts';
 import {
   ACTOR_NAME,
   ADD_RATE,
   ADD_RATES,
-  createCatalogueApi,
   createdId,
   METRICS,
   PRODUCTS,
   RATE_CARDS,
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let plain: string;
 let dimensional: string;
 let subscription: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   const metric = await createdId(api, METRICS, TOKENS_METRIC);
   plain = await createdId(api, PRODUCTS, { name: 'Plain', type: 'USAGE', billable_metric_id: metric });
   dimensional = await createdId(api, PRODUCTS, {
@@ -38,8 +33,6 @@ beforeAll(async () => {
   });
   subscription = await createdId(api, PRODUCTS, { name: 'Seat', type: 'SUBSCRIPTION' });
 });
-
-afterAll(() => pool.close());
 
 const GET = '/v1/contract-pricing/rate-cards/get';
 const LIST = '/v1/contract-pricing/rate-cards/list';

@@ -1,29 +1,24 @@
 /** Every type of rate: what is sent comes back, and what is not sound is refused by its field. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 import { rateCardProducts, rates } from '../../src/store/schema/rate-cards.ts';
-import type { ApiClient } from '../support/api-client.ts';
 import {
   ADD_RATE,
   ADD_RATES,
-  createCatalogueApi,
   createdId,
   METRICS,
   PRODUCTS,
   RATE_CARDS,
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 const products: Record<string, string> = {};
 let credits: string;
 let unconverted: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   const billable_metric_id = await createdId(api, METRICS, TOKENS_METRIC);
   products.usage = await createdId(api, PRODUCTS, { name: 'Usage', type: 'USAGE', billable_metric_id });
   products.seat = await createdId(api, PRODUCTS, { name: 'Seat', type: 'SUBSCRIPTION' });
@@ -37,8 +32,6 @@ beforeAll(async () => {
   credits = await createdId(api, '/v1/credit-types/create', { name: 'Credits' });
   unconverted = await createdId(api, '/v1/credit-types/create', { name: 'Unconverted' });
 });
-
-afterAll(() => pool.close());
 
 const GET_RATES = '/v1/contract-pricing/rate-cards/getRates';
 const EUR = FIAT_CREDIT_TYPES.find((unit) => unit.name === 'EUR')?.id ?? '';

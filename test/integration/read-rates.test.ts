@@ -1,20 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { formatInstant, HOUR_MS } from '../../src/core/time.ts';
-import type { ApiClient } from '../support/api-client.ts';
 import {
   ADD_RATES,
-  createCatalogueApi,
   createdId,
   METRICS,
   PRODUCTS,
   RATE_CARDS,
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { api } = await catalogueForFile();
 let card: string;
 let tokens: string;
 let plain: string;
@@ -36,8 +33,6 @@ function flat(price: number, from: number, to: number | null = null) {
 }
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   const billable_metric_id = await createdId(api, METRICS, TOKENS_METRIC);
   const usage = { type: 'USAGE', billable_metric_id };
   tokens = await createdId(api, PRODUCTS, {
@@ -73,8 +68,6 @@ beforeAll(async () => {
     ],
   });
 });
-
-afterAll(() => pool.close());
 
 async function all(path: string, body: object, limit = 100): Promise<Record<string, unknown>[]> {
   const rows: Record<string, unknown>[] = [];

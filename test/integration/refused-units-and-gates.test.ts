@@ -2,30 +2,26 @@
  * Currencies of commits, payment gates and the scope of spend thresholds are checked alike wherever terms
  * are made: 400, the path of the field, and nothing is stored.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
 import { commits } from '../../src/store/schema/commits.ts';
 import { packages } from '../../src/store/schema/packages.ts';
-import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
-import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 import { type Body, END, START, segment } from '../support/term-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 let contract: string;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   catalogue = await createTermsCatalogue(api);
   customer = await createdId(api, '/v1/customers', { name: 'Customer' });
   contract = await createdId(api, CONTRACTS, header());
 });
-afterAll(() => pool.close());
 
 const header = () => ({ customer_id: customer, rate_card_id: catalogue.card, starting_at: START });
 const edited = () => ({ customer_id: customer, contract_id: contract });

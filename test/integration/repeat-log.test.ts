@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { findRepeats } from '../../src/metering/events/find-events.ts';
 import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const NOW = Date.UTC(2026, 10, 20);
 

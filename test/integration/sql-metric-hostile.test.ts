@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ANALYSIS_LIMITS, type QueryLimits } from '../../src/metering/query/query-limits.ts';
 import { verifyStatement } from '../../src/metering/sql-metric/parse-tree.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { ACME, EVENTS, MONTH } from '../support/sql-metric-events.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
-let clickhouse: ClickHouse;
+const clickhouse = await clickhouseForFile();
 beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
   await storeEvents(clickhouse, EVENTS);
 });
-afterAll(() => clickhouse.close());
 
 const times = (count: number, text: string) => text.repeat(count);
 

@@ -1,8 +1,8 @@
 /** A SQL metric from the API to the invoice: preview, creation, usage, and both breakdown granularities. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 const SQL =
   'SELECT SUM(properties.tokens) AS value, properties.model AS model FROM events ' +
@@ -10,11 +10,10 @@ const SQL =
 
 const NOVEMBER = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
 
-let service: TestService;
+const service = await serviceForFile();
 let customerId: string;
 
 beforeAll(async () => {
-  service = await startTestService();
   customerId = await createdId(service.api, '/v1/customers', { name: 'Query', ingest_aliases: ['query'] });
   await createdId(service.api, '/v1/customers', { name: 'Other', ingest_aliases: ['other'] });
   await service.api.post('/v1/ingest', [
@@ -25,7 +24,6 @@ beforeAll(async () => {
     completion('other', { id: 'o-1', at: '2026-11-03T11:00:00Z', tokens: 1_000_000 }),
   ]);
 });
-afterAll(() => service.close());
 
 const EXPECTED = [
   { day: '2026-11-02', model: 'large', value: 1000.25 },
@@ -44,8 +42,10 @@ async function usage(path: string, body: object) {
 }
 
 it('can be tried without being stored, and then created and read', async () => {
+  const metrics = async () => (await service.api.get('/v1/billable-metrics')).list('data');
+  const before = await metrics();
   expect(await usage('/v1/billable-metrics/preview', { sql: SQL })).toEqual(EXPECTED);
-  expect((await service.api.get('/v1/billable-metrics')).list('data')).toEqual([]);
+  expect(await metrics()).toEqual(before);
   const id = await createdId(service.api, '/v1/billable-metrics/create', { name: 'By query', sql: SQL });
   const metric = await service.api.get(`/v1/billable-metrics/${id}`);
   expect(metric.at('data')).toMatchObject({ name: 'By query', sql: SQL });

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readSqlSeries, type SqlSeriesRequest } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage, type SqlUsageRequest } from '../../src/metering/sql-metric/read-usage.ts';
 import { checkSqlMetric, readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { ACME, EVENTS, MONTH } from '../support/sql-metric-events.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
-let clickhouse: ClickHouse;
+const clickhouse = await clickhouseForFile();
 beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
   await storeEvents(clickhouse, EVENTS);
 });
-afterAll(() => clickhouse.close());
 
 /** Rows over the month, as `value` or as `group values: value`. */
 async function rowsOf(sql: string, change: Partial<SqlUsageRequest> = {}): Promise<(string | null)[]> {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createAuthenticator,
   ensureFirstToken,
@@ -11,17 +11,14 @@ import type { Instant } from '../../src/core/time.ts';
 import { firstToken } from '../../src/embedded/api-token.ts';
 import { tokens } from '../../src/store/schema/tokens.ts';
 import { countTokens } from '../../src/store/tokens.ts';
-import { createTestDatabase, createTestDirectory, type TestDatabase } from '../support/stores.ts';
+import { databaseForFile } from '../support/file-fixtures.ts';
+import { createTestDirectory } from '../support/stores.ts';
 
-let database: TestDatabase;
+const database = await databaseForFile();
 let now: Instant = Date.UTC(2026, 10, 20);
 let passedMs = 0;
 const clock = { now: () => now };
 
-beforeAll(async () => {
-  database = await createTestDatabase();
-});
-afterAll(() => database.close());
 beforeEach(async () => {
   await database.db.delete(tokens);
 });

@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import {
-  CONTRACTS,
-  createCatalogueApi,
-  createdId,
-  METRICS,
-  TOKENS_METRIC,
-} from '../support/catalogue-api.ts';
-import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { CONTRACTS, createdId, METRICS, TOKENS_METRIC } from '../support/catalogue-api.ts';
+import { catalogueForFile, clickhouseForFile } from '../support/file-fixtures.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
-let pool: TestDatabase;
-let clickhouse: ClickHouse;
-let api: ApiClient;
+const clickhouse = await clickhouseForFile();
+const { api } = await catalogueForFile({ clickhouse });
 let metric: string;
 let customer: string;
 let alias: string;
@@ -25,15 +16,7 @@ const PREVIEW = '/v1/billable-metrics/preview';
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  clickhouse = await createTestClickHouse();
-  api = createCatalogueApi(pool.db, { clickhouse });
   metric = await createdId(api, METRICS, TOKENS_METRIC);
-});
-
-afterAll(async () => {
-  await clickhouse.close();
-  await pool.close();
 });
 
 let counter = 0;

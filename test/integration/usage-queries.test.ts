@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/core/errors.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readUsageGroups, type UsageGroupsRequest } from '../../src/metering/query/usage-groups.ts';
 import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
-import type { NaiveEvent } from '../support/naive-usage.ts';
-import { createTestClickHouse } from '../support/stores.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import type { NaiveEvent } from '../support/naive/usage.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const START = Date.UTC(2026, 7, 1);
 const RANGE = { start: START, end: START + DAY_MS };

@@ -3,7 +3,7 @@
  * the line's unit price, for as long as the line lasts; what it does not entitle has no line.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { formatInstant, HOUR_MS, type Instant } from '../../src/core/time.ts';
 import {
   ADD_RATES,
@@ -14,7 +14,7 @@ import {
   RATE_CARDS,
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
-import { startTestService, type TestService } from '../support/service.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
 
 const START = Date.UTC(2026, 10, 1);
 const PERIOD_END = '2026-12-01T00:00:00.000Z';
@@ -22,13 +22,12 @@ const PERIOD_END = '2026-12-01T00:00:00.000Z';
 const HOURS = 48;
 const MODELS = ['large', 'small', 'other'] as const;
 
-let service: TestService;
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 let tokens: string;
 let plain: string;
 let run = 0;
 
 beforeAll(async () => {
-  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   const { api } = service;
   const billable_metric_id = await createdId(api, METRICS, TOKENS_METRIC);
   const usage = { type: 'USAGE', billable_metric_id };
@@ -40,7 +39,6 @@ beforeAll(async () => {
   });
   plain = await createdId(api, PRODUCTS, { ...usage, name: 'Plain', tags: ['llm', 'old'] });
 });
-afterAll(() => service.close());
 
 const hour = fc.integer({ min: 0, max: HOURS - 1 });
 /** Prices and multipliers that are never equal by accident. */

@@ -1,24 +1,18 @@
 /** Any sequence of calls leaves the fields that a naive model says, and answers as it does. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { CustomFieldEntity } from '../../src/core/custom-fields.ts';
-import type { ApiClient } from '../support/api-client.ts';
-import { createCatalogueApi } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { type ObjectKind, objectKinds } from '../support/custom-field-objects.ts';
 import { ADD_KEY, DELETE_VALUES, LIST_KEYS, REMOVE_KEY, SET_VALUES } from '../support/custom-fields.ts';
-import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { catalogueForFile } from '../support/file-fixtures.ts';
 
-let pool: TestDatabase;
-let api: ApiClient;
+const { pool, api } = await catalogueForFile();
 const catalogue = {} as TermsCatalogue;
 
 beforeAll(async () => {
-  pool = await createTestDatabase();
-  api = createCatalogueApi(pool.db);
   Object.assign(catalogue, await createTermsCatalogue(api));
 });
-afterAll(() => pool.close());
 
 const ENTITIES = ['customer', 'rate_card'] as const;
 type Entity = (typeof ENTITIES)[number];

@@ -1,12 +1,7 @@
 /** A real embedded ClickHouse on temporary data for the ingest tests, and what it holds. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { z } from 'zod';
-import { openEmbeddedClickHouse } from '../../src/embedded/chdb.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createClickHouse } from '../../src/metering/client/clickhouse-client.ts';
-import { applySchema } from '../../src/metering/schema.ts';
+import { createTestClickHouse } from '../support/stores.ts';
 
 export interface IngestStore {
   readonly clickhouse: ClickHouse;
@@ -37,9 +32,7 @@ const EVENTS_SQL = `
   ORDER BY ingested_at`;
 
 export async function openIngestStore(): Promise<IngestStore> {
-  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-ingest-'));
-  const clickhouse = createClickHouse(await openEmbeddedClickHouse({ directory }));
-  await applySchema(clickhouse, undefined);
+  const clickhouse = await createTestClickHouse();
   return {
     clickhouse,
     events: () => clickhouse.query({ sql: EVENTS_SQL, schema: STORED_EVENT }),
@@ -49,9 +42,6 @@ export async function openIngestStore(): Promise<IngestStore> {
       return row?.rows ?? 0;
     },
     clear: () => clickhouse.command('TRUNCATE TABLE usage_events'),
-    async close() {
-      await clickhouse.close();
-      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-    },
+    close: () => clickhouse.close(),
   };
 }

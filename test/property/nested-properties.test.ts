@@ -1,17 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createParameters } from '../../src/metering/query/parameters.ts';
 import { propertySql } from '../../src/metering/query/property-sql.ts';
-import { propertyText } from '../support/naive-usage.ts';
-import { createTestClickHouse } from '../support/stores.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { propertyText } from '../support/naive/usage.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const row = z.object({ value: z.string().nullable(), text: z.string(), present: z.boolean() });
 

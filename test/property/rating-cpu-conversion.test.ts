@@ -1,8 +1,8 @@
-/** Custom pricing units against a naive sum over hours, and the law that all sums agree. */
+/** Custom pricing units: all sums agree. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import { type Decimal, decimal, sum, ZERO } from '../../src/core/decimal.ts';
+import { decimal, sum, ZERO } from '../../src/core/decimal.ts';
 import {
   breakdownWindows,
   invoiceTotal,
@@ -13,8 +13,7 @@ import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
-import { naiveConversions, naiveRating } from '../support/naive-rating.ts';
-import { fixed, HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
+import { fixed, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 
 interface Units {
   /** The unit of each product; null: the currency. */
@@ -57,29 +56,6 @@ function rateInUnits({ period, products, usage }: Scenario, { byProduct, worth }
   );
   const converted = conversionLines(lines, USD_CENTS.id, conversions, period);
   return { lines, converted, all: [...lines, ...converted] };
-}
-
-test('every hour of a conversion is what a naive sum over the hours of the unit says', () => {
-  fc.assert(
-    fc.property(scenario(HUNDREDTHS), units, (given, chosen) => {
-      const expected = naiveConversions(naiveRating(given.period, given.products, given.usage), (id) => {
-        const name = chosen.byProduct[id] ?? null;
-        return name === null ? null : { id: name, worth: chosen.worth[name] ?? 0 };
-      });
-      const actual = rateInUnits(given, chosen).converted.flatMap((line) =>
-        line.windows.map(({ window, quantity, total }) => [
-          `${line.convertedCreditTypeId}|${window.start}`,
-          { quantity: scaled(quantity, '10000'), total: scaled(total, '1000000') },
-        ]),
-      );
-      expect(Object.fromEntries(actual)).toEqual(Object.fromEntries(expected));
-    }),
-    { numRuns: 150 },
-  );
-});
-
-function scaled(value: Decimal, by: string): number {
-  return Number(value.times(decimal(by)).toFixed());
 }
 
 test('hours sum to days, days to the conversion, and with the lines in the currency to the total', () => {

@@ -1,23 +1,18 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PropertyFilter, StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
-import { type NaiveEvent, naiveCumulative, naiveUsage } from '../support/naive-usage.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { type NaiveEvent, naiveCumulative, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, PERIOD, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 /** Every run asks hundreds of questions; on two shards over HTTP that takes its time. */
 const TIMEOUT_MS = 120_000;

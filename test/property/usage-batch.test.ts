@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type UsageBatchCursor,
   type UsageBatchInput,
@@ -9,26 +9,17 @@ import {
 import { newId } from '../../src/core/ids.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
 import { insertMetric } from '../../src/store/billable-metrics.ts';
 import { claimAliases, insertCustomer } from '../../src/store/customers.ts';
-import { type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
+import { type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
-import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD, streamingMetric, TEXT_NAMES, usageScenario } from '../support/usage-scenarios.ts';
 
-let pool: TestDatabase;
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  pool = await createTestDatabase();
-  clickhouse = await createTestClickHouse();
-});
-afterAll(async () => {
-  await clickhouse.close();
-  await pool.close();
-});
+const clickhouse = await clickhouseForFile();
+const pool = await databaseForFile();
 
 interface Customer {
   readonly id: string;

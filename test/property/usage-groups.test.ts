@@ -1,22 +1,17 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Interval } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
 import { readUsageGroups, type UsageGroupRow } from '../../src/metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
-import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 interface Question {
   readonly metric: StreamingMetric;

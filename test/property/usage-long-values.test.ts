@@ -3,11 +3,10 @@
  * thousands of characters, or absent. A streaming metric and the query that says the same.
  */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { cursor as cursorField, pageToWire } from '../../src/api/wire/paging.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { type UsageGroupCursor, usageGroupCursor } from '../../src/metering/query/group-cursor.ts';
 import {
   readUsageGroups,
@@ -17,17 +16,13 @@ import {
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
-import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive-usage.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD } from '../support/usage-scenarios.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const CURSOR_LENGTH_MAX = 600;
 const NAMES = ['model', 'region'];

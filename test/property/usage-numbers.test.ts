@@ -1,18 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseUsageDecimal } from '../../src/core/decimal.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { numberDefinitions } from '../../src/metering/query/number-sql.ts';
-import { naiveNumber, plainText } from '../support/naive-usage.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { naiveNumber, plainText } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 const row = z.object({ number: z.string().nullable(), is_number: z.boolean() });
 

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { HOUR_MS, type Instant } from '../../src/core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
-import { naiveCumulative } from '../support/naive-usage.ts';
+import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { naiveCumulative } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
-import { createTestClickHouse } from '../support/stores.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import {
   boundaries,
@@ -18,11 +17,7 @@ import {
   usageScenario,
 } from '../support/usage-scenarios.ts';
 
-let clickhouse: ClickHouse;
-beforeAll(async () => {
-  clickhouse = await createTestClickHouse();
-});
-afterAll(() => clickhouse.close());
+const clickhouse = await clickhouseForFile();
 
 interface Question {
   readonly metric: StreamingMetric;

@@ -15,17 +15,26 @@ import { HOUR_MS } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import type { MeteredUsage } from '../../src/rating/types.ts';
-import type { NaiveProduct } from './naive-rating.ts';
 
-const PERIOD: BilledPeriod = wholePeriod({ start: Date.UTC(2026, 2, 1, 7), end: Date.UTC(2026, 2, 3, 5) });
-const HOURS = (PERIOD.end - PERIOD.start) / HOUR_MS;
-const METRICS = ['metric-a', 'metric-b'];
+export const PERIOD: BilledPeriod = wholePeriod({
+  start: Date.UTC(2026, 2, 1, 7),
+  end: Date.UTC(2026, 2, 3, 5),
+});
+export const HOURS = (PERIOD.end - PERIOD.start) / HOUR_MS;
+export const TAGS = ['ai', 'llm'];
+export const METRICS = ['metric-a', 'metric-b'] as const;
 const GROUPINGS: readonly string[][] = [[], ['model'], ['region'], ['model', 'region']];
 const VALUES: Readonly<Record<string, readonly string[]>> = { model: ['m', 'n'], region: ['eu', 'us'] };
 
+/** A usage product with the rates that were added for it. */
+export interface ProductWithRates {
+  readonly product: Product;
+  readonly rateEntries: readonly RateEntry[];
+}
+
 export interface Scenario {
   readonly period: BilledPeriod;
-  readonly products: readonly NaiveProduct[];
+  readonly products: readonly ProductWithRates[];
   readonly usage: readonly MeteredUsage[];
 }
 
@@ -68,11 +77,15 @@ export const LONG_DECIMALS: Numbers = {
 
 export function scenario(numbers: Numbers): fc.Arbitrary<Scenario> {
   return fc
-    .tuple(productOnCard('product-1', numbers), productOnCard('product-2', numbers), meteredUsage(numbers))
+    .tuple(
+      productWithRates('product-1', numbers),
+      productWithRates('product-2', numbers),
+      meteredUsage(numbers),
+    )
     .map(([one, two, usage]) => ({ period: PERIOD, products: [one, two], usage }));
 }
 
-function productOnCard(id: string, numbers: Numbers): fc.Arbitrary<NaiveProduct> {
+export function productWithRates(id: string, numbers: Numbers): fc.Arbitrary<ProductWithRates> {
   return fc
     .tuple(product(id, numbers), fc.array(rateEntry(id, numbers), { maxLength: 6 }))
     .map(([one, entries]) => ({
@@ -101,6 +114,7 @@ function version(numbers: Numbers): fc.Arbitrary<ProductVersion> {
   return fc
     .record({
       name: fc.constantFrom('Tokens', 'Words'),
+      tags: fc.subarray([...TAGS]),
       billableMetricId: fc.constantFrom(...METRICS),
       settings: numbers.settings,
       pricingGroupKey: grouping,
@@ -109,7 +123,6 @@ function version(numbers: Numbers): fc.Arbitrary<ProductVersion> {
     .map(({ settings: given, ...fields }) => ({
       startingAt: null,
       sqlBreakdownGranularity: 'HOUR',
-      tags: [],
       createdAt: 0,
       createdBy: 'test',
       ...fields,

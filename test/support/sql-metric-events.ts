@@ -1,6 +1,6 @@
 /** A few events that the results of SQL metrics can be computed from by hand. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
-import type { NaiveEvent } from './naive-usage.ts';
+import type { NaiveEvent } from './naive/usage.ts';
 
 export const MONTH = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) };
 /** The customer's names: its events come under both. */

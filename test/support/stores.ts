@@ -61,12 +61,23 @@ export async function createTestClickHouse(): Promise<ClickHouse> {
 /** The same without any table, for tests of the migrations themselves. */
 export async function createEmptyClickHouse(): Promise<ClickHouse> {
   const remote = inject('clickhouse');
-  if (remote === undefined) {
-    return createEmbeddedClickHouse({ directory: await engineDirectory(), database: uniqueName() });
-  }
+  if (remote === undefined) return createEmptyDatabaseInProcess();
   const server = { url: frontUrl(remote.port, uniqueName()), cluster: remote.cluster };
   await createRemoteDatabase(server);
   return createRemoteClickHouse(server);
+}
+
+/** The engine goes on with the next file of this process, which has nothing to do with these tables. */
+async function createEmptyDatabaseInProcess(): Promise<ClickHouse> {
+  const database = uniqueName();
+  const clickhouse = await createEmbeddedClickHouse({ directory: await engineDirectory(), database });
+  return {
+    ...clickhouse,
+    close: async () => {
+      await clickhouse.command(`DROP DATABASE ${database}`);
+      await clickhouse.close();
+    },
+  };
 }
 
 /** A directory of its own below the run's, which goes away with it. */
@@ -76,7 +87,7 @@ export async function createTestDirectory(): Promise<string> {
 
 let engine: Promise<string> | undefined;
 
-/** The engine binds one directory per process, so all databases of a test file share it. */
+/** The engine binds one directory per process, so all databases of a process share it. */
 async function engineDirectory(): Promise<string> {
   engine ??= mkdtemp(join(inject('runDirectory'), 'clickhouse-'));
   return await engine;

@@ -1,6 +1,6 @@
 /** Puts events into ClickHouse as they would be found after ingestion, copies of one event included. */
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import type { NaiveEvent } from './naive-usage.ts';
+import type { NaiveEvent } from './naive/usage.ts';
 
 const COLUMNS = [
   'transaction_id',

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { PropertyFilter, StreamingMetric } from '../../src/core/metric.ts';
 import { AGGREGATIONS } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
-import type { NaiveEvent } from './naive-usage.ts';
+import type { NaiveEvent } from './naive/usage.ts';
 
 /** Two days that lie in two months, and so in two partitions. */
 export const PERIOD: Interval = { start: Date.UTC(2026, 6, 31), end: Date.UTC(2026, 7, 2) };

@@ -22,7 +22,9 @@ describe('wireName', () => {
     expectTypeOf(
       wireName('scheduledChargesOnUsageInvoices'),
     ).toEqualTypeOf<'scheduled_charges_on_usage_invoices'>();
-    expectTypeOf(wireName('specifiers', 'overrides')).toEqualTypeOf<'override_specifiers'>();
+    const word = wireName('specifiers', 'overrides');
+    expectTypeOf(word).toEqualTypeOf<'override_specifiers'>();
+    expect(word).toBe('override_specifiers');
   });
 });
 

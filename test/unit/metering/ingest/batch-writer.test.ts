@@ -121,9 +121,16 @@ describe('group commit', () => {
     expect(writer.stats()).toEqual({ waitingRows: 0, waitingBytes: 0, batches: 2, failedBatches: 1 });
   });
 
+  it('is settled at once when nothing waits', async () => {
+    const { writer, inserts } = createWriter();
+    const settled = stateOf(writer.settled());
+    await settle();
+    expect(settled.value).toBe('durable');
+    expect(inserts).toEqual([]);
+  });
+
   it('settles when everything appended before is on disk, the batch being written and the open one', async () => {
     const { writer, inserts } = createWriter();
-    expect(stateOf(writer.settled())).toBeDefined();
     void writer.append(rows('a\n'), nothing);
     await settle();
     void writer.append(rows('b\n'), nothing);

@@ -3,8 +3,8 @@
  * with. Shares no code with src/metering/query. Numbers are whole multiples of 10^-30 as BigInt.
  */
 import { isLosslessNumber, parse } from 'lossless-json';
-import type { StreamingMetric } from '../../src/core/metric.ts';
-import type { Instant, Interval } from '../../src/core/time.ts';
+import type { StreamingMetric } from '../../../src/core/metric.ts';
+import type { Instant, Interval } from '../../../src/core/time.ts';
 
 export interface NaiveEvent {
   readonly transactionId: string;
@@ -43,9 +43,13 @@ export function naiveUsage(
   groupBy: readonly string[],
 ): NaiveLine[] {
   const groups = new Map<string, NaiveEvent[]>();
-  for (const event of deduplicated(events)) {
-    const isInside = interval.start <= event.timestamp && event.timestamp < interval.end;
-    if (!isInside || !refs.includes(event.customerRef) || !naiveMatches(metric, event)) continue;
+  // Copies of an event have its time and its customer in common.
+  const inside = events.filter(
+    ({ timestamp, customerRef }) =>
+      interval.start <= timestamp && timestamp < interval.end && refs.includes(customerRef),
+  );
+  for (const event of deduplicated(inside)) {
+    if (!naiveMatches(metric, event)) continue;
     const key = JSON.stringify(groupBy.map((name) => propertyText(event, name)));
     groups.set(key, [...(groups.get(key) ?? []), event]);
   }

@@ -1,0 +1,118 @@
+/** What the rating engine makes of a billing case, in the terms of the naive engine. */
+import { USD_CENTS } from '../../src/core/credit-types.ts';
+import { type Decimal, decimal } from '../../src/core/decimal.ts';
+import { type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
+import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
+import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
+import type { MeteredUsage, RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/types.ts';
+import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
+import { usageNeeds } from '../../src/rating/usage/product-spans.ts';
+import type { BillingCase } from './billing-cases.ts';
+import type { Charge, Conversion } from './naive/charges.ts';
+import { naivePairs } from './naive/rates.ts';
+import { type NaiveMeter, naiveValueAt } from './naive/series.ts';
+import { fixed } from './rating-scenarios.ts';
+
+export interface RatedCase extends UsageRating {
+  readonly conversions: readonly RatedConversionLine[];
+}
+
+/** The invoice of a case, with windows of the given size, or one for the whole period. */
+export function rateCase(given: BillingCase, meter: NaiveMeter, size: WindowSize | 'period'): RatedCase {
+  const { products, overrides, prioritization, usageFilters } = given;
+  const period = wholePeriod(given.period);
+  const rating = rateUsage({
+    period,
+    boundaries: size === 'period' ? [period.start, period.end] : windowBoundaries(period, size),
+    products: products.map(({ product, rateEntries }) => ({ product, rates: rateBook(rateEntries) })),
+    usage: meteredUsage(given, meter),
+    overrides: { overrides, prioritization },
+    usageFilters,
+    fiatCreditTypeId: USD_CENTS.id,
+    productOrder: [],
+  });
+  const worths = new Map(
+    [...given.worths].map(([name, worth]) => [name, { name, fiatPerCustomCredit: decimal(fixed(worth, 2)) }]),
+  );
+  return { ...rating, conversions: conversionLines(rating.lines, USD_CENTS.id, worths, period) };
+}
+
+/** What metering would answer to the questions of the engine. */
+function meteredUsage({ period, products, usageFilters }: BillingCase, meter: NaiveMeter): MeteredUsage[] {
+  const needs = products.flatMap(({ product }) => usageNeeds(product, wholePeriod(period), usageFilters));
+  return needs.map((need) => ({
+    ...need,
+    series: meter(need.billableMetricId, need.groupKeys, need.usageFilter).map((series) => ({
+      groupValues: series.groupValues,
+      steps:
+        need.evaluatedAt === 'hour'
+          ? series.steps.map(({ at, value }) => ({ at, value: decimal(value) }))
+          : need.evaluatedAt.map((at) => ({ at, value: decimal(fixed(naiveValueAt(series, at), 2)) })),
+    })),
+  }));
+}
+
+/** The windows of the lines. */
+export function chargesOfWindows(lines: readonly UsageLine[]): Charge[] {
+  return lines.flatMap((line) =>
+    line.windows.map(({ window, quantity, total }) => chargeOf(line, window.start, quantity, total)),
+  );
+}
+
+/** The lines as a whole. */
+export function chargesOfLines(lines: readonly UsageLine[]): Charge[] {
+  return lines.map((line) => chargeOf(line, line.interval.start, line.quantity, line.total));
+}
+
+/** Usage without a price. */
+export function chargesOfWarnings({ warnings }: UsageRating): Charge[] {
+  return warnings.map((warning) => ({
+    productId: warning.productId,
+    pricing: naivePairs(warning.pricingGroupValues),
+    presentation: naivePairs(warning.presentationGroupValues),
+    at: warning.interval.start,
+    level: 0,
+    creditTypeId: null,
+    quantity: scaled(warning.quantity, 2),
+    total: 0,
+  }));
+}
+
+export function conversionsOfWindows(lines: readonly RatedConversionLine[]): Conversion[] {
+  return lines.flatMap(({ convertedCreditTypeId: creditTypeId, windows }) =>
+    windows.map(({ window, quantity, total }) => ({
+      creditTypeId,
+      at: window.start,
+      quantity: scaled(quantity, 6),
+      total: scaled(total, 8),
+    })),
+  );
+}
+
+export function conversionsOfLines(lines: readonly RatedConversionLine[]): Conversion[] {
+  return lines.map(({ convertedCreditTypeId: creditTypeId, interval, quantity, total }) => ({
+    creditTypeId,
+    at: interval.start,
+    quantity: scaled(quantity, 6),
+    total: scaled(total, 8),
+  }));
+}
+
+function chargeOf(line: UsageLine, at: number, quantity: Decimal, total: Decimal): Charge {
+  return {
+    productId: line.productId,
+    pricing: naivePairs(line.pricingGroupValues),
+    presentation: naivePairs(line.presentationGroupValues),
+    at,
+    level: line.tier?.level ?? 0,
+    creditTypeId: line.creditTypeId,
+    quantity: scaled(quantity, 2),
+    total: scaled(total, 6),
+  };
+}
+
+/** In units of 10^-places: 1.25 with 2 is 125. */
+export function scaled(value: Decimal, places: number): number {
+  return Number(value.times(`1e${places}`).toFixed());
+}
