@@ -14,6 +14,7 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import { createIngest } from '../metering/ingest/ingest.ts';
+import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import type { Database } from '../store/database.ts';
 import { VERSION } from '../version.ts';
 import { type App, createApp } from './http-app.ts';
@@ -91,6 +92,7 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
       await jobs.close();
       await ingest.close();
       await repeats.close();
+      await closeMetricReader();
     },
   };
 }

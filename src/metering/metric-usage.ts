@@ -10,7 +10,7 @@ import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from '
 import { readUsageSeries } from './query/usage-series.ts';
 import { readSqlSeries, type SqlSeriesRequest } from './sql-metric/read-series.ts';
 import { readSqlUsage } from './sql-metric/read-usage.ts';
-import { readSqlMetric } from './sql-metric/sql-metric.ts';
+import { loadSqlMetric } from './sql-metric/sql-metric.ts';
 
 export interface MetricSeriesRequest
   extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'rowsMax' | 'usageFilter'> {
@@ -22,16 +22,16 @@ export interface MetricSeriesRequest
 }
 
 /** V(t) of every customer and line key; see `readUsageSeries` and `readSqlSeries`. */
-export function readMetricSeries(
+export async function readMetricSeries(
   clickhouse: ClickHouse,
   { metric, evaluatedAt, ...request }: MetricSeriesRequest,
 ): Promise<Map<string, UsageSeries[]>> {
   if (metric.kind === 'streaming') {
-    return readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
+    return await readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
   }
-  return readSqlSeries(clickhouse, {
+  return await readSqlSeries(clickhouse, {
     ...request,
-    metric: readSqlMetric(metric.sql),
+    metric: await loadSqlMetric(metric.sql),
     evaluatedAt,
   });
 }
@@ -39,21 +39,24 @@ export function readMetricSeries(
 export type MetricGroupsRequest = Omit<UsageGroupsRequest, 'metric'> & { readonly metric: BillableMetric };
 
 /** A page of usage in windows; see `readUsageGroups` and `readSqlUsage`. */
-export function readMetricGroups(
+export async function readMetricGroups(
   clickhouse: ClickHouse,
   { metric, ...request }: MetricGroupsRequest,
 ): Promise<UsageGroupsPage> {
   return metric.kind === 'streaming'
-    ? readUsageGroups(clickhouse, { ...request, metric })
-    : readSqlUsage(clickhouse, { ...request, metric: readSqlMetric(metric.sql) });
+    ? await readUsageGroups(clickhouse, { ...request, metric })
+    : await readSqlUsage(clickhouse, { ...request, metric: await loadSqlMetric(metric.sql) });
 }
 
 /**
  * Why usage cannot be grouped by exactly these names, or null where it can: a streaming metric has declared
  * its group keys, of which the whole has to be named; a SQL metric is grouped by any of its columns.
  */
-export function groupKeyProblem(metric: BillableMetric, names: readonly string[]): string | null {
-  if (metric.kind === 'sql') return columnProblem(metric, names);
+export async function groupKeyProblem(
+  metric: BillableMetric,
+  names: readonly string[],
+): Promise<string | null> {
+  if (metric.kind === 'sql') return await columnProblem(metric, names);
   const isDeclared = metric.groupKeys.some(
     (key) => key.length === names.length && key.every((name) => names.includes(name)),
   );
@@ -61,8 +64,11 @@ export function groupKeyProblem(metric: BillableMetric, names: readonly string[]
 }
 
 /** Why lines cannot be made of these names, or null: one declared group key has to contain them all. */
-export function lineKeyProblem(metric: BillableMetric, names: readonly string[]): string | null {
-  if (metric.kind === 'sql') return columnProblem(metric, names);
+export async function lineKeyProblem(
+  metric: BillableMetric,
+  names: readonly string[],
+): Promise<string | null> {
+  if (metric.kind === 'sql') return await columnProblem(metric, names);
   if (names.length === 0) return null;
   const isContained = metric.groupKeys.some((key) => names.every((name) => key.includes(name)));
   return isContained
@@ -70,8 +76,8 @@ export function lineKeyProblem(metric: BillableMetric, names: readonly string[])
     : `billable metric ${metric.id} has no group key that contains ${names.join(', ')}`;
 }
 
-function columnProblem({ sql }: SqlMetric, names: readonly string[]): string | null {
-  const { groupColumns } = readSqlMetric(sql);
+async function columnProblem({ sql }: SqlMetric, names: readonly string[]): Promise<string | null> {
+  const { groupColumns } = await loadSqlMetric(sql);
   const columns = new Set(groupColumns.map((name) => name.toLowerCase()));
   const missing = names.find((name) => !columns.has(name.toLowerCase()));
   if (missing === undefined) return null;

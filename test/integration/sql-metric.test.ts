@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
 import { readSqlSeries, type SqlSeriesRequest } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage, type SqlUsageRequest } from '../../src/metering/sql-metric/read-usage.ts';
-import { checkSqlMetric, readSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
+import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { ACME, EVENTS, MONTH } from '../support/sql-metric-events.ts';
 import { storeEvents } from '../support/usage-events.ts';

@@ -42,9 +42,13 @@ export function checkTermsOfType(type: ProductType, terms: ProductTerms): void {
  * Refuses (`invalid`, naming `field`) pricing and presentation keys that the metric cannot answer: one of
  * its group keys must contain them all.
  */
-export function checkGroupKeys(terms: ProductTerms, metric: BillableMetric, field: FieldPath): void {
+export async function checkGroupKeys(
+  terms: ProductTerms,
+  metric: BillableMetric,
+  field: FieldPath,
+): Promise<void> {
   const names = new Set([...terms.pricingGroupKey, ...terms.presentationGroupKey]);
-  const problem = lineKeyProblem(metric, [...names]);
+  const problem = await lineKeyProblem(metric, [...names]);
   if (problem !== null) throw invalid(field, problem);
 }
 

@@ -34,7 +34,7 @@ export async function checkKeysOfVersions(
     if (version.billableMetricId === null) continue;
     const metric = metrics.get(version.billableMetricId);
     assert(metric !== undefined, `metric ${version.billableMetricId} of a product exists`);
-    checkGroupKeys(version, metric, [keyField(given)]);
+    await checkGroupKeys(version, metric, [keyField(given)]);
   }
 }
 

@@ -12,7 +12,7 @@ import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
 import { readSqlUsage } from '../../metering/sql-metric/read-usage.ts';
-import { readSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
+import { loadSqlMetric } from '../../metering/sql-metric/sql-metric.ts';
 
 /** Rows of one answer; a range has as many answers as it takes. */
 const ROWS_PER_QUERY = 10_000;
@@ -71,7 +71,7 @@ async function allRows(
 ): Promise<UsageGroupRow[]> {
   const rows: UsageGroupRow[] = [];
   const request = {
-    metric: readSqlMetric(metric.sql),
+    metric: await loadSqlMetric(metric.sql),
     refs,
     range,
     windowSize,

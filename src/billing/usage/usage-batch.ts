@@ -98,14 +98,18 @@ async function askedMetrics(
     const metric = known.get(id);
     if (metric === undefined) throw notFound('billable metric', id);
     if (metrics.has(id)) throw invalid(['metrics', index, 'id'], `repeats ${id}`);
-    if (groupBy !== null) checkDeclared(metric, groupBy, ['metrics', index, 'groupBy', 'key']);
+    if (groupBy !== null) await checkDeclared(metric, groupBy, ['metrics', index, 'groupBy', 'key']);
     metrics.set(id, { metric, groupBy });
   }
   return new Map([...metrics].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function checkDeclared(metric: BillableMetric, { key }: UsageBatchGrouping, field: FieldPath): void {
-  const problem = groupKeyProblem(metric, [key]);
+async function checkDeclared(
+  metric: BillableMetric,
+  { key }: UsageBatchGrouping,
+  field: FieldPath,
+): Promise<void> {
+  const problem = await groupKeyProblem(metric, [key]);
   if (problem !== null) throw invalid(field, problem);
 }
 

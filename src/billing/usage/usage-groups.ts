@@ -100,7 +100,7 @@ async function measure(
   const refs = (await customerRefs(deps.db, [input.customerId])).get(input.customerId);
   if (refs === undefined) throw notFound('customer', input.customerId);
   const metric = await findDefinition();
-  checkDeclared(metric, grouping.key, input);
+  await checkDeclared(metric, grouping.key, input);
   const { rows, next } = await readMetricGroups(deps.clickhouse, {
     metric,
     refs,
@@ -131,9 +131,13 @@ function groupingOf({ groupKey, groupFilters, groupBy }: MeasureInput): Grouping
 }
 
 /** The whole of a declared group key has to be named; the order does not matter. */
-function checkDeclared(metric: BillableMetric, key: Grouping['key'], input: MeasureInput): void {
+async function checkDeclared(
+  metric: BillableMetric,
+  key: Grouping['key'],
+  input: MeasureInput,
+): Promise<void> {
   if (key === null) return;
-  const problem = groupKeyProblem(metric, key);
+  const problem = await groupKeyProblem(metric, key);
   if (problem !== null) throw invalid(input.groupBy === null ? ['groupKey'] : ['groupBy', 'key'], problem);
 }
 

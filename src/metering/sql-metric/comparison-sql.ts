@@ -1,5 +1,6 @@
 /** Comparisons and lists. NULL is unknown, on either side and in NOT IN, as in the SQL standard. */
 import { Decimal } from '../../core/decimal.ts';
+import { bind } from './bind-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { ComparisonOperator, Expression } from './query-syntax.ts';
 import { describe, instantOf, toNumber, toText, type Value, type Writer } from './value.ts';
@@ -25,6 +26,41 @@ const SQL_OPERATORS: Readonly<Record<ComparisonOperator, string>> = {
 export function writeComparison(writer: Writer, place: Place, left: Value, right: Value): Value {
   const [a, b] = sidesOf(writer, place, left, right);
   return { sql: writer.definitions.define(`${SQL_OPERATORS[place.operator]}(${a}, ${b})`), type: 'boolean' };
+}
+
+/** One of several comparisons of the same value, written as a condition or as part of a larger expression. */
+export interface ComparisonWith extends Place {
+  readonly other: Value;
+}
+
+/**
+ * An expression over several comparisons of `value`, which is computed once: where it is more than a column
+ * it gets a name, because ClickHouse would plan it anew for each comparison.
+ */
+export function writeComparisons(
+  writer: Writer,
+  value: Value,
+  comparisons: readonly ComparisonWith[],
+  write: (conditions: readonly string[]) => string,
+): string {
+  const sides = comparisons.map((comparison) => sidesOf(writer, comparison, value, comparison.other));
+  const written = (nameOf: (side: string) => string) =>
+    write(
+      sides.map(([own, other], index) => {
+        const { operator = '=' } = comparisons[index] ?? {};
+        return `${SQL_OPERATORS[operator]}(${nameOf(own)}, ${other})`;
+      }),
+    );
+  const { definitions } = writer;
+  // Compared as a number and as text, a value has two forms.
+  const repeated = [...new Set(sides.map(([own]) => own))];
+  if (value.isPlain === true || repeated.every(definitions.isColumn)) {
+    return definitions.define(written((own) => own));
+  }
+  const sql = bind(definitions.names, repeated, (variables) =>
+    written((own) => variables[repeated.indexOf(own)] ?? own),
+  );
+  return definitions.define(sql);
 }
 
 function sidesOf(writer: Writer, { operator, position }: Place, left: Value, right: Value): [string, string] {

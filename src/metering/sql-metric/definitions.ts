@@ -5,12 +5,14 @@ export interface NameSource {
   fresh(hint: string): string;
 }
 
-export function createNames(): NameSource {
-  let count = 0;
+/** `count` names are taken already. */
+export function createNames(count = 0): NameSource & { count(): number } {
+  let taken = count;
   return {
+    count: () => taken,
     fresh: (hint) => {
-      count += 1;
-      return `${hint}${count}`;
+      taken += 1;
+      return `${hint}${taken}`;
     },
   };
 }
@@ -20,6 +22,8 @@ export interface Definitions {
   /** Gives `sql` a name (a fresh one), so that it can be used several times and is written once. */
   readonly define: (sql: string, name?: string) => string;
   readonly names: NameSource;
+  /** Whether `sql` is the name of a column. A name given here is none: ClickHouse repeats what it stands for. */
+  readonly isColumn: (sql: string) => boolean;
   /** `expression AS name`, in an order in which each builds on those before. */
   readonly list: () => readonly string[];
 }
@@ -28,9 +32,11 @@ const NAME = /^[a-z_]+\d*$/;
 
 export function createDefinitions(names: NameSource): Definitions {
   const list: string[] = [];
+  const given = new Set<string>();
   const known = new Map<string, string>();
   return {
     names,
+    isColumn: (sql) => NAME.test(sql) && !given.has(sql),
     define: (sql, ownName) => {
       if (NAME.test(sql)) return sql;
       const existing = known.get(sql);
@@ -38,6 +44,7 @@ export function createDefinitions(names: NameSource): Definitions {
       const name = ownName ?? names.fresh('d');
       list.push(`${sql} AS ${name}`);
       known.set(sql, name);
+      given.add(name);
       return name;
     },
     list: () => list,

@@ -10,6 +10,7 @@
  * sums over rows and whole numbers of 256 bits, gets only numbers here that were checked before.
  */
 import { type Decimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
+import { bind } from './bind-sql.ts';
 import type { NameSource } from './definitions.ts';
 
 const PLAIN_TYPE = `Decimal(76, ${USAGE_SCALE_MAX})`;
@@ -146,21 +147,6 @@ function signed(names: NameSource, digits: string, isNegative: string): string {
     [digits],
     ([value = '']) => `reinterpret(toInt256(if(${isNegative}, -${value}, ${value})), '${PLAIN_TYPE}')`,
   );
-}
-
-/**
- * `body` with names for values that it uses several times. ClickHouse has no LET, and an alias is repeated
- * in full wherever it is used, which grows beyond measure when aliases build on aliases; the arguments of a
- * lambda are computed once and stay one name.
- */
-function bind(
-  names: NameSource,
-  values: readonly string[],
-  body: (variables: readonly string[]) => string,
-): string {
-  const variables = values.map(() => names.fresh('x'));
-  const lists = values.map((value) => `[${value}]`).join(', ');
-  return `arrayElement(arrayMap((${variables.join(', ')}) -> ${body(variables)}, ${lists}), 1)`;
 }
 
 /** Decimal places of a literal. */

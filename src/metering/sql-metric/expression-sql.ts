@@ -5,7 +5,7 @@
 import { decimal } from '../../core/decimal.ts';
 import { DAY_MS, HOUR_MS } from '../../core/time.ts';
 import { writeArithmetic, writeRounding } from './arithmetic-sql.ts';
-import { writeComparison, writeIn } from './comparison-sql.ts';
+import { type ComparisonWith, writeComparison, writeComparisons, writeIn } from './comparison-sql.ts';
 import { NUMBER_TYPE, numberLiteral } from './exact-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { Expression } from './query-syntax.ts';
@@ -63,24 +63,27 @@ function writeLiteral(scope: Scope, literal: Form<'number' | 'text' | 'boolean' 
   switch (literal.kind) {
     case 'number': {
       const value = decimal(literal.digits);
-      return { sql: numberLiteral(value), type: 'number', literal: value };
+      return { sql: numberLiteral(value), type: 'number', literal: value, isPlain: true };
     }
     case 'text':
       return {
         sql: scope.parameters.bind('text', 'String', literal.value),
         type: 'text',
         literal: literal.value,
+        isPlain: true,
       };
     case 'boolean':
-      return { sql: literal.value ? 'toUInt8(1)' : 'toUInt8(0)', type: 'boolean' };
+      return { sql: literal.value ? 'toUInt8(1)' : 'toUInt8(0)', type: 'boolean', isPlain: true };
     default:
-      return { sql: 'NULL', type: 'null' };
+      return { sql: 'NULL', type: 'null', isPlain: true };
   }
 }
 
 function writeOperator(
   scope: Scope,
-  expression: Form<'negate' | 'not' | 'arithmetic' | 'comparison' | 'and' | 'or' | 'is_null' | 'in'>,
+  expression: Form<
+    'negate' | 'not' | 'arithmetic' | 'comparison' | 'between' | 'and' | 'or' | 'is_null' | 'in'
+  >,
 ): Value {
   const { position } = expression;
   const written = (part: Expression) => writeExpression(scope, part);
@@ -94,6 +97,8 @@ function writeOperator(
     }
     case 'comparison':
       return writeComparison(scope, expression, written(expression.left), written(expression.right));
+    case 'between':
+      return writeBetween(scope, expression);
     case 'in':
       return writeIn(
         scope,
@@ -125,15 +130,38 @@ function operandOf(scope: Scope, expression: Expression): Value {
   return { ...value, sql: toNumber(scope, value, expression.position), type: 'number' };
 }
 
-function writeCase(scope: Scope, { branches, otherwise, position }: Form<'case'>): Value {
-  const conditions = branches.map(({ condition }) =>
-    requireBoolean(writeExpression(scope, condition), condition.position),
+function writeBetween(scope: Scope, { operand, low, high, position }: Form<'between'>): Value {
+  const comparisons: ComparisonWith[] = [
+    { operator: '>=', position, other: writeExpression(scope, low) },
+    { operator: '<=', position, other: writeExpression(scope, high) },
+  ];
+  const sql = writeComparisons(
+    scope,
+    writeExpression(scope, operand),
+    comparisons,
+    (conditions) => `and(${conditions.join(', ')})`,
   );
+  return { sql, type: 'boolean' };
+}
+
+function writeCase(
+  scope: Scope,
+  { compared, branches, otherwise, position }: Omit<Form<'case'>, 'identity' | 'aggregateAt'>,
+): Value {
+  const whens = branches.map(({ when }) => writeExpression(scope, when));
+  const positionOf = (index: number) => branches[index]?.when.position ?? position;
+  const conditions = compared === null ? whens.map((when, i) => requireBoolean(when, positionOf(i))) : null;
+  const value = compared === null ? null : writeExpression(scope, compared);
   const parts = [...branches.map(({ result }) => result), ...(otherwise === null ? [] : [otherwise])];
   const { type, results } = writeAlternatives(scope, parts, position);
-  const pairs = conditions.map((condition, index) => `${condition}, ${results[index]}`);
   const last = otherwise === null ? 'NULL' : results.at(-1);
-  return { sql: scope.definitions.define(`multiIf(${pairs.join(', ')}, ${last})`), type };
+  const write = (tests: readonly string[]) =>
+    `multiIf(${tests.map((test, index) => `${test}, ${results[index]}`).join(', ')}, ${last})`;
+  if (value === null) return { sql: scope.definitions.define(write(conditions ?? [])), type };
+  const comparisons = whens.map(
+    (other, index): ComparisonWith => ({ operator: '=', position: positionOf(index), other }),
+  );
+  return { sql: writeComparisons(scope, value, comparisons, write), type };
 }
 
 /** Several expressions of which one is the result. */
@@ -173,10 +201,10 @@ function writeFunction(scope: Scope, expression: Form<'function'>): Value {
       return { sql: scope.definitions.define(`coalesce(${results.join(', ')})`), type };
     }
     case 'IF': {
-      const [condition, ...results] = operands;
-      const [result, otherwise = null] = results;
-      if (condition === undefined || result === undefined) throw misuse(expression);
-      return writeCase(scope, { kind: 'case', branches: [{ condition, result }], otherwise, position });
+      const [when, result, otherwise = null] = operands;
+      if (when === undefined || result === undefined) throw misuse(expression);
+      const branches = [{ when, result }];
+      return writeCase(scope, { kind: 'case', compared: null, branches, otherwise, position });
     }
     case 'NULLIF': {
       const { type, results } = writeAlternatives(scope, operands, position);

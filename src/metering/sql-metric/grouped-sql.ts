@@ -6,10 +6,10 @@ import { renderStatement } from '../query/usage-relation.ts';
 import { needsEventOrder, writeAggregate } from './aggregate-function-sql.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
-import { type Grouping, writeGroups } from './groups-sql.ts';
+import { type Grouping, type Groups, keyNames, writeGroups } from './groups-sql.ts';
 import { type Input, inputScope, whereConditions } from './input-scope.ts';
 import { QueryProblem } from './query-refusal.ts';
-import { type Expression, findAggregate, identityOf, type SelectQuery } from './query-syntax.ts';
+import type { Expression, SelectItem, SelectQuery } from './query-syntax.ts';
 import { named, type Relation, relationOf, type StatementContext } from './relation.ts';
 import type { Value } from './value.ts';
 
@@ -18,15 +18,16 @@ export function writeGroupedSelect(context: StatementContext, query: SelectQuery
   refuseDoubleGrouping(query);
   const grouping = startGrouping(context, query, input);
   const results = createDefinitions(names);
-  const scope = resultScope(grouping, results, false);
+  const scope = resultScope(grouping, results, null);
   const columns = query.items.map(({ expression, name }) => {
     const { sql, type } = writeExpression(scope, expression);
     return { name, type, sql: names.fresh('c'), expression: sql };
   });
-  const having = whereConditions(resultScope(grouping, results, true), query.having);
+  const aliased = createAliasedColumns(grouping);
+  const having = whereConditions(resultScope(grouping, results, aliased), query.having);
   // Only now are all arguments known, and with them the rows.
   const where = whereConditions(grouping.rowScope, query.where);
-  const groups = writeGroups(grouping, where);
+  const groups = aliased.addTo(writeGroups(grouping, where));
   const until = groups.until === null ? null : names.fresh('u');
   const sql = renderStatement({
     definitions: results.list(),
@@ -44,7 +45,11 @@ export function writeGroupedSelect(context: StatementContext, query: SelectQuery
 
 function refuseDoubleGrouping({ distinct, groupBy, having, items, position }: SelectQuery): void {
   if (!distinct) return;
-  if (groupBy.length > 0 || having !== null || items.some(({ expression }) => findAggregate(expression))) {
+  if (
+    groupBy.length > 0 ||
+    having !== null ||
+    items.some(({ expression }) => expression.aggregateAt !== null)
+  ) {
     throw new QueryProblem(
       position,
       'SELECT DISTINCT cannot be combined with GROUP BY, HAVING or aggregates',
@@ -56,10 +61,10 @@ function startGrouping(context: StatementContext, query: SelectQuery, input: Inp
   const { names } = context;
   const rows = createDefinitions(names);
   const rowScope = inputScope(context, rows, input);
-  const keys = new Map<string, Value>();
+  const keys = new Map<number, Value>();
   const keyColumns: string[] = [];
   for (const expression of query.distinct ? query.items.map((item) => item.expression) : query.groupBy) {
-    const identity = identityOf(expression);
+    const { identity } = expression;
     if (keys.has(identity)) continue;
     const { sql, type } = writeExpression(rowScope, expression);
     const name = names.fresh('k');
@@ -82,25 +87,71 @@ function startGrouping(context: StatementContext, query: SelectQuery, input: Inp
   };
 }
 
+/**
+ * Columns that HAVING reads by their names. They are computed in a SELECT of their own below, so that each is
+ * planned once, however often HAVING reads it.
+ */
+interface AliasedColumns {
+  read(item: SelectItem): Value;
+  /** The groups with these columns. */
+  addTo(groups: Groups): Groups;
+}
+
+function createAliasedColumns(grouping: Grouping): AliasedColumns {
+  const definitions = createDefinitions(grouping.context.names);
+  const scope = resultScope(grouping, definitions, null);
+  const read = new Map<SelectItem, Value>();
+  const write = ({ expression }: SelectItem): Value => {
+    const { sql, type } = writeExpression(scope, expression);
+    return { sql: definitions.define(sql), type, isPlain: true };
+  };
+  return {
+    read: (item) => {
+      const value = read.get(item) ?? write(item);
+      read.set(item, value);
+      return value;
+    },
+    addTo: (groups) => {
+      if (definitions.list().length === 0) return groups;
+      const until = groups.until === null ? null : grouping.context.names.fresh('u');
+      const columns = [...keyNames(grouping), ...[...grouping.calls.values()].map(({ result }) => result)];
+      const aliased = [...read.values()].map(({ sql }) => sql).filter((name) => !columns.includes(name));
+      const sql = renderStatement({
+        definitions: definitions.list(),
+        columns: [
+          groups.part,
+          ...(groups.until === null || until === null ? [] : [named(groups.until, until)]),
+          ...columns,
+          ...new Set(aliased),
+        ],
+        from: groups.from,
+        conditions: groups.conditions,
+        groupBy: [],
+      });
+      return { from: `(\n${sql}\n)`, conditions: [], part: groups.part, until };
+    },
+  };
+}
+
 /** Names as they are understood above GROUP BY: keys and aggregates; in HAVING also the names of columns. */
-function resultScope(grouping: Grouping, definitions: Definitions, withAliases: boolean): Scope {
+function resultScope(grouping: Grouping, definitions: Definitions, aliased: AliasedColumns | null): Scope {
   const { context, query, keys } = grouping;
   const notGrouped = (what: string, position: number) =>
     new QueryProblem(position, `${what} must stand in GROUP BY or inside an aggregate function`);
   const scope: Scope = {
     parameters: context.parameters,
     definitions,
-    known: (expression) => keys.get(identityOf(expression)) ?? null,
+    known: (expression) => keys.get(expression.identity) ?? null,
     property: ({ name, position }) => {
       throw notGrouped(`properties.${name}`, position);
     },
     column: ({ name, position }) => {
       const item = query.items.find((candidate) => candidate.name?.toLowerCase() === name);
-      if (!withAliases || item === undefined) throw notGrouped(`the column ${name}`, position);
-      return writeExpression(resultScope(grouping, definitions, false), item.expression);
+      if (aliased === null || item === undefined) throw notGrouped(`the column ${name}`, position);
+      return aliased.read(item);
     },
     aggregate: (expression) => {
-      const identity = identityOf(expression);
+      const { identity } = expression;
       const value = grouping.aggregates.get(identity) ?? writeGroupAggregate(grouping, expression);
       grouping.aggregates.set(identity, value);
       return value;

@@ -33,13 +33,13 @@ export interface Grouping {
   readonly part: string;
   readonly order: string;
   /** Identity of an expression → its column. */
-  readonly keys: ReadonlyMap<string, Value>;
+  readonly keys: ReadonlyMap<number, Value>;
   readonly keyColumns: readonly string[];
   /** SQL → name of the column. */
   readonly arguments: Map<string, string>;
   readonly calls: Map<string, EngineCall>;
   /** Identity of an aggregate that was written → its value among the groups. */
-  readonly aggregates: Map<string, Value>;
+  readonly aggregates: Map<number, Value>;
 }
 
 /** Rows of the groups: keys, results of the calls, and when they hold. */
@@ -61,7 +61,7 @@ export function writeGroups(grouping: Grouping, where: readonly string[]): Group
   const onlyTotals = [...calls.values()].every(({ name }) => name === 'count' || name === 'sum');
   return onlyTotals
     ? writeBalancedGroups(grouping, rows, input.until)
-    : writeRepeatedGroups(grouping, rows, input.until, boundaries());
+    : writeRepeatedGroups(grouping, rows, input.until, boundaries);
 }
 
 interface RowsLayer {
@@ -189,7 +189,7 @@ function groupedByPart(grouping: Grouping, rows: RowsLayer, columns: readonly st
   });
 }
 
-function keyNames({ keys }: Grouping): string[] {
+export function keyNames({ keys }: Grouping): string[] {
   return [...keys.values()].map(({ sql }) => sql);
 }
 

@@ -52,6 +52,7 @@ export function inputScope(context: StatementContext, definitions: Definitions, 
   const propertyValue = (text: string): Value => ({
     sql: text,
     type: 'property',
+    isPlain: true,
     number: () => numberOf(text),
   });
   return {
@@ -62,7 +63,9 @@ export function inputScope(context: StatementContext, definitions: Definitions, 
       requireQualifier(qualifier, position);
       const column = input.columns.find((candidate) => candidate.name?.toLowerCase() === name);
       if (column === undefined) throw unknownColumn(input, name, position);
-      return column.type === 'property' ? propertyValue(column.sql) : { sql: column.sql, type: column.type };
+      return column.type === 'property'
+        ? propertyValue(column.sql)
+        : { sql: column.sql, type: column.type, isPlain: true };
     },
     property: ({ qualifier, name, position }) => {
       requireQualifier(qualifier, position);

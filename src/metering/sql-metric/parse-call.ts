@@ -6,7 +6,6 @@ import {
   type AggregateFunction,
   type CastTarget,
   type Expression,
-  findAggregate,
   SCALAR_FUNCTIONS,
   type ScalarFunction,
 } from './query-syntax.ts';
@@ -82,10 +81,9 @@ function parseAggregate(
     throw new QueryProblem(distinctAt, 'DISTINCT is available in COUNT(DISTINCT …) only');
   }
   const operand = parseOperand(reader);
-  const inner = findAggregate(operand);
-  if (inner !== null) {
+  if (operand.aggregateAt !== null) {
     throw new QueryProblem(
-      inner.position,
+      operand.aggregateAt,
       'an aggregate function cannot stand inside another: use a subquery in FROM',
     );
   }

@@ -1,6 +1,6 @@
 /** The grammar of expressions, from OR down to a single value. */
 import { parseUsageDecimal } from '../../core/decimal.ts';
-import { build } from './expression-weight.ts';
+import { build, node } from './expression-weight.ts';
 import { parseCall } from './parse-call.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { ArithmeticOperator, CaseBranch, ComparisonOperator, Expression } from './query-syntax.ts';
@@ -67,11 +67,8 @@ function parsePredicate(reader: TokenReader): Expression {
     const low = parseSum(reader);
     reader.expectWord('AND');
     const high = parseSum(reader);
-    const operands = [
-      build(reader, position, { kind: 'comparison', operator: '>=', left, right: low }),
-      build(reader, position, { kind: 'comparison', operator: '<=', left, right: high }),
-    ];
-    return negatedIf(reader, isNegated, build(reader, position, { kind: 'and', operands }));
+    const between = build(reader, position, { kind: 'between', operand: left, low, high });
+    return negatedIf(reader, isNegated, between);
   }
   if (isNegated) throw reader.unexpected('IN or BETWEEN after NOT');
   return left;
@@ -105,14 +102,16 @@ function parseLiteral(reader: TokenReader): Expression {
   const { kind, text, position: at } = reader.next;
   if (kind === 'number') {
     reader.take();
-    return { kind: 'number', digits: numberDigits(`${isNegative ? '-' : ''}${text}`, at), position };
+    const digits = numberDigits(`${isNegative ? '-' : ''}${text}`, at);
+    return node(reader, position, { kind: 'number', digits });
   }
   if (!isNegative && kind === 'text') {
     reader.take();
-    return { kind: 'text', value: text, position };
+    return node(reader, position, { kind: 'text', value: text });
   }
   if (!isNegative && (reader.isWord('TRUE') || reader.isWord('FALSE'))) {
-    return { kind: 'boolean', value: reader.take().text.toUpperCase() === 'TRUE', position };
+    const value = reader.take().text.toUpperCase() === 'TRUE';
+    return node(reader, position, { kind: 'boolean', value });
   }
   if (reader.isWord('NULL')) throw new QueryProblem(at, 'NULL is in no list: use IS NULL');
   throw reader.unexpected('a literal');
@@ -143,7 +142,7 @@ function parseSign(reader: TokenReader): Expression {
   const operand = reader.nested(() => parseSign(reader));
   if (operand.kind !== 'number') return build(reader, position, { kind: 'negate', operand });
   const digits = operand.digits.startsWith('-') ? operand.digits.slice(1) : `-${operand.digits}`;
-  return { ...operand, digits, position };
+  return node(reader, position, { kind: 'number', digits });
 }
 
 function parseValue(reader: TokenReader): Expression {
@@ -180,17 +179,13 @@ function parseCase(reader: TokenReader, position: number): Expression {
   const branches: CaseBranch[] = [];
   while (reader.takeWords('WHEN')) {
     const when = parseExpression(reader);
-    const condition: Expression =
-      compared === null
-        ? when
-        : build(reader, when.position, { kind: 'comparison', operator: '=', left: compared, right: when });
     reader.expectWord('THEN');
-    branches.push({ condition, result: parseExpression(reader) });
+    branches.push({ when, result: parseExpression(reader) });
   }
   if (branches.length === 0) throw reader.unexpected('WHEN');
   const otherwise = reader.takeWords('ELSE') ? parseExpression(reader) : null;
   reader.expectWord('END');
-  return build(reader, position, { kind: 'case', branches, otherwise });
+  return build(reader, position, { kind: 'case', compared, branches, otherwise });
 }
 
 /** A column, a qualified column, or a property: `properties.a.b`, `properties['a.b']`, `properties."a"`. */

@@ -7,7 +7,6 @@ import { parseExpression } from './parse-expression.ts';
 import { QueryProblem } from './query-refusal.ts';
 import {
   type Expression,
-  findAggregate,
   isGrouped,
   type SelectItem,
   type SelectQuery,
@@ -190,8 +189,7 @@ function parseGroupBy(reader: TokenReader, items: readonly SelectItem[]): Expres
   do {
     const written = parseExpression(reader);
     const key = standsFor(written, items);
-    const aggregate = findAggregate(key);
-    if (aggregate !== null) {
+    if (key.aggregateAt !== null) {
       throw new QueryProblem(written.position, 'GROUP BY cannot contain an aggregate function');
     }
     keys.push(key);
@@ -208,7 +206,7 @@ function standsFor(key: Expression, items: readonly SelectItem[]): Expression {
   if (key.kind !== 'column' || key.qualifier !== null) return key;
   const item = items.find(({ name }) => name?.toLowerCase() === key.name);
   // A name that a sum was given may also be that of the column which is summed.
-  return item === undefined || findAggregate(item.expression) !== null ? key : item.expression;
+  return item === undefined || item.expression.aggregateAt !== null ? key : item.expression;
 }
 
 function closeSubquery(reader: TokenReader): void {

@@ -50,7 +50,19 @@ export type ExpressionForm =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly Expression[] }
   | { readonly kind: 'is_null'; readonly operand: Expression }
   | { readonly kind: 'in'; readonly operand: Expression; readonly values: readonly Expression[] }
-  | { readonly kind: 'case'; readonly branches: readonly CaseBranch[]; readonly otherwise: Expression | null }
+  | {
+      readonly kind: 'between';
+      readonly operand: Expression;
+      readonly low: Expression;
+      readonly high: Expression;
+    }
+  | {
+      readonly kind: 'case';
+      /** What each WHEN is compared with; null where each WHEN is a condition. */
+      readonly compared: Expression | null;
+      readonly branches: readonly CaseBranch[];
+      readonly otherwise: Expression | null;
+    }
   | { readonly kind: 'cast'; readonly operand: Expression; readonly target: CastTarget }
   | { readonly kind: 'function'; readonly name: ScalarFunction; readonly operands: readonly Expression[] }
   | {
@@ -61,13 +73,18 @@ export type ExpressionForm =
       readonly operand: Expression | null;
     };
 
+/** Every operand stands in the tree once, so that the tree is no larger than the text of the query. */
 export type Expression = ExpressionForm & {
   /** Index into the text of the query. */
   readonly position: number;
+  /** Equal for expressions that mean the same, wherever they stand and however their names are written. */
+  readonly identity: number;
+  /** The position of the first aggregate function in it, itself included; null where it has none. */
+  readonly aggregateAt: number | null;
 };
 
 export interface CaseBranch {
-  readonly condition: Expression;
+  readonly when: Expression;
   readonly result: Expression;
 }
 
@@ -93,17 +110,19 @@ export interface SelectQuery {
 }
 
 /** Whether its rows are groups of rows. */
-export function isGrouped({ distinct, groupBy, having, items }: SelectQuery): boolean {
+export function isGrouped(query: SelectQuery): boolean {
+  return query.distinct || isAggregate(query);
+}
+
+/** Whether its rows may change with further rows of what it reads. */
+export function isAggregate({ groupBy, having, items }: SelectQuery): boolean {
   return (
-    distinct ||
-    groupBy.length > 0 ||
-    having !== null ||
-    items.some(({ expression }) => findAggregate(expression) !== null)
+    groupBy.length > 0 || having !== null || items.some(({ expression }) => expression.aggregateAt !== null)
   );
 }
 
 /** Direct parts of an expression. */
-function partsOf(expression: Expression): readonly Expression[] {
+export function partsOf(expression: ExpressionForm): readonly Expression[] {
   switch (expression.kind) {
     case 'negate':
     case 'not':
@@ -119,9 +138,12 @@ function partsOf(expression: Expression): readonly Expression[] {
       return expression.operands;
     case 'in':
       return [expression.operand, ...expression.values];
+    case 'between':
+      return [expression.operand, expression.low, expression.high];
     case 'case':
       return [
-        ...expression.branches.flatMap(({ condition, result }) => [condition, result]),
+        ...(expression.compared === null ? [] : [expression.compared]),
+        ...expression.branches.flatMap(({ when, result }) => [when, result]),
         ...(expression.otherwise === null ? [] : [expression.otherwise]),
       ];
     case 'aggregate':
@@ -131,20 +153,14 @@ function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** The first aggregate function in an expression, itself included. */
-export function findAggregate(expression: Expression): Expression | null {
-  if (expression.kind === 'aggregate') return expression;
-  for (const part of partsOf(expression)) {
-    const found = findAggregate(part);
-    if (found !== null) return found;
-  }
-  return null;
+/** The text under which an expression is identified: its parts stand in it by their own identities. */
+export function identityText(form: ExpressionForm): string {
+  return JSON.stringify(form, (key, value: unknown) => {
+    if (key === 'qualifier') return undefined;
+    return isIdentified(value) ? value.identity : value;
+  });
 }
 
-/** Equal for expressions that mean the same, wherever they stand and however their names are written. */
-export function identityOf(expression: Expression): string {
-  return JSON.stringify(expression, (key, value: unknown) => {
-    if (key === 'position' || key === 'qualifier') return undefined;
-    return value;
-  });
+function isIdentified(value: unknown): value is Expression {
+  return typeof value === 'object' && value !== null && 'identity' in value;
 }

@@ -12,13 +12,14 @@ import type { UsageSeries, UsageStep } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import type { QueryLimits } from '../query/query-limits.ts';
 import type { UsageOwner } from '../query/series-sql.ts';
+import type { CheckedSqlMetric } from './read-metric.ts';
 import {
   BILLING_LIMITS,
   createStatementRunner,
   type StatementRow,
   type StatementRunner,
 } from './run-statement.ts';
-import { type CheckedSqlMetric, outputColumns } from './sql-metric.ts';
+import { outputColumns } from './sql-metric.ts';
 import {
   compileEventHours,
   compileHours,

@@ -21,8 +21,9 @@ import { ANALYSIS_LIMITS, type QueryLimits } from '../query/query-limits.ts';
 import type { RowPlace } from '../query/row-order-sql.ts';
 import type { UsageGroupRow, UsageGroupsPage, UsageGroupsRequest } from '../query/usage-groups.ts';
 import { windowAt, windowLength, windowStartOf } from '../query/usage-windows.ts';
+import type { CheckedSqlMetric } from './read-metric.ts';
 import { createStatementRunner, type StatementRow, type StatementRunner } from './run-statement.ts';
-import { type CheckedSqlMetric, outputColumns } from './sql-metric.ts';
+import { outputColumns } from './sql-metric.ts';
 import { compileWindows, type EventScope } from './statement-sql.ts';
 
 /** As for streaming metrics; the group key is any of the group columns. */

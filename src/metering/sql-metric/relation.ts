@@ -18,7 +18,7 @@ export interface TimeSql {
   /** The part in which an aggregate without GROUP BY has a row even where no event is; null for none. */
   readonly firstPart: string | null;
   /** Array(Int64) of the ends of hours at which values may change; null where parts do not overlap. */
-  readonly boundaries: (() => string) | null;
+  readonly boundaries: string | null;
 }
 
 /** What all SELECTs of one statement share. */
@@ -30,7 +30,7 @@ export interface StatementContext {
   readonly scope: readonly string[];
 }
 
-interface RelationColumn {
+export interface RelationColumn {
   /** As the query names it; null for an unnamed expression. */
   readonly name: string | null;
   readonly type: ValueType;

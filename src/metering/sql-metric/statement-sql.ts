@@ -8,10 +8,9 @@ import { renderStatement, scopeConditions } from '../query/usage-relation.ts';
 import type { UsageWindowSize } from '../query/usage-windows.ts';
 import { createDefinitions, createNames } from './definitions.ts';
 import { checkedSql, RESULT_DIGITS_MAX } from './exact-sql.ts';
-import { findAggregate, type SelectQuery } from './query-syntax.ts';
-import { FOREVER, type Relation, type StatementContext, type TimeSql } from './relation.ts';
-import { writeSelect } from './select-sql.ts';
-import { toNumber, toText, type ValueType, type Writer } from './value.ts';
+import { FOREVER } from './relation.ts';
+import { toNumber, toText, type Writer } from './value.ts';
+import { OPEN_PARTS, type WrittenQuery, type WrittenRelation } from './written-query.ts';
 
 /** The events that an evaluation sees. */
 export interface EventScope {
@@ -44,46 +43,36 @@ export interface WindowPage {
   readonly limit: number;
 }
 
-/** The types of the columns of a query. Throws a `QueryProblem` where it does not fit together. */
-export function outputTypes(query: SelectQuery, scope: EventScope): ValueType[] {
-  const time = { eventPart: 'toInt64(0)', firstPart: null, boundaries: null };
-  return startStatement(query, scope, time).relation.columns.map(({ type }) => type);
-}
-
 /** Rows `part`, `group_values`, `value`: the whole interval as one. */
 export function compileWhole(
-  query: SelectQuery,
+  query: WrittenQuery,
   columns: OutputColumns,
   scope: EventScope,
 ): CompiledStatement {
-  const { context, relation, output } = startStatement(query, scope, {
-    eventPart: 'toInt64(0)',
-    firstPart: 'toInt64(0)',
-    boundaries: null,
-  });
+  const started = startStatement(query, query.whole, createParameters(), scope, {});
+  const { relation, from, output, parameters } = started;
   const { value, groups } = outputSql(output, relation, columns);
   const sql = renderStatement({
     definitions: output.definitions.list(),
     columns: ["'0' AS part", groupValuesSql(groups), `toString(sum(${value})) AS value`],
-    from: relation.from,
+    from,
     conditions: groups.map((group) => `isNotNull(${group})`),
     groupBy: [relation.part, ...groups],
     orderBy: groups,
   });
-  return { sql, parameters: context.parameters };
+  return { sql, parameters };
 }
 
 /** Rows `part` (start of the window), `group_values`, `value`, in this order; each window on its own. */
 export function compileWindows(
-  query: SelectQuery,
+  query: WrittenQuery,
   columns: OutputColumns,
   scope: EventScope,
   page: WindowPage,
 ): CompiledStatement {
-  const parameters = createParameters();
-  const eventPart = windowSql(parameters, page.size, scope.interval);
-  const time = { eventPart, firstPart: null, boundaries: null };
-  const { relation, output } = startStatement(query, scope, time, parameters);
+  const own = createParameters();
+  const time = { eventPart: windowSql(own, page.size, scope.interval) };
+  const { relation, from, output, parameters } = startStatement(query, query.windows, own, scope, time);
   const { value, groups } = outputSql(output, relation, columns);
   const filters = groups.flatMap((group, index) => {
     const values = page.groupFilters[index] ?? [];
@@ -96,7 +85,7 @@ export function compileWindows(
       groupValuesSql(groups),
       `toString(sum(${value})) AS value`,
     ],
-    from: relation.from,
+    from,
     conditions: filters,
     groupBy: [relation.part, ...groups],
     having: placeConditions(parameters, relation.part, groups, page.place),
@@ -111,27 +100,23 @@ export function compileWindows(
  * which it does not change have no row. `ends` are the ends of all hours with events, ascending.
  */
 export function compileHours(
-  query: SelectQuery,
+  query: WrittenQuery,
   columns: OutputColumns,
   scope: EventScope,
   ends: readonly Instant[],
 ): CompiledStatement {
-  const parameters = createParameters();
+  const own = createParameters();
   const first = scope.interval.start + HOUR_MS;
   const boundaries = [...new Set([first, ...ends])].sort((a, b) => a - b).map((end) => end / SECOND_MS);
-  const { context, relation, output } = startStatement(
-    query,
-    scope,
-    {
-      eventPart: 'intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600',
-      firstPart: parameters.bind('first', 'Int64', first / SECOND_MS),
-      boundaries: () => parameters.bind('boundaries', 'Array(Int64)', boundaries),
-    },
-    parameters,
-  );
+  const { relation, from, output, parameters } = startStatement(query, query.hours, own, scope, {
+    eventPart: 'intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600',
+    firstPart: own.bind('first', 'Int64', first / SECOND_MS),
+    boundaries: () => own.bind('boundaries', 'Array(Int64)', boundaries),
+  });
   const { value, groups } = outputSql(output, relation, columns);
-  const at = context.names.fresh('t');
-  const change = context.names.fresh('v');
+  const { names } = output.definitions;
+  const at = names.fresh('t');
+  const change = names.fresh('v');
   const quantity = output.definitions.define(`ifNull(${value}, toDecimal256(0, 30))`);
   const { part, until } = relation;
   const pair =
@@ -145,7 +130,7 @@ export function compileHours(
   const changes = renderStatement({
     definitions: output.definitions.list(),
     columns: [...pair, ...groups],
-    from: relation.from,
+    from,
     conditions: groups.map((group) => `isNotNull(${group})`),
     groupBy: [],
   });
@@ -161,16 +146,8 @@ export function compileHours(
 }
 
 /** Whether `compileHours` looks at `ends`: where one aggregate reads another. */
-export function needsEventHours({ source }: SelectQuery): boolean {
-  return source.kind === 'query' && (isAggregate(source.query) || needsEventHours(source.query));
-}
-
-function isAggregate({ groupBy, having, items }: SelectQuery): boolean {
-  return (
-    groupBy.length > 0 ||
-    having !== null ||
-    items.some(({ expression }) => findAggregate(expression) !== null)
-  );
+export function needsEventHours({ readsGroups }: WrittenQuery): boolean {
+  return readsGroups;
 }
 
 /** Rows `part`: the ends of the hours in which the customer has events. */
@@ -188,22 +165,37 @@ export function compileEventHours(scope: EventScope): CompiledStatement {
 }
 
 interface StartedStatement {
-  readonly context: StatementContext;
-  readonly relation: Relation;
+  readonly relation: WrittenRelation;
+  /** What stands after FROM. */
+  readonly from: string;
   /** Writes into the SELECT around the query. */
   readonly output: Writer;
+  readonly parameters: Parameters;
 }
 
+interface EvaluationTime {
+  readonly eventPart?: string;
+  readonly firstPart?: string;
+  /** Bound only where the query looks at them. */
+  readonly boundaries?: () => string;
+}
+
+/** Fills in the open parts of a relation. `own` are the parameters of this evaluation. */
 function startStatement(
-  query: SelectQuery,
+  query: WrittenQuery,
+  relation: WrittenRelation,
+  own: Parameters,
   scope: EventScope,
-  time: TimeSql,
-  parameters: Parameters = createParameters(),
+  time: EvaluationTime,
 ): StartedStatement {
-  const names = createNames();
-  const context = { parameters, names, time, scope: scopeSql(parameters, scope) };
-  const relation = writeSelect(context, query);
-  return { context, relation, output: { parameters, definitions: createDefinitions(names) } };
+  const from = relation.from
+    .replaceAll(OPEN_PARTS.scope, () => scopeSql(own, scope).join('\n  AND '))
+    .replaceAll(OPEN_PARTS.eventPart, () => time.eventPart ?? '')
+    .replaceAll(OPEN_PARTS.firstPart, () => time.firstPart ?? '')
+    .replaceAll(OPEN_PARTS.boundaries, () => time.boundaries?.() ?? '');
+  const parameters = { ...own, values: () => ({ ...query.parameters, ...own.values() }) };
+  const definitions = createDefinitions(createNames(relation.nameCount));
+  return { relation, from, output: { parameters, definitions }, parameters };
 }
 
 function scopeSql(
@@ -219,7 +211,7 @@ function scopeSql(
 
 function outputSql(
   output: Writer,
-  { columns }: Relation,
+  { columns }: WrittenRelation,
   { value, groups }: OutputColumns,
 ): { value: string; groups: string[] } {
   const columnAt = (index: number) => {

@@ -22,6 +22,7 @@ export class TokenReader {
   private readonly tokens: readonly Token[];
   private index = 0;
   private weight = 0;
+  private readonly identities = new Map<string, number>();
   private nesting = 0;
 
   constructor(tokens: readonly Token[]) {
@@ -95,6 +96,13 @@ export class TokenReader {
   addWeight(position: number, weight: number): void {
     this.weight += weight;
     if (this.weight > QUERY_WEIGHT_MAX) throw new QueryProblem(position, 'the query is too long');
+  }
+
+  /** A number that stands for this text. */
+  identify(text: string): number {
+    const identity = this.identities.get(text) ?? this.identities.size;
+    this.identities.set(text, identity);
+    return identity;
   }
 
   /** Runs `read` one level deeper. */

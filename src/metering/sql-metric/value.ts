@@ -18,6 +18,8 @@ export interface Value {
   readonly type: ValueType;
   /** What a literal says. */
   readonly literal?: Decimal | string;
+  /** Of a column, a property or a literal: can be repeated at no cost, also as a number. */
+  readonly isPlain?: true;
   /** Of a property: the number in it, read below the SELECT that asks for it. */
   readonly number?: () => string;
 }
@@ -69,7 +71,8 @@ export function toText(writer: Writer, value: Value): string {
     case 'text':
       return value.sql;
     case 'boolean':
-      return `if(${value.sql}, 'true', if(isNull(${value.sql}), NULL, 'false'))`;
+      // The condition stands here once: an expression may hold many such texts inside each other.
+      return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`;
     case 'timestamp':
       return `concat(replaceOne(toString(${writer.definitions.define(value.sql)}), ' ', 'T'), 'Z')`;
     case 'null':

@@ -3,7 +3,7 @@
  * amount of SQL, and what reads a property stands in it once, however often it is used.
  */
 import { describe, expect, it } from 'vitest';
-import { readSqlMetric } from '../../../../src/metering/sql-metric/sql-metric.ts';
+import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
 import { compileHours, compileWhole } from '../../../../src/metering/sql-metric/statement-sql.ts';
 
 const SCOPE = {

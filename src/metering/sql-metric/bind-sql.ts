@@ -1,0 +1,17 @@
+/** Names for values that one expression uses several times. */
+import type { NameSource } from './definitions.ts';
+
+/**
+ * `body` with names for values that it uses several times. ClickHouse has no LET, and an alias is repeated
+ * in full wherever it is used, which grows beyond measure when aliases build on aliases; the arguments of a
+ * lambda are computed once and stay one name.
+ */
+export function bind(
+  names: NameSource,
+  values: readonly string[],
+  body: (variables: readonly string[]) => string,
+): string {
+  const variables = values.map(() => names.fresh('x'));
+  const lists = values.map((value) => `[${value}]`).join(', ');
+  return `arrayElement(arrayMap((${variables.join(', ')}) -> ${body(variables)}, ${lists}), 1)`;
+}

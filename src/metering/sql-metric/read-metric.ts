@@ -1,0 +1,69 @@
+/**
+ * Reads the definition of a SQL metric (docs/sql-metrics.md).
+ *
+ * The text never reaches ClickHouse. It is read by a grammar of its own (`parse-query.ts`) that knows only
+ * what is allowed, typed and written anew as SQL; ClickHouse's own parse tree of what was written is checked
+ * against a list (`parse-tree.ts`) before it runs.
+ */
+import { refuseExpansion } from './expansion.ts';
+import { parseQuery } from './parse-query.ts';
+import { locatingProblems, QueryProblem } from './query-refusal.ts';
+import type { SelectItem, SelectQuery } from './query-syntax.ts';
+import { describe } from './value.ts';
+import { type WrittenQuery, writeQuery } from './written-query.ts';
+
+/** A SQL metric that can be evaluated. Plain data; only this module makes one. */
+export interface CheckedSqlMetric {
+  /** As the analyst wrote it. */
+  readonly sql: string;
+  readonly query: WrittenQuery;
+  /** Index of the column that is the quantity: the one named `value`, or the first. */
+  readonly valueColumn: number;
+  /** The other named columns: what usage can be grouped by. */
+  readonly groupColumns: readonly string[];
+}
+
+/**
+ * Reads, checks and writes a definition, without asking ClickHouse. The work and the result are linear in the
+ * length of the text. Throws an `invalid` refusal for the field `sql` that names line and column and says what
+ * is allowed.
+ */
+export function readSqlMetric(sql: string): CheckedSqlMetric {
+  return locatingProblems(sql, () => {
+    const query = parseQuery(sql);
+    refuseExpansion(query);
+    const value = query.items.findIndex(({ name }) => name?.toLowerCase() === 'value');
+    const valueColumn = Math.max(value, 0);
+    const groupColumns = query.items.flatMap(({ name }, index) =>
+      name === null || index === valueColumn ? [] : [name],
+    );
+    // Writing is what finds a wrong name or type.
+    const written = writeQuery(query);
+    requireQuantity(query, written, valueColumn);
+    return { sql, query: written, valueColumn, groupColumns };
+  });
+}
+
+/** Refuses a quantity that is no number, and a key of GROUP BY, which is most likely a mistake. */
+function requireQuantity(query: SelectQuery, { whole }: WrittenQuery, index: number): void {
+  const item = query.items[index];
+  const type = whole.columns[index]?.type;
+  if (item === undefined || type === undefined) throw new QueryProblem(query.position, 'a query has columns');
+  const which = item.name?.toLowerCase() === 'value' ? 'the column value' : 'the first column';
+  if (type === 'property' && isGroupKey(query, item)) {
+    throw new QueryProblem(
+      item.expression.position,
+      `${which} is the quantity, and here it is what is grouped by: name the quantity with AS value`,
+    );
+  }
+  if (type !== 'number' && type !== 'property' && type !== 'null') {
+    throw new QueryProblem(
+      item.expression.position,
+      `${which} is the quantity and must be a number, not ${describe(type)}: name the quantity with AS value`,
+    );
+  }
+}
+
+function isGroupKey({ groupBy }: SelectQuery, { expression }: SelectItem): boolean {
+  return groupBy.some((key) => key.identity === expression.identity);
+}

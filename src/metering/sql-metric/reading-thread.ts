@@ -1,0 +1,33 @@
+/** The thread on which the texts of SQL metrics are read: takes a text, answers with the metric or why not. */
+import { parentPort } from 'node:worker_threads';
+import { assert, Refusal } from '../../core/errors.ts';
+import { type CheckedSqlMetric, readSqlMetric } from './read-metric.ts';
+
+/** What the thread says: first that it is ready, then one answer to each text, in order. */
+export type ReadAnswer =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'metric'; readonly metric: CheckedSqlMetric }
+  | { readonly kind: 'refused'; readonly problem: string }
+  /** A fault of ours. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+function answerTo(sql: string): ReadAnswer {
+  try {
+    return { kind: 'metric', metric: readSqlMetric(sql) };
+  } catch (error) {
+    // A query is refused in plain words, for the field `sql`.
+    if (error instanceof Refusal && typeof error.problem === 'string') {
+      return { kind: 'refused', problem: error.problem };
+    }
+    return {
+      kind: 'failed',
+      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
+  }
+}
+
+const port = parentPort;
+assert(port !== null, 'this module runs on a thread of its own');
+const send = (answer: ReadAnswer) => port.postMessage(answer);
+port.on('message', (sql: string) => send(answerTo(sql)));
+send({ kind: 'ready' });

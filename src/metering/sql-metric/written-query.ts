@@ -1,0 +1,74 @@
+/**
+ * A query as SQL, but for whose events it is asked of and when: these are filled in at every evaluation
+ * (`statement-sql.ts`). Plain data: it is made on a thread of its own and kept (`metric-reader.ts`).
+ */
+import type { QueryParams } from '../client/clickhouse.ts';
+import { createParameters, type Parameters } from '../query/parameters.ts';
+import { createNames } from './definitions.ts';
+import { isAggregate, type SelectQuery, type Source } from './query-syntax.ts';
+import type { RelationColumn, TimeSql } from './relation.ts';
+import { writeSelect } from './select-sql.ts';
+
+/** What stands for the parts that every evaluation fills in. No name and no operator has a `$`. */
+export const OPEN_PARTS = {
+  scope: '$scope$',
+  eventPart: '$event_part$',
+  firstPart: '$first_part$',
+  boundaries: '$boundaries$',
+} as const;
+
+/** The rows of a query, for one way of evaluating it. */
+export interface WrittenRelation {
+  /** What stands after FROM, with open parts. */
+  readonly from: string;
+  readonly columns: readonly RelationColumn[];
+  readonly part: string;
+  readonly until: string | null;
+  /** How many names are taken. */
+  readonly nameCount: number;
+}
+
+export interface WrittenQuery {
+  /** The names of its columns as the analyst wrote them. */
+  readonly columnNames: ReadonlyArray<string | null>;
+  /** Whether one aggregate reads another. */
+  readonly readsGroups: boolean;
+  /** The texts of the query. Their names begin with `q_`, so that those of an evaluation are free. */
+  readonly parameters: QueryParams;
+  readonly whole: WrittenRelation;
+  readonly windows: WrittenRelation;
+  readonly hours: WrittenRelation;
+}
+
+/** Throws a `QueryProblem` where the query does not fit together. */
+export function writeQuery(query: SelectQuery): WrittenQuery {
+  const values = createParameters();
+  const parameters: Parameters = {
+    ...values,
+    bind: (name, type, value) => values.bind(`q_${name}`, type, value),
+  };
+  const { eventPart, firstPart, boundaries } = OPEN_PARTS;
+  return {
+    columnNames: query.items.map(({ name }) => name),
+    readsGroups: readsGroups(query.source),
+    whole: writeRelation(query, parameters, {
+      eventPart: 'toInt64(0)',
+      firstPart: 'toInt64(0)',
+      boundaries: null,
+    }),
+    windows: writeRelation(query, parameters, { eventPart, firstPart: null, boundaries: null }),
+    hours: writeRelation(query, parameters, { eventPart, firstPart, boundaries }),
+    parameters: parameters.values(),
+  };
+}
+
+function writeRelation(query: SelectQuery, parameters: Parameters, time: TimeSql): WrittenRelation {
+  const names = createNames();
+  const relation = writeSelect({ parameters, names, time, scope: [OPEN_PARTS.scope] }, query);
+  const { from, columns, part, until } = relation;
+  return { from, columns, part, until, nameCount: names.count() };
+}
+
+function readsGroups(source: Source): boolean {
+  return source.kind === 'query' && (isAggregate(source.query) || readsGroups(source.query.source));
+}
