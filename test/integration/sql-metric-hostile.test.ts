@@ -4,6 +4,7 @@ import { verifyStatement } from '../../src/metering/sql-metric/parse-tree.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { checkSqlMetric } from '../../src/metering/sql-metric/sql-metric.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
+import { DOUBLING_QUERIES, NESTED_QUERIES } from '../support/nested-queries.ts';
 import { ACME, EVENTS, MONTH } from '../support/sql-metric-events.ts';
 import { storeEvents } from '../support/usage-events.ts';
 
@@ -236,6 +237,17 @@ describe.each(Object.entries(REFUSED))('%s', (_, queries) => {
       kind: 'invalid',
       message: expect.stringMatching(/^sql: (line \d+, column \d+: .+|the query is too complicated)$/s),
     });
+  });
+});
+
+describe('a query with one construct inside itself', () => {
+  // A query that doubles with every level is planned for hours, and no limit of time ends that.
+  it.each(NESTED_QUERIES)('is planned: %s', async (_, sql) => {
+    expect(await checkSqlMetric(clickhouse, sql)).toMatchObject({ sql });
+  });
+
+  it.each(DOUBLING_QUERIES)('is refused: %s', async (_, sql) => {
+    await expect(checkSqlMetric(clickhouse, sql)).rejects.toMatchObject({ kind: 'invalid' });
   });
 });
 

@@ -114,11 +114,63 @@ const QUERIES: ReadonlyArray<readonly [sql: string, rows: readonly (string | nul
     ['0.003'],
   ],
   ['SELECT COUNT(*) AS value, LATEST(CAST(properties.region AS VARCHAR)) AS last FROM events', ['eu: 8']],
+  [of('SUM(CASE properties.tokens * 2 WHEN 200 THEN 1 WHEN 14 THEN 10 ELSE 100 END)'), ['611']],
+  [
+    of("SUM(CASE COALESCE(properties.tokens, properties.size) WHEN 50 THEN 1 WHEN 'many' THEN 10 END)"),
+    ['11'],
+  ],
+  [of('CASE SUM(properties.tokens) / 2 WHEN 68.5015 THEN 3 END'), ['3']],
+  [`${of('COUNT(*)')} WHERE properties.tokens * 2 BETWEEN 14 AND 100`, ['2']],
+  [`${of('COUNT(*)')} WHERE properties.tokens * 2 NOT BETWEEN 14 AND 100`, ['3']],
+  [
+    'SELECT COUNT(*) AS value, CAST(properties.tokens > 7 AS VARCHAR) AS large FROM events GROUP BY large',
+    ['true: 2', 'false: 3', ': 3'],
+  ],
+  [
+    'SELECT SUM(properties.tokens) / 1 AS value, properties.region FROM events GROUP BY region HAVING value > 60 AND value < 100 AND COUNT(*) > 1',
+    ['eu: 87'],
+  ],
+];
+
+/** The same in two ways: with an operand that the construct uses several times, and written out. */
+const SAME: ReadonlyArray<readonly [short: string, long: string]> = [
+  [
+    "CASE properties.tokens / 7 WHEN 1 THEN 'a' WHEN properties.price * 10 THEN 'b' ELSE 'c' END",
+    "CASE WHEN properties.tokens / 7 = 1 THEN 'a' WHEN properties.tokens / 7 = properties.price * 10 THEN 'b' ELSE 'c' END",
+  ],
+  [
+    "CASE DATE_TRUNC('day', timestamp) WHEN '2026-11-01' THEN timestamp WHEN '2026-11-02' THEN DATE_TRUNC('day', timestamp) END",
+    "CASE WHEN DATE_TRUNC('day', timestamp) = '2026-11-01' THEN timestamp WHEN DATE_TRUNC('day', timestamp) = '2026-11-02' THEN DATE_TRUNC('day', timestamp) END",
+  ],
+  [
+    'CASE (properties.tokens > 7) WHEN TRUE THEN 1 WHEN FALSE THEN 2 END',
+    'CASE WHEN (properties.tokens > 7) = TRUE THEN 1 WHEN (properties.tokens > 7) = FALSE THEN 2 END',
+  ],
+  [
+    'CASE COALESCE(properties.region, event_type) WHEN properties.region THEN event_type END',
+    'CASE WHEN COALESCE(properties.region, event_type) = properties.region THEN event_type END',
+  ],
+  [
+    '(COALESCE(properties.tokens, properties.size) BETWEEN 5 AND properties.price * 100)',
+    '(COALESCE(properties.tokens, properties.size) >= 5 AND COALESCE(properties.tokens, properties.size) <= properties.price * 100)',
+  ],
+  [
+    '((properties.tokens > 7) NOT BETWEEN FALSE AND FALSE)',
+    'NOT ((properties.tokens > 7) >= FALSE AND (properties.tokens > 7) <= FALSE)',
+  ],
 ];
 
 describe('a SQL metric', () => {
   it.each(QUERIES)('%s', async (sql, rows) => {
     expect((await rowsOf(sql)).sort()).toEqual([...rows].sort());
+  });
+
+  it.each(SAME)('means the same written out: %s', async (short, long) => {
+    const query = (expression: string) =>
+      `SELECT COUNT(*) AS value, ${expression} AS x, properties.tokens FROM events GROUP BY x, tokens`;
+    const rows = await rowsOf(query(short));
+    expect(rows).toEqual(await rowsOf(query(long)));
+    expect(new Set(rows.map((row) => row?.split(', ')[0])).size).toBeGreaterThan(1);
   });
 
   it('is evaluated in each window on its own', async () => {

@@ -1,0 +1,125 @@
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createKeptMetrics } from '../../../../src/metering/sql-metric/kept-metrics.ts';
+import { createMetricReader, type MetricReader } from '../../../../src/metering/sql-metric/metric-reader.ts';
+import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
+
+/**
+ * No query is known that takes too long to read, so the thread of these tests reads words: some take for ever,
+ * all memory, or the thread with them. To all others it says how many it has answered.
+ */
+const HOSTILE_THREAD = `
+  const { parentPort } = require('node:worker_threads');
+  let answered = 0;
+  parentPort.on('message', (word) => {
+    if (word === 'for ever') for (;;);
+    if (word === 'all memory') for (const all = []; ; ) all.push(new Array(10_000).fill({}));
+    if (word === 'throws') throw new Error('a fault of ours');
+    if (word === 'ends') process.exit(0);
+    answered += 1;
+    parentPort.postMessage({ kind: 'refused', message: 'answer ' + answered });
+  });
+  parentPort.postMessage({ kind: 'ready' });
+`;
+const LIMITS = { timeMs: 200, memoryMebibytes: 32, waitingMax: 3 };
+
+let reader: MetricReader;
+let threads: number;
+afterEach(() => reader.close());
+
+function startHostile(limits = LIMITS): void {
+  threads = 0;
+  reader = createMetricReader(limits, ({ memoryMebibytes }) => {
+    threads += 1;
+    return new Worker(HOSTILE_THREAD, {
+      eval: true,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMebibytes },
+    });
+  });
+}
+
+const problem = (sql: string) => reader.read(sql).catch((error: unknown) => String(error));
+
+describe('the thread that reads queries', () => {
+  it.each([
+    ['for ever', 'Refusal: sql: the query takes longer than 0.2 s to read'],
+    ['all memory', 'Refusal: sql: the query needs too much memory to read'],
+  ])('is ended by a text that takes %s, at the cost of who sent it', async (word, message) => {
+    startHostile({ ...LIMITS, timeMs: word === 'for ever' ? LIMITS.timeMs : 20_000 });
+    expect(await problem('first')).toBe('Refusal: answer 1');
+    const [hostile, next] = await Promise.all([problem(word), problem('second')]);
+    expect(hostile).toBe(message);
+    expect(next).toBe('Refusal: answer 1');
+    expect(threads).toBe(2);
+  });
+
+  it('leaves this thread free while it is busy', async () => {
+    startHostile();
+    let isAnswered = false;
+    const answer = problem('for ever').then(() => {
+      isAnswered = true;
+    });
+    let turns = 0;
+    while (!isAnswered) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+    await answer;
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  it.each(['throws', 'ends'])('is replaced when it %s', async (word) => {
+    startHostile();
+    expect(await problem(word)).toMatch(
+      /^Error: (?:a fault of ours|the thread that reads queries has ended)$/,
+    );
+    expect(await problem('next')).toBe('Refusal: answer 1');
+  });
+
+  it('takes so many texts and no more, and one that several ask for once', async () => {
+    startHostile();
+    const answers = await Promise.all(['a', 'a', 'b', 'c', 'd'].map(problem));
+    expect(answers).toEqual([
+      ...['Refusal: answer 1', 'Refusal: answer 1', 'Refusal: answer 2', 'Refusal: answer 3'],
+      'Refusal: too many queries wait to be read, try again later',
+    ]);
+  });
+});
+
+describe('a definition', () => {
+  const sql = "SELECT SUM(properties.a) AS value, properties.b FROM events WHERE event_type = 'x' GROUP BY b";
+
+  it('is the same read on the thread as read here, and is read once', async () => {
+    reader = createMetricReader();
+    const metric = await reader.read(sql);
+    expect(metric).toEqual(readSqlMetric(sql));
+    expect(await reader.read(sql)).toBe(metric);
+  });
+
+  it('that is refused is refused in the same words, each time', async () => {
+    reader = createMetricReader();
+    for (const _ of [1, 2]) {
+      await expect(reader.read('SELECT COUNT(*) FROM users')).rejects.toMatchObject({
+        name: 'Refusal',
+        kind: 'invalid',
+        message: 'sql: line 1, column 22: the table users is not available; the only table is events',
+      });
+    }
+  });
+
+  it('is kept until others that were used later fill the space', () => {
+    const [a, b, c] = ['a', 'b', 'c'].map((name) =>
+      readSqlMetric(`SELECT SUM(properties.${name}) FROM events`),
+    );
+    if (a === undefined || b === undefined || c === undefined) throw new Error('there are three');
+    const { sql, query } = a;
+    const size = sql.length + query.whole.from.length + query.windows.from.length + query.hours.from.length;
+    const kept = createKeptMetrics(2 * size);
+    kept.keep(a);
+    kept.keep(b);
+    kept.keep(b);
+    expect(kept.find(a.sql)).toBe(a);
+    kept.keep(c);
+    expect([a, b, c].map((metric) => kept.find(metric.sql))).toEqual([a, null, c]);
+  });
+});
