@@ -31,9 +31,9 @@ export interface CheckedSqlMetric {
 export function readSqlMetric(sql: string): CheckedSqlMetric {
   return locatingProblems(sql, () => {
     const query = parseQuery(sql);
-    refuseExpansion(query);
     const value = query.items.findIndex(({ name }) => name?.toLowerCase() === 'value');
     const valueColumn = Math.max(value, 0);
+    refuseExpansion(query, valueColumn);
     const groupColumns = query.items.flatMap(({ name }, index) =>
       name === null || index === valueColumn ? [] : [name],
     );

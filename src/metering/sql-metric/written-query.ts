@@ -43,9 +43,14 @@ export interface WrittenQuery {
 /** Throws a `QueryProblem` where the query does not fit together. */
 export function writeQuery(query: SelectQuery): WrittenQuery {
   const values = createParameters();
+  let bound = 0;
   const parameters: Parameters = {
     ...values,
-    bind: (name, type, value) => values.bind(`q_${name}`, type, value),
+    bind: (name, type, value) => {
+      // A name of its own each time: a free one is not searched for.
+      bound += 1;
+      return values.bind(`q_${name}_${bound}`, type, value);
+    },
   };
   const { eventPart, firstPart, boundaries } = OPEN_PARTS;
   return {

@@ -30,11 +30,11 @@ describe('the statement of a query', () => {
       SELECT p3, k2, uniqExact(a6) AS g7
       FROM (
       WITH
-        in(event_type, {q_texts:Array(String)}) AS d10
+        in(event_type, {q_texts_2:Array(String)}) AS d10
       SELECT toInt64(0) AS p3, event_type AS k2, d5 AS a6
       FROM (
       WITH
-        if(mapContains(properties, {q_property:String}), properties[{q_property:String}], NULL) AS d5
+        if(mapContains(properties, {q_property_1:String}), properties[{q_property_1:String}], NULL) AS d5
       SELECT event_type, timestamp, ingested_at, transaction_id, d5
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
@@ -53,7 +53,7 @@ describe('the statement of a query', () => {
     `);
     expect(parameters.values()).toEqual({
       ...{ refs: ['acme'], start: 0, end: 86_400_000, property: 'region', values: ['eu'] },
-      ...{ q_property: 'user', q_texts: ["it's"] },
+      ...{ q_property_1: 'user', q_texts_2: ["it's"] },
     });
   });
 
@@ -75,11 +75,11 @@ describe('the statement of a query', () => {
       SELECT p3, k2, uniqExactState(a6) AS s11
       FROM (
       WITH
-        in(event_type, {q_texts:Array(String)}) AS d10
+        in(event_type, {q_texts_2:Array(String)}) AS d10
       SELECT intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600 AS p3, event_type AS k2, d5 AS a6
       FROM (
       WITH
-        if(mapContains(properties, {q_property:String}), properties[{q_property:String}], NULL) AS d5
+        if(mapContains(properties, {q_property_1:String}), properties[{q_property_1:String}], NULL) AS d5
       SELECT event_type, timestamp, ingested_at, transaction_id, d5
       FROM usage_events FINAL
       WHERE customer_ref IN {refs:Array(String)}
