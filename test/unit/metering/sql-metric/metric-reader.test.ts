@@ -17,7 +17,7 @@ const HOSTILE_THREAD = `
     if (word === 'throws') throw new Error('a fault of ours');
     if (word === 'ends') process.exit(0);
     answered += 1;
-    parentPort.postMessage({ kind: 'refused', message: 'answer ' + answered });
+    parentPort.postMessage({ kind: 'refused', problem: 'answer ' + answered });
   });
   parentPort.postMessage({ kind: 'ready' });
 `;
@@ -46,10 +46,10 @@ describe('the thread that reads queries', () => {
     ['all memory', 'Refusal: sql: the query needs too much memory to read'],
   ])('is ended by a text that takes %s, at the cost of who sent it', async (word, message) => {
     startHostile({ ...LIMITS, timeMs: word === 'for ever' ? LIMITS.timeMs : 20_000 });
-    expect(await problem('first')).toBe('Refusal: answer 1');
+    expect(await problem('first')).toBe('Refusal: sql: answer 1');
     const [hostile, next] = await Promise.all([problem(word), problem('second')]);
     expect(hostile).toBe(message);
-    expect(next).toBe('Refusal: answer 1');
+    expect(next).toBe('Refusal: sql: answer 1');
     expect(threads).toBe(2);
   });
 
@@ -73,14 +73,19 @@ describe('the thread that reads queries', () => {
     expect(await problem(word)).toMatch(
       /^Error: (?:a fault of ours|the thread that reads queries has ended)$/,
     );
-    expect(await problem('next')).toBe('Refusal: answer 1');
+    expect(await problem('next')).toBe('Refusal: sql: answer 1');
   });
 
   it('takes so many texts and no more, and one that several ask for once', async () => {
     startHostile();
     const answers = await Promise.all(['a', 'a', 'b', 'c', 'd'].map(problem));
     expect(answers).toEqual([
-      ...['Refusal: answer 1', 'Refusal: answer 1', 'Refusal: answer 2', 'Refusal: answer 3'],
+      ...[
+        'Refusal: sql: answer 1',
+        'Refusal: sql: answer 1',
+        'Refusal: sql: answer 2',
+        'Refusal: sql: answer 3',
+      ],
       'Refusal: too many queries wait to be read, try again later',
     ]);
   });
