@@ -109,13 +109,14 @@ function faultOf(answer: ReadAnswer): Error {
 
 /** Starts `reading-thread` beside this module, compiled or as source. It never keeps the process alive. */
 function startReadingThread({ memoryMebibytes }: ReadingLimits): Worker {
-  const resourceLimits = { maxOldGenerationSizeMb: memoryMebibytes };
   const extension = extname(import.meta.url);
   const module = new URL(`./reading-thread${extension}`, import.meta.url);
+  // Options of the process are for its own program.
+  const options = { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMebibytes } };
   const worker =
     extension === '.ts'
-      ? new Worker(sourceLoader(fileURLToPath(module)), { eval: true, execArgv: [], resourceLimits })
-      : new Worker(module, { resourceLimits });
+      ? new Worker(sourceLoader(fileURLToPath(module)), { ...options, eval: true })
+      : new Worker(module, options);
   worker.unref();
   return worker;
 }
