@@ -1,12 +1,12 @@
 /** Queries of SQL metrics in which one construct stands inside itself as often as it is let through. */
 
-export function nest(levels: number, around: (inner: string) => string, innermost = 'properties.x'): string {
+function nest(levels: number, around: (inner: string) => string, innermost = 'properties.x'): string {
   let expression = innermost;
   for (let level = 0; level < levels; level += 1) expression = around(expression);
   return expression;
 }
 
-export function list(count: number, item: (index: number) => string, separator = ', '): string {
+function list(count: number, item: (index: number) => string, separator = ', '): string {
   return Array.from({ length: count }, (_, index) => item(index)).join(separator);
 }
 
@@ -17,7 +17,7 @@ const SIMPLE_CASE = (e: string) => `CASE ${e} WHEN 1 THEN 1 WHEN 2 THEN 2 END`;
 const IS_LARGE = '(properties.x > 1)';
 
 /** A chain of subqueries that each compute a column from that of the one before. */
-export function chain(levels: number, item: string, first: string, condition: string): string {
+function chain(levels: number, item: string, first: string, condition: string): string {
   const queries = list(levels, (i) => `, a${i + 1} AS (SELECT ${item} AS v FROM a${i})`, '');
   return `WITH a0 AS (SELECT ${first} AS v FROM events)${queries} SELECT COUNT(*) AS value FROM a${levels} WHERE ${condition}`;
 }
