@@ -36,14 +36,22 @@ export const customersOfOneCard: fc.Arbitrary<SendableCustomer[]> = fc
     });
   });
 
-/** The keys of the first version; rates for exactly these keys or for everything, in one unit. */
+/**
+ * The keys of the first version; rates for exactly these keys or for everything, in one unit. Metrics are
+ * streaming ones, which are always counted by the hour.
+ */
 function withOneGrouping({ product, rateEntries }: ProductWithRates): ProductWithRates {
   const [{ pricingGroupKey, presentationGroupKey } = NO_KEYS] = product.versions;
   const keys = JSON.stringify([...pricingGroupKey].sort());
   return {
     product: {
       ...product,
-      versions: product.versions.map((version) => ({ ...version, pricingGroupKey, presentationGroupKey })),
+      versions: product.versions.map((version) => ({
+        ...version,
+        sqlBreakdownGranularity: 'HOUR',
+        pricingGroupKey,
+        presentationGroupKey,
+      })),
     },
     rateEntries: rateEntries.map((entry) => ({
       ...entry,
