@@ -123,6 +123,23 @@ export async function lastIssuedPeriodEnds(
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
 
+/** The first finalized invoice of the contract that bills time from `at` on; null where none does. Not voided ones. */
+export async function finalizedInvoiceBeyond(
+  tx: Transaction,
+  contractId: string,
+  at: Instant,
+): Promise<{ readonly id: string; readonly periodEnd: Instant } | null> {
+  const rows = await tx
+    .select({ id: invoices.id, periodEnd: invoices.periodEnd })
+    .from(invoices)
+    .where(
+      and(eq(invoices.contractId, contractId), eq(invoices.status, 'FINALIZED'), gt(invoices.periodEnd, at)),
+    )
+    .orderBy(asc(invoices.periodStart))
+    .limit(1);
+  return rows[0] ?? null;
+}
+
 /** Whether the contract has a finalized invoice that has not been voided. */
 export async function hasFinalizedInvoice(tx: Transaction, contractId: string): Promise<boolean> {
   const rows = await tx

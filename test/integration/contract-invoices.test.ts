@@ -107,6 +107,58 @@ test('the end that a renewal brings closes the period, and the new contract open
   ]);
 });
 
+test('an end that is refused before a finalized invoice is never accepted while that is being finalized', async () => {
+  const { customerId: customer_id, rateCardId: rate_card_id } = scenario;
+  const contracts = await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const body = { customer_id, rate_card_id, starting_at: '2026-11-01T00:00:00Z' };
+      return (await service.api.post('/v1/contracts/create', body)).text('data.id');
+    }),
+  );
+  const clock = service.moveClock('2026-12-02T00:00:00Z');
+  const answers = [];
+  for (const contract_id of contracts) {
+    const end = { customer_id, contract_id, ending_before: '2026-11-05T00:00:00Z' };
+    const strict = { ...end, allow_ending_before_finalized_invoice: false };
+    answers.push(await service.api.send('POST', '/v1/contracts/updateEndDate', strict));
+  }
+  await clock;
+  await service.moveClock('2026-12-02T00:00:01Z');
+  for (const [index, contract_id] of contracts.entries()) {
+    const page = await service.api.get(`/v1/customers/${customer_id}/invoices`, {
+      query: { contract_id, status: 'FINALIZED' },
+    });
+    const ends = page.list('data').map((_, at) => page.text(`data[${at}].end_timestamp`).slice(0, 10));
+    const isAccepted = answers[index]?.status === 200;
+    expect(ends).toEqual([isAccepted ? '2026-11-05' : '2026-12-01']);
+  }
+});
+
+test('a renewal from before the end of a finalized invoice is refused, and stores nothing', async () => {
+  await use('2026-11-03T00:00:00Z');
+  await service.moveClock('2026-12-02T00:00:00Z');
+  const renewal = (starting_at: string) =>
+    service.api.send('POST', '/v1/contracts/create', {
+      customer_id: scenario.customerId,
+      rate_card_id: scenario.rateCardId,
+      starting_at,
+      transition: { type: 'RENEWAL', from_contract_id: scenario.contractId },
+    });
+  const refused = await renewal('2026-11-30T23:00:00Z');
+  expect(refused.status).toBe(400);
+  expect(refused.text('message')).toMatch(
+    new RegExp(
+      `^starting_at: invoice .* of contract ${scenario.contractId} is finalized and reaches until 2026-12-01`,
+    ),
+  );
+  const totals = (await invoices()).map(({ from, total }) => [from, total]);
+  expect(totals).toEqual([
+    ['2026-12-01', '0'],
+    ['2026-11-01', '7'],
+  ]);
+  expect((await renewal('2026-12-01T00:00:00Z')).status).toBe(200);
+});
+
 test.each([
   [false, 'FINALIZED'],
   [true, 'VOID'],
@@ -123,7 +175,7 @@ test.each([
   },
 );
 
-test('no usage invoices are made for periods that start before they are to be generated', async () => {
+test('usage invoices begin where they are to be generated from, even inside a period', async () => {
   await use('2026-10-15T00:00:00Z', '2026-11-03T00:00:00Z');
   const { customer_id, contract_id } = await imported('2026-10-20T00:00:00Z');
   await service.moveClock('2026-12-02T00:00:00Z');
@@ -137,7 +189,10 @@ test('no usage invoices are made for periods that start before they are to be ge
       answer.text(`data[${index}].start_timestamp`),
     ])
     .filter(([id]) => id === contract_id);
-  expect(own).toEqual([[contract_id, '2026-11-01T00:00:00.000Z']]);
+  expect(own).toEqual([
+    [contract_id, '2026-10-20T00:00:00.000Z'],
+    [contract_id, '2026-11-01T00:00:00.000Z'],
+  ]);
 });
 
 /** A contract with history: its invoices begin later than it does. */

@@ -4,6 +4,7 @@ import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { holdNextFinalizations } from '../invoices/finalization.ts';
 import { type ContractReference, changeContract } from './change-contract.ts';
 import type { ContractDeps } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
@@ -46,6 +47,8 @@ export async function checkEndDate(
   if (endingBefore === null) return;
   if (endingBefore <= contract.startingAt) throw invalid(field, 'must be after the contract starts');
   if (allowEndingBeforeFinalizedInvoice) return;
+  // What is decided here must still be true when this transaction commits.
+  await holdNextFinalizations(tx, [contract]);
   const issuedUntil = (await lastIssuedPeriodEnds(tx, [contract.id])).get(contract.id);
   if (issuedUntil !== undefined && endingBefore < issuedUntil) {
     throw invalid(field, `a finalized invoice reaches until ${formatInstant(issuedUntil)}`);

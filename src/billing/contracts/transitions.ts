@@ -2,13 +2,15 @@
 import { assert, invalid, notFound } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, TransitionInput } from '../../core/terms/contract.ts';
-import type { Instant } from '../../core/time.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { insertTransition } from '../../store/contract-transitions.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
+import { finalizedInvoiceBeyond } from '../../store/invoices.ts';
 import { rolloversOf, withRolledSegments } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
+import { holdNextFinalizations } from '../invoices/finalization.ts';
 import type { SettledChange } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
 
@@ -21,7 +23,8 @@ export interface Renewal {
 
 /**
  * Links a new contract, whose header is stored, to the one it renews, which ends where the new one starts.
- * Refuses (`invalid`) one that is archived, renewed before, or starts no earlier.
+ * Refuses (`invalid`) one that is archived, renewed before, or starts no earlier, and a start before the end of
+ * a finalized invoice of it: both contracts would bill the same usage.
  */
 export async function renewContract(
   tx: Transaction,
@@ -38,6 +41,7 @@ export async function renewContract(
   if (from.startingAt >= contract.startingAt) {
     throw invalid(field, `contract ${from.id} does not start before the contract that renews it`);
   }
+  await refuseBilledTime(tx, from, contract.startingAt);
   const transition = { fromContractId: from.id, toContractId: contract.id, rollsOver, trueup };
   if (!(await insertTransition(tx, transition))) {
     throw invalid(field, `contract ${from.id} has been renewed already`);
@@ -50,4 +54,14 @@ export async function renewContract(
   if (from.endingBefore !== null && from.endingBefore <= startingAt) return { rollovers, ended: [] };
   const after = withRolledSegments(withEndDate(before, startingAt, now), before, rollovers);
   return { rollovers, ended: [{ before, after, changes: { endingBefore: startingAt } }] };
+}
+
+async function refuseBilledTime(tx: Transaction, from: Contract, startingAt: Instant): Promise<void> {
+  await holdNextFinalizations(tx, [from]);
+  const invoice = await finalizedInvoiceBeyond(tx, from.id, startingAt);
+  if (invoice === null) return;
+  throw invalid(
+    ['startingAt'],
+    `invoice ${invoice.id} of contract ${from.id} is finalized and reaches until ${formatInstant(invoice.periodEnd)}`,
+  );
 }

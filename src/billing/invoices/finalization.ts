@@ -99,7 +99,7 @@ const FINALIZATIONS_AWAITED_MAX = 50;
  * Keeps every invoice of contracts that this transaction has locked from being finalized until it ends.
  * Refuses (`unavailable`) where one finalization after the other was quicker.
  */
-async function holdNextFinalizations(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
+export async function holdNextFinalizations(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
   const held = new Set<string>();
   for (let round = 0; round < FINALIZATIONS_AWAITED_MAX; round += 1) {
     const keys = (await nextTargets(tx, contracts)).map(jobKey).filter((key) => !held.has(key));

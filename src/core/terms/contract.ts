@@ -38,7 +38,7 @@ export const contract = objectOf({
   /** Exclusive; null while the contract has no end. */
   endingBefore: instantValue.nullable(),
   statementSchedule,
-  /** Usage invoices of periods that start earlier are not made; null: all are. */
+  /** Usage is invoiced from here on; null: from the contract's start. */
   invoiceGenerationStartingAt: instantValue.nullable(),
   netPaymentTermsDays: z.int().nullable(),
   multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),

@@ -44,7 +44,7 @@ const statementSchedule = record(
     day: described('Default: FIRST_OF_MONTH.', defaulted(oneOf(STATEMENT_DAYS), 'FIRST_OF_MONTH')),
     anchor: described('With day CUSTOM_DATE, and only then. May lie before the contract.', optional(hour)),
     invoiceGenerationStartingAt: described(
-      'Usage invoices of periods that start earlier are not made.',
+      'Usage is invoiced from here on; the first invoice may begin inside a period.',
       optional(hour),
     ),
   },
