@@ -35,6 +35,8 @@ const instant = z.string().transform((text, context): Instant => {
   return z.NEVER;
 });
 
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
 const environment = z
   .object({
     PORT: wholeNumber(0, 65_535)
@@ -79,7 +81,7 @@ const environment = z
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
     LOG_LEVEL: z
-      .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+      .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
       .describe('Lowest level that is logged; logs are JSON lines on standard error.'),
     SANDBOX_NOW: instant

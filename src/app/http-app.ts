@@ -57,6 +57,8 @@ export function createApp(deps: AppDeps): App {
   const hono = new Hono();
   const { log, authenticate, bodyLimitBytes = BODY_LIMIT_BYTES } = deps;
   const exchange = createExchange({ log, metrics });
+  // Whoever opens the service in a browser finds the reference.
+  hono.get('/', (context) => context.redirect('/docs'));
   registerRoutes(hono, { exchange, authenticate, bodyLimitBytes }, routes);
   return { hono, routes };
 }

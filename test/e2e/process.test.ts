@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
-import { type Program, runProgram } from '../support/child-process.ts';
+import { type Program, runCommand, runProgram } from '../support/child-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 let dataDir: string;
@@ -53,6 +53,15 @@ async function createCustomer(url: string, token: string | undefined, name: stri
 }
 
 describe('the process', () => {
+  test('ends with `npm start` when that is asked to end', async () => {
+    const npm = runCommand('npm', ['start'], { PORT: '0', DATA_DIR: dataDir, HOME: dataDir });
+    started.push(npm);
+    const url = await ready(npm);
+    npm.child.kill('SIGTERM');
+    await npm.ended;
+    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+  });
+
   test('starts on nothing, says where it is and its token once, drains on SIGTERM, and starts again', async () => {
     const first = start();
     const url = await ready(first);

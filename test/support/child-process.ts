@@ -36,7 +36,12 @@ export function runProgram(
   preload: string | null = null,
 ): Program {
   const before = preload === null ? [] : ['--import', join(root, preload)];
-  const child = spawn(process.execPath, [...before, ...nodeArguments(file), ...args], {
+  return runCommand(process.execPath, [...before, ...nodeArguments(file), ...args], env);
+}
+
+/** Runs any command in the checkout, with nothing of this environment but what is given. */
+export function runCommand(command: string, args: readonly string[], env: Record<string, string>): Program {
+  const child = spawn(command, [...args], {
     cwd: root,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -99,6 +99,7 @@ function expectedBalances({ fee, tokens, models, unit }: TermsCatalogue) {
   ];
   const credit = {
     ...common,
+    type: 'CREDIT',
     name: 'Welcome',
     description: 'A gift',
     priority: 1.5,

@@ -55,6 +55,12 @@ describe('the configuration', () => {
     });
   });
 
+  test('says in plain words which log levels there are', () => {
+    expect(() => loadConfig({ LOG_LEVEL: 'loud' })).toThrow(
+      'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+    );
+  });
+
   test.each([
     ['PORT', 'x'],
     ['PORT', '-1'],

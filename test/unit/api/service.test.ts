@@ -12,6 +12,11 @@ describe('the service routes', () => {
     }
   });
 
+  it('leads whoever opens the service in a browser to the reference', async () => {
+    const response = await testApp([]).hono.request('/');
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
+  });
+
   it('answers HEAD as GET without a body', async () => {
     const response = await testApp([]).hono.request('/healthz', { method: 'HEAD' });
     expect([response.status, await response.text()]).toEqual([200, '']);

@@ -127,9 +127,11 @@ export const commitV2 = record(
   { id: { sent: 'CommitInputV2', answered: 'CommitV2' } },
 );
 
+const creditType = answered(kind<'CREDIT', Commit['type']>(z.literal('CREDIT'), z.literal('CREDIT')));
+
 const creditFields = {
   ...common,
-  type: answered(kind<'CREDIT', Commit['type']>(z.literal('CREDIT'), z.literal('CREDIT'))),
+  type: creditType,
   accessSchedule,
   recurringCommitId: answered(called('recurring_credit_id', optional(id))),
   rolledOverFrom: answered(optional(record({ commitId: called('credit_id', id), contractId: id }))),
@@ -173,11 +175,14 @@ export const commitTemplate = record(
   { id: 'CommitTemplate' },
 );
 
-export const creditTemplate = readAs(record(templateFields, { id: 'CreditTemplate' }), (sent) => ({
-  ...sent,
-  ...OF_CREDITS,
-  rolloverFraction: null,
-}));
+export const creditTemplate = readAs(
+  record({ ...templateFields, type: creditType }, { id: 'CreditTemplate' }),
+  (sent) => ({
+    ...sent,
+    ...OF_CREDITS,
+    rolloverFraction: null,
+  }),
+);
 
 const patchFields = {
   ...patched({
