@@ -1,4 +1,4 @@
-/** The systems that invoices can be handed to, and the ways to hand them over. */
+/** Billing providers and their delivery methods. */
 
 /** Providers that a customer's billing configuration may name. */
 export const BILLING_PROVIDERS = [
@@ -14,7 +14,7 @@ export const BILLING_PROVIDERS = [
 ] as const;
 export type BillingProvider = (typeof BILLING_PROVIDERS)[number];
 
-/** Providers that may stand where a customer, a contract or a package is made. */
+/** Providers allowed when a customer, a contract or a package is created. */
 export const CONTRACT_BILLING_PROVIDERS = [
   'aws_marketplace',
   'azure_marketplace',

@@ -16,7 +16,10 @@ export interface QuantityRounding {
   readonly decimalPlaces: number;
 }
 
-/** A product from `startingAt` until its next version starts. The initial version has no start: it was always so. */
+/**
+ * A product from `startingAt` until its next version starts. The initial version has no start and applies to all
+ * earlier time.
+ */
 export interface ProductVersion {
   readonly startingAt: Instant | null;
   readonly name: string;
@@ -24,7 +27,7 @@ export interface ProductVersion {
   readonly billableMetricId: string | null;
   readonly quantityConversion: QuantityConversion | null;
   readonly quantityRounding: QuantityRounding | null;
-  /** When a SQL metric is evaluated: at every hour, or once for the whole period, which is also what null means. */
+  /** When a SQL metric is evaluated: at every hour, or once for the whole period (default, null). */
   readonly sqlBreakdownGranularity: 'HOUR' | 'SERVICE_PERIOD' | null;
   readonly pricingGroupKey: readonly string[];
   readonly presentationGroupKey: readonly string[];
@@ -46,14 +49,14 @@ export interface Tier {
   readonly price: Decimal;
 }
 
-/** What a unit of usage costs; of a FLAT one also what a unit of a subscription costs. */
+/** The price of a unit of usage; a FLAT price is also that of a unit of a subscription. */
 export type UsageRate =
   | { readonly rateType: 'FLAT'; readonly price: Decimal }
   | { readonly rateType: 'TIERED'; readonly tiers: readonly Tier[] };
 
 /**
- * The part of other products' charges that a COMPOSITE product costs: prices are fractions, 0.05 is 5 %.
- * It has no pricing unit of its own. `minimum` is the least charge of a billing period.
+ * The price of a COMPOSITE product as a fraction of other products' charges: 0.05 is 5 %. It has no pricing unit of
+ * its own. `minimum` is the minimum charge of a billing period.
  */
 type PercentageRate =
   | { readonly rateType: 'PERCENTAGE'; readonly price: Decimal; readonly minimum: Decimal | null }
@@ -63,7 +66,7 @@ type PercentageRate =
       readonly minimum: Decimal | null;
     };
 
-/** The older way to price a SUBSCRIPTION product; `quantity` is what a subscription starts with. */
+/** The older rate type of SUBSCRIPTION products; `quantity` is the initial quantity of a subscription. */
 interface SubscriptionRate {
   readonly rateType: 'SUBSCRIPTION';
   readonly price: Decimal;
@@ -76,10 +79,7 @@ export type Rate = UsageRate | PercentageRate | SubscriptionRate;
 export const BILLING_FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
 export type BillingFrequency = (typeof BILLING_FREQUENCIES)[number];
 
-/**
- * What makes two rates of a card versions of one price: they have the product, the group values and the
- * billing frequency in common.
- */
+/** Rates of a card with the same product, group values and billing frequency are versions of one price. */
 export interface RateIdentity {
   readonly productId: string;
   readonly pricingGroupValues: Readonly<Record<string, string>>;
@@ -95,7 +95,7 @@ export interface RateEntry extends RateIdentity {
   readonly endingBefore: Instant | null;
   readonly entitled: boolean;
   readonly rate: Rate;
-  /** Percentages have no unit of their own: theirs is the card's currency, and means nothing. */
+  /** For percentages the card's currency, which has no effect. */
   readonly creditTypeId: string;
   /** Order of addition within the rate card; the later one wins. */
   readonly sequence: number;

@@ -1,4 +1,4 @@
-/** Where "now" comes from. Passed to whoever asks for the time, so that tests and the sandbox can move it. */
+/** The source of the current time, passed as a dependency so that tests and the sandbox can move it. */
 import type { Instant } from './time.ts';
 
 export interface Clock {

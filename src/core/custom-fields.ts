@@ -1,7 +1,7 @@
 /** Custom fields: metadata that clients attach to objects (docs/custom-fields.md). */
 import type { FieldPath } from './errors.ts';
 
-/** What keys are declared for. Of some kinds there are no objects here; their keys can be kept all the same. */
+/** Kinds of objects that keys are declared for. Keys can be declared for kinds that this service has no objects of. */
 export const CUSTOM_FIELD_ENTITIES = [
   'alert',
   'billable_metric',
@@ -29,7 +29,7 @@ export type CustomFieldEntity = (typeof CUSTOM_FIELD_ENTITIES)[number];
 export const CUSTOM_FIELD_KEY_LENGTH_MAX = 100;
 /** Characters of a value. */
 export const CUSTOM_FIELD_VALUE_LENGTH_MAX = 200;
-/** Keys of one entity, and with that values of one object: what every answer that shows it has to carry. */
+/** Keys of one entity. Also limits the values of one object, which every response that shows it includes. */
 export const CUSTOM_FIELD_KEYS_PER_ENTITY_MAX = 200;
 
 /** Values by key. */
@@ -38,7 +38,7 @@ export type CustomFields = Readonly<Record<string, string>>;
 /** By the id of their object; objects without any are absent. */
 export type CustomFieldsById = ReadonlyMap<string, CustomFields>;
 
-/** The fields of one object as a request gives them. */
+/** The fields of one object in a request. */
 export interface ObjectFields {
   readonly entity: CustomFieldEntity;
   readonly entityId: string;

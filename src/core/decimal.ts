@@ -1,13 +1,13 @@
 /**
  * Exact decimals: the only number type that money and quantities may use.
  *
- * Owns: the configured `big.js` constructor, the grammar of a number in an event property, and the
- * few named places where a quotient or a rounding happens. Addition, subtraction and multiplication
- * are exact. `Big.strict` makes a JavaScript number that reaches money throw instead of rounding.
+ * Contains the configured `big.js` constructor, the grammar of a number in an event property, and the only
+ * functions that divide or round. Addition, subtraction and multiplication are exact. `Big.strict` throws if a
+ * JavaScript number is used in a calculation with money.
  */
 import BigFactory from 'big.js';
 
-/** A private constructor, so that no dependency can change the settings that money relies on. */
+/** A separate constructor, so that no dependency can change its settings. */
 export const Decimal = BigFactory();
 export type Decimal = InstanceType<typeof Decimal>;
 
@@ -15,7 +15,7 @@ Decimal.strict = true;
 /** Quotients keep 20 decimal places, rounded half-up (docs/rating.md, "Numbers"). */
 Decimal.DP = 20;
 Decimal.RM = 1;
-/** `toString` never uses exponents: what we print is what a person would write. */
+/** `toString` never uses exponents. */
 Decimal.NE = -1_000_000;
 Decimal.PE = 1_000_000;
 
@@ -29,19 +29,19 @@ export const ONE = new Decimal('1');
 export const USAGE_INTEGER_DIGITS_MAX = 36;
 export const USAGE_SCALE_MAX = 30;
 
-/** Reads a decimal from text that is known to be one (a database column, our own literal). Throws otherwise. */
+/** Parses text that must be a decimal (a database column, a literal of ours). Throws otherwise. */
 export function decimal(text: string): Decimal {
   return new Decimal(text);
 }
 
-/** An exponent has at most two digits: a larger one only writes numbers that are out of range, or odd ones. */
+/** An exponent has at most two digits: numbers with a larger one are out of range. */
 const DECIMAL_TEXT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/;
 
 /**
  * Reads the value of an event property as an exact decimal.
  *
- * Returns null for everything that is not a plain number or that would not fit `Decimal(76, 30)`
- * without losing a digit: such an event does not match the metric; it never counts as 0.
+ * Returns null for text that is not a number or does not fit `Decimal(76, 30)` without losing a digit. Such an
+ * event does not match the metric; it never counts as 0.
  */
 export function parseUsageDecimal(text: string): Decimal | null {
   if (!DECIMAL_TEXT.test(text)) return null;

@@ -1,7 +1,7 @@
 /**
- * The expected ways in which a request can be refused. Anything else that is thrown is a bug and
- * answers 500 with a fixed text. `api/http/errors.ts` is the one place that maps these to status and body.
- * What is refused is told as data; names become those of the wire at the edge.
+ * The expected ways in which a request can be refused. Anything else that is thrown is a bug and answers 500 with a
+ * fixed text. `api/http/errors.ts` is the one place that maps these to status and body. A refusal holds the path of
+ * the field as data; the API maps it to wire names.
  */
 
 export type RefusalKind =
@@ -9,7 +9,7 @@ export type RefusalKind =
   | 'unauthenticated' // no token, or an unknown one: 401
   | 'forbidden' // the token lacks the scope: 403
   | 'not_found' // no such entity: 404
-  | 'conflict' // the state or a unique key stands against it: 409
+  | 'conflict' // conflicts with the present state or a unique key: 409
   | 'too_large' // 413
   | 'overloaded' // 429, try again later
   | 'unavailable'; // 503, the service is starting or draining
@@ -22,12 +22,12 @@ export type RefusalCode =
   | 'SubscriptionNotFound'
   | 'InvalidArgument';
 
-/** A field of a request: names as the use case's input spells them, indexes in lists, keys of maps. */
+/** The path of a field in the use case's input: names, list indexes, keys of maps. */
 export type FieldPath = readonly (string | number)[];
 
 /**
- * What is wrong, in words. Between them may stand other fields, as paths from where the refused field
- * stands, and another refusal, which is told in full.
+ * The message, as text with embedded parts: other fields, as paths relative to the parent of the refused field, or
+ * another refusal, which is included in full.
  */
 export type Problem = string | readonly (string | FieldPath | Refusal)[];
 
@@ -48,7 +48,7 @@ interface RefusalExtra {
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** `message` is for logs; clients read what `api/http/problems.ts` makes of path and problem. */
+/** `message` is for logs; `api/http/problems.ts` creates the message for clients from path and problem. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly kind: RefusalKind;
@@ -85,7 +85,7 @@ export function notFound(what: string, id: string, code?: RefusalCode): Refusal 
   return new Refusal('not_found', `${what} ${id} not found`, { code });
 }
 
-/** What a field names does not exist. */
+/** A field references something that does not exist. */
 export function namesNothing(path: FieldPath, problem: Problem): Refusal {
   return new Refusal('not_found', problem, { path });
 }
@@ -94,12 +94,12 @@ export function conflict(problem: Problem, path: FieldPath = []): Refusal {
   return new Refusal('conflict', problem, { path });
 }
 
-/** For states that the code itself rules out. Throws a plain error: a bug, not a refusal. */
+/** For states that are impossible unless there is a bug. Throws a plain error, not a refusal. */
 export function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(`assertion failed: ${message}`);
 }
 
-/** Makes the compiler prove that a union is handled in full. */
+/** Makes the compiler check that a union is handled exhaustively. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

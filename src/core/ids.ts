@@ -1,4 +1,4 @@
-/** Identities: random UUIDs for new entities, name-based ones where the same thing must get the same id again. */
+/** Identities: random UUIDs for new entities, name-based ones where the same input must give the same id. */
 import { createHash, randomUUID } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

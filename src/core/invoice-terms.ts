@@ -1,8 +1,8 @@
 /**
- * Everything that a usage invoice is computed from besides the events, as it is kept with an issued one:
- * rates, products and contract terms may change afterwards, and what the invoice was made of may not.
+ * Everything that a usage invoice is computed from besides the events: rates, products and contract terms. It is
+ * stored with an issued invoice, because the originals may change afterwards.
  *
- * In two parts. That of the rate card is the same for all contracts on it.
+ * It has two parts. The part of the rate card is shared by all contracts on it.
  */
 import { z } from 'zod';
 import { BILLING_FREQUENCIES, PRODUCT_TYPES } from './catalogue.ts';
@@ -59,7 +59,7 @@ type PricedProduct = z.output<typeof pricedProduct>;
 
 export const cardTerms = objectOf({
   fiatCreditTypeId: z.string(),
-  /** What the custom pricing units are called, and what one is worth in the currency. */
+  /** Names of the custom pricing units, and the value of one unit in the currency. */
   conversions: listOf(
     objectOf({ customCreditTypeId: z.string(), name: z.string(), fiatPerCustomCredit: exactText }),
   ),
@@ -82,7 +82,7 @@ export interface InvoiceTerms {
   readonly contract: ContractUsageTerms;
 }
 
-/** The terms of a card without what only the history and the pages of its products and rates are for. */
+/** The terms of a card without fields that invoices do not need. */
 export function keptCardTerms({ products, ...rest }: CardTerms): CardTerms {
   return { ...rest, products: products.map(keptProduct) };
 }
@@ -92,7 +92,7 @@ function keptProduct({ product, rateEntries }: PricedProduct): PricedProduct {
     product: {
       id: product.id,
       type: product.type,
-      // Archiving a product takes it off the shelf and changes nothing about what is on a card.
+      // Archiving a product does not change the rate cards that have it.
       archivedAt: null,
       versions: product.versions.map((version) => ({
         startingAt: version.startingAt,

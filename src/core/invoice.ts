@@ -1,4 +1,4 @@
-/** An invoice as a value: what the billing layer computes, the store freezes and the API shows. */
+/** An invoice as computed by billing, stored when issued, and shown by the API. */
 import type { ProductType } from './catalogue.ts';
 import type { Decimal } from './decimal.ts';
 import type { Instant, Interval } from './time.ts';
@@ -33,7 +33,7 @@ export interface UsageInvoiceLine extends LineAmounts {
   readonly tier: LineTier | null;
 }
 
-/** What the lines in one custom pricing unit come to in the currency of the invoice. */
+/** The conversion of all lines in one custom pricing unit into the currency of the invoice. */
 export interface ConversionLine extends LineAmounts {
   readonly type: 'cpu_conversion';
   /** The custom unit; `quantity` is counted in it, `unitPrice` and `total` in the currency. */
@@ -42,7 +42,7 @@ export interface ConversionLine extends LineAmounts {
 
 export type InvoiceLine = UsageInvoiceLine | ConversionLine;
 
-/** Usage that no rate covers: it gives no line, and must not go unnoticed either. */
+/** Usage without a rate: it has no line and is reported as a warning. */
 interface UnpricedUsage {
   readonly kind: 'unpriced_usage';
   readonly productId: string;
@@ -54,15 +54,14 @@ interface UnpricedUsage {
   readonly quantity: Decimal;
 }
 
-/** What was not billed although it was used, and was not meant to be free. */
+/** Usage that was neither billed nor free. */
 export type InvoiceWarning = UnpricedUsage;
 
 /** The time that a usage invoice bills. */
 export interface BilledPeriod extends Interval {
   /**
-   * Where the counters of its lines start: the start of the billing period, which lies before `start` where
-   * an earlier part of the period is on another invoice or on none. What was used before `start` moves the
-   * counters and is not billed.
+   * The start of the billing period, where counters start. It lies before `start` if an earlier part of the period
+   * is on another invoice or on none. Usage before `start` moves the counters and is not billed.
    */
   readonly countedFrom: Instant;
 }
@@ -82,7 +81,7 @@ export interface Invoice {
   readonly lines: readonly InvoiceLine[];
 }
 
-/** What happened to one line in one window of the breakdown. */
+/** One line in one window of the breakdown. */
 export interface LineWindow {
   /** Position of the line on the invoice. */
   readonly position: number;

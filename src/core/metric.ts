@@ -31,7 +31,7 @@ export interface StreamingMetric {
   readonly archivedAt: Instant | null;
 }
 
-/** Everything that decides which events count, and how. */
+/** The parts of a definition that decide which events count, and how. */
 export type StreamingDefinition = Pick<
   StreamingMetric,
   'eventTypeFilter' | 'propertyFilters' | 'aggregation' | 'aggregationKey' | 'groupKeys'

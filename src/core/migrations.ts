@@ -1,6 +1,6 @@
 /**
- * Which migrations a store still needs, and when it must not be touched. The same rules hold for PostgreSQL and
- * ClickHouse: files are applied once, in order, and never change afterwards.
+ * Determines the pending migrations of a store, and refuses a store that this version does not know. The same rules
+ * hold for PostgreSQL and ClickHouse: files are applied once, in order, and never change afterwards.
  */
 
 export interface Migration {
@@ -15,8 +15,8 @@ export class MigrationError extends Error {
 }
 
 /**
- * The migrations of `known` that are not among `applied`, in order. Throws a `MigrationError` where the store
- * was changed by something else than the migrations that this version knows. `store` is its name in messages.
+ * The migrations of `known` that are not among `applied`, in order. Throws a `MigrationError` if the applied
+ * migrations are not those that this version knows. `store` is its name in messages.
  */
 export function pendingMigrations<Known extends Migration>(
   store: string,
@@ -55,7 +55,7 @@ function changedMigration(store: string, name: string): MigrationError {
   );
 }
 
-/** The reason of a failure on one line, without what a driver adds to it. */
+/** The reason of a failure on one line, without the driver's additions. */
 export function failureReason(error: unknown): string {
   const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return (reason instanceof Error ? reason.message : String(reason)).replace(/\s+/g, ' ').trim();

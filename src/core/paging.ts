@@ -1,8 +1,8 @@
 /**
- * Lists that are read page by page.
+ * Keyset paging.
  *
- * A page goes on behind a position: the sort keys of the last row that was shown, never a count of rows.
- * Rows that appear between two requests then neither repeat nor hide others.
+ * A page starts after the sort keys of the last row of the previous page, not at an offset. So rows added between
+ * two requests neither repeat nor skip others.
  */
 import { assert } from './errors.ts';
 import type { Instant } from './time.ts';

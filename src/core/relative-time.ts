@@ -1,7 +1,4 @@
-/**
- * Points in time that are told from another one, as the terms of packages are (docs/packages.md,
- * "Relative dates"). Pure.
- */
+/** Points in time relative to another one, as in packages (docs/packages.md, "Relative dates"). Pure. */
 import { z } from 'zod';
 import { addMonths, DAY_MS, type Instant } from './time.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Time as the whole service sees it: instants in UTC, half-open intervals, the hour grid, calendar steps.
+ * Time in the whole service: instants in UTC, half-open intervals, the hour grid, calendar steps.
  *
  * An `Instant` is a whole number of milliseconds since the Unix epoch. Nothing here reads the clock.
  */
@@ -23,14 +23,14 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The grammar has no limit for digits of a second; beyond 30 it is no time but an attack. */
+/** RFC 3339 does not limit the digits of a second; more than 30 are refused. */
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,30}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
 /**
- * Reads an RFC 3339 timestamp with a four-digit year and an explicit offset. Digits beyond the
- * millisecond are cut. Returns null where the text is not one, or names a day or time that does not exist,
- * and for a leap second (`:60`), which no time of a computer's clock stands for.
+ * Reads an RFC 3339 timestamp with a four-digit year and an explicit offset. Digits beyond the millisecond are cut.
+ * Returns null where the text is not one, or names a day or time that does not exist, and for a leap second
+ * (`:60`), which Unix time cannot represent.
  */
 export function parseRfc3339(text: string): Instant | null {
   const match = RFC3339.exec(text);
@@ -57,7 +57,7 @@ export function formatInstant(at: Instant): string {
   return new Date(at).toISOString();
 }
 
-/** `Date.UTC` without its special case for years below 100, which it takes for those of the 20th century. */
+/** `Date.UTC` without its special case that adds 1900 to years below 100. */
 function utc(y: number, monthIndex: number, d: number, h = 0, mi = 0, s = 0, ms = 0): Instant {
   if (y >= 100) return Date.UTC(y, monthIndex, d, h, mi, s, ms);
   const date = new Date(0);
@@ -109,7 +109,7 @@ export function contains(interval: OpenInterval, at: Instant): boolean {
   return interval.start <= at && (interval.end === null || at < interval.end);
 }
 
-/** The common part of two intervals, or null where they do not meet in at least a millisecond. */
+/** The common part of two intervals, or null if they do not overlap. */
 export function intersect(a: Interval, b: OpenInterval): Interval | null {
   const start = Math.max(a.start, b.start);
   const end = b.end === null ? a.end : Math.min(a.end, b.end);

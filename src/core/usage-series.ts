@@ -1,5 +1,5 @@
 /**
- * What metering hands to rating: for one line key, the metric's cumulative value over a billing period.
+ * The input of rating from metering: for one line key, the metric's cumulative value over a billing period.
  *
  * V(t) is the metric aggregated over the matching events of `[period start, t)`. It is a step function;
  * `steps` lists it at the end of every window in which it changed, and of the

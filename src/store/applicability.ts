@@ -39,7 +39,7 @@ function hierarchyFromColumns(row: HierarchyRow): HierarchyAccess | null {
   return row.childAccess === null ? null : { type: row.childAccess, contractIds: row.childContractIds };
 }
 
-/** A row with what these columns say in place of them. */
+/** The row with these columns replaced by their value. */
 export function withScope<Row extends ApplicabilityRow & HierarchyRow>(row: Row) {
   const { applicableProductIds: _, applicableProductTags: __, specifiers: ___, ...rest } = row;
   const { childAccess, childContractIds, ...others } = rest;
@@ -50,11 +50,11 @@ export function withScope<Row extends ApplicabilityRow & HierarchyRow>(row: Row)
   };
 }
 
-/** An object of columns that are all set or none is. */
+/** An object of columns of which either all or none are set. */
 export function allOrNone<Columns extends object>(
   columns: Columns,
 ): { readonly [Name in keyof Columns]: NonNullable<Columns[Name]> } | null {
-  // What the check says of every member the compiler knows of single ones only.
+  // The compiler does not infer from the check that every member is set.
   return Object.values(columns).includes(null)
     ? null
     : (columns as { readonly [Name in keyof Columns]: NonNullable<Columns[Name]> });

@@ -39,10 +39,7 @@ export async function loadBillingConfigurations(
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
-/**
- * The configuration as it is, archived or not, kept so until the transaction ends; null where the id is
- * unknown. Others may keep it at the same time.
- */
+/** The configuration, archived or not, under a shared lock until the transaction ends; null if the id is unknown. */
 export async function holdBillingConfiguration(
   db: Database | Transaction,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * Contracts with all their terms: reading them in one query per kind, and writing what a change has made
- * of them. Whoever changes a contract works on plain values and hands before and after to `saveContract`.
+ * Contracts with all their terms: reads them with one query per kind, and writes the differences that a change has
+ * made. Use cases change plain values and pass the states before and after to `saveContract`.
  */
 import { groupBy } from '../core/group-by.ts';
 import type { Contract, ContractTerms, FullContract } from '../core/terms/contract.ts';
@@ -74,9 +74,8 @@ export async function insertTerms(tx: Transaction, contractId: string, terms: Co
 }
 
 /**
- * Writes the differences between two states of one contract. Terms are told apart by their ids; those
- * that are equal are not touched. Overrides and schedule items may be missing from `after`, other terms
- * with an id may not.
+ * Writes the differences between two states of one contract. Terms are compared by id; unchanged ones are not
+ * written. Overrides and schedule items may be missing from `after`, other terms with an id may not.
  */
 export async function saveContract(
   tx: Transaction,

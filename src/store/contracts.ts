@@ -40,10 +40,9 @@ export async function lockContract(tx: Transaction, id: string): Promise<Contrac
 }
 
 /**
- * Locks a customer's contracts that are not archived until the transaction ends: at most `limit` of them,
- * and with `billingConfigurationIds` only those with one of these configurations. The order is that of
- * their starts, as whoever follows a renewal goes from the older to the newer contract: two that lock
- * several contracts cannot wait for each other.
+ * Locks a customer's contracts that are not archived until the transaction ends: at most `limit` of them, and with
+ * `billingConfigurationIds` only those with one of these configurations. They are locked by start, as renewals go
+ * from the older to the newer contract, so that transactions that lock several contracts cannot deadlock.
  */
 export async function lockContractsOf(
   tx: Transaction,

@@ -1,10 +1,10 @@
 /**
- * Declared keys of custom fields, and the values of objects. What kind of object an id belongs to is not
- * known here: ids are unique over all kinds.
+ * Declared keys of custom fields, and the values of objects. The kind of an object is not needed: ids are unique
+ * over all kinds.
  *
- * Writers of values never wait for each other in a circle: each locks its keys first, in one order. Those
- * that change values of an object hold a key alone; those that make objects share it, and insert in one
- * order, because only the unique index can make them wait.
+ * Writers of values cannot deadlock: each first locks its keys in one order. Changes of an object's values lock
+ * keys exclusively. Creations share the locks and insert in one order, because only the unique index can make them
+ * wait.
  */
 import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type { CustomFieldEntity, CustomFields } from '../core/custom-fields.ts';
@@ -32,7 +32,7 @@ const columns = {
 /** Any fixed number will do, as long as nothing else in this database takes the same lock. */
 const DECLARATIONS_LOCK = 7_206_455_143;
 
-/** Makes declarations follow one another until the transaction ends, so that none slips past their limit. */
+/** Serializes declarations until the transaction ends, so that their limit holds. */
 export async function lockDeclarations(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${DECLARATIONS_LOCK})`);
 }
@@ -58,7 +58,7 @@ export async function insertKey(
   return rows.length > 0;
 }
 
-/** Puts a key and its values out of reach. Returns false where the entity has no such key. */
+/** Removes a key and thereby hides its values. Returns false if the entity has no such key. */
 export async function removeKey(
   db: Database | Transaction,
   { entity, key }: Pick<CustomFieldKey, 'entity' | 'key'>,
@@ -78,7 +78,7 @@ export async function removeKey(
   return rows.length > 0;
 }
 
-/** Where a page of keys ended: behind the key with this id. */
+/** The end of a page of keys: the id of its last key. */
 export interface KeyPosition {
   readonly after: number;
 }

@@ -1,4 +1,4 @@
-/** Customers, and the aliases that usage events know them by. */
+/** Customers and their ingest aliases. */
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
@@ -30,9 +30,8 @@ export async function insertCustomer(
  * Makes `aliases` the customer's whole alias set. Returns those that belong to another customer (or are
  * another customer's id); when there are any the caller must roll the transaction back.
  *
- * Two customers who race for one alias meet at its primary key. The order of the steps rules out
- * deadlocks: rows are inserted in one global order, and own rows are deleted only when nothing is left to
- * wait for.
+ * The primary key decides which of two concurrent customers gets an alias. The order of the steps rules out
+ * deadlocks: rows are inserted in one global order, and own rows are deleted last.
  */
 export async function claimAliases(
   tx: Transaction,
@@ -99,8 +98,8 @@ export async function lockCustomer(tx: Transaction, id: string): Promise<boolean
 }
 
 /**
- * Keeps the customer as it is until the transaction ends, beside others who do the same. Returns when it
- * was archived (null: it is not), or null where there is no such customer.
+ * Takes a shared lock on the customer until the transaction ends. Returns when it was archived (null: it is not),
+ * or null if the customer is unknown.
  */
 export async function holdCustomer(
   tx: Transaction,

@@ -27,7 +27,7 @@ export interface DatabasePool {
 
 /** Enough for the API and the jobs of one process; a server's default limit of 100 carries several. */
 const CONNECTIONS_MAX = 10;
-/** No statement of ours is meant to take longer; a runaway one must not hold locks for ever. */
+/** No statement should take longer; a runaway one must not hold locks forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 const CLOSE_TIMEOUT_SECONDS = 5;
@@ -55,7 +55,7 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
   };
 }
 
-/** Everything that `read` reads is as of one moment, whatever is committed meanwhile. For PostgreSQL only: short. */
+/** Runs `read` on one snapshot of PostgreSQL. Keep it short. */
 export function inSnapshot<Result>(
   db: Database,
   read: (tx: Transaction) => Promise<Result>,

@@ -1,14 +1,14 @@
 /**
- * JSON documents in the database: each kind has a version, and one function for each step to the next. What was
- * written by an earlier version of the service is taken up step by step when it is read; rows are not rewritten.
+ * JSON documents in the database: each kind has a version, and one function for each step to the next. A document
+ * of an earlier version is upgraded step by step when it is read; rows are not rewritten.
  *
- * docs/upgrades.md tells how to add a step, and which columns are no documents.
+ * docs/upgrades.md describes how to add a step, and which JSON columns are not documents.
  */
 import { z } from 'zod';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Takes a document of one version up to the next. Pure; sees what is in the column, not what it stands for. */
+/** Upgrades a document to the next version. Pure; works on the raw JSON of the column. */
 export type DocumentStep = (document: JsonObject) => JsonObject;
 
 export interface DocumentKind<Value> {
@@ -18,7 +18,7 @@ export interface DocumentKind<Value> {
   write(value: Value): JsonObject;
 }
 
-/** A column holds what this version of the service cannot read. */
+/** A column holds a document that this version of the service cannot read. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
 }
@@ -31,7 +31,7 @@ const stored = z.looseObject({ documentVersion: z.int().min(1).default(1) });
  * version 1 to 2. `JSON.stringify` of a value must be what `schema` reads.
  */
 export function createDocument<Schema extends z.ZodType<object>>(definition: {
-  /** Stands in messages. */
+  /** The name in messages. */
   readonly name: string;
   readonly schema: Schema;
   readonly steps: readonly DocumentStep[];

@@ -33,7 +33,7 @@ export async function storeInvoiceTerms(
   const missing = new Map(
     [...ids].filter(([, id]) => !known.has(id)).map(([one, id]) => [id, documents.get(one)]),
   );
-  // Always in one order: two transactions that store the same terms wait for each other, and not in a circle.
+  // Always in one order, so that two transactions that store the same terms cannot deadlock.
   const rows = [...missing]
     .map(([id, document]) => ({ id, terms: document }))
     .sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,4 +1,4 @@
-/** What issued invoices do not bill because no rate covered it, frozen with the invoice. */
+/** Usage without a rate on issued invoices, frozen with the invoice. */
 import { and, asc, inArray, lt } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { InvoiceWarning } from '../core/invoice.ts';

@@ -9,7 +9,7 @@ import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoices } from './schema/invoices.ts';
 
-/** A frozen invoice also knows where the rest of what was frozen with it is. */
+/** An issued invoice also has references to the data frozen with it. */
 export interface IssuedInvoice extends Invoice, InvoiceTermsIds {
   readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
   /** Of its hourly lines in ClickHouse. */

@@ -1,4 +1,4 @@
-/** How full the queue of jobs is, for the figures of a process. */
+/** Sizes of the job queue, for metrics. */
 import { gt, lte, min, or, sql } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import type { Database } from './database.ts';
@@ -6,11 +6,11 @@ import { jobs } from './schema/jobs.ts';
 
 export interface QueueFigures {
   readonly kind: string;
-  /** Jobs whose instant has come, those that fail and those that wait for them included. */
+  /** Jobs that are due, including failing ones and those that wait for them. */
   readonly due: number;
   /** Jobs that have failed and will be tried again. */
   readonly failing: number;
-  /** When the first of them fell due. */
+  /** When the oldest of them became due. */
   readonly oldestFailing: Instant | null;
 }
 

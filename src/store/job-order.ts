@@ -1,8 +1,8 @@
 /**
- * The order of jobs (docs/jobs.md): by instant, then by the rank of their kind, then by id. Jobs that have
- * failed have lost their place, and the later jobs of their subject wait for them.
+ * The order of jobs (docs/jobs.md): by instant, then by the rank of their kind, then by id. Failed jobs lose their
+ * place, and the later jobs of their subject wait for them.
  *
- * `kinds` are all kinds that the process knows, by rank. Jobs of other kinds are not seen.
+ * `kinds` are all kinds that the process knows, by rank. Jobs of other kinds are ignored.
  */
 import { and, asc, eq, inArray, lte, not, type SQL, sql } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
@@ -33,7 +33,7 @@ export async function nextStep(
   kinds: readonly string[],
   dueAt: Instant | null,
 ): Promise<Step | null> {
-  // One statement, so that what a job queues is seen at the moment at which the job itself is gone.
+  // One statement, so that the jobs that a job queues become visible together with its deletion.
   const rows = await db.execute<{ kind: string; run_at: string }>(sql`
     select known.kind, first.run_at
     from unnest(${textArray(kinds)}) with ordinality as known (kind, rank)
@@ -79,7 +79,7 @@ export async function takeStep(
   return taken.filter(({ id }) => !lateIds.has(id));
 }
 
-/** Locks those of the jobs that nobody else holds and that wait for no other, whatever they have failed. */
+/** Locks those of the jobs that no other transaction holds and that wait for no other job, failed ones included. */
 export async function takeJobs(
   tx: Transaction,
   kinds: readonly string[],
@@ -98,8 +98,8 @@ export interface FailedJob extends Omit<Job, 'payload' | 'key'> {
 }
 
 /**
- * Jobs that have failed and wait for no other that has, oldest first. With `retryBy`, an instant of real
- * time, only those whose pause is over by then.
+ * Failed jobs that wait for no other failed job, oldest first. With `retryBy`, an instant of real time, only those
+ * whose pause is over by then.
  */
 export async function loadFailedJobs(
   db: Database,
@@ -155,7 +155,7 @@ export async function awaitStep(
   }
 }
 
-/** PostgreSQL's code for a lock that was not to be had in time. */
+/** PostgreSQL's error code for a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 function isLockTimeout(error: unknown): boolean {

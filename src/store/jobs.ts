@@ -7,7 +7,7 @@ import { jobs } from './schema/jobs.ts';
 export interface NewJob {
   readonly kind: string;
   readonly key: string;
-  /** Whose jobs follow one another, and wait for one that has failed; null for nobody's. */
+  /** Jobs of one subject run in order, and wait for one of them that failed; null: independent of all others. */
   readonly subject: string | null;
   readonly runAt: Instant;
   readonly payload: unknown;

@@ -1,6 +1,6 @@
 /**
- * Pages in the order (created_at, id): stable while rows are added, and as quick on the last page as on
- * the first. Lists of every aggregate go through here, so that they cannot differ.
+ * Pages in the order (created_at, id): stable while rows are added, and as fast on the last page as on the first.
+ * All lists use it.
  */
 import { type AnyColumn, and, eq, gt, or, type SQL } from 'drizzle-orm';
 import { cutPage, type KeysetPosition, type Page } from '../core/paging.ts';

@@ -59,7 +59,7 @@ export interface PostgresMigration extends Migration {
   readonly statements: readonly string[];
 }
 
-/** In order. Throws a `MigrationError` where the database is not what this version knows, and changes nothing. */
+/** In order. Throws a `MigrationError` and changes nothing if this version does not know the state of the database. */
 export async function findPendingMigrations(
   db: Database,
   migrationsFolder: string = MIGRATIONS_FOLDER,
@@ -103,7 +103,7 @@ async function readJournal(migrationsFolder: string): Promise<Journal> {
   return journalSchema.parse(JSON.parse(text)).entries;
 }
 
-/** Drizzle records when a migration was made; one that the journal does not have is named by that. */
+/** Drizzle records the creation time of a migration, which names one that is missing in the journal. */
 function nameOf(journal: Journal, when: number): string {
   return journal.find((entry) => entry.when === when)?.tag ?? `of ${formatInstant(when)}`;
 }

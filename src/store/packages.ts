@@ -1,4 +1,4 @@
-/** Packages, the assignments of their aliases, and which contracts were made of them. */
+/** Packages, the assignments of their aliases, and the contracts created from them. */
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte, or } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
@@ -128,7 +128,7 @@ export interface ContractsOfPackageFilter {
   readonly includeArchived: boolean;
 }
 
-/** The contracts that were made of a package, by start: that is what takes the place of their creation in paging. */
+/** The contracts created from a package, paged by their start. */
 export async function listContractsOfPackage(
   db: Database | Transaction,
   filter: ContractsOfPackageFilter,

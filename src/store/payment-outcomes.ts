@@ -1,4 +1,4 @@
-/** How payments that others collect have ended. */
+/** Outcomes of payments collected outside this service. */
 import { inArray } from 'drizzle-orm';
 import type { PaymentOutcome } from '../core/terms/payment-gate.ts';
 import type { Instant } from '../core/time.ts';

@@ -73,7 +73,7 @@ export async function lockProduct(tx: Transaction, id: string): Promise<StoredPr
 /** Any fixed number will do, as long as nothing else in this database takes the same lock. */
 const COMPOSITES_LOCK = 7_206_455_142;
 
-/** Makes changes of composite products follow one another: a cycle may be closed by two of them together. */
+/** Serializes changes of composite products, because two concurrent changes could create a cycle. */
 export async function lockComposites(tx: Transaction): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${COMPOSITES_LOCK})`);
 }

@@ -18,7 +18,10 @@ export interface AliasAssignment {
   readonly endingBefore: Instant | null;
   /** Order of assignment over all cards; the later one takes the alias over. */
   readonly sequence: number;
-  /** Set where the card's aliases were replaced since: it holds no more, but what it ended stays ended. */
+  /**
+   * Set when the card's aliases were replaced: the assignment is no longer in force, but assignments that it ended
+   * stay ended.
+   */
   readonly withdrawnAt: Instant | null;
 }
 
@@ -65,7 +68,7 @@ export async function insertConversions(
     .values(conversions.map((conversion) => ({ ...conversion, rateCardId })));
 }
 
-/** Makes `aliases` all that the card is assigned from now on; what it took over stays taken. */
+/** Replaces the card's aliases; assignments that earlier ones ended stay ended. */
 export async function replaceAliases(
   tx: Transaction,
   rateCardId: string,
@@ -188,7 +191,7 @@ export interface ProductUnit {
   readonly creditTypeId: string;
 }
 
-/** Locks a card until the transaction ends: changes of one card are made one call after the other. */
+/** Locks a card until the transaction ends, which serializes changes of one card. */
 export async function lockRateCard(tx: Transaction, id: string): Promise<RateCard | null> {
   const locked = await tx
     .select({ id: rateCards.id })

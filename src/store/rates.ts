@@ -1,7 +1,4 @@
-/**
- * Rates as they were added, and what they are for. What is in force at an instant is derived by
- * rating/rates/rate-schedule.ts.
- */
+/** Rates as they were added, and their identities. rating/rates/rate-schedule.ts derives which one is in force. */
 import { and, asc, eq, gte, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingFrequency, RateEntry, RateIdentity, UsageRate } from '../core/catalogue.ts';
@@ -14,7 +11,7 @@ import { rateIdentities, rates } from './schema/rate-cards.ts';
 
 /** An added rate with everything that is kept about it. `sequence` is given by the database. */
 export interface StoredRateEntry extends RateEntry {
-  /** The second price, for usage that draws on a commit or credit with commit rates. */
+  /** The second price, for usage that draws down a commit or credit at commit rates. */
   readonly commitRate: UsageRate | null;
   readonly createdAt: Instant;
   readonly createdBy: string;
@@ -100,7 +97,7 @@ export interface RateIdentityQuery {
   readonly limit: number;
 }
 
-/** The identities of a card that are looked for, by their place, each with all its rates in order of addition. */
+/** The identities of a card that match, in their order, each with all its rates in order of addition. */
 export async function loadRatesByIdentity(
   db: Database | Transaction,
   query: RateIdentityQuery,

@@ -1,4 +1,4 @@
-/** Terms that make commits and credits. */
+/** Recurring commits and credits. */
 import { asc, eq, inArray } from 'drizzle-orm';
 import type { RecurringCommit } from '../core/terms/recurring-commits.ts';
 import { allOrNone, applicabilityToColumns, hierarchyToColumns, withScope } from './applicability.ts';

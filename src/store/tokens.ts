@@ -18,7 +18,7 @@ export interface Token {
   readonly revokedAt: Instant | null;
 }
 
-/** The token, expired and revoked ones too: judging that is the caller's part, who knows the time. */
+/** The token, even if expired or revoked: the caller, who knows the time, checks that. */
 export async function findTokenBySha256(db: Database | Transaction, sha256: string): Promise<Token | null> {
   const rows = await db.select().from(tokens).where(eq(tokens.sha256, sha256));
   return rows[0] ?? null;

@@ -1,4 +1,4 @@
-/** Who usage belongs to: customers found by the names in events, and customers in the order of their ids. */
+/** The owners of usage: customers by the ids and aliases in events, and customers in the order of their ids. */
 import { and, asc, eq, gte, inArray, isNull } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Database, Transaction } from './database.ts';
@@ -10,8 +10,8 @@ export interface UsageOwnerName {
 }
 
 /**
- * The customers that these references mean, archived ones included: the id exactly as the service writes
- * it, or an ingest alias. References that mean nobody are absent.
+ * The customers that these references mean, archived ones included: the id exactly as the service writes it, or an
+ * ingest alias. Unknown references are absent.
  */
 export async function ownersOfRefs(
   db: Database | Transaction,

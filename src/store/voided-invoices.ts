@@ -1,4 +1,4 @@
-/** Taking finalized invoices back. */
+/** Voiding finalized invoices. */
 import { and, eq, type SQL } from 'drizzle-orm';
 import type { Transaction } from './database.ts';
 import { invoices } from './schema/invoices.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { listOf, objectOf, textMap } from './values.ts';
 
 export const RATE_TARGETS = ['LIST_RATE', 'COMMIT_RATE'] as const;
-/** The price that usage covered by a commit or credit is counted at. */
+/** The rate at which usage draws down a commit or credit. */
 export type BalanceRateType = (typeof RATE_TARGETS)[number];
 
 /** Conditions that usage must all meet. Null or empty: no condition. */

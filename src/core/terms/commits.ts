@@ -16,14 +16,14 @@ import { exactText, instantValue, listOf, type MayBeGiven, objectOf } from './va
 export const COMMIT_TYPES = ['PREPAID', 'POSTPAID', 'CREDIT'] as const;
 export type CommitType = (typeof COMMIT_TYPES)[number];
 
-/** The place in the burn-down order of whatever was given none; lower is used first. */
+/** The default priority; balances with a lower one are drawn down first. */
 export const DEFAULT_PRIORITY = '100';
 
-/** The plain fields of commits and credits: those of all forms, stored, sent, in packages and in patches. */
+/** The plain fields of commits and credits, shared by stored terms, requests, packages and patches. */
 export const plainCommit = {
   name: z.string().nullable(),
   description: z.string().nullable(),
-  /** A FIXED product: names the commit on invoices and says nothing about what it covers. */
+  /** A FIXED product: names the commit on invoices; does not decide which usage it applies to. */
   productId: z.string(),
   rateType: z.enum(RATE_TARGETS),
   /** The share of a segment's amount that may roll over, 0 to 1. */
@@ -33,13 +33,13 @@ export const plainCommit = {
 export const commit = objectOf({
   id: z.string(),
   customerId: z.string(),
-  /** Null: of the customer, for all its contracts or those in `applicableContractIds`. */
+  /** Null: belongs to the customer and applies to all its contracts or those in `applicableContractIds`. */
   contractId: z.string().nullable(),
   type: z.enum(COMMIT_TYPES),
   ...plainCommit,
   priority: exactText,
   accessSchedule,
-  /** Null for credits and for commits that cost nothing. */
+  /** Null for credits and for free commits. */
   invoiceSchedule: invoiceSchedule.nullable(),
   /** Where a commit of the customer is invoiced. */
   invoiceContractId: z.string().nullable(),
@@ -51,12 +51,12 @@ export const commit = objectOf({
   countsAsDiscounted: z.boolean().nullable(),
   /** Null: no gate. */
   paymentGate: paymentGate.nullable(),
-  /** The recurring term that made it. */
+  /** The recurring term that created it. */
   recurringCommitId: z.string().nullable(),
   rolledOverFrom: objectOf({ commitId: z.string(), contractId: z.string() }).nullable(),
   uniquenessKey: z.string().nullable(),
   createdAt: instantValue,
-  /** Null: made by the service itself. */
+  /** Null: created by the service itself. */
   createdBy: z.string().nullable(),
   archivedAt: instantValue.nullable(),
 });
@@ -85,6 +85,6 @@ export type CommitInput = Omit<
     readonly accessSchedule: AccessScheduleInput | null;
     readonly invoiceSchedule: InvoiceScheduleInput | null;
     readonly customFields: Readonly<Record<string, string>>;
-    /** By which overrides of the same request name it. */
+    /** Temporary id, for overrides of the same request that reference it. */
     readonly temporaryId: string | null;
   };

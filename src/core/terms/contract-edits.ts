@@ -1,4 +1,4 @@
-/** Changes of contracts as they are kept in the edit history. */
+/** Changes of contracts as stored in the edit history. */
 import { z } from 'zod';
 import type { Instant } from '../time.ts';
 import { commit } from './commits.ts';
@@ -20,7 +20,7 @@ import { instantValue, listOf, objectOf } from './values.ts';
 
 const ids = listOf(z.string());
 
-/** Absent: not changed. Null: the contract has none any more. */
+/** Absent: not changed. Null: removed. */
 const headerShape = {
   name: z.string().nullable().optional(),
   netPaymentTermsDays: z.int().nullable().optional(),
@@ -67,13 +67,13 @@ export type HeaderChanges = Readonly<z.output<z.ZodObject<typeof headerShape>>>;
 export type Removals = Readonly<z.output<z.ZodObject<typeof removalsShape>>>;
 export type Updates = Readonly<z.output<z.ZodObject<typeof updatesShape>>>;
 
-/** Added terms as they were added; everything else as it was asked for. */
+/** Added terms as they were added; other changes as requested. */
 export const contractChanges = objectOf({
   ...headerShape,
   ...removalsShape,
   ...updatesShape,
   ...additionsShape,
-  /** The billing configuration that the contract lost because that was archived. */
+  /** The billing configuration that was removed because it was archived. */
   removeBillingConfigurationId: z.string().nullable(),
   /** Set where the contract was archived. */
   archivedAt: instantValue.nullable(),

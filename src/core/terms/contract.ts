@@ -29,7 +29,7 @@ export type ParentLink = z.output<typeof parentLink>;
 export const contract = objectOf({
   id: z.string(),
   customerId: z.string(),
-  /** The package that it was made from. */
+  /** The package that it was created from. */
   packageId: z.string().nullable(),
   name: z.string().nullable(),
   /** Null: the contract has no usage lines. */
@@ -69,14 +69,14 @@ export const transition = objectOf({
   toContractId: z.string(),
   /** Whether unused balances move to the new contract. */
   rollsOver: z.boolean(),
-  /** What becomes of true-ups of the old contract dated after the transition. */
+  /** What happens to true-ups of the old contract dated after the transition. */
   trueup: z.enum(['REMOVE', 'AS_IS']),
 });
 export type Transition = z.output<typeof transition>;
 
 /** Each list in the order in which its members were added; archived commits and charges included. */
 export const contractTerms = objectOf({
-  /** Commits and credits, also those that recurring terms and rollovers have made. */
+  /** Commits and credits, including those created by recurring terms and rollovers. */
   commits: listOf(commit),
   recurringCommits: listOf(recurringCommit),
   overrides: listOf(override),

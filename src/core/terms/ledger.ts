@@ -3,7 +3,7 @@ import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import type { CommitType } from './commits.ts';
 
-/** In the order of entries with one timestamp (behaviour: what is granted, then what is taken, then the end). */
+/** In the order of entries with the same timestamp: grants, then deductions, then closing entries. */
 export const LEDGER_ENTRY_KINDS = [
   'SEGMENT_START',
   'INITIAL_BALANCE',
@@ -18,7 +18,7 @@ export const LEDGER_ENTRY_KINDS = [
 ] as const;
 export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 
-/** One movement of a balance; what does not belong to its kind is null. */
+/** One change of a balance; fields that its kind does not have are null. */
 export interface LedgerEntry {
   readonly kind: LedgerEntryKind;
   /** Signed. */
@@ -31,7 +31,7 @@ export interface LedgerEntry {
   readonly reason: string | null;
 }
 
-/** What a renewal has taken from a segment into a commit of the newer contract. */
+/** The amount that a renewal rolled over from a segment into a commit of the newer contract. */
 export interface RolledAmount {
   readonly segmentId: string;
   readonly amount: Decimal;
@@ -41,9 +41,9 @@ export interface RolledAmount {
 }
 
 export interface Balance {
-  /** What can be used now; never negative. */
+  /** The amount available now; never negative. */
   readonly balance: Decimal;
-  /** By time; of one time in the order of `LEDGER_ENTRY_KINDS`, then of the schedule. */
+  /** By time; at the same time in the order of `LEDGER_ENTRY_KINDS`, then of the schedule. */
   readonly ledger: readonly LedgerEntry[];
 }
 

@@ -16,7 +16,7 @@ export const overrideSpecifier = objectOf({
   pricingGroupValues: textMap,
   presentationGroupValues: textMap,
   billingFrequency: z.enum(BILLING_FREQUENCIES).nullable(),
-  /** Commit-specific overrides only; of all three lists one hit is enough. */
+  /** Commit-specific overrides only; a match in any of the three lists is enough. */
   commitIds: listOf(z.string()),
   recurringCommitIds: listOf(z.string()),
   anyCommitOrCreditIds: listOf(z.string()),
@@ -25,7 +25,7 @@ export type OverrideSpecifier = z.output<typeof overrideSpecifier>;
 
 const tier = objectOf({ size: exactText.nullable(), price: exactText });
 
-/** The price that takes the place of the card's: a `Rate` of core/catalogue.ts. */
+/** The price that replaces the card's: a `Rate` of core/catalogue.ts. */
 export const overwriteRate = z.discriminatedUnion('rateType', [
   z.object({ rateType: z.literal('FLAT'), price: exactText }),
   z.object({ rateType: z.literal('PERCENTAGE'), price: exactText, minimum: exactText.nullable() }),
@@ -54,9 +54,9 @@ export const override = objectOf({
   startingAt: instantValue,
   /** Equal to the start: never in force. */
   endingBefore: instantValue.nullable(),
-  /** Null: says nothing about it. */
+  /** Null: does not change the entitlement. */
   entitled: z.boolean().nullable(),
-  /** Null: an override of the entitlement alone. */
+  /** Null: changes the entitlement only. */
   type: z.enum(OVERRIDE_TYPES).nullable(),
   /** With MULTIPLIER only. */
   multiplier: exactText.nullable(),
@@ -75,7 +75,7 @@ export const override = objectOf({
   target: z.enum(['LIST_RATE', 'COMMIT_RATE']),
   createdAt: instantValue,
 });
-/** Overrides are kept and handed out in the order in which they were added: a later one can win a tie. */
+/** Overrides are stored and listed in the order in which they were added, because a later one can win a tie. */
 export type Override = z.output<typeof override>;
 
 /** A price as a client describes it; null: not given. */
@@ -96,7 +96,7 @@ export type OverrideInput = Omit<
 > &
   MayBeGiven<Override, 'tiers' | 'target'> & { readonly overwriteRate: OverwriteRateInput | null };
 
-/** The price of an OVERWRITE of which nothing was given. */
+/** The input for an OVERWRITE with nothing given. */
 export const NO_RATE: Omit<OverwriteRateInput, 'rateType'> = {
   price: null,
   tiers: null,

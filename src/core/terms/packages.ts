@@ -1,6 +1,6 @@
 /**
- * Packages: terms of a contract without its dates, which are told from the start of the contract that
- * is made of them. Each template is the contract's term as it will be, without what the contract adds.
+ * Packages: templates of contract terms, with dates relative to the start of the contract created from them. Each
+ * template is a contract's term without the fields that the contract adds.
  */
 import { z } from 'zod';
 import { CONTRACT_BILLING_PROVIDERS, DELIVERY_METHODS } from '../billing-providers.ts';
@@ -112,7 +112,7 @@ export const subscriptionTemplate = subscription
   .readonly();
 export type SubscriptionTemplate = z.output<typeof subscriptionTemplate>;
 
-/** Everything in a package that becomes a term with an identity or a setting of the contract. */
+/** Everything in a package that becomes a term or a setting of the contract. */
 export const termTemplates = objectOf({
   commits: listOf(commitTemplate),
   credits: listOf(commitTemplate),
@@ -127,14 +127,14 @@ export const termTemplates = objectOf({
 });
 export type TermTemplates = z.output<typeof termTemplates>;
 
-/** What a package says of the contract's header. */
+/** The parts of the contract's header that come from the package. */
 export const headerTemplate = objectOf({
   /** Null: contracts are named like the package. */
   contractName: z.string().nullable(),
   netPaymentTermsDays: z.int().nullable(),
-  /** One of both at most. */
+  /** At most one of the two. */
   rateCardId: z.string().nullable(),
-  /** Read at the contract's start. */
+  /** Resolved as of the contract's start. */
   rateCardAlias: z.string().nullable(),
   /** Null: contracts have no end. */
   duration: relativeDate.nullable(),
@@ -143,7 +143,7 @@ export const headerTemplate = objectOf({
   statementSchedule: objectOf({
     frequency: statementSchedule.unwrap().shape.frequency,
     day: z.enum(['FIRST_OF_MONTH', 'CONTRACT_START']),
-    /** Null: usage invoices are made from the contract's start on. */
+    /** Null: usage invoices start with the contract. */
     invoiceGenerationStartingAtOffset: relativeDate.nullable(),
   }),
   /** The customer's configuration through which its contracts are billed; null: none. */
@@ -154,7 +154,7 @@ export const headerTemplate = objectOf({
 });
 export type HeaderTemplate = z.output<typeof headerTemplate>;
 
-/** Never changed once made, save that it can be archived. */
+/** Never changes after creation, except that it can be archived. */
 export interface Package {
   readonly id: string;
   readonly name: string;

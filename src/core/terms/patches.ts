@@ -1,7 +1,4 @@
-/**
- * What an edit changes about terms that exist. A member that is absent leaves things as they are; null,
- * where it is possible, takes the value away.
- */
+/** Changes of existing terms by an edit. An absent member is unchanged; null, where allowed, removes the value. */
 import { z } from 'zod';
 import { hierarchyAccess, usageSpecifier } from './applicability.ts';
 import { plainCommit } from './commits.ts';

@@ -1,4 +1,4 @@
-/** Whether a purchase has to be paid before its balance can be used, and how it is taxed. */
+/** Payment gates: whether a purchase must be paid before its balance can be used, and how it is taxed. */
 import { z } from 'zod';
 import { exactText, objectOf, textMap } from './values.ts';
 
@@ -21,11 +21,11 @@ export const paymentGate = objectOf({
 });
 export type PaymentGate = z.output<typeof paymentGate>;
 
-/** How a payment that somebody else collects has ended. */
+/** The outcome of a payment that is collected outside this service. */
 export const PAYMENT_OUTCOMES = ['PAID', 'FAILED'] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
-/** Whether the purchase behind this gate cannot be used. `outcome` is null while nothing is known of the payment. */
+/** Whether the balance is still blocked by the gate. `outcome` is null until the payment is reported. */
 export function isWithheld(gate: PaymentGate | null, outcome: PaymentOutcome | null): boolean {
   return gate?.type === 'EXTERNAL' && outcome !== 'PAID';
 }

@@ -1,4 +1,4 @@
-/** Terms that make a commit or a credit in every period. */
+/** Terms that create a commit or a credit in every period. */
 import { z } from 'zod';
 import { applicability, hierarchyAccess } from './applicability.ts';
 import { exactText, instantValue, type MayBeGiven, objectOf } from './values.ts';
@@ -19,7 +19,7 @@ export const prorationRounding = objectOf({
 export const recurringCommit = objectOf({
   id: z.string(),
   contractId: z.string(),
-  /** What it makes. */
+  /** The kind of term it creates. */
   kind: z.enum(['COMMIT', 'CREDIT']),
   name: z.string().nullable(),
   description: z.string().nullable(),
@@ -38,9 +38,9 @@ export const recurringCommit = objectOf({
   applicability,
   hierarchyAccess: hierarchyAccess.nullable(),
   startingAt: instantValue,
-  /** From here on nothing more is made; null: until the contract ends. Equal to the start: never was. */
+  /** No commits are created from here on; null: until the contract ends. Equal to the start: never in force. */
   endingBefore: instantValue.nullable(),
-  /** For how many periods each one made can be used. */
+  /** For how many periods each created commit can be used. */
   commitDurationPeriods: z.int(),
   /** Null: the periods of the usage invoices. */
   recurrenceFrequency: z.enum(RECURRENCE_FREQUENCIES).nullable(),
@@ -63,6 +63,6 @@ export type RecurringCommitInput = Omit<
   'id' | 'contractId' | 'rateType' | 'proration' | 'createdAt' | 'createdBy'
 > &
   MayBeGiven<RecurringCommit, 'rateType' | 'proration'> & {
-    /** By which overrides of the same request name it. */
+    /** Temporary id, for overrides of the same request that reference it. */
     readonly temporaryId: string | null;
   };

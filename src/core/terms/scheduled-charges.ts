@@ -1,4 +1,4 @@
-/** Amounts that are invoiced on given dates, whatever the usage. */
+/** Amounts that are invoiced on given dates, independent of usage. */
 import { z } from 'zod';
 import { type InvoiceScheduleInput, invoiceSchedule } from './schedules.ts';
 import { instantValue, objectOf } from './values.ts';

@@ -1,10 +1,10 @@
-/** When an amount may be used, and when an amount is invoiced. */
+/** Schedules of when an amount can be used, and of when an amount is invoiced. */
 import { z } from 'zod';
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import { exactText, instantValue, listOf, objectOf } from './values.ts';
 
-/** An amount that can be drawn on from `startingAt` until `endingBefore`; a bucket of its own. */
+/** An amount that can be drawn down from `startingAt` until `endingBefore`, with a balance of its own. */
 export const accessSegment = objectOf({
   id: z.string(),
   amount: exactText,
@@ -30,7 +30,7 @@ export type InvoiceItem = z.output<typeof invoiceItem>;
 /** Items in the order of their timestamps. */
 export const invoiceSchedule = objectOf({
   creditTypeId: z.string(),
-  /** Commits only: the amounts are on record, no invoice is made. */
+  /** Commits only: the amounts are recorded, but not invoiced. */
   doNotInvoice: z.boolean(),
   items: listOf(invoiceItem),
 });

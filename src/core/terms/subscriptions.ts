@@ -45,12 +45,12 @@ export const subscription = objectOf({
   /** With SEAT_BASED only. */
   seatGroupKey: z.string().nullable(),
   startingAt: instantValue,
-  /** Null: until the contract ends. Equal to the start: never was. */
+  /** Null: until the contract ends. Equal to the start: never in force. */
   endingBefore: instantValue.nullable(),
   /** Null: the anchor of the contract's usage invoices. */
   anchorDate: instantValue.nullable(),
   invoicePlacement: z.enum(INVOICE_PLACEMENTS),
-  /** As submitted; what holds when is folded from them (rating/subscriptions/quantities.ts). */
+  /** Changes as submitted; the quantity at an instant is derived from them (rating/subscriptions/quantities.ts). */
   quantityChanges: listOf(quantityChange),
   seatChanges: listOf(seatChange),
   createdAt: instantValue,
@@ -78,7 +78,7 @@ export type SubscriptionInput = Omit<
       readonly initialUnassignedSeats: number | null;
     } | null;
     readonly customFields: Readonly<Record<string, string>>;
-    /** By which recurring terms of the same request name it. */
+    /** Temporary id, for recurring terms of the same request that reference it. */
     readonly temporaryId: string | null;
   };
 

@@ -1,10 +1,10 @@
-/** Settings that issue a commit when spend or a balance passes a threshold, and the trackers behind discounts. */
+/** Settings that create a commit when spend or a balance crosses a threshold, and the spend trackers of discounts. */
 import { z } from 'zod';
 import { applicability } from './applicability.ts';
 import { paymentGate } from './payment-gate.ts';
 import { exactText, listOf, objectOf } from './values.ts';
 
-/** The purchase that each charge makes. Null: the product's name, priority 100. */
+/** The commit that each charge purchases. Null: the product's name, priority 100. */
 export const thresholdCommit = {
   productId: z.string(),
   name: z.string().nullable(),

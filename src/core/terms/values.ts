@@ -1,8 +1,8 @@
 /**
- * How the values of contract terms are written into a JSON document and read back: a decimal as text, so
- * that no digit passes through a binary float, an instant as its milliseconds.
+ * The JSON form of the values of contract terms: decimals are text, so that no digit is lost, and instants are
+ * milliseconds.
  *
- * `JSON.stringify` writes what these schemas read: `exactText` accepts what a `Decimal` becomes in JSON.
+ * These schemas parse the output of `JSON.stringify`.
  */
 import { z } from 'zod';
 import { decimal } from '../decimal.ts';
@@ -22,8 +22,8 @@ export function objectOf<Shape extends z.ZodRawShape>(shape: Shape) {
 }
 
 /**
- * The same members as a patch has them: absent is unchanged, and null takes a value away that may be null.
- * Defaults do not count here: they are what documents mean that were written before a member was there.
+ * The members in a patch: absent means unchanged, null removes a nullable value. Defaults do not apply here: they
+ * are for documents written before a member existed.
  */
 export function patchOf<Shape extends z.ZodRawShape>(shape: Shape) {
   const entries = Object.entries(shape).map(([name, schema]) => {
@@ -37,7 +37,7 @@ export function patchOf<Shape extends z.ZodRawShape>(shape: Shape) {
 
 type WithoutDefault<Schema> = Schema extends z.ZodDefault<infer Inner> ? Inner : Schema;
 
-/** The members of a patch that are there. */
+/** The members that a patch has. */
 export function given<Patch extends object>(patch: Patch): Given<Patch> {
   const members = Object.entries(patch).filter(([, value]) => value !== undefined);
   // The compiler does not know of `filter` which members are left.
@@ -46,7 +46,7 @@ export function given<Patch extends object>(patch: Patch): Given<Patch> {
 
 type Given<Patch> = { readonly [Name in keyof Patch]?: Exclude<Patch[Name], undefined> };
 
-/** These members of a term as a client describes them: null is not given, and the service decides. */
+/** These members in the input of a term: null means not given, and the service chooses the value. */
 export type MayBeGiven<Term, Names extends keyof Term> = { readonly [Name in Names]: Term[Name] | null };
 
 /** A list that is never changed once made. */

@@ -1,4 +1,7 @@
-/** What queries that somebody wrote or tries out may take, and how they are refused who meet a limit. */
+/**
+ * Limits of time and memory for queries written by users and for previews, and the refusal of a query that exceeds
+ * one.
+ */
 import { ClickHouseError } from '@clickhouse/client';
 import { Refusal } from '../../core/errors.ts';
 import type { ClickHouse, QueryLane, QuerySettings } from '../client/clickhouse.ts';
@@ -9,13 +12,13 @@ export interface QueryLimits {
   readonly memoryBytes: number;
   readonly rowsRead: number;
   readonly resultRows: number;
-  /** Null: as many as there are. */
+  /** Null: all threads. */
   readonly threads: number | null;
 }
 
 export const GIBIBYTE = 1024 ** 3;
 
-/** An analyst's query has one thread, so that the rest of the machine goes on. */
+/** An analyst's query has one thread, so that other queries are not slowed down. */
 export const ANALYSIS_LIMITS: QueryLimits = {
   lane: 'analysis',
   executionSeconds: 10,
@@ -37,7 +40,7 @@ export function limitSettings(limits: QueryLimits): QuerySettings {
   };
 }
 
-/** The refusal of a query that has met one of its limits; null for all other failures, which are ours. */
+/** The refusal of a query that exceeded one of its limits; null for other failures, which are internal errors. */
 export function limitRefusal(
   error: ClickHouseError,
   limits: QueryLimits,
@@ -64,7 +67,7 @@ export function limitRefusal(
   }
 }
 
-/** The same ClickHouse, where every query runs in the lane and within the limits of analyses. */
+/** The same ClickHouse, with the connections and limits of analysts' queries for every query. */
 export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
   const limits = ANALYSIS_LIMITS;
   return {

@@ -9,7 +9,7 @@ export const billingConnections = pgTable(
     id: uuid('id').primaryKey(),
     billingProvider: text('billing_provider', { enum: BILLING_PROVIDERS }).notNull(),
     deliveryMethod: text('delivery_method', { enum: DELIVERY_METHODS }).notNull(),
-    /** Holds secrets: never leaves the service as it is. */
+    /** Holds secrets; never returned unfiltered. */
     configuration: jsonb('configuration').notNull(),
     /** One id for provider, method and configuration together: the same connection is not made twice. */
     key: uuid('key').notNull(),

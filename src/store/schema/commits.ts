@@ -40,7 +40,7 @@ const hierarchyColumns = () => ({
   childContractIds: uuid('child_contract_ids').array().notNull(),
 });
 
-/** Terms that make a commit or a credit in every period of a contract. */
+/** Terms that create a commit or a credit in every period of a contract. */
 export const recurringCommits = pgTable(
   'recurring_commits',
   {
@@ -104,7 +104,7 @@ export const commits = pgTable(
     customerId: uuid('customer_id')
       .notNull()
       .references(() => customers.id),
-    /** Null: of the customer. */
+    /** Null: belongs to the customer. */
     contractId: uuid('contract_id').references(() => contracts.id),
     type: text('type', { enum: COMMIT_TYPES }).notNull(),
     name: text('name'),

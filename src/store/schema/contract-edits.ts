@@ -2,7 +2,7 @@ import { bigint, index, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/p
 import { instant } from '../columns.ts';
 import { contracts } from './contracts.ts';
 
-/** Every change of a contract, as it was asked for. Rows are added, never changed. */
+/** Every change of a contract, as requested. Rows are added, never changed. */
 export const contractEdits = pgTable(
   'contract_edits',
   {
@@ -13,7 +13,7 @@ export const contractEdits = pgTable(
       .notNull()
       .references(() => contracts.id),
     timestamp: instant('timestamp').notNull(),
-    /** A key space of its own, apart from those of contracts and commits. */
+    /** A separate key space from those of contracts and commits. */
     uniquenessKey: text('uniqueness_key'),
     amendmentStartingAt: instant('amendment_starting_at'),
     createdBy: text('created_by').notNull(),

@@ -26,7 +26,7 @@ const thresholdColumns = () => ({
 /** Spend that is billed as soon as it reaches an amount; at most one a contract. */
 export const spendThresholds = pgTable('spend_thresholds', thresholdColumns());
 
-/** A prepaid balance that is filled up as soon as it falls to an amount; at most one a contract. */
+/** A prepaid balance that is recharged as soon as it falls to an amount; at most one per contract. */
 export const prepaidBalanceThresholds = pgTable(
   'prepaid_balance_thresholds',
   {

@@ -30,10 +30,10 @@ export const contracts = pgTable(
     customerId: uuid('customer_id')
       .notNull()
       .references(() => customers.id),
-    /** The package that the contract was made from; its terms were copied. */
+    /** The package that the contract was created from; its terms were copied. */
     packageId: uuid('package_id').references(() => packages.id),
     name: text('name'),
-    /** Resolved when the contract was made, for life. Without one there are no usage lines. */
+    /** Resolved once, when the contract was created. Without one there are no usage lines. */
     rateCardId: uuid('rate_card_id').references(() => rateCards.id),
     startingAt: instant('starting_at').notNull(),
     endingBefore: instant('ending_before'),
@@ -87,7 +87,7 @@ export const contracts = pgTable(
   ],
 );
 
-/** Which usage belongs to a contract from when on. Of two filters with one start the later one holds. */
+/** Usage filters with their starts. Of two with the same start the one added later applies. */
 export const contractUsageFilters = pgTable(
   'contract_usage_filters',
   {
@@ -122,8 +122,8 @@ export const contractTransitions = pgTable(
 );
 
 /**
- * The contract as it stood before a change, whole: written by whatever changes it, never changed itself.
- * The first row is what was created; a contract without rows is still what was created.
+ * The whole contract before a change. Written by every change, never updated. The first row is the contract as
+ * created; a contract without rows was never changed.
  */
 export const contractVersions = pgTable(
   'contract_versions',
@@ -132,7 +132,7 @@ export const contractVersions = pgTable(
     contractId: uuid('contract_id')
       .notNull()
       .references(() => contracts.id),
-    /** When the change took its place. */
+    /** When the change replaced it. */
     supersededAt: instant('superseded_at').notNull(),
     /** A `FullContract` in JSON; decimals are text, instants milliseconds. */
     document: jsonb('document').notNull(),

@@ -16,7 +16,7 @@ import { CUSTOM_FIELD_ENTITIES } from '../../core/custom-fields.ts';
 import { instant } from '../columns.ts';
 import { invoices } from './invoices.ts';
 
-/** Declared keys. One that is removed keeps its row, and its values are out of reach; declared again it is a new one. */
+/** Declared keys. A removed key keeps its row, and its values are hidden; declared again it is a new key. */
 export const customFieldKeys = pgTable(
   'custom_field_keys',
   {
@@ -60,7 +60,7 @@ export const customFieldValues = pgTable(
   ],
 );
 
-/** What an issued invoice shows of custom fields; invoices that show none have no row. Never changed. */
+/** The custom fields shown on an issued invoice; invoices without any have no row. Never changed. */
 export const invoiceCustomFields = pgTable('invoice_custom_fields', {
   invoiceId: uuid('invoice_id')
     .primaryKey()

@@ -21,8 +21,8 @@ export const customers = pgTable(
 );
 
 /**
- * Names under which usage events refer to a customer. The primary key is what keeps an alias with one
- * customer; archived customers keep theirs until they are taken away.
+ * Names under which usage events refer to a customer. The primary key ensures that an alias has one customer;
+ * archived customers keep theirs until they are removed.
  */
 export const ingestAliases = pgTable(
   'ingest_aliases',
@@ -40,7 +40,7 @@ export const ingestAliases = pgTable(
   ],
 );
 
-/** How a customer's invoices reach a billing provider. `configuration` is the provider's own business. */
+/** How a customer's invoices reach a billing provider. `configuration` is not interpreted. */
 export const customerBillingConfigurations = pgTable(
   'customer_billing_configurations',
   {

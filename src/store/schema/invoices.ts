@@ -15,8 +15,8 @@ import { contracts } from './contracts.ts';
 import { customers } from './customers.ts';
 
 /**
- * What issued invoices were computed from besides the events (core/invoice-terms.ts): of a rate card, or of
- * a contract. The id is derived from the content, so what many invoices have in common is kept once.
+ * What issued invoices were computed from besides the events (core/invoice-terms.ts): of a rate card, or of a
+ * contract. The id is derived from the content, so terms shared by many invoices are stored once.
  */
 export const invoiceTerms = pgTable('invoice_terms', {
   id: uuid('id').primaryKey(),
@@ -41,7 +41,7 @@ export const invoices = pgTable(
     status: text('status', { enum: ['FINALIZED', 'VOID'] }).notNull(),
     periodStart: instant('period_start').notNull(),
     periodEnd: instant('period_end').notNull(),
-    /** Where its counters started; null: with the period. */
+    /** When its counters started; null: at the start of the period. */
     countedFrom: instant('counted_from'),
     issuedAt: instant('issued_at').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),

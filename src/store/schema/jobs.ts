@@ -3,17 +3,17 @@ import { bigint, index, integer, jsonb, pgTable, text, unique } from 'drizzle-or
 import { instant } from '../columns.ts';
 
 /**
- * Work that falls due at an instant of the service's clock. A row is deleted in the transaction that
- * does its work, so that a crash leaves either the job or its result, never both and never neither.
+ * Work that is due at an instant of the service's clock. A row is deleted in the transaction that does its work, so
+ * that a crash leaves either the job or its result, never both and never neither.
  */
 export const jobs = pgTable(
   'jobs',
   {
     id: bigint('id', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
     kind: text('kind').notNull(),
-    /** What makes the job the same job: enqueueing it twice keeps one. */
+    /** The unique key: a job queued twice is stored once. */
     key: text('key').notNull(),
-    /** Whose jobs follow one another: a contract. Null: the job waits for none and none waits for it. */
+    /** The contract whose jobs run in order. Null: independent of all other jobs. */
     subject: text('subject'),
     runAt: instant('run_at').notNull(),
     payload: jsonb('payload').notNull(),

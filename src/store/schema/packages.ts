@@ -2,7 +2,7 @@ import { bigint, index, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/p
 import { instant } from '../columns.ts';
 import { rateCards } from './rate-cards.ts';
 
-/** A package never changes, save that it is archived: its terms are one document. */
+/** A package never changes, except that it can be archived, so its terms are one document. */
 export const packages = pgTable(
   'packages',
   {

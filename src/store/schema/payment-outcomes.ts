@@ -3,7 +3,10 @@ import { PAYMENT_OUTCOMES } from '../../core/terms/payment-gate.ts';
 import { instant } from '../columns.ts';
 import { commits } from './commits.ts';
 
-/** How payments that others collect have ended. Rows are added and never changed: the first answer holds. */
+/**
+ * Outcomes of payments collected outside this service. Rows are added and never changed: the first outcome is
+ * final.
+ */
 export const paymentOutcomes = pgTable('payment_outcomes', {
   /** The commit that waited for the payment; also the id of the workflow that it waited in. */
   commitId: uuid('commit_id')

@@ -15,9 +15,9 @@ export const products = pgTable(
 );
 
 /**
- * The initial state of a product, which has no `starting_at`: it was always so; and every update of it, as
- * it was made. Of an update only the columns named in `changed` count, so that one which starts earlier
- * than another is not undone by it. The state in force is folded in store/products.ts.
+ * The initial state of a product, which has no `starting_at`, and every update as it was made. Only the columns
+ * named in `changed` belong to an update; all others keep the values of earlier updates. store/product-versions.ts
+ * derives the state in force.
  */
 export const productVersions = pgTable(
   'product_versions',

@@ -61,7 +61,10 @@ export const rateCardAliases = pgTable(
     startingAt: instant('starting_at'),
     endingBefore: instant('ending_before'),
     createdAt: instant('created_at').notNull(),
-    /** Set where the card's aliases were replaced: it no longer holds, and what it took over stays ended. */
+    /**
+     * Set when the card's aliases were replaced: the assignment is no longer in force, but assignments that it
+     * ended stay ended.
+     */
     withdrawnAt: instant('withdrawn_at'),
   },
   (table) => [
@@ -71,8 +74,8 @@ export const rateCardAliases = pgTable(
 );
 
 /**
- * The products a card has prices for. The row is made with the product's first rate and fixes its pricing
- * unit for ever; `position` is its place on invoices once an order was set.
+ * The products a card has prices for. The row is created with the product's first rate and fixes its pricing unit
+ * permanently; `position` is its place on invoices once an order was set.
  */
 export const rateCardProducts = pgTable(
   'rate_card_products',
@@ -92,8 +95,8 @@ export const rateCardProducts = pgTable(
 );
 
 /**
- * What the rates of a card are for: the rates of one identity are versions of one price. `sequence` is the
- * order in which identities came onto the card, in which they are listed.
+ * The identities of a card's rates: the rates of one identity are versions of one price. `sequence` is the order in
+ * which identities came onto the card, in which they are listed.
  */
 export const rateIdentities = pgTable(
   'rate_identities',
