@@ -1,6 +1,6 @@
 /**
- * Joins the application with its stores: clock, jobs, ingest, use cases and routes, closed over two open
- * stores. `main.ts` starts the stores and listens; tests bring stores of their own to the same application.
+ * Wires the application: clock, jobs, ingest, use cases and routes over two open stores. `service.ts` opens the
+ * stores and listens; tests pass their own stores.
  */
 
 import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';

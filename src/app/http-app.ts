@@ -1,6 +1,6 @@
 /**
- * Puts the HTTP application together from its parts. Creating it does no I/O; the routes' use cases were
- * closed over their stores by whoever calls this.
+ * Puts the HTTP application together from its parts. Creating it does no I/O; the caller has already wired the use
+ * cases to their stores.
  */
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -34,7 +34,7 @@ export interface AppDeps {
 
 export interface App {
   readonly hono: Hono;
-  /** Everything the app answers; the tests hold each answer to it. */
+  /** Everything the app answers; tests check each answer against it. */
   readonly routes: readonly RouteDefinition[];
 }
 

@@ -1,4 +1,4 @@
-/** Brings both stores up to date, or says why that cannot be. */
+/** Applies the pending migrations of both stores. */
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { applyFiles, findPendingFiles } from '../metering/schema.ts';
 import { readSchemaFiles } from '../metering/schema-files.ts';

@@ -1,4 +1,4 @@
-/** Every route of the API, over open stores. The service's own, ingest and the sandbox clock stand beside them. */
+/** The routes of the API, except ingest, the sandbox clock and those of the service itself. */
 import type { RouteDefinition } from '../api/http/route.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';

@@ -1,7 +1,7 @@
 /**
  * The running service: data directory, stores, application, HTTP server; and the same in reverse.
  *
- * Owns the order of these and nothing of what the application does. Does not exit the process.
+ * Responsible only for the order of start and stop. Does not exit the process.
  */
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';

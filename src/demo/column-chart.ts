@@ -1,4 +1,4 @@
-/** A small column chart of block characters, two characters a column. The heights are for the eye; nothing is compared with them. */
+/** A small column chart of block characters, two characters a column. Heights are approximate, for display only. */
 
 const ROWS = 6;
 const EIGHTHS = ['', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -1,4 +1,4 @@
-/** What usage must cost, worked out the slow and obvious way, to be held against the service's invoices. */
+/** The expected price of usage, computed in the simplest way, to compare with the service's invoices. */
 import { type Decimal, minimum, sum, ZERO } from '../core/decimal.ts';
 import type { MeteredProduct, PriceTier } from './scenario.ts';
 import { groupText } from './scenario.ts';

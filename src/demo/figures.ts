@@ -1,4 +1,4 @@
-/** What the service says about every customer, read back through the public API and added up by product and group. */
+/** The service's results for every customer, read through the public API and summed by product and group. */
 import { type Decimal, sum, ZERO } from '../core/decimal.ts';
 import { DAY_MS, type Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';

@@ -1,6 +1,6 @@
 /**
- * The demo's way to the service: `fetch` with a bearer token, and JSON in which every number is an exact
- * decimal. Owns failures in words; knows no endpoint.
+ * The demo's HTTP client: `fetch` with a bearer token, JSON with exact decimals, and readable error messages. The
+ * endpoints are in `billing-api.ts`.
  */
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';

@@ -1,6 +1,6 @@
 /**
- * Entry of `npm run demo`: reads the options, starts a server of its own where none is given, tells the
- * story, and leaves nothing behind: neither a process nor data, also after Ctrl-C.
+ * Entry of `npm run demo`: reads the options, starts a server of its own where none is given, runs the demo, and
+ * leaves no process and no data behind, also after Ctrl-C.
  */
 
 import { formatSeconds } from '../app/commands/terminal/number-format.ts';

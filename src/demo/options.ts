@@ -15,7 +15,7 @@ export interface DemoOptions {
 
 export const EVENTS_DEFAULT = 500_000;
 export const CUSTOMERS_DEFAULT = 20;
-/** Ten million events are a quarter of an hour of patience; more is a benchmark, not a demo. */
+/** Ten million events take a quarter of an hour; use the benchmarks for more. */
 const EVENTS_MAX = 10_000_000;
 /** The proof reads usage, invoice and breakdown of every customer one by one. */
 const CUSTOMERS_MAX = 500;

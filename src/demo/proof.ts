@@ -1,6 +1,6 @@
 /**
- * The proof: the demo's own books against everything the service reported, to the last digit. Building
- * the comparison is pure; a line agrees only if every customer and group behind it agrees.
+ * The proof: compares the demo's own sums with everything the service reported, to the last digit. Building the
+ * comparison is pure; a line agrees only if every customer and group behind it agrees.
  */
 import { Decimal, sum, ZERO } from '../core/decimal.ts';
 import { productPrice } from './expected-price.ts';

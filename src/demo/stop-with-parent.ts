@@ -1,6 +1,6 @@
 /**
- * Loaded into the demo's own server before anything else (`node --import`): when the demo is gone,
- * however it went, the pipe to its standard input closes and the server stops in its ordinary way.
+ * Loaded into the demo's own server before anything else (`node --import`): when the demo ends, for whatever
+ * reason, the pipe to its standard input closes and the server shuts down normally.
  */
 import type { Socket } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * The demo as a story, the same for simulated and for real traffic: set up, send, read back, show,
- * prove. Owns the order of the steps; what a step does is in its own module.
+ * The steps of the demo, for simulated and for real traffic: set up, send, read back, show, prove. Each step has
+ * its own module.
  */
 import { randomBytes } from 'node:crypto';
 import { formatCount, formatSeconds } from '../app/commands/terminal/number-format.ts';
@@ -52,7 +52,7 @@ export function newRunId(): string {
   return randomBytes(4).toString('hex');
 }
 
-/** Tells the story and returns whether all sums agree. */
+/** Runs the demo and returns whether all sums agree. */
 export async function tellStory(api: HttpApi, terminal: Terminal, story: Story): Promise<boolean> {
   const { scenario, period } = story;
   terminal.heading('Setting up');

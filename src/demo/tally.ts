@@ -1,6 +1,6 @@
 /**
- * The demo's own books: exact sums over the events it sent, kept without asking the service anything.
- * Everything the service reports later is compared with these figures.
+ * The demo's own sums: exact, over the events it sent, independent of the service. Everything the service reports
+ * is compared with them.
  */
 import { Decimal, decimal, ONE, sum, ZERO } from '../core/decimal.ts';
 import type { DemoEvent, MeteredProduct } from './scenario.ts';

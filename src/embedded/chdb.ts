@@ -41,7 +41,7 @@ const DEFAULT_WORKER_THREADS = 4;
 const RESERVED_WORKER_THREADS = 2;
 /** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
 const QUERY_CONNECTIONS_AIM = 4;
-/** An analyst's slow query is ended after seconds; more than this many in front of one are not worth the wait. */
+/** An analyst's slow query is ended after seconds; beyond this many waiting queries, new ones are refused. */
 const ANALYSES_WAITING_MAX = 20;
 /** Parameters travel in the text of the query; a list of 100,000 customer ids is 4 MB. */
 const QUERY_BYTES_MAX = 64 * 1024 * 1024;
@@ -97,9 +97,8 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
 }
 
 /**
- * Works with a free connection, and replaces it when the work fails. That is not tidiness: what a
- * failing query had already put out stays on its connection and would come first in the result of the
- * next query, whoever asks it.
+ * Works with a free connection, and replaces it when the work fails, because the partial output of a failed query
+ * stays on its connection and would be prepended to the result of the next query.
  */
 async function use<T>(pool: ConnectionPool<Slot>, work: (slot: Slot) => Promise<T>): Promise<T> {
   return await pool.withConnection(async (slot) => {
@@ -125,7 +124,7 @@ async function select(slot: Slot, query: BackendSelect): Promise<AsyncIterable<u
   const { sql, params } = query;
   requireSingleStatement(sql);
   for (const name of slot.parameterNames) {
-    // A value that an earlier query left behind must not stand in for one that was forgotten.
+    // A value left behind by an earlier query must not replace a missing parameter.
     if (!Object.hasOwn(params, name) && sql.includes(`{${name}:`)) throw unsetParameter(name);
   }
   for (const name of Object.keys(params)) slot.parameterNames.add(name);

@@ -8,7 +8,7 @@ export interface ConnectionPool<Connection> {
   drain(): Promise<void>;
 }
 
-/** More than this many waiting means minutes of delay: better to say so than to queue. */
+/** More than this many waiting means minutes of delay, so further ones are refused. */
 const WAITING_MAX = 1_000;
 
 export function createConnectionPool<Connection>(

@@ -1,14 +1,14 @@
 /**
  * The data directory: creates it and makes sure that one process at a time uses it.
  *
- * The lock is a unix socket that the owner listens on, because the kernel takes a listening socket
- * away with its process, however that ends: a lock left by `kill -9` answers nobody, and there is no
- * process id to be mistaken for another one after a restart or in another container.
+ * The lock is a unix socket that the owner listens on, because the kernel takes a listening socket away with its
+ * process, however that ends: a lock left by `kill -9` does not answer, and no process id can be confused with
+ * another one after a restart or in another container.
  *
- * Every contender has a file name of its own, which appears only once its socket is listening (listen
- * under another name, then rename), and looks at the others' only after that. So of two contenders the
- * later to appear always sees the earlier; both may give way when they start in the same instant, but
- * never both stay. Dead names belong to nobody and anybody may remove them.
+ * Every contender has a file name of its own, which appears only once its socket is listening (listen under another
+ * name, then rename), and looks at the others' only after that. So of two contenders the later to appear always
+ * sees the earlier; both may give way when they start in the same instant, but never both stay. Any process may
+ * remove the files of dead ones.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
- * The account that an embedded PostgreSQL runs under, and what that account can reach. PostgreSQL
- * refuses to run as root, so root lends it the account `postgres`, or else `nobody`; it is given the
- * data directory and nothing else. An ordinary user runs it as itself.
+ * The account that an embedded PostgreSQL runs under, and its access to directories. PostgreSQL refuses to run as
+ * root, so root lends it the account `postgres`, or else `nobody`; it is given the data directory and nothing else.
+ * An ordinary user runs it as itself.
  */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * `postmaster.pid`, the file in which a running PostgreSQL says who it is and whether it is ready. It
- * outlives a server that was killed, so what it names has to be looked at before it is believed.
+ * `postmaster.pid`, the file in which a running PostgreSQL writes its process id and whether it is ready. It
+ * remains after a server was killed, so the process has to be checked.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';

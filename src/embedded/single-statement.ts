@@ -1,7 +1,6 @@
 /**
- * The embedded engine runs every statement of a text that holds several; a server refuses such a text.
- * This makes the embedded engine refuse it too, so that no query text, however it came about, can carry
- * a second statement.
+ * The embedded engine runs every statement of a text that holds several; a server refuses such a text. This makes
+ * the embedded engine refuse it too, so that no query text can contain a second statement.
  */
 
 /** Characters that open something in which a semicolon may mean something else than it seems to. */

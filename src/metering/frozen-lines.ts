@@ -1,9 +1,9 @@
 /**
  * The frozen hourly lines of finalized invoices.
  *
- * They are written before the transaction that stores the invoice commits, under a fresh `breakdownId`
- * that only that invoice names: lines of a run that did not commit belong to nobody and are never read.
- * Quantities and totals are kept as text, so that no scale limits what an invoice can say.
+ * They are written before the transaction that stores the invoice commits, under a fresh `breakdownId` that only
+ * that invoice names: lines of a run that did not commit are never read. Quantities and totals are stored as text,
+ * so that they keep all digits.
  */
 import { z } from 'zod';
 import { decimal } from '../core/decimal.ts';
@@ -14,7 +14,7 @@ import type { ClickHouse } from './client/clickhouse.ts';
 
 const COLUMNS = ['breakdown_id', 'line_index', 'first_hour', 'hours', 'quantities', 'amounts'] as const;
 
-/** What happened to a line in one hour. */
+/** One line in one hour. */
 type FrozenHour = Omit<LineWindow, 'position'>;
 
 export interface FrozenBreakdown {

@@ -1,6 +1,6 @@
 /**
- * Usage of any kind of metric. Here, and nowhere else, streaming and SQL metrics part; whoever reads usage
- * for invoices, for the usage API or for a preview goes through this.
+ * Usage of any kind of metric. The only place that distinguishes streaming and SQL metrics; invoices, the usage API
+ * and previews use it.
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
@@ -63,7 +63,7 @@ export async function groupKeyProblem(
   return isDeclared ? null : `must be a group key of the billable metric, which has ${listKeys(metric)}`;
 }
 
-/** Why lines cannot be made of these names, or null: one declared group key has to contain them all. */
+/** Why these names cannot form line keys, or null: one declared group key has to contain them all. */
 export async function lineKeyProblem(
   metric: BillableMetric,
   names: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The text of the ClickHouse migrations: clickhouse/*.sql, in order. Each statement does nothing where it was
- * done before, so that a file can be repeated.
+ * The text of the ClickHouse migrations: clickhouse/*.sql, in order. Each statement is idempotent, so that a file
+ * can be repeated.
  *
  * One source serves a single node and a cluster. On a cluster a table is replicated under the name
  * `<table>_local`, and `<table>` is the Distributed table in front of it, so queries and inserts read

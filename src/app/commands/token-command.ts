@@ -1,7 +1,7 @@
 /**
- * The command that makes API tokens beside the running service: `create --name X --scope read`.
+ * The command that creates API tokens while the service runs: `create --name X --scope read`.
  *
- * Owns: its arguments and where the database is found. Does not own: tokens (`access/tokens.ts`).
+ * Parses the arguments and finds the database; `access/tokens.ts` creates the token.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * The code path that the embedded engine and a server share: how a query gets its settings and format,
- * how rows are read. Both are reached through `@clickhouse/client`; a backend only lends its clients.
+ * The code shared by the embedded engine and a server: settings and format of queries, and reading of rows. Both
+ * are used through `@clickhouse/client`; a backend only provides its clients.
  */
 import { z } from 'zod';
 import type { ClickHouse, QueryLane, QueryParams, SelectStatement } from './clickhouse.ts';
@@ -25,10 +25,7 @@ export interface ClickHouseBackend {
   close(): Promise<void>;
 }
 
-/**
- * A query that runs longer than this is ended by the engine. Nothing the API asks takes as long; bulk
- * reads and invoice runs state their own limit.
- */
+/** A query that runs longer is ended by the engine. Bulk reads and invoice runs set their own limit. */
 const EXECUTION_TIME_MAX_SECONDS = 30;
 
 const DEFAULT_SETTINGS = { max_execution_time: EXECUTION_TIME_MAX_SECONDS };
@@ -50,7 +47,7 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
       schema,
     }: SelectStatement & { schema: z.ZodType<Row> }) => {
       const clause = settingsClause({ ...DEFAULT_SETTINGS, ...settings, ...ROW_SETTINGS });
-      // On a line of its own, so that a comment at the end of the query cannot swallow it.
+      // On its own line, so that it is not part of a comment at the end of the query.
       const bytes = await select(backend, `${sql}\nFORMAT JSONEachRow\n${clause}`, params, lane);
       return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
     },

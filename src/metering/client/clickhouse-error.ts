@@ -1,4 +1,4 @@
-/** What a ClickHouse server says when a statement fails, as the error that the embedded engine throws. */
+/** Converts the error text of a ClickHouse server to the error that the embedded engine throws. */
 import { ClickHouseError } from '@clickhouse/client';
 
 /** The innermost of the exceptions that a cluster wraps into each other: code, message, type. */

@@ -1,5 +1,5 @@
 /**
- * What goes into a query besides its text: parameter values and settings.
+ * Parameter values and settings of a query.
  *
  * A server takes parameters beside the query, as a form. The embedded engine's own binding runs all parameterised
  * queries of the process one after another, so there they travel as `SET param_x = '…'` in front of the

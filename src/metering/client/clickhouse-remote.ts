@@ -1,8 +1,8 @@
 /**
  * ClickHouse behind a URL: one node, or a cluster behind any of its nodes.
  *
- * Two HTTP clients, one for the service and one with few connections for the queries that people write.
- * Statements go out with the settings that their kind needs (`cluster-settings.ts`).
+ * Two HTTP clients: one for the service, and one with few connections for queries written by users. Statements are
+ * sent with the settings that their kind needs (`cluster-settings.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -22,14 +22,14 @@ import {
 } from './cluster-settings.ts';
 import { inPieces } from './parameter-pieces.ts';
 
-/** Longer than any query may run, so that the server's own limit speaks first, with a clear error. */
+/** Longer than any query may run, so that the server's own limit applies first, with a clear error. */
 const REQUEST_TIMEOUT_MS = 660_000;
 const CONNECTIONS_MAX: Readonly<Record<QueryLane, number>> = { service: 16, analysis: 4 };
-/** An analyst's slow query is ended after seconds; more than this many in front of one are not worth the wait. */
+/** An analyst's slow query is ended after seconds; beyond this many waiting queries, new ones are refused. */
 const ANALYSES_WAITING_MAX = 20;
 
 export interface RemoteClickHouseOptions {
-  /** What CLICKHOUSE_URL says; `clickhouse-url.ts` describes it. */
+  /** The contents of CLICKHOUSE_URL; `clickhouse-url.ts` describes them. */
   readonly url: string;
   /** Name of the cluster behind it; undefined for a single node. */
   readonly cluster?: string | undefined;

@@ -1,14 +1,14 @@
 /**
- * CLICKHOUSE_URL taken apart: `http[s]://user:password@host:port/database`, and in its query
- * `analysis_user` and `analysis_password`, a read-only user for the queries that people write, and
- * `ch_<setting>=<value>` for settings of ClickHouse, which go before our own.
+ * Parses CLICKHOUSE_URL: `http[s]://user:password@host:port/database`, and in its query `analysis_user` and
+ * `analysis_password`, a read-only user for queries written by users, and `ch_<setting>=<value>` for settings of
+ * ClickHouse, which override our own.
  */
 import { assert } from '../../core/errors.ts';
 
 export interface ClickHouseAddress {
   /** For the client: without database and without the parameters that are ours. */
   readonly url: string;
-  /** The same for hand-written queries; equal to `url` where no user is named for them. */
+  /** The same for queries written by users; equal to `url` if no analysis user is given. */
   readonly analysisUrl: string;
   readonly database: string;
   readonly settings: Readonly<Record<string, string>>;

@@ -1,10 +1,9 @@
 /**
  * The one interface through which the service reaches ClickHouse, embedded or remote.
  *
- * Owns the vocabulary only. `clickhouse-client.ts` holds the code path that both share,
- * `clickhouse-remote.ts` the server behind a URL and `embedded/chdb.ts` the engine in this process.
- * Failures of the engine arrive as `ClickHouseError` of `@clickhouse/client`, with `code` (such as
- * '62') and `type` (such as 'SYNTAX_ERROR').
+ * Contains types only. `clickhouse-client.ts` holds the code that both share, `clickhouse-remote.ts` the server
+ * behind a URL and `embedded/chdb.ts` the engine in this process. Failures of the engine arrive as
+ * `ClickHouseError` of `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
  */
 import type { z } from 'zod';
 
@@ -12,8 +11,8 @@ export type QueryParams = Readonly<Record<string, unknown>>;
 export type QuerySettings = Readonly<Record<string, string | number>>;
 
 /**
- * Which connections a query takes. `analysis` is for queries that somebody wrote by hand: they have few
- * connections of their own, so that slow ones hold up each other and nothing else.
+ * Which connections a query takes. `analysis` is for queries written by users: they have few connections of their
+ * own, so that slow ones delay only each other.
  */
 export type QueryLane = 'service' | 'analysis';
 
@@ -38,8 +37,8 @@ export interface ClickHouse {
   /** DDL and other statements without a result, one at a time. */
   command(sql: string): Promise<void>;
   /**
-   * Inserts rows that are already encoded as JSONCompactEachRow. Resolves when they are on disk (the
-   * tables fsync after every insert). Has a connection of its own, so queries never hold it up.
+   * Inserts rows that are already encoded as JSONCompactEachRow. Resolves when they are on disk (the tables fsync
+   * after every insert). Uses its own connection, so queries never delay it.
    */
   insertRows(insert: {
     readonly table: string;

@@ -1,7 +1,6 @@
 /**
- * What every statement to a cluster says beside its text, so that the answer does not depend on the
- * defaults of a server's profile. docs/scaling.md explains how they work together; a `ch_<setting>` in
- * CLICKHOUSE_URL goes before each of them.
+ * The settings sent with every statement to a cluster, so that results do not depend on a server's profile.
+ * docs/scaling.md explains how they work together; a `ch_<setting>` in CLICKHOUSE_URL overrides each of them.
  */
 
 type Settings = Readonly<Record<string, string>>;
@@ -20,7 +19,7 @@ export const CLUSTER_INSERT_SETTINGS: Settings = {
   distributed_insert_skip_read_only_replicas: '1',
 };
 
-/** A number from a part of the shards is a wrong number: rather an error. */
+/** An incomplete result is an error, because a number from some of the shards is wrong. */
 export const CLUSTER_SELECT_SETTINGS: Settings = {
   skip_unavailable_shards: '0',
   // A replica that lags is asked neither, nor when all of a shard do.

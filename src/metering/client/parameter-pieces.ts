@@ -1,8 +1,8 @@
 /**
- * Parameters that are too long for a server. It refuses a form field of more than 128 KiB
- * (`http_max_field_value_size`, which only its own configuration can change), and an invoice run names
- * tens of thousands of customers. A long array therefore goes out in pieces, which the query joins again;
- * ClickHouse folds that into one constant before it chooses what to read.
+ * Splits parameters that are too long for a server, which refuses a form field of more than 128 KiB
+ * (`http_max_field_value_size`, which only its own configuration can change), and an invoice run names tens of
+ * thousands of customers. A long array is sent in pieces, which the query concatenates; ClickHouse folds them into
+ * one constant before it selects what to read.
  */
 import { assert } from '../../core/errors.ts';
 import type { QueryParams } from './clickhouse.ts';

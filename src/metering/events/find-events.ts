@@ -1,9 +1,9 @@
 /**
  * Finds stored events by transaction id.
  *
- * The table is in the order of customers, so an id alone would mean to read a column of all events. The
- * projection `by_id` of the table holds the first word of every id's hash in order, with the row it
- * belongs to: each part is searched by halving, and only the few granules that hold the rows are read.
+ * The table is sorted by customer, so a search by id alone would read a column of all events. The projection
+ * `by_id` of the table holds the first word of every id's hash in order, with the row it belongs to: each part is
+ * searched by binary search, and only the few granules with the rows are read.
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';

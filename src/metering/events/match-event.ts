@@ -1,7 +1,7 @@
 /**
- * Whether a metric counts an event, and if not, in words why not. Pure.
+ * Whether a metric counts an event, and if not, the reason as text. Pure.
  *
- * Says in TypeScript what `query/match-sql.ts` says in SQL; a property test holds the two together.
+ * The same rules as `query/match-sql.ts`, in TypeScript; a property test compares the two.
  */
 import { parseUsageDecimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
@@ -82,7 +82,7 @@ function aggregationKeyProblem(
 const SHOWN_LENGTH_MAX = 100;
 const SHOWN_VALUES_MAX = 5;
 
-/** Values may be as long as an event; a reason is a sentence. */
+/** Values may be as long as an event, so reasons shorten them. */
 function quoted(text: string): string {
   const shown = text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text;
   return JSON.stringify(shown);

@@ -1,8 +1,8 @@
 /**
  * Reads properties of single events by name, literal or along a path into a nested value.
  *
- * A literal name is looked up here. A path is read by ClickHouse with the very expression that usage is
- * compiled with, so that what a search says about an event is what the metric does with it.
+ * A literal name is looked up here. A path is read by ClickHouse with the same expression as in usage queries, so
+ * that event search and metrics agree.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';

@@ -1,10 +1,9 @@
 /**
  * Remembers events that were dropped as repeats, so that event search can show them.
  *
- * Owns a short queue and the pace of its writing. It stands beside the way of the events: noting one costs
- * a push, nothing waits for the write, and the write goes through the connection for statements, never
- * through the one that events are inserted on. What does not fit its limits is counted and forgotten, as
- * is what a crash finds in the queue: repeats never count, so nothing but their display is lost.
+ * Holds a short queue, which is written at a limited rate. It does not slow down ingest: adding a repeat is a push,
+ * nothing waits for the write, and the write does not use the connection for inserts of events. Repeats beyond the
+ * limits are only counted, and a crash loses the queue. Repeats never count, so only their display is lost.
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
@@ -12,9 +11,12 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
 import type { ValidEvent } from '../ingest/validate-events.ts';
 
-/** A sender that repeats everything is seen from a sample of this size; all of it would double the store. */
+/**
+ * A sample of this size is enough to see a sender that repeats everything; storing all repeats would double the
+ * data.
+ */
 const REPEATS_PER_SECOND_MAX = 100;
-/** How many may come at once before the rate counts: a whole retry of ten full requests is kept. */
+/** Burst size before the rate applies: a retry of ten full requests is stored completely. */
 const BURST_MAX = 1_000;
 /** Bounds the queue, and with it the statement that writes it. */
 const QUEUE_LENGTH_MAX = 2 * 1024 * 1024;
@@ -117,7 +119,7 @@ class QueuedLog implements RepeatLog {
       await this.#clickhouse.command(insertStatement(repeats));
       this.#written += repeats.length;
     } catch {
-      // Nobody waits for a repeat, and the statistics tell of the loss.
+      // The statistics count the loss; nothing waits for a repeat.
       this.#lost += repeats.length;
     }
   }

@@ -2,8 +2,8 @@
  * Group commit: rows of many requests become one insert. While one batch is being written the next
  * one fills; each caller is told when the batch with its rows is on disk.
  *
- * Owns the two buffers, the pace of the inserts and the limit on what may wait. Does not retry: a
- * failed batch fails its callers, who know that nothing of it was acknowledged and send it again.
+ * Responsible for the two buffers, the pace of inserts and the limit on waiting rows. Does not retry: a failed
+ * batch fails its callers, and clients send it again.
  */
 import { Refusal } from '../../core/errors.ts';
 
@@ -14,17 +14,17 @@ export interface BatchWriterOptions {
   readonly onFailure: (error: unknown, rows: number) => void;
 }
 
-/** Larger batches make inserts only a little cheaper per row, and everybody in them waits longer. */
+/** Larger batches make inserts only a little cheaper per row, and all requests in them wait longer. */
 const BATCH_ROWS_MAX = 100_000;
 /** What may wait for the batch before it; with the one being written, twice this is held in memory. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
-/** From here on a batch is written without rest: an insert of that size is mostly work per row. */
+/** A batch of this size is written without a pause, because most of its cost is per row. */
 const BATCH_ROWS_EAGER = 10_000;
-/** A lone request waits this long for company, so that a burst becomes one insert. */
+/** A single request waits this long for others, so that a burst becomes one insert. */
 const LINGER_MS_MIN = 2;
 /** After an insert of few rows: fewer and larger inserts leave fewer parts to merge, which is what p99 waits for. */
 const REST_MS_MIN = 20;
-/** Bounds the rest after a slow insert, and with it what the pacing can add to an answer. */
+/** Limits the pause after a slow insert, and so the delay of an answer. */
 const REST_MS_MAX = 40;
 const BUFFER_BYTES_MIN = 256 * 1024;
 
@@ -99,7 +99,7 @@ class GroupCommit implements BatchWriter {
       batch.rows += rows.count;
       batch.onFailed.push(onFailed);
     } finally {
-      // Also when there was no memory for these rows: others may be waiting for this batch.
+      // Even if allocation failed for these rows: other requests may be waiting for this batch.
       this.#schedule();
     }
     return batch.durable;
@@ -198,7 +198,7 @@ function deferred(): { promise: Promise<void>; resolve: () => void; reject: (rea
     resolve = onResolve;
     reject = onReject;
   });
-  // Whoever appended holds the promise; a batch whose callers all went away must not end the process.
+  // Callers hold the promise; without any left, a rejection must not end the process.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }

@@ -1,18 +1,17 @@
 /**
- * The in-memory index of the ids accepted within the window: which hash, and when.
+ * The in-memory index of the ids accepted within the window: hash and time of acceptance.
  *
  * A slot is four 32-bit words: three of the hash and the second of acceptance. Open addressing with
  * linear probing, split into shards that grow one at a time, so that no request ever waits for a
  * rehash of everything. An expired or released slot counts as free but keeps its place until its
  * shard is rebuilt, so probe chains never break.
  *
- * Past the window an id is new, except to the very event that was accepted: stored a second time, that one
- * would be collapsed with the first by the sorting key. It can come for as long as ingest takes its timestamp,
- * which for an event dated ahead is up to a day longer than the window. So a slot also says how far ahead its
- * event was dated, in the bits of the hash that all slots of a shard have in common, and an event with the id
- * whose timestamp is not after that is known as well.
+ * After the window an id can be used again, except by the accepted event itself: a second copy would be collapsed
+ * with the first, because both have the same sorting key. Ingest accepts the timestamp of an event dated ahead for
+ * up to a day longer than the window. So a slot also stores how far ahead its event was dated, in the bits of the
+ * hash that all slots of a shard share. An event with the id whose timestamp is not later is a duplicate too.
  *
- * Does not know ids, events or storage, and does not read the clock.
+ * Independent of ids, events, storage and the clock.
  */
 import { assert } from '../../core/errors.ts';
 import {

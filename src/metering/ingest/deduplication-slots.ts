@@ -1,9 +1,9 @@
 /**
- * The slots of the deduplication index: what is in them, and how a chain of them is walked. A slot is three
- * words of hash and the second of acceptance.
+ * The slots of the deduplication index: their layout, and probing. A slot is three words of hash and the second of
+ * acceptance.
  *
- * The shard is chosen by the last bits of the first hash word, so these are the same in all of its slots. They
- * hold how far ahead of its acceptance the event was dated instead.
+ * The shard is chosen by the last bits of the first hash word, so these are the same in all of its slots. These
+ * bits store how far ahead of its acceptance the event was dated.
  */
 import { assert } from '../../core/errors.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
@@ -42,7 +42,7 @@ export interface Shard {
   used: number;
 }
 
-/** Outside these bounds a second would not survive its 32 bits and the id would be forgotten. */
+/** Seconds outside these bounds do not fit 32 bits. */
 export function requireStorable(acceptedSeconds: number, nowSeconds: number): void {
   assert(acceptedSeconds > RELEASED && nowSeconds < SECONDS_LIMIT, 'the clock stands between 1970 and 2106');
 }

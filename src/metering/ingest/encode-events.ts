@@ -1,9 +1,9 @@
 /**
  * Writes accepted events as `JSONCompactEachRow` rows of `usage_events`.
  *
- * Owns the order of the columns and the ingestion tick: every row gets its own microsecond in
- * `ingested_at`, strictly increasing within a process, and a `version` that decreases as it rises, so
- * that of two copies of one event the first written wins and the order of ingestion is never in doubt.
+ * Defines the order of the columns and the ingestion time: every row gets its own microsecond in `ingested_at`,
+ * strictly increasing within a process, and a `version` that decreases accordingly. So the first of two copies of
+ * an event wins, and the order of ingestion is unambiguous.
  *
  * The numbers come first and have a fixed width (leading zeros are fine with ClickHouse), because
  * digits that are put into the buffer directly cost a fraction of what printing them to strings does.
@@ -34,7 +34,7 @@ const ZERO = 48;
 
 const TIME_DIGITS = 16;
 const WORD_DIGITS = 10;
-/** Everything of a row but its texts: six numbers, as many separators, brackets and the newline. */
+/** The size of a row without its texts: six numbers, as many separators, brackets and the newline. */
 const FIXED_BYTES = 3 * TIME_DIGITS + 3 * WORD_DIGITS + 9;
 /** UTF-8 needs at most three bytes for one UTF-16 code unit. */
 const BYTES_PER_CODE_UNIT_MAX = 3;
@@ -48,7 +48,7 @@ export function rowBytesMax(event: ValidEvent): number {
 }
 
 export interface RowEncoder {
-  /** Makes sure that the ticks to come are later than this one, in microseconds since the epoch. */
+  /** Ensures that later ticks exceed this one, in microseconds since the epoch. */
   startAfter(microseconds: number): void;
   /**
    * Writes one row with its newline into `buffer` from `offset` on, which has `rowBytesMax` bytes of

@@ -1,6 +1,6 @@
 /**
- * The way of an event from the request to the disk: validate, drop duplicates, append to the open
- * batch, answer when that batch is durable. docs/deduplication.md describes it.
+ * The path of an event from the request to the disk: validate, drop duplicates, append to the open batch, answer
+ * when that batch is durable. docs/deduplication.md describes it.
  *
  * Needs ClickHouse only. Customers, aliases and metrics are looked up when usage is read.
  */
@@ -28,13 +28,13 @@ export interface IngestOptions {
   readonly windowDays: number;
   readonly log: IngestLog;
   /**
-   * How often to look for what other processes have stored, in milliseconds; absent where this is the only
-   * one, as on an embedded ClickHouse.
+   * Interval of polling for events stored by other processes, in milliseconds; absent for a single process, as with
+   * an embedded ClickHouse.
    */
   readonly tailIntervalMs?: number | undefined;
   /** Name of the cluster that holds the events, absent for a single node. */
   readonly cluster?: string | undefined;
-  /** Told of every event that is dropped as a repeat. In the way of the request, so it must not wait. */
+  /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
   readonly onRepeat?: (event: ValidEvent, now: Instant) => void;
 }
 
@@ -71,8 +71,8 @@ export interface Ingest {
   /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. Starts the tail. */
   rebuild(): Promise<{ ids: number }>;
   /**
-   * Learns what other processes have stored up to now, and removes the later ones of conflicting copies.
-   * Happens by itself at every `tailIntervalMs`. Rejects when ClickHouse does not answer.
+   * Reads what other processes have stored up to now, and removes the later ones of conflicting copies. Runs
+   * automatically every `tailIntervalMs`. Rejects if ClickHouse does not answer.
    */
   tail(): Promise<{ rows: number }>;
   stats(): IngestStats;
@@ -140,7 +140,7 @@ export function createIngest(options: IngestOptions): Ingest {
     try {
       return writer.append({ count, bytesMax, write }, release);
     } catch (error) {
-      // An id that stayed reserved without its event would turn every retry into a duplicate of nothing.
+      // If the id stayed reserved without its event, every retry would be dropped as a duplicate.
       release();
       throw error;
     }
@@ -165,9 +165,9 @@ export function createIngest(options: IngestOptions): Ingest {
     const count = fresh.events.length;
     const duplicates = fresh.repeats.length;
     const written = count > 0 ? append(fresh, now) : undefined;
-    // Only now that the new events are in their batch: whatever is done with repeats cannot cost them.
+    // Only after the new events are in their batch, so that a failure here does not affect them.
     if (onRepeat !== undefined) for (const event of fresh.repeats) onRepeat(event, now);
-    // The first copy of a duplicate may still be on its way: it must be on disk before anyone hears 200.
+    // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
     return { accepted: count, duplicates, durable: duplicates > 0 ? writer.settled() : written };
   }
 

@@ -76,9 +76,9 @@ export async function reconcileCopies(
 }
 
 /**
- * The rows that must not count, of all rows of some ids: everything that came within the window after a
- * copy that counts and differs from it. The lowest tick is the first; at the same microsecond the sorting
- * key decides, so that there is one order everywhere.
+ * The rows to remove, of all rows of some ids: everything that came within the window after a copy that counts and
+ * differs from it. The lowest tick is the first; at the same microsecond the sorting key decides, so that there is
+ * one order everywhere.
  */
 function conflictingCopies(rows: readonly StoredCopy[], windowDays: number): StoredCopy[] {
   const windowSeconds = (windowDays * DAY_MS) / 1000;

@@ -1,7 +1,6 @@
 /**
- * What a process does because others may store events in the same ClickHouse: it follows their inserts and
- * removes copies that lost a race. Owns the pace and the figures of that; `tail.ts` and
- * `reconcile-copies.ts` do it.
+ * Keeps processes that ingest into the same ClickHouse consistent: follows their inserts and removes conflicting
+ * copies. Responsible for timing and metrics; `tail.ts` and `reconcile-copies.ts` do the work.
  */
 import type { Clock } from '../../core/clock.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';

@@ -1,11 +1,11 @@
 /**
- * Learns the ids that other processes store: asks ClickHouse which of the last seconds hold something that
- * was not read yet, reads the hashes of those seconds into the index, and names the ids that are stored
- * twice. docs/deduplication.md says what that guarantees and when.
+ * Learns the ids that other processes store: asks ClickHouse which of the last seconds have new rows, reads the
+ * hashes of those seconds into the index, and names the ids that are stored twice. docs/deduplication.md says what
+ * that guarantees and when.
  *
- * Rows become visible out of order (clocks differ, inserts take their time), so there is no mark up to which
- * everything was read. Instead each second of acceptance has a count and a checksum; while these stay the
- * same, nothing of it is read again. Does not remove anything (`reconcile-copies.ts`), does not keep time.
+ * Rows become visible out of order (clocks differ, inserts take their time), so a single high-water mark is not
+ * enough. Instead each second of acceptance has a count and a checksum; while these stay the same, nothing of it is
+ * read again. Does not remove copies (`reconcile-copies.ts`) or schedule itself (`sharing.ts`).
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';

@@ -2,8 +2,8 @@
  * A fast 96-bit hash of transaction ids: four multiply-rotate lanes of 32 bits over UTF-16 code units
  * (the construction of MurmurHash3 x86-128), of which three words are kept.
  *
- * The hash is stored with every event, so it must never change: a test pins its values. It is not
- * cryptographic: who crafts two ids with one hash only makes their own second event a duplicate.
+ * The hash is stored with every event, so it must never change: a test pins its values. It is not cryptographic: a
+ * sender who crafts two ids with the same hash only loses their own second event.
  */
 
 /** Words of a hash. 96 bits put a false duplicate at 100 million ids at about 1e-21 per event. */

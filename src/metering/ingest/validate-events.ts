@@ -2,9 +2,8 @@
  * Checks a raw `POST /v1/ingest` body, by hand because a schema library costs as much per event as
  * all the rest of the path.
  *
- * Owns the rules of a request and of an event (docs/deduplication.md lists them). Does not look at
- * what is already stored and never throws, whatever the bytes are. One bad event refuses the whole
- * request, so that a sender never has to find out which part of it was stored.
+ * Contains the rules of a request and of an event (docs/deduplication.md lists them). Independent of stored data;
+ * never throws. One invalid event refuses the whole request, so that a request is never stored in part.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../core/time.ts';

@@ -1,13 +1,13 @@
 /**
- * Where a page of grouped usage ended. The API hands it out as an opaque text and passes it back.
+ * The cursor of a page of grouped usage, an opaque text for clients.
  *
  * Pages are found by key, not by offset: a page begins after the last row of the one before, so events
  * that arrive between two pages neither repeat nor skip a row. `ingestedUpTo` fixes what the first
  * page saw, so all pages show the usage of one moment and their values add up.
  *
- * Group values are as long as a sender makes them, and the cursor travels in a URL. Where they are long
- * it holds their SHA-256 instead; the next page first finds the row with that hash in its window, and
- * then goes on behind the row's own values, so the order of the rows is the same in either form.
+ * Group values can be long, and the cursor is part of a URL. For long ones it holds their SHA-256 instead; the next
+ * page first finds the row with that hash in its window, and then goes on behind the row's own values, so the order
+ * of the rows is the same in either form.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 /**
- * Collects the values of a query as `{name:Type}` placeholders, so that nothing a user wrote ever
- * becomes SQL text. Equal values share a placeholder, which also lets ClickHouse see that two
- * expressions are the same and compute them once.
+ * Collects the values of a query as `{name:Type}` placeholders, so that user input never becomes SQL text. Equal
+ * values share a placeholder, which also lets ClickHouse see that two expressions are the same and compute them
+ * once.
  */
 import type { QueryParams } from '../client/clickhouse.ts';
 

@@ -1,4 +1,4 @@
-/** Finding the place of a row among the rows of usage groups, whose order is the window, then the group values. */
+/** Conditions on the position of a row of usage groups, which are ordered by window, then by group values. */
 import { SECOND_MS } from '../../core/time.ts';
 import type { GroupRowKey, HashedRowKey } from './group-cursor.ts';
 import type { Parameters } from './parameters.ts';

@@ -1,4 +1,4 @@
-/** From what each window holds to V(t), the cumulative value (core/usage-series.ts). Pure and exact. */
+/** Accumulates the values of windows to V(t) (core/usage-series.ts). Pure and exact. */
 import { type Decimal, maximum } from '../../core/decimal.ts';
 import { unreachable } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';

@@ -1,7 +1,6 @@
 /**
- * The one relation that usage is read through: the deduplicated events of some customers in an
- * interval that match a metric. Also the limits of such a query. Nothing reads `usage_events` for
- * usage without FINAL.
+ * The one relation that usage is read through: the deduplicated events of some customers in an interval that match
+ * a metric. Also the limits of such a query. Every usage query reads `usage_events` with FINAL.
  */
 import { ClickHouseError } from '@clickhouse/client';
 import type { z } from 'zod';

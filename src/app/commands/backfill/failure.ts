@@ -1,4 +1,4 @@
-/** How a backfill ends. docs/backfill.md explains the codes to the operator. */
+/** Exit codes and failures of a backfill; docs/backfill.md describes the codes. */
 export const EXIT = {
   complete: 0,
   failed: 1,
