@@ -16,7 +16,7 @@ export interface Service {
   readonly url: string;
   /** To be shown to the operator, once; null where there was a token already. */
   readonly newToken: string | null;
-  /** Resolves, with a line saying why, when the service cannot go on. */
+  /** Resolves with the reason, on one line, when the service cannot continue. */
   readonly lost: Promise<string>;
   /** Drains: no new connections, running requests are answered, then everything is closed. */
   close(): Promise<void>;
@@ -84,7 +84,7 @@ async function drain(server: ServerType): Promise<void> {
 function urlOf(server: ServerType, config: Pick<Config, 'host' | 'port'>): string {
   const address = server.address() as AddressInfo | string | null;
   const port = typeof address === 'object' && address !== null ? address.port : config.port;
-  // Where it listens on every address, the one that can be typed on this machine is told.
+  // If it listens on every address, the loopback address is shown.
   const isAny = config.host === '0.0.0.0' || config.host === '::';
   const host = isAny ? 'localhost' : config.host.includes(':') ? `[${config.host}]` : config.host;
   return `http://${host}:${port}`;

@@ -22,7 +22,7 @@ export interface PageRequest<Position = KeysetPosition> {
 
 export interface Page<Row, Position = KeysetPosition> {
   readonly rows: readonly Row[];
-  /** Where the next page goes on; null at the end. */
+  /** Where the next page starts; null at the end. */
   readonly next: Position | null;
 }
 

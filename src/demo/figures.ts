@@ -33,7 +33,7 @@ export interface Subject {
   readonly period: Interval;
 }
 
-/** Figures of all customers, in their order. `onCustomer` is told of each that is done. */
+/** Figures of all customers, in their order. `onCustomer` is called for each finished customer. */
 export function readFigures(subject: Subject, onCustomer: () => void): Promise<CustomerFigures[]> {
   const { api, provisioned, period } = subject;
   return mapConcurrently(provisioned.customers, CONCURRENCY, async ({ id, contractId }) => {

@@ -113,7 +113,7 @@ export function answerMessage(text: string): string {
   return text.slice(0, 200) || '(no body)';
 }
 
-/** `fetch` says what went wrong in the cause of its error. */
+/** `fetch` has the reason in the cause of its error. */
 function connectionFailure(base: string, error: unknown): ConnectionLost {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';

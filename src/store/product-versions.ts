@@ -1,8 +1,8 @@
 /**
  * From a product's initial state and its updates to the versions that hold over time. Pure.
  *
- * An update sets some terms from its start on, until a later update sets the same terms; all other terms
- * go on. Of updates with one start the one made last wins, term by term.
+ * An update sets some terms from its start on, until a later update sets the same terms; all other terms are
+ * unchanged. Of updates with one start the one made last wins, term by term.
  */
 import type { ProductVersion } from '../core/catalogue.ts';
 import type { Instant } from '../core/time.ts';

@@ -11,7 +11,7 @@ export interface BackendSelect {
   readonly sql: string;
   readonly params: QueryParams;
   readonly lane: QueryLane;
-  /** The parameters as a statement to be sent in front, for an engine that takes none beside the query. */
+  /** The parameters as a SET statement before the query, for an engine without separate parameters. */
   parameterStatement(): string;
 }
 

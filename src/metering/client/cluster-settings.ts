@@ -34,7 +34,7 @@ export const CLUSTER_SELECT_SETTINGS: Settings = {
   distributed_product_mode: 'global',
 };
 
-/** Statements without a result. A node that is down runs DDL when it is back; nobody waits for it for minutes. */
+/** Statements without a result. A node that is down runs DDL when it is back, without a long wait. */
 export const CLUSTER_COMMAND_SETTINGS: Settings = {
   distributed_foreground_insert: '1',
   distributed_ddl_task_timeout: '10',

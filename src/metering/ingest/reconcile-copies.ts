@@ -34,7 +34,7 @@ const copyRow = z.object({
   tick: z.coerce.number(),
 });
 
-/** A stored row, as far as it says which copy of its event it is. */
+/** The columns of a stored row that identify a copy of an event. */
 export type StoredCopy = z.infer<typeof copyRow>;
 
 export interface Reconciliation {

@@ -51,7 +51,7 @@ class FollowedInserts implements Sharing {
   readonly #tail;
   #timer: NodeJS.Timeout | null = null;
   #looking: Promise<unknown> = Promise.resolve();
-  /** First hash words of ids that are to be reconciled. A removal takes seconds, and looking goes on meanwhile. */
+  /** First hash words of ids that are to be reconciled. A removal takes seconds, while polling continues. */
   #suspects = new Set<number>();
   #reconciling: Promise<unknown> = Promise.resolve();
   #isClosed = false;

@@ -6,8 +6,8 @@
  * page saw, so all pages show the usage of one moment and their values add up.
  *
  * Group values can be long, and the cursor is part of a URL. For long ones it holds their SHA-256 instead; the next
- * page first finds the row with that hash in its window, and then goes on behind the row's own values, so the order
- * of the rows is the same in either form.
+ * page first finds the row with that hash in its window, and then continues after the row's own values, so the
+ * order of the rows is the same in either form.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';

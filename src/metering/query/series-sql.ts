@@ -27,7 +27,7 @@ export interface UsageSeriesRequest {
   readonly customers: readonly UsageOwner[];
   /** On hour boundaries. */
   readonly period: Interval;
-  /** Where V is wanted besides the end of the period: at every hour, or at these instants (hour-aligned). */
+  /** Where V is computed besides the end of the period: at every hour, or at these instants (hour-aligned). */
   readonly boundaries: 'hour' | readonly Instant[];
   /** Properties that make a line; events that lack one of them belong to no line. */
   readonly groupBy: readonly string[];

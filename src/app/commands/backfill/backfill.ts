@@ -21,7 +21,7 @@ export interface Backfill {
   readonly progressFile: ProgressFile;
   /** Where invalid lines go; null: the first of them ends the run. */
   readonly report: InvalidReport | null;
-  /** Told after every batch, with the part of the file that was read, from 0 to 1. */
+  /** Called after every batch with the fraction of the file that was read, from 0 to 1. */
   readonly onProgress: (progress: SavedProgress, fraction: number) => void;
   /** Ends the run after the batch under way. */
   readonly signal: AbortSignal;

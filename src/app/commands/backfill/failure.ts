@@ -8,7 +8,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** A backfill that cannot start or go on. The message is for the operator, without a stack. */
+/** A backfill that cannot start or continue. The message is for the operator, without a stack. */
 export class BackfillFailure extends Error {
   override readonly name = 'BackfillFailure';
   readonly exitCode: number;

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 export interface Step {
   /** What is counted, such as `events`. */
   readonly unit: string;
-  /** How many there will be; null where nobody knows, and the fraction is told with every advance. */
+  /** The total; null if unknown, then every advance reports the fraction. */
   readonly total: number | null;
   /** The fraction that was done before this step began. */
   readonly fromFraction?: number;
