@@ -17,7 +17,7 @@ import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
  * A hundred events of 20 KB, or the rates of a large price book. What is above it is refused while it
  * is read, so that memory stays bounded by the number of connections.
  */
-export const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 
 export interface AppDeps {
   readonly version: string;

@@ -160,7 +160,7 @@ const breakdown = z.object({
 });
 export type Breakdown = z.infer<typeof breakdown>;
 
-export type WindowSize = 'HOUR' | 'DAY' | 'NONE';
+type WindowSize = 'HOUR' | 'DAY' | 'NONE';
 
 export interface UsageQuery {
   readonly customerId: string;

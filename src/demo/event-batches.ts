@@ -4,7 +4,7 @@ import type { DemoEvent, Scenario } from './scenario.ts';
 import type { Tally } from './tally.ts';
 
 /** The most that one ingest request may hold. */
-export const EVENTS_PER_REQUEST = 100;
+const EVENTS_PER_REQUEST = 100;
 
 export interface EventBatch {
   readonly body: Buffer;

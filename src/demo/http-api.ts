@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { Decimal } from '../core/decimal.ts';
 import { DemoFailure } from './failure.ts';
 
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly status: number;
   readonly text: string;
   /** What the Retry-After header asks for, in milliseconds; null without one. */
@@ -73,7 +73,7 @@ function retryAfterMsOf({ headers }: Response): number | null {
 }
 
 /** JSON text as plain values in which each number is a `Decimal` with all its digits. */
-export function parseExact(text: string): unknown {
+function parseExact(text: string): unknown {
   try {
     return parse(text, undefined, (digits) => new Decimal(digits));
   } catch {

@@ -13,8 +13,8 @@ export interface DemoOptions {
   readonly keep: boolean;
 }
 
-export const EVENTS_DEFAULT = 500_000;
-export const CUSTOMERS_DEFAULT = 20;
+const EVENTS_DEFAULT = 500_000;
+const CUSTOMERS_DEFAULT = 20;
 /** Ten million events take a quarter of an hour; use the benchmarks for more. */
 const EVENTS_MAX = 10_000_000;
 /** The proof reads usage, invoice and breakdown of every customer one by one. */

@@ -18,7 +18,7 @@ import type { MeteredProduct } from './scenario.ts';
 import type { SendReport } from './sender.ts';
 import type { Tally } from './tally.ts';
 
-export interface ProofPart {
+interface ProofPart {
   readonly name: string;
   readonly expected: Decimal;
   readonly actual: Decimal;
@@ -185,7 +185,7 @@ function counted(count: number, noun: string): string {
 }
 
 /** What one customer owes for the period by the demo's own books, in cents. */
-export function expectedTotal(subject: Subject, tally: Tally, customer: number): Decimal {
+function expectedTotal(subject: Subject, tally: Tally, customer: number): Decimal {
   return sum(
     subject.scenario.products.map((product, index) => productPrice(product, tally.groups(customer, index))),
   );

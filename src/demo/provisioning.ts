@@ -5,7 +5,7 @@ import { mapConcurrently } from './concurrently.ts';
 import type { HttpApi } from './http-api.ts';
 import type { Scenario } from './scenario.ts';
 
-export interface ProvisionedCustomer {
+interface ProvisionedCustomer {
   readonly id: string;
   readonly contractId: string;
 }

@@ -22,7 +22,7 @@ const HOURS_PER_LABEL = 6;
 const DIFFERENCES_SHOWN_MAX = 5;
 
 /** `21 Oct`. */
-export function formatDay(at: Instant): string {
+function formatDay(at: Instant): string {
   const date = new Date(at);
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()] ?? ''}`;
 }

@@ -8,7 +8,7 @@ import { Refusal } from '../../core/errors.ts';
 import type { RouteScope } from './route.ts';
 
 /** Stands for the caller of a public route, whether it sent a token or not. */
-export const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: 'read' };
+const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: 'read' };
 
 /**
  * Returns the caller. Refuses with 401 where the token is missing or not valid, with 403 where its scope

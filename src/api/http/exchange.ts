@@ -27,7 +27,7 @@ export interface ExchangeDeps {
 }
 
 /** Where a request goes: the route's path, or a fixed word where no route matched, and the route's own words. */
-export type Destination = Pick<RouteFacts, 'wireWords'> & { readonly path: string };
+type Destination = Pick<RouteFacts, 'wireWords'> & { readonly path: string };
 
 /** Runs `work` for a request. */
 export type Exchange = (

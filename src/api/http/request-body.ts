@@ -9,7 +9,7 @@ import type { Context } from 'hono';
 import { Refusal } from '../../core/errors.ts';
 
 /** The Node request behind a context, or undefined where there is none. */
-export function incomingOf(context: Context): IncomingMessage | undefined {
+function incomingOf(context: Context): IncomingMessage | undefined {
   const env: { incoming?: IncomingMessage } | undefined = context.env;
   return env?.incoming;
 }

@@ -15,7 +15,7 @@ import { checkInput } from './problems.ts';
 export type RouteScope = 'read' | 'write' | 'ingest' | 'public';
 
 /** Refusals that a route can answer besides those that every route has (401, 403, 500). */
-export type ErrorStatus = 400 | 404 | 409 | 413 | 429 | 503;
+type ErrorStatus = 400 | 404 | 409 | 413 | 429 | 503;
 
 /** What a handler may know of the HTTP request. */
 export interface RequestContext {
@@ -64,7 +64,7 @@ export interface RouteDefinition extends RouteFacts {
   run(input: UncheckedInput): Promise<unknown>;
 }
 
-export interface UncheckedInput {
+interface UncheckedInput {
   /** Where path and query parameters are read from. */
   readonly http: Context;
   /** The parsed JSON body, `{}` for an empty one; the bytes where the route wants bytes. */

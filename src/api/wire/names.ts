@@ -81,10 +81,7 @@ export type WireWords = Readonly<Record<string, string>>;
 type Words = typeof WORDS;
 
 /** `startingAt` → `starting_at`. */
-export type SnakeCase<
-  Name extends string,
-  Done extends string = '',
-> = Name extends `${infer First}${infer Rest}`
+type SnakeCase<Name extends string, Done extends string = ''> = Name extends `${infer First}${infer Rest}`
   ? SnakeCase<Rest, First extends Lowercase<First> ? `${Done}${First}` : `${Done}_${Lowercase<First>}`>
   : Done;
 
@@ -96,7 +93,7 @@ export type WireName<Name extends string, Place extends string = ''> = `${Place}
     : SnakeCase<Name>;
 
 /** Only spelling: knows no exceptions. */
-export function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
+function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 }
 

@@ -73,7 +73,7 @@ export async function setUsageFilter(deps: ContractDeps, input: SetUsageFilterIn
 }
 
 /** Of two filters with one start the one set last holds. */
-export function withUsageFilter(full: FullContract, filter: UsageFilter): FullContract {
+function withUsageFilter(full: FullContract, filter: UsageFilter): FullContract {
   const others = full.terms.usageFilters.filter((one) => one.startingAt !== filter.startingAt);
   const usageFilters = [...others, filter].toSorted((a, b) => a.startingAt - b.startingAt);
   return { ...full, terms: { ...full.terms, usageFilters } };

@@ -37,7 +37,7 @@ interface Deps {
 
 type MatchedMetric = WithCustomFields<StoredMetric>;
 
-export interface UnmatchedMetric {
+interface UnmatchedMetric {
   readonly metric: StoredMetric;
   /** The first rule that the event fails, for people to read. */
   readonly reason: string;

@@ -23,7 +23,7 @@ export async function checkDefinition(clickhouse: ClickHouse, definition: Metric
 }
 
 /** Throws a refusal (`invalid`) that names the first field that is wrong. */
-export function checkStreamingDefinition(definition: StreamingDefinition): void {
+function checkStreamingDefinition(definition: StreamingDefinition): void {
   checkDefinitionSize(definition);
   checkPresence(definition);
   checkAggregationKey(definition);

@@ -16,7 +16,7 @@ export const RATE_TYPES = [
   'SUBSCRIPTION',
   'CUSTOM',
 ] as const;
-export type RateType = (typeof RATE_TYPES)[number];
+type RateType = (typeof RATE_TYPES)[number];
 
 /** A price as a client describes it. Null: not given. */
 export interface PriceTerms {

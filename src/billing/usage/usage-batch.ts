@@ -43,7 +43,7 @@ export const usageBatchCursor = z.strictObject({
 });
 export type UsageBatchCursor = z.infer<typeof usageBatchCursor>;
 
-export interface BatchMetricInput {
+interface BatchMetricInput {
   readonly id: string;
   readonly groupBy: UsageBatchGrouping | null;
 }

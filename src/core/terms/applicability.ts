@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { listOf, objectOf, textMap } from './values.ts';
 
 export const RATE_TARGETS = ['LIST_RATE', 'COMMIT_RATE'] as const;
-/** The rate at which usage draws down a commit or credit. */
-export type BalanceRateType = (typeof RATE_TARGETS)[number];
 
 /** Conditions that usage must all meet. Null or empty: no condition. */
 export const usageSpecifier = objectOf({

@@ -16,7 +16,7 @@ export const statementSchedule = objectOf({
 });
 
 /** The place of a contract under a parent. */
-export const parentLink = objectOf({
+const parentLink = objectOf({
   contractId: z.string(),
   customerId: z.string(),
   /** Who pays for the child; null: not said, SELF. */
@@ -24,9 +24,9 @@ export const parentLink = objectOf({
   /** Null: not said, SEPARATE. */
   usageStatementBehavior: z.enum(['CONSOLIDATE', 'SEPARATE']).nullable(),
 });
-export type ParentLink = z.output<typeof parentLink>;
+type ParentLink = z.output<typeof parentLink>;
 
-export const contract = objectOf({
+const contract = objectOf({
   id: z.string(),
   customerId: z.string(),
   /** The package that it was created from. */
@@ -64,7 +64,7 @@ export const usageFilter = objectOf({
 export type UsageFilter = z.output<typeof usageFilter>;
 
 /** The renewal of one contract by another. */
-export const transition = objectOf({
+const transition = objectOf({
   fromContractId: z.string(),
   toContractId: z.string(),
   /** Whether unused balances move to the new contract. */
@@ -75,7 +75,7 @@ export const transition = objectOf({
 export type Transition = z.output<typeof transition>;
 
 /** Each list in the order in which its members were added; archived commits and charges included. */
-export const contractTerms = objectOf({
+const contractTerms = objectOf({
   /** Commits and credits, including those created by recurring terms and rollovers. */
   commits: listOf(commit),
   recurringCommits: listOf(recurringCommit),

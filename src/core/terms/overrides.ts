@@ -9,7 +9,7 @@ export const MULTIPLIER_PRIORITIZATIONS = ['LOWEST_MULTIPLIER', 'EXPLICIT'] as c
 export type MultiplierPrioritization = (typeof MULTIPLIER_PRIORITIZATIONS)[number];
 
 /** Conditions that a line must all meet. Null or empty: no condition. */
-export const overrideSpecifier = objectOf({
+const overrideSpecifier = objectOf({
   productId: z.string().nullable(),
   /** The product must carry all of them. */
   productTags: listOf(z.string()),
@@ -42,7 +42,7 @@ export const overwriteRate = z.discriminatedUnion('rateType', [
     isProrated: z.boolean().nullable(),
   }),
 ]);
-export type OverwriteRate = Readonly<z.output<typeof overwriteRate>>;
+type OverwriteRate = Readonly<z.output<typeof overwriteRate>>;
 
 /** Multiplies the list price of the units in a range; without a size: of all that follow. */
 export const overrideTier = objectOf({ size: exactText.nullable(), multiplier: exactText });

@@ -14,7 +14,7 @@ import { subscription } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
 import { exactText, listOf, objectOf } from './values.ts';
 
-export const relativeAccessSchedule = objectOf({
+const relativeAccessSchedule = objectOf({
   creditTypeId: z.string(),
   segments: listOf(
     objectOf({ id: z.string(), amount: exactText, startingAtOffset: relativeDate, duration: relativeDate }),
@@ -22,7 +22,7 @@ export const relativeAccessSchedule = objectOf({
 });
 
 /** The amount of an item is its unit price × quantity. */
-export const relativeInvoiceSchedule = objectOf({
+const relativeInvoiceSchedule = objectOf({
   creditTypeId: z.string(),
   doNotInvoice: z.boolean(),
   items: listOf(
@@ -35,7 +35,7 @@ export type RelativeInvoiceSchedule = z.output<typeof relativeInvoiceSchedule>;
 const range = { startingAtOffset: relativeDate, duration: relativeDate.nullable() };
 
 /** Of a credit as well. */
-export const commitTemplate = commit
+const commitTemplate = commit
   .unwrap()
   .pick({ id: true, type: true, priority: true, applicability: true })
   .extend({
@@ -47,7 +47,7 @@ export const commitTemplate = commit
 export type CommitTemplate = z.output<typeof commitTemplate>;
 
 /** `subscription.subscriptionId` is the id of a template of the same package. */
-export const recurringCommitTemplate = recurringCommit
+const recurringCommitTemplate = recurringCommit
   .unwrap()
   .omit({
     contractId: true,
@@ -62,7 +62,7 @@ export const recurringCommitTemplate = recurringCommit
 export type RecurringCommitTemplate = z.output<typeof recurringCommitTemplate>;
 
 /** The ids of commits in its specifiers are those of templates of the same package. */
-export const overrideTemplate = override
+const overrideTemplate = override
   .unwrap()
   .omit({
     contractId: true,
@@ -76,15 +76,14 @@ export const overrideTemplate = override
   .readonly();
 export type OverrideTemplate = z.output<typeof overrideTemplate>;
 
-export const scheduledChargeTemplate = objectOf({
+const scheduledChargeTemplate = objectOf({
   id: z.string(),
   productId: z.string(),
   name: z.string().nullable(),
   schedule: relativeInvoiceSchedule,
 });
-export type ScheduledChargeTemplate = z.output<typeof scheduledChargeTemplate>;
 
-export const subscriptionTemplate = subscription
+const subscriptionTemplate = subscription
   .unwrap()
   .omit({
     contractId: true,
@@ -110,7 +109,6 @@ export const subscriptionTemplate = subscription
     duration: relativeDate.nullable(),
   })
   .readonly();
-export type SubscriptionTemplate = z.output<typeof subscriptionTemplate>;
 
 /** Everything in a package that becomes a term or a setting of the contract. */
 export const termTemplates = objectOf({

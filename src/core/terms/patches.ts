@@ -17,7 +17,7 @@ import { exactText, instantValue, listOf, objectOf, patchOf } from './values.ts'
 const { id: _, ...segment } = accessSegment.unwrap().shape;
 
 /** Removals come first, then changes, then additions. */
-export const accessSchedulePatch = objectOf({
+const accessSchedulePatch = objectOf({
   add: listOf(objectOf(segment)),
   update: listOf(objectOf({ id: z.string(), ...patchOf(segment) })),
   remove: listOf(z.string()),
@@ -28,7 +28,7 @@ export type AccessSchedulePatch = z.output<typeof accessSchedulePatch>;
 const amounts = patchOf({ amount: exactText, unitPrice: exactText, quantity: exactText });
 
 /** Removals come first, then changes, then additions. */
-export const invoiceSchedulePatch = objectOf({
+const invoiceSchedulePatch = objectOf({
   add: listOf(objectOf({ timestamp: instantValue, ...amounts })),
   update: listOf(objectOf({ id: z.string(), timestamp: instantValue.optional(), ...amounts })),
   remove: listOf(z.string()),
@@ -82,7 +82,7 @@ export type ScheduledChargePatch = z.output<typeof scheduledChargePatch>;
 const seatsAt = objectOf({ seatIds: listOf(z.string()), startingAt: instantValue });
 const seatCountAt = objectOf({ quantity: z.int(), startingAt: instantValue });
 
-export const seatUpdates = objectOf({
+const seatUpdates = objectOf({
   add: listOf(seatsAt),
   remove: listOf(seatsAt),
   addUnassigned: listOf(seatCountAt),

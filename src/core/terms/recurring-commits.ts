@@ -4,7 +4,6 @@ import { applicability, hierarchyAccess } from './applicability.ts';
 import { exactText, instantValue, type MayBeGiven, objectOf } from './values.ts';
 
 export const RECURRENCE_FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
-export type RecurrenceFrequency = (typeof RECURRENCE_FREQUENCIES)[number];
 
 export const COMMIT_PRORATIONS = ['NONE', 'FIRST', 'LAST', 'FIRST_AND_LAST'] as const;
 export const PRORATION_ROUNDING_METHODS = ['HALF_UP', 'FLOOR', 'CEILING'] as const;

@@ -18,7 +18,7 @@ export const accessSchedule = objectOf({ creditTypeId: z.string(), segments: lis
 export type AccessSchedule = z.output<typeof accessSchedule>;
 
 /** `amount` is `unitPrice` × `quantity`. */
-export const invoiceItem = objectOf({
+const invoiceItem = objectOf({
   id: z.string(),
   timestamp: instantValue,
   unitPrice: exactText,
@@ -35,7 +35,7 @@ export const invoiceSchedule = objectOf({
   items: listOf(invoiceItem),
 });
 
-export interface AccessSegmentInput {
+interface AccessSegmentInput {
   readonly amount: Decimal;
   readonly startingAt: Instant;
   readonly endingBefore: Instant;
@@ -54,7 +54,7 @@ export interface AmountInput {
   readonly quantity: Decimal | null;
 }
 
-export interface InvoiceItemInput extends AmountInput {
+interface InvoiceItemInput extends AmountInput {
   readonly timestamp: Instant;
 }
 

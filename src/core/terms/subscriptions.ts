@@ -21,7 +21,7 @@ export type QuantityChange = z.output<typeof quantityChange>;
 export const SEAT_CHANGE_KINDS = ['ADD', 'REMOVE', 'ADD_UNASSIGNED', 'REMOVE_UNASSIGNED'] as const;
 
 /** `seatId` is set for ADD and REMOVE, `count` for the others. */
-export const seatChange = objectOf({
+const seatChange = objectOf({
   startingAt: instantValue,
   kind: z.enum(SEAT_CHANGE_KINDS),
   seatId: z.string().nullable(),

@@ -7,7 +7,7 @@ import { assert } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 
 /** What became of a request's events; both count events. Resolves when the accepted ones are on disk. */
-export interface IngestResult {
+interface IngestResult {
   readonly accepted: number;
   readonly duplicates: number;
 }

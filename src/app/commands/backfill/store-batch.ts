@@ -17,7 +17,7 @@ import { findStoredIds } from '../../../metering/ingest/stored-ids.ts';
 import { HASH_WORDS, hashTransactionId } from '../../../metering/ingest/transaction-hash.ts';
 import type { ValidEvent } from '../../../metering/ingest/validate-events.ts';
 
-export interface BatchOutcome {
+interface BatchOutcome {
   readonly stored: number;
   readonly duplicates: number;
 }

@@ -12,7 +12,7 @@ import type { ContractDeps } from '../settle-contract.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
 
-export type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
+type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
 
 interface AmendContractInput extends ContractReference {
   readonly startingAt: Instant;

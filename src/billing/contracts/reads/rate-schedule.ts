@@ -31,7 +31,7 @@ import {
 } from './rate-schedule-named-values.ts';
 
 /** The last row of the page before. */
-export interface ScheduleRowPosition extends RatePosition {
+interface ScheduleRowPosition extends RatePosition {
   /** `placeOf` values that only overrides name; empty for a row of the card's. */
   readonly values: string;
 }

@@ -56,10 +56,7 @@ export const NO_TERMS_INPUT: TermsInput = {
 };
 
 /** Terms that are there already, to which new ones may refer. */
-export type ExistingTerms = Pick<
-  ContractTerms,
-  'commits' | 'recurringCommits' | 'subscriptions' | 'spendTrackers'
->;
+type ExistingTerms = Pick<ContractTerms, 'commits' | 'recurringCommits' | 'subscriptions' | 'spendTrackers'>;
 
 export interface BuildTerms {
   readonly contract: Pick<

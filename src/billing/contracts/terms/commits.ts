@@ -16,11 +16,6 @@ import {
   type TermsContext,
 } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the commit's place in the request. */
-export function validateCommit(input: CommitInput, path: FieldPath, context: TermsContext): void {
-  resolveSchedules(input, path, context);
-}
-
 /** Who a commit belongs to, and who made it when. */
 export interface CommitOrigin {
   readonly id: string;
@@ -30,7 +25,10 @@ export interface CommitOrigin {
   readonly createdBy: string | null;
 }
 
-/** Checks the input as `validateCommit` does and makes the commit of it. */
+/**
+ * Creates the commit from the input. Refuses (`invalid`) the first bad field; `path` is the commit's place in
+ * the request.
+ */
 export function buildCommit(
   input: CommitInput,
   path: FieldPath,
@@ -93,7 +91,7 @@ function resolveSchedules(input: CommitInput, path: FieldPath, context: TermsCon
 }
 
 /** Refuses (`invalid`) a schedule without items and items that do not end after they start. Returns its unit. */
-export function validateAccessSchedule(
+function validateAccessSchedule(
   schedule: AccessScheduleInput,
   path: FieldPath,
   context: TermsContext,

@@ -12,12 +12,10 @@ import {
   type TermsContext,
 } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the override's place in the request. */
-export function validateOverride(input: OverrideInput, path: FieldPath, context: TermsContext): void {
-  resolveOverride(input, path, context);
-}
-
-/** Checks the input as `validateOverride` does and makes the override of it; temporary ids become ids. */
+/**
+ * Creates the override from the input and replaces temporary ids by ids. Refuses (`invalid`) the first bad
+ * field; `path` is the override's place in the request.
+ */
 export function buildOverride(
   input: OverrideInput,
   path: FieldPath,

@@ -6,16 +6,10 @@ import type { Instant } from '../../../core/time.ts';
 import { type ExpandedSchedule, expandSchedule } from './point-schedule.ts';
 import { requireFixedProduct, type TermsContext } from './terms-context.ts';
 
-/** Refuses (`invalid`) the first bad field; `path` is the charge's place in the request. */
-export function validateScheduledCharge(
-  input: ScheduledChargeInput,
-  path: FieldPath,
-  context: TermsContext,
-): void {
-  resolveCharge(input, path, context);
-}
-
-/** Checks the input as `validateScheduledCharge` does and makes the charge of it. */
+/**
+ * Creates the charge from the input. Refuses (`invalid`) the first bad field; `path` is the charge's place in
+ * the request.
+ */
 export function buildScheduledCharge(
   input: ScheduledChargeInput,
   path: FieldPath,

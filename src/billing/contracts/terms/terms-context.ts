@@ -17,7 +17,7 @@ import { type RateCard, rateCardProductOrder } from '../../../store/rate-cards.t
 import { loadRateEntries } from '../../../store/rates.ts';
 
 /** A subscription that recurring terms may be tied to. */
-export interface SubscriptionFacts {
+interface SubscriptionFacts {
   readonly id: string;
   readonly quantityManagementMode: 'SEAT_BASED' | 'QUANTITY_ONLY';
 }
