@@ -1,8 +1,8 @@
 /**
- * API tokens: making one, and telling whom a presented one belongs to.
+ * API tokens: issuing them, and finding the caller that a token identifies.
  *
- * Owns: the text of a token, its hash, the short memory of tokens just looked up. Does not own: rows
- * (`store/tokens.ts`), the Authorization header and scopes of routes (`api/http/auth.ts`).
+ * Owns: the text of a token, its hash, the cache of recent lookups. Does not own: rows (`store/tokens.ts`),
+ * the Authorization header and the scopes of routes (`api/http/auth.ts`).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
@@ -14,7 +14,7 @@ import { countTokens, createToken, findTokenBySha256, type Token, type TokenScop
 
 export type { TokenScope };
 
-/** Whoever sent a request. */
+/** The caller of a request. */
 export interface Actor {
   readonly id: string;
   readonly name: string;
@@ -24,9 +24,9 @@ export interface Actor {
 /** Resolves to null for a token that is unknown, expired or revoked. */
 export type Authenticate = (token: string) => Promise<Actor | null>;
 
-/** How long a token that has been revoked may still be accepted by a process that has just seen it. */
+/** How long a process caches a token. A revoked token is accepted for at most that long. */
 export const TOKEN_MEMORY_MS = 5 * SECOND_MS;
-/** Enough for every caller of a busy service; the oldest entry makes room for a new one. */
+/** More than a busy service has callers. When the cache is full, the oldest entry is evicted. */
 const TOKENS_REMEMBERED_MAX = 1_000;
 
 interface TokenDeps {
@@ -35,9 +35,9 @@ interface TokenDeps {
 }
 
 /**
- * Looks tokens up by hash and remembers the ones found for five seconds of real time, so that ingest
- * does not ask the database at every request. Unknown tokens are not remembered: a new one works at once,
- * and guessing cannot push the real ones out. Expiry is judged by the service's clock at each request.
+ * Looks tokens up by hash and caches the known ones for five seconds of real time, so that ingest does not
+ * query the database for every request. Unknown tokens are not cached: a new token works at once, and
+ * guesses cannot evict real ones. Expiry is checked against the service's clock on every request.
  */
 export function createAuthenticator(deps: TokenDeps & { readonly monotonicMs?: () => number }): Authenticate {
   const monotonicMs = deps.monotonicMs ?? (() => performance.now());
@@ -63,12 +63,12 @@ function actorOf(token: Token, now: Instant): Actor | null {
   return { id: token.id, name: token.name, scope: token.scope };
 }
 
-/** SHA-256 in lower-case hex. Tokens are random, so that a plain hash cannot be reversed by guessing. */
+/** SHA-256 in lower-case hex. Tokens are random, so an unsalted hash cannot be reversed by guessing. */
 function hashToken(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex');
 }
 
-/** Makes a token and stores its hash. The returned text is shown once and kept nowhere. */
+/** Creates a token, stores its hash and returns its text, which is not stored. */
 export async function issueToken(
   deps: TokenDeps,
   token: { readonly name: string; readonly scope: TokenScope; readonly expiresAt: Instant | null },
@@ -80,12 +80,12 @@ export async function issueToken(
 }
 
 /**
- * Makes sure that somebody can call the API. A configured token (`API_TOKEN`) is stored if it is new and
- * gets scope `write`; changing it adds a token and takes none away. Without one, and only while there is
- * no token at all, the token of `firstToken` is stored, which must have been kept somewhere before it is
- * returned: a crash in between then leaves nothing that nobody knows.
+ * Ensures that the database has a token for the API. A configured token (`API_TOKEN`) is stored if it is new
+ * and gets scope `write`; changing it adds a token and revokes none. Without a configured token, and only
+ * while there is no token at all, the token from `firstToken` is stored. `firstToken` must save its token
+ * before returning it, so that a crash does not leave a stored token whose text is lost.
  *
- * Returns the text of a first token that was stored now, for the caller to print; null where none was.
+ * Returns the text of a first token that this call stored, for the caller to print; otherwise null.
  */
 export async function ensureFirstToken(
   deps: TokenDeps & {

@@ -1,5 +1,5 @@
 /**
- * Who is calling, and may they? Reads the Authorization header and compares scopes.
+ * Authentication and authorization of requests: reads the Authorization header and compares scopes.
  *
  * Does not own: looking tokens up (`access/tokens.ts`).
  */
@@ -7,12 +7,12 @@ import type { Actor, Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
 import type { RouteScope } from './route.ts';
 
-/** Stands for the caller of a public route, whether it sent a token or not. */
+/** The caller of a public route, with or without a token. */
 const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: 'read' };
 
 /**
- * Returns the caller. Refuses with 401 where the token is missing or not valid, with 403 where its scope
- * does not cover the route: `write` covers everything, `read` and `ingest` only themselves.
+ * Returns the caller. Refuses a missing or invalid token with 401, and a scope that does not cover the route
+ * with 403. `write` covers every route, `read` and `ingest` only routes of that scope.
  */
 export async function authorize(
   authorization: string | undefined,

@@ -1,4 +1,4 @@
-/** The style and the script of the reference page, as text that goes into it. No markup, no data. */
+/** The style sheet and the script of the reference page. */
 
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --text: light-dark(#1c2024, #e6e8ea); --soft: light-dark(#60676e, #9aa3ab);

@@ -1,8 +1,8 @@
 /**
  * The API reference as one page of HTML, rendered from the OpenAPI document.
  *
- * It loads nothing: styles and the script for the filter are inside, and its own content security policy
- * forbids everything else. Whatever comes from the document is escaped, as it is text and never markup.
+ * The page loads nothing: styles and the filter script are inline, and its content security policy forbids
+ * everything else. All text from the document is escaped.
  */
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs-assets.ts';
 import { escapeHtml, prose, schemaHtml } from './docs-schema.ts';

@@ -1,4 +1,4 @@
-/** Writes a JSON Schema as HTML for a reader: types in words, members as a list, components as links. */
+/** Renders a JSON Schema as HTML: types in words, members as a list, components as links. */
 import type { JsonSchema } from './openapi.ts';
 
 const HTML_ENTITIES: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ export function prose(text: string): string {
     .join('');
 }
 
-/** Deeper than any request of this API; a component that contains itself is a link and does not recurse. */
+/** Deeper than any request of this API. A component that contains itself is a link and does not recurse. */
 const DEPTH_MAX = 12;
 
 export function schemaHtml(schema: JsonSchema, depth = 0): string {
@@ -67,7 +67,7 @@ function constraintsHtml(schema: JsonSchema): string {
   return words.length === 0 ? '' : ` <span class="limits">${escapeHtml(words.join(', '))}</span>`;
 }
 
-/** The members of an object, of a list's items, and of what a union may be; a component's stand with it. */
+/** The members of an object, of a list's items and of a union's options. Components list their own. */
 function membersHtml(schema: JsonSchema | boolean, depth: number): string {
   if (typeof schema === 'boolean' || depth > DEPTH_MAX) return '';
   const inner = [

@@ -1,5 +1,5 @@
 /**
- * The one table from what went wrong to status, headers and body.
+ * The one table from failures to status, headers and body.
  *
  * Expected failures are `Refusal`s. Everything else is a bug: 500 with a fixed text, details only in the log.
  */
@@ -12,7 +12,7 @@ export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Not foreseen: belongs in the log with its stack. */
+  /** A bug: logged with its stack. */
   readonly unexpected: boolean;
 }
 
@@ -33,14 +33,14 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     unauthenticated: [401, { 'www-authenticate': 'Bearer' }],
     forbidden: [403, {}],
     not_found: [404, {}],
-    // Without this header the official client repeats a conflict twice more.
+    // Without this header the official client retries a conflict twice.
     conflict: [409, { 'x-should-retry': 'false' }],
     too_large: [413, {}],
     overloaded: [429, { ...RETRY_LATER, 'x-metronome-rate-limit-type': 'client' }],
     unavailable: [503, RETRY_LATER],
   };
 
-/** What to answer to something that was thrown; `own` are the words of the route. Never throws. */
+/** The answer to a thrown value; `own` are the route's wire names. Never throws. */
 export function errorAnswer(error: unknown, requestId: string, own?: WireWords): ErrorAnswer {
   if (!(error instanceof Refusal)) {
     const message = `Internal error. The log has the details under request id ${requestId}.`;

@@ -1,7 +1,7 @@
 /**
- * What every request goes through, whatever it asks for: a request id, one log line, one measurement, and
- * errors turned into answers. One function instead of a chain of middleware, because the chain costs an
- * ingest request more than its own work does.
+ * What every request has in common: a request id, one log line, one measurement, and the mapping of errors to
+ * answers. One function instead of a chain of middleware, because the chain costs an ingest request more
+ * than its own work does.
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
@@ -13,7 +13,7 @@ import { headerOf } from './request-body.ts';
 import type { RequestContext, RouteFacts } from './route.ts';
 
 export interface Answer {
-  /** 200 where not given. */
+  /** Default: 200. */
   readonly status?: number;
   /** The text to send; null for an answer without a body. */
   readonly body: string | null;
@@ -26,7 +26,7 @@ export interface ExchangeDeps {
   readonly metrics: HttpMetrics;
 }
 
-/** Where a request goes: the route's path, or a fixed word where no route matched, and the route's own words. */
+/** The route's path, or a fixed label where no route matched, and the route's own wire names. */
 type Destination = Pick<RouteFacts, 'wireWords'> & { readonly path: string };
 
 /** Runs `work` for a request. */
@@ -78,7 +78,7 @@ async function respond(
   }
 }
 
-/** A client may name its request, so that its log and ours can be joined; anything odd is replaced. */
+/** A client may send its own request id to correlate logs. A malformed one is replaced. */
 function requestIdOf(context: Context): string {
   const given = headerOf(context, 'x-request-id');
   return given !== undefined && /^[\w.:-]{1,128}$/.test(given) ? given : randomUUID();

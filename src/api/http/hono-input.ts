@@ -1,18 +1,17 @@
 /**
- * Path and query parameters: read by Hono, checked by its zod validator, refused in our words.
+ * Path and query parameters: read by Hono, checked by its zod validator, refused with the service's messages.
  *
- * Owns: what counts as a query parameter. Does not own: bodies, which Hono would read with a loss of
- * digits (`json.ts`), and headers: none is input of a route, and those that the service reads have
- * answers of their own (401 for a token, a fresh id for an odd request id).
- * The validator is called as a function. As middleware it would put a chain of handlers behind every
- * request, which `exchange.ts` avoids.
+ * Owns: which query parameters count as given. Does not own: bodies, where Hono's JSON reader would lose
+ * digits (`json.ts`), and headers. No header is input of a route; `auth.ts` and `exchange.ts` read theirs.
+ * The validator is called as a function, because middleware would add handlers to every request
+ * (`exchange.ts`).
  */
 import { zValidator } from '@hono/zod-validator';
 import type { Context, Env } from 'hono';
 import { z } from 'zod';
 import { parseInput, refusalOf } from './problems.ts';
 
-/** Reads the parameters of a request; the output of their schema. Throws a `Refusal` where they break it. */
+/** Returns the parameters of a request as parsed by their schema. Throws a `Refusal` for invalid ones. */
 export type ReadInput = (context: Context) => Promise<unknown>;
 
 /** Path parameters, percent-decoded. */
@@ -20,7 +19,7 @@ export function pathReader(schema: z.ZodObject): ReadInput {
   return reader('param', 'path', schema);
 }
 
-/** Query parameters; one that is given several times arrives as an array. */
+/** Query parameters; a repeated one is an array. */
 export function queryReader(schema: z.ZodObject): ReadInput {
   return reader('query', 'query', z.preprocess(givenParameters, schema));
 }
@@ -40,13 +39,13 @@ function reader(target: 'param' | 'query', source: 'path' | 'query', schema: z.Z
   };
 }
 
-/** What Hono keeps of a request that passed its validators. */
+/** The part of Hono's request that holds validated values. */
 interface Validated {
   in: object;
   out: { param: unknown; query: unknown };
 }
 
-/** A parameter without a value is one that was not given: the official client writes null so. */
+/** A parameter with an empty value counts as absent: the official client sends null that way. */
 function givenParameters(query: Record<string, string | string[]>, refinement: z.RefinementCtx): unknown {
   const given: [string, string | string[]][] = [];
   for (const [name, sent] of Object.entries(query)) {

@@ -1,15 +1,15 @@
 /**
- * JSON in and out without losing a digit.
+ * Lossless JSON, in and out.
  *
- * Owns: reading text into plain values, where a number that a double might not hold exactly stays a
- * `JsonNumber`, and writing values that contain `Decimal`s. Does not own: schemas (`fields.ts`), HTTP.
- * Of repeated keys in an object the last one wins, as with `JSON.parse`; `__proto__` is an ordinary key.
+ * Owns: parsing text into plain values, in which a number that a double might not hold exactly is a
+ * `JsonNumber`; writing values that contain `Decimal`s. Does not own: schemas (`wire/fields.ts`), HTTP.
+ * The last of repeated keys wins, as with `JSON.parse`; `__proto__` is an ordinary key.
  */
 import { parse } from 'lossless-json';
 import { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 
-/** A number literal of more digits than a double is sure to keep, or with an exponent, exactly as it was sent. */
+/** A number literal exactly as it was sent: one with an exponent, or with more digits than a double keeps. */
 export class JsonNumber {
   readonly text: string;
 
@@ -17,25 +17,24 @@ export class JsonNumber {
     this.text = text;
   }
 
-  /** The same digits, for whoever writes it out again. */
   toString(): string {
     return this.text;
   }
 }
 
-/** Every literal of up to 15 digits survives the way into a double and back. */
+/** Every literal of up to 15 digits survives the conversion to a double and back. */
 const SAFE_DIGITS_MAX = 15;
-/** UTF-8 has no half surrogate pairs, so only an escape can bring one in. */
+/** UTF-8 has no lone surrogates, so only an escape can introduce one. */
 const MAY_HOLD_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
-/** With the `u` flag a proper pair is one character and no surrogate. */
+/** With the `u` flag a surrogate pair is one character, so only a lone surrogate matches. */
 const HALF_SURROGATE_PAIR = /\p{Surrogate}/u;
 
-/** Far above any body the API knows, far below what would exhaust the stack of the recursive parser. */
+/** Far above any body of the API, and far below the stack limit of the recursive parser. */
 const DEPTH_MAX = 64;
 
 /**
- * Parses a JSON text. Refuses with 400: malformed JSON (naming the position), nesting deeper than 64,
- * and what PostgreSQL cannot store in a string: the character U+0000 and half a surrogate pair.
+ * Parses a JSON text. Refuses with 400: malformed JSON (naming the position), nesting deeper than 64, and
+ * characters that PostgreSQL cannot store (U+0000 and lone surrogates).
  */
 export function parseJson(text: string): unknown {
   refuseDeepNesting(text);
@@ -59,7 +58,7 @@ function readNumber(text: string): number | JsonNumber {
   return digits <= SAFE_DIGITS_MAX && !/[eE]/.test(text) ? Number(text) : new JsonNumber(text);
 }
 
-/** Counts brackets outside strings, so that the recursive parser never meets a text that is too deep for it. */
+/** Counts brackets outside strings before the recursive parser runs, which deep nesting would crash. */
 function refuseDeepNesting(text: string): void {
   let depth = 0;
   let inString = false;
@@ -97,8 +96,8 @@ function refuseUnstorable(value: unknown, path: string): void {
 
 /**
  * Writes a value as JSON. A `Decimal` becomes a number literal with all its digits and no exponent, a
- * `JsonNumber` the literal it was sent as; `undefined` members vanish. Throws on values that JSON has no
- * word for (NaN, Infinity, bigint, functions, class instances): those are bugs of the caller.
+ * `JsonNumber` the literal it was sent as; `undefined` members are left out. Throws on values that JSON
+ * cannot represent (NaN, Infinity, bigint, functions, class instances): a bug of the caller.
  */
 export function stringifyJson(value: unknown): string {
   if (value === undefined) throw new Error('undefined is not a JSON value');

@@ -1,6 +1,6 @@
 /**
- * Prometheus figures: how long requests take, by route and status, and whatever the service counts.
- * Every app has a registry of its own, so that two in one process do not add up.
+ * Prometheus metrics: request durations by route and status, and the measures of the service's parts.
+ * Every app has its own registry, so that two apps in one process are counted separately.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
@@ -8,7 +8,7 @@ export interface HttpMetrics {
   observe(method: string, route: string, status: number, seconds: number): void;
 }
 
-/** Adds the figures of some parts of the service to a registry. */
+/** Adds measures to a registry. */
 export type RegisterMeasures = (registry: Registry) => void;
 
 /** From half a millisecond to ten seconds: ingest is at the lower end, an invoice run at the upper. */
@@ -38,7 +38,7 @@ export function createMetrics(registerMeasures: RegisterMeasures): Metrics {
   };
 }
 
-/** A figure that some part of the service keeps and that is read at each scrape. */
+/** A value that a part of the service maintains and that is read on each scrape. */
 export type Measure = {
   /** `tallyhouse_<what>_<unit>`, counters ending in `_total`. */
   readonly name: string;
@@ -46,14 +46,14 @@ export type Measure = {
 } & (
   | { value(): number }
   | {
-      /** Tells the samples apart. */
+      /** Name of the label. */
       readonly label: string;
-      /** By the text of the label. */
+      /** By label value. */
       values(): ReadonlyMap<string, number>;
     }
 );
 
-/** A measure that only ever grows. */
+/** Registers a measure that never decreases. */
 export function registerCounter(registry: Registry, measure: Measure): void {
   const counter = new Counter({
     ...headOf(measure),
@@ -65,7 +65,7 @@ export function registerCounter(registry: Registry, measure: Measure): void {
   });
 }
 
-/** A measure that goes up and down. */
+/** Registers a measure that may decrease. */
 export function registerGauge(registry: Registry, measure: Measure): void {
   const gauge = new Gauge({
     ...headOf(measure),

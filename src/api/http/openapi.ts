@@ -1,8 +1,8 @@
 /**
- * The OpenAPI 3.1 document of an app, made from the same definitions that answer its requests.
+ * The OpenAPI 3.1 document of an app, generated from the route definitions that answer its requests.
  *
- * Schemas come from zod's own JSON Schema output, always of the input side: what a client may send, and
- * what a handler returns. A schema with an `id` becomes a component; two different ones may not share it.
+ * Schemas come from zod's JSON Schema output, always of the input side: what a client may send, and what a
+ * handler returns. A schema with an `id` becomes a component. Two different schemas must not share an id.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
@@ -137,7 +137,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'Not ready; try again.',
 };
 
-/** Every status that a route can answer with, 200 aside. The contract that the tests hold it to. */
+/** Every status that a route can answer with except 200. Tests check answers against it. */
 export function errorStatusesOf(definition: RouteDefinition): number[] {
   const statuses = new Set<number>([500, ...(definition.errors ?? [])]);
   if (definition.scope !== 'public') for (const status of [401, 403]) statuses.add(status);
@@ -176,10 +176,10 @@ class Components {
       io: 'input',
       unrepresentable: 'any',
       override: ({ jsonSchema }) => {
-        // Said of every integer by zod; to a reader of the reference they mean nothing.
+        // zod adds these bounds to every integer; they tell readers of the reference nothing.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-        // Said of bodies in which no member may be unknown; their parts are components of other bodies too.
+        // Left out, because components are shared by bodies that refuse unknown members and bodies that do not.
         if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       },
     });
@@ -196,7 +196,7 @@ class Components {
   }
 }
 
-/** `#/$defs/X` of a schema that stands alone is `#/components/schemas/X` in the document. */
+/** Rewrites `#/$defs/X` of a single schema to `#/components/schemas/X` of the document. */
 function withReferences(schema: JsonSchema): JsonSchema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'));
 }

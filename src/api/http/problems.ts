@@ -1,19 +1,19 @@
 /**
- * Checks input against a schema, and says in words what is wrong with it or what the domain refuses.
+ * Checks input against a schema, and writes the messages of refusals.
  *
- * Owns: the text of refusals, which name the field by its path as the client wrote it. A schema that
- * brings its own message keeps it. Does not own: status codes (`errors.ts`), names (`wire/names.ts`).
+ * Owns: the text of refusals, which name the field by its wire path. A schema's own message is kept.
+ * Does not own: status codes (`errors.ts`), names (`wire/names.ts`).
  */
 import type { z } from 'zod';
 import { type FieldPath, type Problem, Refusal } from '../../core/errors.ts';
 import { joinPath, type WireWords, wirePath } from '../wire/names.ts';
 
-/** A client that got everything wrong is helped by the first few problems, not by a page of them. */
+/** Problems named in one message. The first few are enough to act on. */
 const PROBLEMS_MAX = 5;
 
 /**
- * Returns the schema's output. Throws a `Refusal`: a path parameter that is malformed cannot name
- * anything that exists and answers 404, everything else 400.
+ * Returns the schema's output. Throws a `Refusal` for invalid input: 404 for a malformed path parameter,
+ * which cannot name anything that exists, and 400 for everything else.
  */
 export function checkInput<Schema extends z.ZodType>(
   schema: Schema,
@@ -30,7 +30,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   return schema.safeParse(value, { error: describe });
 }
 
-/** The refusal of `value`, which broke its schema with `issues`. */
+/** The refusal of `value`, in which its schema found `issues`. */
 export function refusalOf(
   issues: readonly z.core.$ZodIssue[],
   source: 'path' | 'query' | 'body',
@@ -43,7 +43,7 @@ export function refusalOf(
   return new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
 }
 
-/** What a client reads of a refusal; `own` are the words of its route. */
+/** The message of a refusal; `own` are the route's wire names. */
 export function refusalText({ path, problem }: Refusal, own?: WireWords): string {
   const text = typeof problem === 'string' ? problem : textOf(problem, path, own);
   return path.length === 0 ? text : fieldProblem(wirePath(path, own), text);
@@ -59,13 +59,13 @@ function textOf(parts: Exclude<Problem, string>, path: FieldPath, own: WireWords
     .join('');
 }
 
-/** The name of what a field stands in, or of what the list stands in whose item it is. */
+/** The name of the object that contains the field; for an item, of the object that contains its list. */
 function placeOf(path: FieldPath): string {
   const names = path.filter((step) => typeof step === 'string');
   return names.at(-2) ?? '';
 }
 
-/** The one form of a problem with a field. `field` is in the words of the wire. */
+/** The one form of a message about a field. `field` is a wire path. */
 function fieldProblem(field: string, text: string): string {
   return `${field}: ${text}`;
 }
@@ -84,7 +84,7 @@ function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Ref
 
 export const NOT_A_FIELD = 'is not a field of this request';
 
-/** Members that do not exist, each by its path: what else is missing may be what they were meant to be. */
+/** If there are unknown members, only those are named: a missing member may be a misspelled one. */
 function issuesToName(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
   const unknown = issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -99,7 +99,7 @@ function problemOf(issue: z.core.$ZodIssue, source: 'query' | 'body'): string {
   return fieldProblem(joinPath(deepest.path) || source, deepest.message);
 }
 
-/** Of a union's branches the one that got furthest is the one that the client meant. */
+/** The issue of the union branch that parsed furthest, which is most likely the one the client meant. */
 function deepestOfUnion(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue {
   const candidates = issue.errors
     .flatMap((branch) => branch.slice(0, 1))
@@ -129,7 +129,7 @@ const FORMAT_NAMES: Readonly<Record<string, string>> = {
   datetime: 'an RFC 3339 timestamp',
 };
 
-/** zod asks this for every issue whose schema has no message of its own. */
+/** zod calls this for every issue whose schema has no message of its own. */
 function describe(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':

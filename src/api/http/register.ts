@@ -1,8 +1,8 @@
 /**
  * Binds route definitions to HTTP.
  *
- * Owns: the order token, body, schemas, handler, answer; 404 and 405 for what no route takes.
- * A segment that is fixed wins over a parameter, whatever order the routes are listed in.
+ * Owns: the order token, body, schemas, handler, answer; 404 and 405 for unmatched requests.
+ * A fixed path segment takes precedence over a parameter, regardless of the order of the routes.
  */
 import type { Context, Hono } from 'hono';
 import type { Authenticate } from '../../access/tokens.ts';
@@ -19,10 +19,10 @@ export interface RegisterDeps {
   readonly bodyLimitBytes: number;
 }
 
-/** Label of requests that no route takes, so that strangers' paths do not become metrics. */
+/** Label of unmatched requests, so that arbitrary paths do not become metric labels. */
 const NO_ROUTE = { path: 'none' };
 
-/** Registers all routes of an app. Call it once: what no route takes is answered from here on. */
+/** Registers all routes of an app, and the answer to unmatched requests. Call it once. */
 export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly RouteDefinition[]): void {
   refuseDoubles(routes);
   for (const definition of [...routes].sort(fixedSegmentsFirst)) {
@@ -41,7 +41,7 @@ export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly R
   );
 }
 
-/** Not a `Refusal`: no use case can run into it. */
+/** Not a `Refusal`: no use case throws it. */
 function methodNotAllowed(method: string, path: string, allowed: string): Answer {
   return {
     status: 405,
@@ -51,7 +51,7 @@ function methodNotAllowed(method: string, path: string, allowed: string): Answer
   };
 }
 
-/** Only asked when no route matched. A catch-all per path would put a second handler behind every request. */
+/** Called only when no route matched. A catch-all per path would add a second handler to every request. */
 function methodLookup(routes: readonly RouteDefinition[]): (path: string) => string[] {
   const patterns = routes.map(({ method, path }) => {
     const segments = path
@@ -87,7 +87,7 @@ async function bodyOf(deps: RegisterDeps, definition: RouteDefinition, context: 
   if (definition.body === undefined) return undefined;
   const bytes = await readBody(context, deps.bodyLimitBytes);
   if (definition.bodyKind === 'bytes') return bytes;
-  // The official client sends no body at all with some list operations.
+  // The official client sends an empty body with some list operations.
   return bytes.length === 0 ? {} : parseJson(textOf(bytes));
 }
 
@@ -115,7 +115,7 @@ function honoPath(path: string): string {
   return path.replaceAll(/\{([^}]+)\}/g, ':$1');
 }
 
-/** `…/invoices/breakdowns` comes before `…/invoices/{invoice_id}`: the first that matches is taken. */
+/** Puts `…/invoices/breakdowns` before `…/invoices/{invoice_id}`, because the first match is taken. */
 function fixedSegmentsFirst(a: RouteDefinition, b: RouteDefinition): number {
   const [left, right] = [shapeOf(a.path), shapeOf(b.path)];
   return left === right ? 0 : left < right ? -1 : 1;

@@ -1,20 +1,20 @@
 /**
- * Reads the bytes of a request body, never more of them than allowed.
+ * Reads the bytes of a request body, up to a limit.
  *
- * Behind the Node server the bytes come straight from Node's request object: at 30 KB a body that is
- * measurably cheaper than a web stream. Without one (`app.request()` in tests) the web request is read.
+ * With the Node server the bytes come from Node's request object, which is measurably cheaper than a web
+ * stream at 30 KB a body. Without it (`app.request()` in tests) the web request is read.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/errors.ts';
 
-/** The Node request behind a context, or undefined where there is none. */
+/** The Node request of a context, if there is one. */
 function incomingOf(context: Context): IncomingMessage | undefined {
   const env: { incoming?: IncomingMessage } | undefined = context.env;
   return env?.incoming;
 }
 
-/** A request header by its lower-case name, without building a web `Headers` object where Node has it ready. */
+/** A request header by its lower-case name. Avoids building a web `Headers` object where Node has the header. */
 export function headerOf(
   context: Context,
   name: 'authorization' | 'user-agent' | 'x-request-id' | 'content-encoding',
@@ -25,7 +25,7 @@ export function headerOf(
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Refuses with 413 what is larger than `limitBytes`, and with 400 a compressed or cut-off body. */
+/** Refuses a body larger than `limitBytes` with 413, and a compressed or truncated one with 400. */
 export async function readBody(context: Context, limitBytes: number): Promise<Buffer> {
   const encoding = headerOf(context, 'content-encoding');
   if (encoding !== undefined && encoding !== 'identity') {

@@ -1,6 +1,6 @@
 /**
- * What a route is: one definition that holds path, schemas and handler. `register.ts` binds it to HTTP
- * and `openapi.ts` writes it into the OpenAPI document, so that what is documented is what runs.
+ * The definition of a route: path, schemas and handler in one object. `register.ts` binds it to HTTP and
+ * `openapi.ts` documents it.
  *
  * Owns: the types that route files are written against. Does not own: HTTP, tokens, error bodies.
  */
@@ -11,13 +11,13 @@ import type { WireWords } from '../wire/names.ts';
 import { pathReader, queryReader } from './hono-input.ts';
 import { checkInput } from './problems.ts';
 
-/** Who may call: any token of that scope (a `write` token may call everything), or everybody for `public`. */
+/** The scope that a token needs; a `write` token covers all scopes. `public` needs no token. */
 export type RouteScope = 'read' | 'write' | 'ingest' | 'public';
 
-/** Refusals that a route can answer besides those that every route has (401, 403, 500). */
+/** Statuses that a route declares in addition to those of every route (401, 403, 500). */
 type ErrorStatus = 400 | 404 | 409 | 413 | 429 | 503;
 
-/** What a handler may know of the HTTP request. */
+/** The part of the HTTP request that a handler gets. */
 export interface RequestContext {
   readonly requestId: string;
   readonly userAgent: string | null;
@@ -44,38 +44,38 @@ export interface RouteFacts {
   readonly tags: readonly string[];
   readonly scope: RouteScope;
   readonly errors?: readonly ErrorStatus[];
-  /** The shape of refusals where they carry more than `message` and `code`. */
+  /** The schema of refusals that carry more than `message` and `code`. */
   readonly errorBody?: z.ZodType;
-  /** Of the answer. With anything but JSON the handler returns the text to send. */
+  /** Media type of the answer, by default JSON. For any other type the handler returns the text to send. */
   readonly mediaType?: string;
-  /** Words of this route's requests for names of its use case, before those of `wire/names.ts`. */
+  /** Wire names of this route's requests, which take precedence over those of `wire/names.ts`. */
   readonly wireWords?: WireWords;
 }
 
-/** A route whose handler has been closed over its schemas; `run` takes input that nobody has checked yet. */
+/** A route whose handler is bound to its schemas: `run` takes unchecked input. */
 export interface RouteDefinition extends RouteFacts {
   readonly params: z.ZodObject | undefined;
   readonly query: z.ZodObject | undefined;
   readonly body: z.ZodType | undefined;
-  /** With `bytes` nobody parses the body: `run` gets it as a `Buffer`, and the schema only documents it. */
+  /** With `bytes` the body is not parsed: `run` gets a `Buffer`, and the schema only documents it. */
   readonly bodyKind?: 'json' | 'bytes';
-  /** The body of the 200 answer, or `empty` for an answer without one. */
+  /** The schema of the 200 answer, or `empty` for an answer without a body. */
   readonly response: z.ZodType | 'empty';
   run(input: UncheckedInput): Promise<unknown>;
 }
 
 interface UncheckedInput {
-  /** Where path and query parameters are read from. */
+  /** Holds the path and query parameters. */
   readonly http: Context;
-  /** The parsed JSON body, `{}` for an empty one; the bytes where the route wants bytes. */
+  /** The parsed JSON body, `{}` for an empty one; a `Buffer` for routes of `bytes`. */
   readonly body: unknown;
   readonly actor: Actor;
   readonly context: RequestContext;
 }
 
 /**
- * Defines a route. The handler gets the outputs of the schemas and returns the response body as plain
- * data, in which amounts are `Decimal`s. It refuses by throwing a `Refusal`.
+ * Defines a route. The handler gets the outputs of the schemas and returns the response body as plain data,
+ * with amounts as `Decimal`s. It refuses by throwing a `Refusal`.
  */
 export function route<
   Params extends z.ZodObject | undefined = undefined,
@@ -115,7 +115,7 @@ export function route<
 
 async function nothing(): Promise<undefined> {}
 
-/** The compiler cannot follow a conditional type through a branch; this is the one place that tells it. */
+/** The compiler does not narrow a conditional type in a branch, so this is the one cast. */
 function parsedBy<Schema>(value: unknown): Parsed<Schema> {
   return value as Parsed<Schema>;
 }

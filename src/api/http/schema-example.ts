@@ -1,4 +1,4 @@
-/** Makes up an example value for a JSON Schema: its own example where it has one, else something plausible. */
+/** Generates an example value for a JSON Schema: its own example if it has one, otherwise a plausible value. */
 import type { JsonSchema } from './openapi.ts';
 
 const DEPTH_MAX = 10;
@@ -8,7 +8,7 @@ const TEXT_BY_FORMAT: Readonly<Record<string, string>> = {
   'date-time': '2026-11-01T00:00:00.000Z',
 };
 
-/** `components` are what `$ref`s point to. Optional members are left out where they nest deeply. */
+/** `components` are the targets of `$ref`s. Deeply nested optional members are left out. */
 export function exampleOf(
   schema: JsonSchema | boolean,
   components: Readonly<Record<string, JsonSchema>>,

@@ -1,4 +1,4 @@
-/** The figures of the parts of the service under their Prometheus names. */
+/** The Prometheus metrics of ingest, the repeat log and the jobs. */
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
@@ -8,7 +8,7 @@ import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { Ingest } from '../../metering/ingest/ingest.ts';
 import { registerCounter, registerGauge } from './metrics.ts';
 
-/** What the ingest path counts, for `/metrics`. */
+/** Counters and gauges of ingest. */
 export function ingestMeasures(registry: Registry, stats: () => ReturnType<Ingest['stats']>): void {
   registerCounter(registry, {
     name: 'tallyhouse_events_accepted_total',
@@ -57,7 +57,7 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
   });
 }
 
-/** What became of repeats that event search shows, for `/metrics`. */
+/** Counters of the repeats that event search shows. */
 export function repeatMeasures(registry: Registry, stats: () => ReturnType<RepeatLog['stats']>): void {
   registerCounter(registry, {
     name: 'tallyhouse_event_repeats_kept_total',
@@ -71,7 +71,7 @@ export function repeatMeasures(registry: Registry, stats: () => ReturnType<Repea
   });
 }
 
-/** How far the jobs are, for `/metrics`. The queue is read every few seconds; the counters are of this process. */
+/** Progress of the jobs. Figures of the queue are read every few seconds; counters are of this process. */
 export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Clock): void {
   const counted = (of: (counts: JobCounts) => number) => ({
     label: 'kind',

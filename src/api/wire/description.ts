@@ -1,56 +1,56 @@
 /**
- * Fields of descriptions. A field says once how its value is read from a request, how it is documented, how
- * it is written into an answer, and what becomes of it in a patch. `record.ts` makes objects of fields.
+ * Fields of wire objects. One field defines how a value is parsed, documented, written into answers and
+ * patched. `record.ts` combines fields into objects.
  *
- * |                 | left out or null in a request | in an answer         | null in a patch  |
- * |-----------------|-------------------------------|----------------------|------------------|
- * | a kind as it is | refused                       | always               | changes nothing  |
- * | `optional`      | null                          | if there is one      | takes it away    |
- * | `optionalMany`  | the empty list or map         | if it is not empty   | takes all away   |
- * | `decided`       | null: the service decides     | always               | changes nothing  |
- * | `defaulted`     | the value that it names       | always               | changes nothing  |
+ * |                | absent or null in a request | in an answer     | null in a patch |
+ * |----------------|-----------------------------|------------------|-----------------|
+ * | a plain kind   | refused                     | always           | no change       |
+ * | `optional`     | null                        | if not null      | removes it      |
+ * | `optionalMany` | the empty list or map       | if not empty     | removes all     |
+ * | `decided`      | null: the service decides   | always           | no change       |
+ * | `defaulted`    | the default value           | always           | no change       |
  */
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/reads/contract-views.ts';
 
-/** Whether members that a record does not name are refused or ignored. */
+/** Whether unknown members of a record are refused or ignored. */
 export type Mode = 'strict' | 'tolerant';
 
-/** Both ways of reading one value. */
+/** The schema of a value in each mode. */
 export type Inputs<Value> = Readonly<Record<Mode, z.ZodType<Value>>>;
 
-/** A kind of value. `Sent` is what reading makes of it, `Stored` what answers are written from. */
+/** A kind of value. `Sent` is the parsed value of a request, `Stored` the value that answers are written from. */
 export interface Kind<Sent, Stored = Sent> {
   readonly input: Inputs<Sent>;
   readonly output: z.ZodType;
-  /** Undefined: the member is left out. */
+  /** Undefined leaves the member out. */
   write(value: Stored, names: TermNames): unknown;
 }
 
-/** In place of what `wireName` says. */
+/** Wire names that replace the one from `wireName`. */
 interface Words {
   readonly sentAs?: string;
   readonly answeredAs?: string;
 }
 
-/** A kind of value as a member of a record, and what becomes of it in a patch. */
+/** A kind of value as a member of a record, with its behaviour in a patch. */
 export interface Field<Sent, Stored = Sent, PatchSent = Sent, PatchStored = Stored>
   extends Kind<Sent, Stored>,
     Words {
-  /** Absent: unchanged. Null takes the value away where that can be, else it says nothing. */
+  /** Absent: no change. Null removes an optional value; for any other it means no change. */
   patch(): Kind<PatchSent | undefined, PatchStored | undefined>;
-  /** Absent: of both requests and answers. */
+  /** Absent: in both requests and answers. */
   readonly side?: 'sent' | 'answered' | 'inside';
 }
 
-/** A field of any kind. What it writes is known where its kind is known. */
+/** A field of any kind. */
 export type AnyField = Field<unknown, unknown, unknown, unknown>;
 
 export interface HasSide<Side extends string> {
   readonly side: Side;
 }
 
-/** Same reading in both modes, where they do not differ. */
+/** Uses one schema for both modes. */
 export function each<From, To>(
   inputs: Inputs<From>,
   make: (input: z.ZodType<From>) => z.ZodType<To>,
@@ -59,7 +59,7 @@ export function each<From, To>(
   return { tolerant, strict: inputs.strict === inputs.tolerant ? tolerant : make(inputs.strict) };
 }
 
-/** A field that must be given. */
+/** A required field. */
 export function field<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent, Stored> {
   return {
     ...of,
@@ -71,7 +71,7 @@ export function field<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent, Stored>
   };
 }
 
-/** A value that is no record: how it is read, how it looks in answers, and how it is written there. */
+/** A value that is not a record: its schema in requests, its schema in answers, and how it is written. */
 export function kind<Sent, Stored = Sent>(
   input: z.ZodType<Sent>,
   output: z.ZodType,
@@ -80,7 +80,7 @@ export function kind<Sent, Stored = Sent>(
   return field({ input: { strict: input, tolerant: input }, output, write });
 }
 
-/** May be left out, or null. */
+/** May be absent or null. */
 export function optional<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | null, Stored | null> {
   return {
     input: each(of.input, (input) => input.nullish().transform((value) => value ?? null)),
@@ -90,7 +90,7 @@ export function optional<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | nul
   };
 }
 
-/** May be left out, or null, which is the same as empty. */
+/** May be absent or null; both mean empty. */
 export function optionalMany<Sent, Stored extends object>(
   of: Kind<Sent, Stored>,
   empty: Sent,
@@ -117,7 +117,7 @@ function removable<Sent, Stored>(
   };
 }
 
-/** Answers have it, and it may be null. */
+/** Always in answers, possibly null. */
 export function nullable<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | null, Stored | null> {
   return {
     ...optional(of),
@@ -126,12 +126,12 @@ export function nullable<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | nul
   };
 }
 
-/** May be left out, or null: then the service decides. */
+/** May be absent or null; then the service decides. */
 export function decided<Sent, Stored>(of: Kind<Sent, Stored>): Field<Sent | null, Stored, Sent, Stored> {
   return { ...field(of), input: optional(of).input };
 }
 
-/** May be left out, or null, which means `otherwise`. */
+/** May be absent or null; both mean `otherwise`. */
 export function defaulted<Sent, Stored>(of: Kind<Sent, Stored>, otherwise: Sent): Field<Sent, Stored> {
   return {
     ...field(of),
@@ -139,7 +139,7 @@ export function defaulted<Sent, Stored>(of: Kind<Sent, Stored>, otherwise: Sent)
   };
 }
 
-/** Bounds are those of requests; what only answers have needs none. */
+/** Bounds apply to requests. A list that only answers have needs none. */
 export function list<Sent, Stored>(
   of: Kind<Sent, Stored>,
   { min, max }: { readonly min?: number; readonly max?: number } = {},
@@ -165,12 +165,12 @@ export function answered<One extends AnyField>(of: One): One & HasSide<'answered
   return { ...of, side: 'answered' };
 }
 
-/** Only in answers, which are given it as it stands there. */
+/** Only in answers; the caller supplies the wire value. */
 export function byHand<Wire>(output: z.ZodType<unknown, Wire>): Field<never, Wire> {
   return kind<never, Wire>(z.never(), output);
 }
 
-/** Says what a request means by it. */
+/** Adds a description in requests. */
 export function described<One extends AnyField>(description: string, of: One): One {
   return { ...describedKind(description, of), patch: () => describedKind(description, of.patch()) };
 }
@@ -179,17 +179,17 @@ function describedKind<Of extends Kind<unknown>>(description: string, of: Of): O
   return { ...of, input: each(of.input, (input) => input.meta({ description })) };
 }
 
-/** Says what an answer means by it. */
+/** Adds a description in answers. */
 export function noted<One extends AnyField>(description: string, of: One): One {
   return { ...of, output: of.output.meta({ description }) };
 }
 
-/** The same with another word on the wire than `names.ts` has for it. */
+/** The same field with another wire name than in `names.ts`. */
 export function called<One extends AnyField>(name: string, of: One): One {
   return { ...of, sentAs: name, answeredAs: name };
 }
 
-/** The same under the words of another field. */
+/** The same field with separate wire names for requests and answers. */
 export function named<One extends AnyField>({ sentAs, answeredAs }: Words, of: One): One {
   return {
     ...of,
@@ -198,14 +198,14 @@ export function named<One extends AnyField>({ sentAs, answeredAs }: Words, of: O
   };
 }
 
-/** A field as a patch has it. */
+/** The patch form of a field. */
 export function patchOf<Sent, Stored>(
   of: Field<unknown, never, Sent, Stored>,
 ): Field<Sent | undefined, Stored | undefined> {
   return named(of, field(of.patch()));
 }
 
-/** The same as a patch has it, each field on its own. */
+/** The patch form of each field. */
 export function patched<Of extends Readonly<Record<string, AnyField>>>(fields: Of): PatchedOf<Of> {
   const entries = Object.entries(fields).map(([name, of]) => [name, patchOf(of)]);
   return Object.fromEntries(entries) as PatchedOf<Of>;

@@ -1,8 +1,8 @@
 /**
- * The kinds of field that many routes share: ids, timestamps, exact numbers, enums, query parameters.
+ * Schemas that many routes share: ids, timestamps, exact numbers, enums, query parameters.
  *
- * Owns: how each is read, refused and documented. A schema here may stand in requests and in answers;
- * in an answer its input side counts (a timestamp is text, an exact number a `Decimal`).
+ * A schema here may be used in requests and in answers. Answers use its input side: a timestamp is text, an
+ * exact number a `Decimal`.
  */
 import { z } from 'zod';
 import { CUSTOM_FIELD_VALUE_LENGTH_MAX } from '../../core/custom-fields.ts';
@@ -18,11 +18,11 @@ export const uuid = z
   .transform((text) => text.toLowerCase())
   .meta({ type: 'string', format: 'uuid' });
 
-/** What both stores can hold, and more than any contract needs; it also bounds the periods of a contract. */
+/** The range that both stores can hold. It also limits the number of periods of a contract. */
 const EARLIEST = Date.UTC(1970, 0, 1);
 const LATEST = Date.UTC(2200, 0, 1);
 
-/** An RFC 3339 timestamp with an explicit offset, read as an `Instant`; digits beyond the millisecond are cut. */
+/** An RFC 3339 timestamp with an explicit offset, parsed to an `Instant`; truncated to milliseconds. */
 export const timestamp = z
   .string()
   .transform((text, context) => {
@@ -37,7 +37,7 @@ export const timestamp = z
   })
   .meta({ type: 'string', format: 'date-time' });
 
-/** A timestamp on a full UTC hour: the grid that prices and periods live on. */
+/** A timestamp on a full UTC hour, as prices and periods require. */
 export const hourAlignedTimestamp = timestamp
   .refine(isHourAligned, 'must be on a full hour in UTC')
   .meta({ type: 'string', format: 'date-time', description: 'On a full hour in UTC.' });
@@ -47,7 +47,7 @@ export const dayAlignedTimestamp = timestamp
   .refine(isDayAligned, 'must be at midnight UTC')
   .meta({ type: 'string', format: 'date-time', description: 'At midnight UTC.' });
 
-/** One of `values`, which are UPPER case; `lower` and `Capitalized` spellings are accepted and read as UPPER. */
+/** One of `values`, which are UPPER case. `lower` and `Capitalized` spellings are accepted too. */
 export function enumIn<const Values extends readonly [string, ...string[]]>(values: Values) {
   return z.preprocess((value) => {
     if (typeof value !== 'string') return value;
@@ -68,7 +68,7 @@ const sentNumber = z.custom<SentNumber>(isSentNumber, {
   error: (issue) => (issue.input === undefined ? 'is required' : 'must be a number'),
 });
 
-/** A number of a request body, with every digit it was sent with. `min` and `max` are inclusive decimals as text. */
+/** An exact number of a request body. `min` and `max` are inclusive decimals as text. */
 export function exactNumber(bounds: { readonly min?: string; readonly max?: string } = {}) {
   return sentNumber
     .transform((sent, context) => {
@@ -84,7 +84,7 @@ export function exactNumber(bounds: { readonly min?: string; readonly max?: stri
     });
 }
 
-/** A cheap look at the exponent first: `1e999999999` must not become a billion digits. */
+/** Checks the exponent first, so that `1e999999999` is not expanded to a billion digits. */
 function exactNumberProblem(
   sent: SentNumber,
   bounds: { readonly min?: string; readonly max?: string },
@@ -120,7 +120,7 @@ export function wholeNumber(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-/** One query parameter; the name may be given once only. */
+/** A query parameter that must not be repeated. */
 const queryText = z.string({
   error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : undefined),
 });
@@ -148,7 +148,7 @@ export const queryBoolean = queryText
   })
   .meta({ type: 'boolean' });
 
-/** A list as a query parameter: comma-joined as the official client sends it, repeated, or both. */
+/** A list as a query parameter: comma-separated as the official client sends it, repeated, or both. */
 export function commaList<Item extends z.ZodType>(item: Item) {
   return z.preprocess((value) => {
     const parts: unknown[] = Array.isArray(value) ? value : [value];

@@ -1,4 +1,4 @@
-/** The kinds of value that terms are described with: how each is read, and how answers show it. */
+/** The kinds of value in terms, with their forms in requests and answers. */
 import { z } from 'zod';
 import { formatInstant } from '../../core/time.ts';
 import { decided, defaulted, described, type Field, kind, named } from './description.ts';
@@ -23,7 +23,7 @@ export const instant = kind(timestamp, timestamp, formatInstant);
 /** An instant on a full hour. */
 export const hour = kind(hourAlignedTimestamp, timestamp, formatInstant);
 
-/** False where it is left out; answers show it where it is set. */
+/** Default: false. In answers only when true. */
 export const flag: Field<boolean> = {
   ...defaulted(truth, false),
   output: z.boolean().optional(),
@@ -42,13 +42,13 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(value
   return kind(enumIn(values), z.enum(values));
 }
 
-/** Names and values, such as those of an event's groups. */
+/** Text by name, such as group values. */
 export const textMap = kind(z.record(z.string(), z.string()), z.record(z.string(), z.string()));
 
-/** Something else by its id: `{id}`. */
+/** A reference to another object: `{id}`. */
 export const reference = within('id', id);
 
-/** A product by its id; answers show its name too. */
+/** A product by its id; answers add its name. */
 export const product = {
   ...kind(uuid, z.object({ id: uuid, name: z.string() }), (productId: string, { products }) => ({
     id: productId,
@@ -57,7 +57,7 @@ export const product = {
   answeredAs: 'product',
 };
 
-/** A pricing unit by its id; answers show its name too. */
+/** A pricing unit by its id; answers add its name. */
 export const pricingUnit = {
   ...kind(uuid, creditType, (creditTypeId: string, { creditTypes }) => ({
     id: creditTypeId,
@@ -68,7 +68,7 @@ export const pricingUnit = {
 
 export const customFields = defaulted(kind(customFieldsSchema, customFieldsSchema), {});
 
-/** The unit of a schedule. */
+/** The pricing unit of a schedule. */
 export const scheduleUnit = named(
   pricingUnit,
   described('Pricing unit. Default: US cents.', decided(pricingUnit)),

@@ -1,13 +1,11 @@
 /**
- * How names of the domain are spelled on the wire: camelCase becomes snake_case, and the table has every
- * name whose wire word differs.
+ * Wire names of domain names: camelCase becomes snake_case; the table lists the exceptions.
  */
 import type { FieldPath } from '../../core/errors.ts';
 
 /**
- * By name, or by the name of what it stands in and its own: `overrides.specifiers`. A word with a dot
- * stands deeper on the wire than in the domain. An empty word does not stand there at all, and a word that
- * ends in `_` leads the next one.
+ * By name, or by parent and name: `overrides.specifiers`. A wire name with a dot is nested one level deeper
+ * on the wire. An empty wire name is left out of the path. One that ends in `_` is a prefix of the next name.
  */
 const WORDS = {
   // Terms.
@@ -72,10 +70,10 @@ const WORDS = {
   cursor: 'next_page',
 } as const;
 
-/** Maps whose keys are the client's own words. */
+/** Maps whose keys the client chooses. */
 const KEYED_BY_CLIENTS: readonly string[] = ['customFields', 'groupFilters', 'settings'];
 
-/** Words that a route has of its own, in the form of the table above. */
+/** Wire names of one route, in the form of the table above. */
 export type WireWords = Readonly<Record<string, string>>;
 
 type Words = typeof WORDS;
@@ -85,19 +83,19 @@ type SnakeCase<Name extends string, Done extends string = ''> = Name extends `${
   ? SnakeCase<Rest, First extends Lowercase<First> ? `${Done}${First}` : `${Done}_${Lowercase<First>}`>
   : Done;
 
-/** The wire word of a name; `Place` is the name of what it stands in. */
+/** The wire name of a name; `Place` is the name of its parent. */
 export type WireName<Name extends string, Place extends string = ''> = `${Place}.${Name}` extends keyof Words
   ? Words[`${Place}.${Name}`]
   : Name extends keyof Words
     ? Words[Name]
     : SnakeCase<Name>;
 
-/** Only spelling: knows no exceptions. */
+/** Spelling only, without exceptions. */
 function snakeCase<Name extends string>(name: Name): SnakeCase<Name> {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) as SnakeCase<Name>;
 }
 
-/** The wire word of `name`; `place` is the name of what it stands in. */
+/** The wire name of `name`; `place` is the name of its parent. */
 export function wireName<Name extends string, Place extends string = ''>(
   name: Name,
   place?: Place,
@@ -105,15 +103,15 @@ export function wireName<Name extends string, Place extends string = ''>(
   return wordOf(name, place ?? '', {}) as WireName<Name, Place>;
 }
 
-/** The words of a route go before those of all. */
+/** Names of the route take precedence. */
 function wordOf(name: string, place: string, own: WireWords): string {
   const words: WireWords = { ...WORDS, ...own };
   return words[`${place}.${name}`] ?? words[name] ?? snakeCase(name);
 }
 
 /**
- * `commits[2].access_schedule.schedule_items[0].ending_before`. `own` are the words of the route; `place`
- * is the name of what the first step stands in.
+ * For example `commits[2].access_schedule.schedule_items[0].ending_before`. `own` are the wire names of the
+ * route; `place` is the parent of the first step.
  */
 export function wirePath(path: FieldPath, own: WireWords = {}, place = ''): string {
   const steps: (string | number)[] = [];
@@ -135,7 +133,7 @@ export function wirePath(path: FieldPath, own: WireWords = {}, place = ''): stri
   return joinPath(steps);
 }
 
-/** Names with dots between them, indexes in brackets. */
+/** Names joined by dots, indexes in brackets. */
 export function joinPath(path: readonly PropertyKey[]): string {
   let text = '';
   for (const part of path) {

@@ -10,20 +10,20 @@ import type { Page, PageRequest } from '../../core/paging.ts';
 import { parseRfc3339 } from '../../core/time.ts';
 import { limit } from './fields.ts';
 
-/** Positions are short, and a URL has to hold them; a longer cursor is not one of ours. */
+/** A cursor has to fit into a URL. The service never issues a longer one. */
 const CURSOR_LENGTH_MAX = 2_000;
 
-/** The range of timestamps that PostgreSQL and RFC 3339 both know. */
+/** The range of timestamps that both PostgreSQL and RFC 3339 support. */
 const EARLIEST = parseRfc3339('0001-01-01T00:00:00Z') ?? 0;
 const LATEST = parseRfc3339('9999-12-31T23:59:59.999Z') ?? 0;
 
-/** The position of lists that are ordered by an instant, then by id. */
+/** The position in a list that is ordered by an instant, then by id. */
 export const keysetPosition = z.object({
   at: z.int().min(EARLIEST).max(LATEST),
   id: z.string().refine(isUuid),
 });
 
-/** The `next_page` parameter, read as a position. One that is broken or of another list: 400. */
+/** The `next_page` parameter, parsed to a position. Refuses a malformed one, or one of another list, with 400. */
 export function cursor<Position extends z.ZodType>(position: Position) {
   return z
     .string({ error: (issue) => (Array.isArray(issue.input) ? 'must be given once' : undefined) })
@@ -36,10 +36,10 @@ export function cursor<Position extends z.ZodType>(position: Position) {
     .meta({ type: 'string', description: 'The `next_page` of the previous answer.' });
 }
 
-/** No client may ask for more rows at once. */
+/** Most rows of one page. */
 const LIMIT_MAX = 100;
 
-/** The query parameters of a list whose clients choose how many rows a page holds. */
+/** The query parameters of a paged list: `limit` and `next_page`. */
 export function pageQuery<Position extends z.ZodType>(position: Position, limitDefault = LIMIT_MAX) {
   return z.object({
     limit: limit(1, LIMIT_MAX, limitDefault),
@@ -47,7 +47,7 @@ export function pageQuery<Position extends z.ZodType>(position: Position, limitD
   });
 }
 
-/** The page that a checked query asks for. */
+/** The page request of a validated query. */
 export function pageRequest<Position>(query: {
   readonly limit: number;
   readonly next_page?: Position | null | undefined;
@@ -75,7 +75,7 @@ export function pageToWire<Row, Wire>(
 
 function encode(position: unknown): string {
   const text = Buffer.from(JSON.stringify(position), 'utf8').toString('base64url');
-  // What is handed out is taken back: a position without bounds would leave the rest of a list out of reach.
+  // A cursor above the limit would be refused on the next request, and the rest of the list unreachable.
   assert(text.length <= CURSOR_LENGTH_MAX, 'the members of a position are bounded');
   return text;
 }

@@ -1,9 +1,9 @@
 /**
- * Descriptions of objects on the wire, made of fields. From one description come the schema of what is sent,
- * that of what is answered, and the functions between them and the values of the domain.
+ * Wire objects, defined by their fields. One definition yields the schemas of requests, answers and patches,
+ * and the mapping between wire and domain.
  *
- * Names are those of the domain; `names.ts` spells them for the wire. What answers hold is opaque to the
- * compiler: a record writes what it documents, because both come from one description.
+ * Members have domain names; `names.ts` maps them to wire names. Written values are untyped (`unknown`), but
+ * match the documented schema because both come from one definition.
  */
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/reads/contract-views.ts';
@@ -23,26 +23,26 @@ import { wireName } from './names.ts';
 
 const OBJECT_OF = { strict: z.strictObject, tolerant: z.object } as const;
 
-/** What a record has written. */
+/** A record in its wire form. */
 interface Written {
   readonly [written]: true;
 }
 declare const written: unique symbol;
 
-/** A member of requests that means nothing. */
+/** A member of requests that is accepted and ignored. */
 interface Dropped {
   readonly side: 'dropped';
   readonly input: Inputs<unknown>;
 }
 
-/** Members of an object of the domain that stand beside the record's own members on the wire. */
+/** Members of a nested domain object that are flattened into the record on the wire. */
 interface Beside<Members extends Fields> {
   readonly side: 'beside';
   readonly members: Members;
   readonly prefix: string;
 }
 
-/** Members of the domain's object that stand in an object of their own on the wire. */
+/** Members of the domain object that are in a nested object on the wire. */
 interface Inside<Members extends Fields> extends AnyField {
   readonly side: 'inside';
   readonly members: Members;
@@ -52,7 +52,7 @@ interface Fields {
   readonly [name: string]: AnyField | Dropped | Beside<Fields> | Inside<Fields>;
 }
 
-/** What reading a record of these fields makes. */
+/** The parsed value of a record with these fields. */
 export type SentOf<F> = {
   readonly [Name in keyof F as F[Name] extends HasSide<'answered' | 'dropped' | 'inside'>
     ? never
@@ -63,7 +63,7 @@ export type SentOf<F> = {
       : never;
 } & AllOf<{ [Name in keyof F]: F[Name] extends Inside<infer Members> ? SentOf<Members> : unknown }>;
 
-/** What an answer with these fields is written from; in a patch a member that is undefined may be absent. */
+/** The value that answers with these fields are written from. In a patch, undefined members may be absent. */
 type StoredOf<F> = {
   readonly [Name in keyof F as IsStored<F[Name], false> extends true ? Name : never]: StoredIn<F[Name]>;
 } & {
@@ -94,22 +94,22 @@ interface RecordKind<Sent, Stored> extends Field<Sent, Stored> {
   write(value: Stored, names: TermNames): Written;
 }
 
-/** What `input` lets pass may stand in requests and is dropped. */
+/** Requests may contain what `input` accepts; it is ignored. */
 export function dropped(input: z.ZodType): Dropped {
   return { side: 'dropped', input: { strict: input, tolerant: input } };
 }
 
-/** On the wire these stand among the members of the record, each with `prefix` before its name. */
+/** Flattens these members into the record on the wire, each with `prefix` before its name. */
 export function beside<Members extends Fields>(members: Members, prefix = ''): Beside<Members> {
   return { side: 'beside', members, prefix };
 }
 
-/** On the wire these stand in an object of their own. */
+/** Puts these members into a nested object on the wire. */
 export function inside<Members extends Fields>(members: Members): Inside<Members> {
   return { ...record(members), side: 'inside', members };
 }
 
-/** The same, and the object may be left out: so may all its members. */
+/** The same with an optional object, whose members must all be optional. */
 export function insideIfAny<Members extends Fields>(members: Members): Inside<Members> {
   const of: AnyField = inside(members);
   const nothing = of.input.tolerant.parse({});
@@ -127,23 +127,23 @@ export function insideIfAny<Members extends Fields>(members: Members): Inside<Me
 }
 
 interface RecordFacts {
-  /** What it stands in, where that decides the words of its members (names.ts). */
+  /** The parent name by which names.ts looks up the wire names of members. */
   readonly place?: string;
-  /** Component of the documentation: `X` in answers and `XInput` in requests, or both. */
+  /** OpenAPI component: text `X` means `X` in answers and `XInput` in requests. */
   readonly id?: string | { readonly sent?: string; readonly answered?: string };
-  /** Of the component, in requests and in answers. */
+  /** Description of the component, in requests and in answers. */
   readonly description?: string;
   readonly note?: string;
 }
 
-/** An object with these members. */
+/** Defines an object with these members. */
 export function record<Of extends Fields>(
   fields: Of,
   { place = '', id = {}, description, note }: RecordFacts = {},
 ): RecordKind<SentOf<Of>, StoredOf<Of>> {
   const members = membersOf(fields, place);
   const ids = typeof id === 'string' ? { sent: `${id}Input`, answered: id } : id;
-  // The compiler cannot follow names from the fields into the object that is made of them, here and in `write`.
+  // The compiler cannot relate the names of the fields to those of the object, here and in `write`.
   const read = (wire: Values) => readMembers(members, wire) as SentOf<Of>;
   const input = (mode: Mode) =>
     OBJECT_OF[mode](inputShape(members, mode)).transform(read).meta(metaOf(ids.sent, description));
@@ -161,7 +161,7 @@ function metaOf(id: string | undefined, description?: string) {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A member of the wire object. With a group it is a member of that object of the domain. */
+/** A member of the wire object. With a group it belongs to that nested domain object. */
 interface Member {
   readonly group: string | null;
   readonly name: string;
@@ -219,7 +219,7 @@ function writeMembers(members: readonly Member[], value: object, names: TermName
   return wire;
 }
 
-/** A record that is read as something else. */
+/** A record whose parsed value is converted. */
 export function readAs<Sent, WireSent, Stored>(
   of: RecordKind<WireSent, Stored>,
   read: (sent: WireSent) => Sent,
@@ -227,7 +227,7 @@ export function readAs<Sent, WireSent, Stored>(
   return reshaped(of, read, (stored: Stored) => stored);
 }
 
-/** A record whose object of the domain has another shape. */
+/** A record that is converted to and from another shape in the domain. */
 export function reshaped<Sent, Stored, WireSent, WireStored>(
   of: RecordKind<WireSent, WireStored>,
   read: (sent: WireSent) => Sent,
@@ -241,7 +241,7 @@ export function reshaped<Sent, Stored, WireSent, WireStored>(
   return field(shaped) as RecordKind<Sent, Stored>;
 }
 
-/** The wire has the value inside an object of its own: `{child_access: …}`. */
+/** A value that the wire wraps in an object: `{child_access: …}`. */
 export function within<Sent, Stored>(
   name: string,
   of: Field<Sent, Stored>,

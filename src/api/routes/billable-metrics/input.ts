@@ -47,7 +47,7 @@ export const definitionBody = z.object({
     .meta({ description: 'Each inner list is one key of one or several properties.' }),
 });
 
-/** A query, or filters with an aggregation; not both. */
+/** A query, or filters with an aggregation. Refuses both at once. */
 export function definitionFromWire(body: z.output<typeof definitionBody>): MetricDefinition {
   if (body.sql != null) {
     refuseOthers(body);

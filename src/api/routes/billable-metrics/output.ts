@@ -1,4 +1,4 @@
-/** Billable metrics as answers show them: as they are defined, and with the fields of older clients besides. */
+/** Billable metrics in answers: the definition, and the fields that older clients read. */
 import { z } from 'zod';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import { unreachable } from '../../../core/errors.ts';
@@ -63,7 +63,7 @@ export const metricWithLegacy = z
   .object({ ...metricFields, ...legacyFields })
   .meta({ id: 'BillableMetricWithDeprecatedFields' });
 
-/** In a search of events a metric that is a query is named by its kind. */
+/** In event search a SQL metric is shown by its kind instead of its definition. */
 export const matchedMetric = z
   .object({
     ...metricFields,

@@ -1,4 +1,4 @@
-/** Ours: an analyst tries a metric, streaming or SQL, before creating it. */
+/** Previews a streaming or SQL metric before it is created. An endpoint of this service only. */
 import { previewUsage } from '../../../billing/usage/usage-groups.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { pageOf, pageToWire } from '../../wire/paging.ts';

@@ -1,4 +1,4 @@
-/** How a customer's billing configuration looks on the wire. */
+/** A customer's billing configuration on the wire. */
 import { z } from 'zod';
 import type {
   BillingConfigurationInput,
@@ -13,7 +13,7 @@ import {
 import { formatInstant } from '../../../core/time.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 
-/** Everything that JSON has, but no number of so many digits that storing it as JSON would change it. */
+/** False for numbers with too many digits to be stored as JSON without change. */
 function isStorableJson(value: unknown): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (Array.isArray(value)) return value.every(isStorableJson);
@@ -21,7 +21,7 @@ function isStorableJson(value: unknown): boolean {
   return (prototype === Object.prototype || prototype === null) && Object.values(value).every(isStorableJson);
 }
 
-/** Settings of a provider, which nobody but the provider defines. */
+/** Free-form settings, which the provider defines. */
 export const settingsInput = z
   .record(z.string(), z.unknown())
   .refine(isStorableJson, 'must not contain numbers of more than 15 digits: send them as text')
@@ -47,13 +47,13 @@ function hasDelivery(given: { delivery_method?: unknown; delivery_method_id?: un
   return given.delivery_method != null || given.delivery_method_id != null;
 }
 
-/** As part of a new customer. */
+/** Sent with a new customer. */
 export const billingConfigurationInput = z
   .object({ billing_provider: z.enum(CONTRACT_BILLING_PROVIDERS), ...delivery })
   .refine(hasDelivery, NO_DELIVERY)
   .meta({ id: 'CustomerBillingConfigurationInput' });
 
-/** For a customer that exists. */
+/** Sent for an existing customer. */
 export const addedBillingConfigurationInput = z
   .object({ customer_id: uuid, billing_provider: z.enum(BILLING_PROVIDERS), ...delivery })
   .refine(hasDelivery, NO_DELIVERY)

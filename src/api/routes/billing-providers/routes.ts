@@ -1,4 +1,4 @@
-/** Billing providers: the service's own connections, and where the invoices of customers go. */
+/** Billing providers: the service's connections, and the billing configurations of customers. */
 import { z } from 'zod';
 import { archiveConfigurations } from '../../../billing/billing-providers/archive-configurations.ts';
 import {
@@ -27,7 +27,7 @@ import {
   settingsInput,
 } from './configuration-schemas.ts';
 
-/** One call is one transaction; this many are done well within a second. */
+/** One call is one transaction; this limit keeps it well under a second. */
 const CONFIGURATIONS_PER_CALL_MAX = 1_000;
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;

@@ -1,4 +1,4 @@
-/** An edit of a contract on the wire: what a client sends, and what its history shows of each change. */
+/** Edits of contracts on the wire: the request, and the entries of the edit history. */
 import { z } from 'zod';
 import type { ContractEditInput } from '../../../billing/contracts/edits/apply-edit.ts';
 import type { EditHistory } from '../../../billing/contracts/edits/edit-history.ts';
@@ -33,7 +33,7 @@ import { billingConfigurationLookup, paymentTermsDays, uniquenessKey } from '../
 import { usageFiltersViewV2, usageFilterV2 } from '../contracts/usage-filter-output.ts';
 import { withoutIgnored } from './ignored-members.ts';
 
-/** Null: it has none any more. */
+/** Null: the edit removes the value. */
 const header = {
   name: called(
     'update_contract_name',

@@ -1,4 +1,4 @@
-/** Members of edits that the interface knows and that mean nothing here (docs/contracts.md, "Not supported"). */
+/** Members of edits that are accepted and have no effect (docs/contracts.md, "Not supported"). */
 
 const IGNORED: readonly (readonly string[])[] = [
   ...[
@@ -27,12 +27,12 @@ const IGNORED: readonly (readonly string[])[] = [
   ),
 ];
 
-/** The body of an edit without them. */
+/** The body of an edit without the ignored members. */
 export function withoutIgnored(body: unknown): unknown {
   return IGNORED.reduce(without, body);
 }
 
-/** Of a list each item is left without it. */
+/** In a list the member is removed from each item. */
 function without(value: unknown, path: readonly string[]): unknown {
   const [name, ...rest] = path;
   if (Array.isArray(value)) return value.map((item) => without(item, path));

@@ -1,4 +1,4 @@
-/** Changing contracts in one go, and the history of their changes. */
+/** Editing and amending contracts, and the edit history. */
 import { z } from 'zod';
 import { amendContract } from '../../../billing/contracts/edits/amend-contract.ts';
 import { editContract } from '../../../billing/contracts/edits/edit-contract.ts';
@@ -16,7 +16,7 @@ export function contractEditRoutes(deps: ContractDeps): RouteDefinition[] {
   return [editRoute(deps), historyRoute(deps), amendRoute(deps)];
 }
 
-/** An edit says of every list what is done with it, and of every patch whose it is. */
+/** Wire names of an edit: lists have a prefix such as `add_`, and patches name the id of their term. */
 const EDIT_WORDS: WireWords = {
   header: '',
   'header.endingBefore': 'update_contract_end_date',

@@ -1,4 +1,4 @@
-/** Operations that change one thing about a contract: its end, its usage filter, whether it is archived. */
+/** Operations that set the end date or the usage filter of a contract, or archive it. */
 import { z } from 'zod';
 import { archiveContract } from '../../../billing/contracts/archive-contracts.ts';
 import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';

@@ -1,4 +1,4 @@
-/** Creating a contract of which a package says everything. */
+/** Creating a contract from a package. */
 import { z } from 'zod';
 import type { ContractFromPackageInput } from '../../../billing/packages/contract-from-package.ts';
 import { NOT_A_FIELD } from '../../http/problems.ts';
@@ -7,7 +7,7 @@ import { besidePackage, createContract } from './input.ts';
 
 const companions = record(besidePackage).input.strict;
 
-/** Where a package is named every member is refused that may not stand beside it; null counts as left out. */
+/** Refuses members that must not be combined with a package. Null counts as absent. */
 export const createContractBody = z.preprocess((value, context) => {
   const members = Object.entries(z.record(z.string(), z.unknown()).safeParse(value).data ?? {});
   const given = Object.fromEntries(members.filter(([, member]) => member != null));

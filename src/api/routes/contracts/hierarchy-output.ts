@@ -20,7 +20,7 @@ export const hierarchyOutput = z
   ])
   .meta({ id: 'HierarchyConfiguration' });
 
-/** Children as they are now, in every state. */
+/** Present children, whichever state of the contract is shown. */
 export function hierarchyToWire(
   { contract }: FullContract,
   { children }: ContractView,

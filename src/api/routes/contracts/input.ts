@@ -14,7 +14,7 @@ import { unsupportedPart } from '../../wire/terms/scope.ts';
 export const STATEMENT_FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
 const STATEMENT_DAYS = ['FIRST_OF_MONTH', 'CONTRACT_START', 'CUSTOM_DATE'] as const;
 
-/** A hundred years: beyond it a due date is a typing error. */
+/** A hundred years: more is a typing error. */
 const PAYMENT_TERMS_DAYS_MAX = 36_500;
 
 export const uniquenessKey = optional(kind(z.string().min(1).max(128), z.string()));
@@ -25,7 +25,7 @@ export const multiplierPrioritization = described(
   defaulted(oneOf(MULTIPLIER_PRIORITIZATIONS), 'LOWEST_MULTIPLIER'),
 );
 
-/** Whether charges go onto usage invoices: ALL, or left out. */
+/** Whether scheduled charges are billed on usage invoices: ALL, or absent. */
 export const onUsageInvoices: Field<boolean> = kind(
   enumIn(['ALL'])
     .nullish()
@@ -34,7 +34,7 @@ export const onUsageInvoices: Field<boolean> = kind(
   (all: boolean) => (all ? 'ALL' : undefined),
 );
 
-/** Providers and methods are spelled as the billing providers' own operations spell them. */
+/** Providers and methods have the same names as in the operations of billing providers. */
 export const billingProvider = kind(z.enum(CONTRACT_BILLING_PROVIDERS), z.enum(CONTRACT_BILLING_PROVIDERS));
 export const deliveryMethod = kind(z.enum(DELIVERY_METHODS), z.enum(DELIVERY_METHODS));
 
@@ -105,7 +105,7 @@ export const billingConfigurationLookup = {
   deliveryMethod: optional(deliveryMethod),
 };
 
-/** What may stand beside a package, which says everything else. */
+/** Members that may be combined with a package. */
 export const besidePackage = {
   customerId: id,
   startingAt: hour,
@@ -119,7 +119,7 @@ export const besidePackage = {
   customFields,
 };
 
-/** Parts of a contract that change what is billed and do not exist here are refused, never dropped. */
+/** Unsupported members that would change what is billed are refused, never dropped. */
 export const createContract = record(
   {
     ...besidePackage,
@@ -148,7 +148,7 @@ export const createContract = record(
   { id: { sent: 'CreateContract' } },
 );
 
-/** Terms that are written out, as opposed to those of a package. */
+/** A contract with explicit terms, as opposed to one created from a package. */
 export function contractFromWire(
   { packageAlias: _, statementSchedule: schedule, ...body }: z.output<typeof createContract.input.tolerant>,
   createdBy: string,

@@ -1,4 +1,4 @@
-/** How contracts look in answers: v1 with its initial and current states, v2 flat. */
+/** Contracts in answers: v1 with initial and current state, v2 flat. */
 import { z } from 'zod';
 import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
@@ -17,7 +17,7 @@ import { hierarchyOutput, hierarchyToWire } from './hierarchy-output.ts';
 import { multiplierPrioritization, onUsageInvoices, STATEMENT_FREQUENCIES } from './input.ts';
 import { usageFilter, usageFiltersView, usageFiltersViewV2, usageFilterV2 } from './usage-filter-output.ts';
 
-/** What a reader asked to see besides the terms. */
+/** Optional parts that the request asked for. */
 export interface OutputOptions {
   readonly includeBalance: boolean;
   readonly includeLedgers: boolean;
@@ -32,7 +32,7 @@ const transition = record(
   { id: { answered: 'ContractTransition' } },
 );
 
-/** What both versions show of a state of a contract. */
+/** Members that v1 and v2 share. */
 const header = {
   name: optional(anyText),
   rateCardId: optional(id),
@@ -125,7 +125,7 @@ function flatView(view: ContractView, options: OutputOptions) {
   };
 }
 
-/** A state of the contract with everything that answers show of it. */
+/** A state of the contract with all data that answers show. */
 function stateView(state: FullContract, view: ContractView, options: OutputOptions) {
   const { contract, terms } = state;
   return {

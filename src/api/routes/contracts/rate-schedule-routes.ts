@@ -1,4 +1,4 @@
-/** The rates of a contract at an instant: the card's, as its overrides leave them. */
+/** The rates of a contract at an instant: those of the rate card after overrides. */
 import { z } from 'zod';
 import { type ContractRate, readContractRates } from '../../../billing/contracts/reads/rate-schedule.ts';
 import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';

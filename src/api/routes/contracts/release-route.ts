@@ -1,4 +1,4 @@
-/** How an integrator that collects payments itself says what has become of one. */
+/** Reports the outcome of a payment that an integrator collects outside the service. */
 import { z } from 'zod';
 import { releaseCommit } from '../../../billing/balances/release-commit.ts';
 import type { Clock } from '../../../core/clock.ts';

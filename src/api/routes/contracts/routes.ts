@@ -1,4 +1,4 @@
-/** Contracts: which customer pays which prices from when to when. */
+/** Contracts: the prices and terms of a customer over a range of time. */
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { contractChangeRoutes } from './change-routes.ts';

@@ -1,4 +1,4 @@
-/** Usage filters of contracts in answers: the first and the present one in v1, all of them in v2. */
+/** Usage filters in answers: the initial and the current one in v1, all of them in v2. */
 import type { UsageFilter } from '../../../core/terms/contract.ts';
 import type { Instant } from '../../../core/time.ts';
 import { list, nullable, optional } from '../../wire/description.ts';
@@ -22,7 +22,7 @@ export function usageFiltersView(filters: readonly UsageFilter[], now: Instant) 
   return { initial, current: filters.findLast(({ startingAt }) => startingAt <= now) ?? null, updates };
 }
 
-/** A filter holds until the next one starts, the last one until the contract ends. */
+/** A filter is in force until the next one starts, the last one until the contract ends. */
 export function usageFiltersViewV2(filters: readonly UsageFilter[], contractEnd: Instant | null) {
   return filters.map((one, index) => ({
     ...one,

@@ -1,4 +1,4 @@
-/** Custom fields: the keys that objects may carry, and their values on objects that exist. */
+/** Custom fields: their keys, and their values on existing objects. */
 import { z } from 'zod';
 import { addKey, listKeys, removeKey } from '../../../billing/custom-fields/keys.ts';
 import { deleteValues, setValues } from '../../../billing/custom-fields/values.ts';
@@ -18,7 +18,7 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** The operation takes no limit. */
+/** Fixed, because the operation has no `limit` parameter. */
 const KEYS_PER_PAGE = 100;
 
 const entity = z.enum(CUSTOM_FIELD_ENTITIES).meta({ id: 'CustomFieldEntity' });

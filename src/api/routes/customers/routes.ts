@@ -1,4 +1,4 @@
-/** Customers: who is metered and billed, and under which names their usage events come. */
+/** Customers, and the ingest aliases that their usage events use. */
 import { z } from 'zod';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';

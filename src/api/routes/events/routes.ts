@@ -1,4 +1,4 @@
-/** Event search: what was accepted under a transaction id, and what it counts for. */
+/** Event search: the accepted events of a transaction id, with their customer and metrics. */
 import { z } from 'zod';
 import { EVENT_SEARCH_IDS_MAX, type EventView, searchEvents } from '../../../billing/events/search-events.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -8,7 +8,7 @@ import { matchedMetric, matchedMetricToWire } from '../billable-metrics/output.t
 
 type Deps = Parameters<typeof searchEvents>[0];
 
-/** That of an event; a longer id names none. */
+/** The limit of ingest: no event has a longer id. */
 const TRANSACTION_ID_CHARACTERS_MAX = 128;
 
 const transactionId = z

@@ -1,18 +1,21 @@
 /**
- * `POST /v1/ingest`. The framework hands the bytes of the body on unread: the ingest pipeline has a
- * validator of its own that is several times as fast as parsing and checking them here.
+ * `POST /v1/ingest`. The body is passed on as bytes: the validator of the ingest pipeline is several times
+ * as fast as parsing JSON and checking it against a schema.
  */
 import { z } from 'zod';
 import { assert } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 
-/** What became of a request's events; both count events. Resolves when the accepted ones are on disk. */
+/** Numbers of events. */
 interface IngestResult {
   readonly accepted: number;
   readonly duplicates: number;
 }
 
-/** Refuses a request with any invalid event as a whole, with `errors` in the refusal's details. */
+/**
+ * Resolves when the accepted events are on disk. Refuses the whole request if any event is invalid, with
+ * `errors` in the refusal's details.
+ */
 export type Ingest = (body: Buffer) => Promise<IngestResult>;
 
 const usageEvent = z

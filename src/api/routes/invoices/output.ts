@@ -1,4 +1,4 @@
-/** Invoices on the wire: the schema of an invoice and its lines, and the mapping from our values to it. */
+/** Invoices on the wire: schemas of invoices and lines, and the mapping to them. */
 import { z } from 'zod';
 import type { BreakdownItem } from '../../../billing/invoices/breakdowns.ts';
 import type {
@@ -91,11 +91,11 @@ type InvoiceWire = z.input<typeof invoiceSchema>;
 type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape>;
 type LineItemWire = z.input<typeof lineItemSchema>;
 
-/** What the wire shows besides the invoice itself. */
+/** Data that answers show besides the invoice itself. */
 export interface InvoiceView {
   readonly creditTypes: ReadonlyMap<string, CreditType>;
   readonly skipZeroQuantityLines: boolean;
-  /** By invoice, then by object; invoices that show none are absent. */
+  /** By invoice, then by object; invoices without custom fields are absent. */
   readonly customFields: ReadonlyMap<string, CustomFieldsById>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What an invoice does not bill, on the wire: `warnings` and `unbilled_late_usage`. Both are fields of this
- * service; the documents that clients know have neither.
+ * Unbilled usage of an invoice on the wire: `warnings` and `unbilled_late_usage`. Both are additions of this
+ * service; the official client does not know them.
  */
 import { z } from 'zod';
 import type {
@@ -76,7 +76,7 @@ export const unbilledUsageShape = {
 
 const unbilledUsage = z.object(unbilledUsageShape);
 
-/** `creditTypeOf` gives the pricing unit with an id. */
+/** `creditTypeOf` returns the pricing unit of an id. */
 export function unbilledUsageToWire(
   { warnings, lateUsage }: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
   creditTypeOf: (id: string) => CreditType,
@@ -98,7 +98,7 @@ interface GroupedValues {
   readonly presentationGroupValues: Readonly<Record<string, string>>;
 }
 
-/** Values of a product without such a key are left out. */
+/** Empty group values are left out. */
 export function groupValuesToWire({ pricingGroupValues, presentationGroupValues }: GroupedValues) {
   return {
     ...(hasMembers(pricingGroupValues) ? { pricing_group_values: pricingGroupValues } : {}),

@@ -1,4 +1,4 @@
-/** A package on the wire: what a client sends to create one, and what answers show of it. */
+/** Packages on the wire, in requests and in answers. */
 import type { z } from 'zod';
 import type { CreatePackageInput } from '../../../billing/packages/create-package.ts';
 import type { PackageView } from '../../../billing/packages/packages.ts';

@@ -1,4 +1,4 @@
-/** Packages: terms from which contracts are made. Creating a contract from one is a contract's operation. */
+/** Packages: templates of contract terms. Contracts are created from them by the operations of contracts. */
 import { z } from 'zod';
 import { createPackage } from '../../../billing/packages/create-package.ts';
 import {

@@ -1,4 +1,4 @@
-/** Products: what appears on invoices. Prices are on rate cards and contracts. */
+/** Products: the items that invoices bill. Prices are on rate cards and contracts. */
 import { z } from 'zod';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import {

@@ -1,4 +1,4 @@
-/** How products look on the wire. */
+/** Products on the wire. */
 import { z } from 'zod';
 import type { ProductType } from '../../../core/catalogue.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -157,7 +157,7 @@ const NO_TERMS: Omit<ProductTerms, 'name'> = {
   includeCompositeSpend: false,
 };
 
-/** The terms that are given. Null takes a conversion or a rounding away, and says nothing elsewhere. */
+/** The terms that the request sets. Null removes a conversion or a rounding; elsewhere it changes nothing. */
 export function changesFromWire(
   body: Omit<z.output<typeof updateProductBody>, 'product_id' | 'starting_at'>,
 ): ProductChanges {
@@ -194,7 +194,7 @@ function roundingFromWire(
   return wire === null ? null : { method: wire.rounding_method, decimalPlaces: wire.decimal_places };
 }
 
-/** A state in full: the terms that products of its type have. */
+/** A complete version: all terms of products of its type. */
 export function versionToWire(
   { startingAt, createdAt, createdBy, ...terms }: StoredProductVersion,
   type: ProductType,
@@ -218,7 +218,7 @@ function termsOfType(terms: ProductTerms, type: ProductType): ProductChanges {
     : { name, tags };
 }
 
-/** A change: what was set by it. */
+/** An update: only the terms that it set. */
 export function updateToWire(from: ProductUpdate): z.input<typeof productUpdate> {
   return {
     ...changesToWire(from.changes),

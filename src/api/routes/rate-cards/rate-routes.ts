@@ -1,4 +1,4 @@
-/** Adding rates to a rate card, and reading them. */
+/** Adding and reading the rates of a rate card. */
 import { z } from 'zod';
 import { customFieldsOfObjects } from '../../../billing/custom-fields/with-fields.ts';
 import { addRates } from '../../../billing/rate-cards/add-rates.ts';

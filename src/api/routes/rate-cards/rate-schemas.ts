@@ -1,4 +1,4 @@
-/** How rates look on the wire, in requests and in answers. */
+/** Rates on the wire, in requests and in answers. */
 import { z } from 'zod';
 import { type PriceTerms, RATE_TYPES, type RateTerms } from '../../../billing/rate-cards/rate-terms.ts';
 import { BILLING_FREQUENCIES, type Rate, type Tier } from '../../../core/catalogue.ts';
@@ -125,7 +125,7 @@ function priceFromWire(wire: z.output<typeof priceObject>): PriceTerms {
   };
 }
 
-/** The price of a rate, as it stands in every object that shows one. */
+/** The price of a rate, as shown in every object with a rate. */
 export function priceToWire(rate: Rate) {
   return {
     rate_type: rate.rateType,
@@ -137,7 +137,7 @@ export function priceToWire(rate: Rate) {
   };
 }
 
-/** A rate with the group values that it is for, and its pricing unit. */
+/** A rate with its group values and its pricing unit. */
 export function rateToWire(
   rate: Rate,
   pricingGroupValues: Readonly<Record<string, string>>,

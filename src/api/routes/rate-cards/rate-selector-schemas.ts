@@ -1,11 +1,11 @@
-/** How a reader of rates says which ones. Shared by all operations that read rates. */
+/** Selectors of rates in requests, shared by all operations that read rates. */
 import { z } from 'zod';
 import type { RateSelector } from '../../../billing/rate-cards/rate-selectors.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
 import { groupValues } from './rate-schemas.ts';
 
-/** A client that asks for more selects nothing in particular. */
+/** More selectors than any useful request has. */
 const SELECTORS_MAX = 500;
 
 export const rateSelectors = z

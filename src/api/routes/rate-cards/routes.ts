@@ -1,4 +1,4 @@
-/** Rate cards: price books that contracts point to. Their rates are in rates.ts. */
+/** Rate cards: price lists that contracts refer to. Their rates are in rate-routes.ts. */
 import { z } from 'zod';
 import { moveRateCardProducts, setRateCardProductsOrder } from '../../../billing/rate-cards/product-order.ts';
 import {
@@ -182,7 +182,7 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
   ];
 }
 
-/** More products than any card has; bounds the work of one call. */
+/** More than any card has; limits the work of one call. */
 const PRODUCTS_MAX = 10_000;
 
 function productOrderRoutes(deps: Deps): RouteDefinition[] {

@@ -1,6 +1,5 @@
 /**
- * The routes about the service itself: alive, ready, figures, and the reference. They need no token and
- * do not mind one.
+ * Routes about the service itself: liveness, readiness, metrics and the API reference. They need no token.
  */
 import { z } from 'zod';
 import { Refusal } from '../../../core/errors.ts';
@@ -9,7 +8,7 @@ import type { Metrics } from '../../http/metrics.ts';
 import type { OpenApiDocument } from '../../http/openapi.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 
-/** Whether each part that a request needs is there, by name. */
+/** Whether each store or other part that requests need is ready, by name. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, boolean>>;
@@ -19,7 +18,7 @@ export interface ServiceDeps {
   readonly version: string;
   readonly metrics: Metrics;
   readiness(): Promise<Readiness>;
-  /** The document of all routes, these included. Only asked when somebody reads it. */
+  /** The OpenAPI document of all routes. Called on the first read. */
   document(): OpenApiDocument;
 }
 

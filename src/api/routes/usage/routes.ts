@@ -67,7 +67,7 @@ export const usageGroup = z
   .meta({ id: 'UsageGroup' });
 
 const GROUP_VALUES_MAX = 200;
-/** A list of ids as large as this is 400 KB; all of them need no list. */
+/** So many ids are 400 KB. A request for all customers or metrics needs no list. */
 const BATCH_IDS_MAX = 10_000;
 
 const batchQuery = z.object({ next_page: cursor(usageBatchCursor).optional() });
@@ -171,7 +171,7 @@ function groupsRoute(deps: Deps): RouteDefinition {
   });
 }
 
-/** What to measure, apart from the metric. */
+/** The request without its metric. */
 export function groupsFromWire(
   query: z.output<typeof groupsQuery>,
   body: Omit<z.output<typeof groupsBody>, 'billable_metric_id'>,
