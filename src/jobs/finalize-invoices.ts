@@ -1,4 +1,4 @@
-/** The job that closes billing periods; `billing/invoices/finalization.ts` says what that means. */
+/** The job that finalizes usage invoices. Its work is in `billing/invoices/finalization.ts`. */
 import {
   FINALIZATION_JOB,
   type FinalizationDeps,
@@ -6,7 +6,7 @@ import {
 } from '../billing/invoices/finalization.ts';
 import type { JobKind } from './run-jobs.ts';
 
-/** Invoices of one transaction: enough to share queries, few enough to stay within seconds and memory. */
+/** Invoices per transaction: enough to share queries, few enough for a transaction of seconds. */
 const BATCH_MAX = 250;
 
 export function finalizationJobKind(deps: FinalizationDeps): JobKind {

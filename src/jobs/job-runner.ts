@@ -1,9 +1,9 @@
 /**
- * Runs what falls due, in the order of the instants (docs/jobs.md). Any number of processes may run it on
- * one database.
+ * Runs due jobs in the order of their due times (docs/jobs.md). Any number of processes may run it on one
+ * database.
  *
- * Owns: polling, the figures. How jobs are taken and done is in run-jobs.ts, what a job does in its kind.
- * Jobs that have failed are tried again beside the others: however long that takes, it holds up nobody.
+ * Owns: polling, the figures. Claiming and running jobs is in run-jobs.ts, the work of a job in its kind.
+ * Failed jobs are retried concurrently, so that retries do not delay other jobs.
  */
 
 import type { Logger } from 'pino';
@@ -17,35 +17,35 @@ import { type JobCounts, type JobKind, type JobRun, type RunDeps, runFailed, run
 export interface JobStats {
   /** Since the start, for every kind. */
   readonly counts: ReadonlyMap<string, JobCounts>;
-  /** As of the last poll that read them, a few seconds ago. */
+  /** As of the last read, a few seconds ago. */
   readonly queue: readonly QueueFigures[];
-  /** When the first of the jobs fell due that could be done now; null where there is none. */
+  /** Due time of the oldest job that can run now; null if there is none. */
   readonly oldestDue: Instant | null;
 }
 
 export interface JobRunner {
-  /** Does everything that is due at `dueAt`, also what that work makes due. One run at a time. */
+  /** Runs all jobs due at `dueAt`, including jobs that this work queues. One run at a time. */
   runDue(dueAt: Instant): Promise<JobRun>;
-  /** Tries all failed jobs that are due at `dueAt` once more, without waiting for the end of their pause. */
+  /** Retries all failed jobs due at `dueAt` once, without waiting for their retry delay. */
   retryFailed(dueAt: Instant): Promise<JobCounts>;
-  /** When the next job falls due that neither has failed nor waits for one; null where there is none. */
+  /** Due time of the next job that neither failed nor waits for a failed one; null if there is none. */
   nextAt(): Promise<Instant | null>;
-  /** Says in the log which failed jobs are left of those due at `dueAt`, if there are any. */
+  /** Logs the failed jobs that are left of those due at `dueAt`, if there are any. */
   logFailed(dueAt: Instant): Promise<void>;
   stats(): JobStats;
-  /** Reads the figures of the queue, which `stats` then shows. */
+  /** Reads the figures of the queue for `stats`. */
   readFigures(): Promise<void>;
-  /** Begins to poll. */
+  /** Starts polling. */
   start(): void;
   /** Stops polling and waits for the work in progress. */
   close(): Promise<void>;
 }
 
-/** A due job is done at the latest this long after it fell due, on an idle system. */
+/** On an idle system, the longest delay from a job's due time to its start. */
 const POLL_INTERVAL_MS = SECOND_MS;
-/** The figures of a long queue cost a scan of it. */
+/** Reading the figures scans the queue. */
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
-/** A log record is read by people. */
+/** Keeps the log record readable. */
 const FAILED_JOBS_LOGGED_MAX = 20;
 
 interface Deps {
@@ -118,7 +118,7 @@ export function createJobRunner({ db, clock, log, kinds }: Deps): JobRunner {
   };
 }
 
-/** Whoever waits for a run knows that all work of the runs before is done. */
+/** Serializes runs: when one resolves, all earlier ones have ended. */
 function oneAfterAnother() {
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -131,7 +131,7 @@ function oneAfterAnother() {
   };
 }
 
-/** Repeats `work`, each time so long after it has ended. */
+/** Repeats `work`, `intervalMs` after each end. */
 function createPoll(intervalMs: number, work: () => Promise<unknown>, log: Logger) {
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<unknown> = Promise.resolve();

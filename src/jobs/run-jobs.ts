@@ -1,6 +1,6 @@
 /**
- * Doing jobs in their order (docs/jobs.md): step by step, each step in batches, each batch in one
- * transaction. A job is deleted in the transaction that does its work, so it is done once.
+ * Runs jobs in order (docs/jobs.md): step by step, each step in batches, each batch in one transaction.
+ * A job is deleted in the transaction that does its work, so it runs exactly once.
  */
 
 import type { Logger } from 'pino';
@@ -13,11 +13,11 @@ import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
 
 export interface JobKind {
   readonly kind: string;
-  /** How many jobs one transaction takes at most. */
+  /** Most jobs per transaction. */
   readonly batchMax: number;
   /**
-   * Does the work of all `batch`, in its order, and writes everything through `tx`. Throwing undoes all of
-   * it; the jobs are then tried one by one.
+   * Does the work of all jobs of `batch`, in order, and writes everything through `tx`. If it throws, the
+   * transaction is rolled back and the jobs are retried one by one.
    */
   run(tx: Transaction, batch: readonly Job[]): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface JobCounts {
 }
 
 export interface JobRun extends JobCounts {
-  /** False where jobs are left that another transaction did not let go in time, or the runner was closed. */
+  /** False if another transaction held jobs for too long, or the runner was closed. */
   readonly isComplete: boolean;
 }
 
@@ -38,14 +38,14 @@ export interface RunDeps {
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
   readonly kinds: readonly JobKind[];
   isClosed(): boolean;
-  /** Told of every job that was done or has failed. */
+  /** Called with the numbers of completed and failed jobs. */
   count(kind: string, counts: JobCounts): void;
 }
 
-/** Another process may hold a batch for longer: whoever needs the step done asks again. */
+/** Another process may hold a batch for longer; callers then try again. */
 const STEP_WAIT_MS = 5 * SECOND_MS;
 
-/** Does all jobs that are due at `dueAt` and have not failed before, also what they make due. */
+/** Runs all jobs that are due at `dueAt` and have not failed, including jobs that they queue. */
 export async function runSteps(deps: RunDeps, dueAt: Instant): Promise<JobRun> {
   const kinds = deps.kinds.map(({ kind }) => kind);
   let total = NONE;
@@ -56,16 +56,16 @@ export async function runSteps(deps: RunDeps, dueAt: Instant): Promise<JobRun> {
     const batch = await runBatch(deps, kind, (tx) => takeStep(tx, kinds, step, kind.batchMax));
     total = sumOf(total, batch);
     if (batch !== NONE) continue;
-    // Others hold what is left of the step, and nothing behind it may begin.
+    // Other processes hold the rest of the step, and later steps must not start before it ends.
     if (!(await awaitStep(deps.db, kinds, step, STEP_WAIT_MS))) break;
   }
   return { ...total, isComplete: false };
 }
 
-/** Failed jobs that one pass tries again; the next pass goes on. */
+/** Most failed jobs retried per pass; the next pass continues. */
 const RETRIES_PER_PASS_MAX = 1_000;
 
-/** Tries failed jobs once more: those whose pause is over at `retryBy`, an instant of real time; null: all. */
+/** Retries failed jobs whose retry delay ends by `retryBy`, an instant of real time; null: all. */
 export async function runFailed(deps: RunDeps, dueAt: Instant, retryBy: Instant | null): Promise<JobCounts> {
   const kinds = deps.kinds.map(({ kind }) => kind);
   const failed = await loadFailedJobs(deps.db, kinds, { dueAt, retryBy, limit: RETRIES_PER_PASS_MAX });
@@ -80,7 +80,7 @@ export async function runFailed(deps: RunDeps, dueAt: Instant, retryBy: Instant 
   return total;
 }
 
-/** One transaction's worth. `NONE` where there was nothing to take. */
+/** Runs one batch in one transaction. Returns `NONE` if no job was available. */
 async function runBatch(
   deps: RunDeps,
   kind: JobKind,
@@ -109,7 +109,7 @@ async function runBatch(
   return counts;
 }
 
-/** At once, so that a job that cannot be done costs the others of its batch nothing. */
+/** Runs the jobs of a failed batch at once, so that one failing job does not delay the others. */
 async function runOneByOne(deps: RunDeps, kind: JobKind, jobs: readonly Job[]): Promise<JobCounts> {
   const kinds = deps.kinds.map((one) => one.kind);
   let total: JobCounts = { done: 0, failed: 0 };
@@ -132,7 +132,7 @@ async function postpone(deps: RunDeps, job: Job, error: unknown): Promise<JobCou
   return counts;
 }
 
-/** The database's own words where it refused: around them stands the whole statement. */
+/** For database errors, the message of PostgreSQL: the message around it contains the whole statement. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message : error.message;

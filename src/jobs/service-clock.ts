@@ -1,7 +1,7 @@
 /**
- * The service's clock. Normally the system's; with SANDBOX_NOW one that stands still until it is moved,
- * so that a month can be closed in a test. The sandbox clock is kept in the database and never goes back:
- * a restart goes on at the later of the stored instant and SANDBOX_NOW.
+ * The service's clock. By default it is the system clock. With SANDBOX_NOW it stands still until it is
+ * advanced, for example to close a month in a test. The sandbox clock is stored in the database and never
+ * goes back: a restart continues at the later of the stored instant and SANDBOX_NOW.
  */
 import { type Clock, systemClock } from '../core/clock.ts';
 import { invalid, Refusal } from '../core/errors.ts';
@@ -11,23 +11,23 @@ import { advanceServiceClock } from '../store/service-clock.ts';
 import type { JobRunner } from './job-runner.ts';
 
 export interface ServiceClock extends Clock {
-  /** Null where the system's clock is used. */
+  /** Null with the system clock. */
   readonly sandbox: SandboxClock | null;
 }
 
 export interface SandboxClock {
   /**
-   * Moves the clock to `to`, stopping at every instant at which work falls due, and answers when all that
-   * fell due is done. Jobs that have failed are tried again first; those that fail hold up their subjects
-   * and not the clock, and the log says so. Refuses to go back (`invalid`), and gives up (`unavailable`)
-   * where another transaction holds what is due for minutes.
+   * Advances the clock to `to`, stopping at every due time of a job, and resolves when all due jobs have run.
+   * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged.
+   * Refuses to go back (`invalid`). Refuses with `unavailable` if another transaction holds due jobs for
+   * minutes.
    */
   advance(to: Instant, jobs: ClockJobs): Promise<Instant>;
 }
 
 export type ClockJobs = Pick<JobRunner, 'nextAt' | 'runDue' | 'retryFailed' | 'logFailed'>;
 
-/** Each waits for some seconds: a process that does a batch of jobs, or a request, lets go of them by then. */
+/** Each wait takes some seconds, together longer than any batch of jobs or request. */
 const WAITS_MAX = 120;
 
 export async function createServiceClock(db: Database, sandboxNow: Instant | null): Promise<ServiceClock> {

@@ -1,11 +1,11 @@
-/** What was paid for a commit. */
+/** The cost basis of commits: the price paid per granted unit. */
 import { type Decimal, divideTo20Places, sum, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 
 /**
- * What was paid for one unit that is granted: the invoiced total ÷ the granted total, 0 without an invoice
- * schedule. `fiatPerAccessUnit` converts where the amounts differ in unit; null where nothing is known to:
- * then, and where nothing is granted, the answer is null.
+ * The price paid per granted unit: invoiced total ÷ granted total, 0 without an invoice schedule.
+ * `fiatPerAccessUnit` converts amounts in different units; null if there is no conversion. Returns null
+ * without a needed conversion, and if nothing is granted.
  */
 export function costBasis(commit: Commit, fiatPerAccessUnit: Decimal | null): Decimal | null {
   const { accessSchedule, invoiceSchedule } = commit;

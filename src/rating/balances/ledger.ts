@@ -1,8 +1,8 @@
 /**
- * The ledger of a commit or credit and its balance (docs/contracts.md, "Balances"). Both are computed from
- * its terms and from what has become of it whenever they are read; nothing of them is stored. Pure.
+ * The ledger and the balance of a commit or credit (docs/contracts.md, "Balances"). Both are computed from
+ * its terms and `LedgerFacts` on every read; neither is stored. Pure.
  *
- * Each segment of the access schedule is a bucket: it is granted, moved, and what is left of it expires.
+ * Each segment of the access schedule is a bucket: its amount is granted, may roll over, and the rest expires.
  */
 import { type Decimal, maximum, sum, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -16,18 +16,18 @@ import {
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
 
-/** What has become of a commit, as far as its own terms do not say it. */
+/** Facts about a commit that its own terms do not contain. */
 export interface LedgerFacts {
   readonly now: Instant;
-  /** Where the access of all segments ends at the latest; null: nowhere, as for commits of a customer. */
+  /** The latest end of access for all segments. Null: no limit, as for commits of a customer. */
   readonly contractEnd: Instant | null;
-  /** Whether a payment that has not come in yet withholds the whole amount. */
+  /** Whether the whole amount is withheld because a payment is outstanding. */
   readonly isWithheld: boolean;
-  /** One for a segment at most. */
+  /** At most one per segment. */
   readonly rolledOver: readonly RolledAmount[];
 }
 
-/** The ledger as it reads at `facts.now`, and what its open segments come to then. */
+/** The ledger at `facts.now`, and the balance of the segments open then. */
 export function balanceOf(commit: Commit, facts: LedgerFacts): Balance {
   if (facts.isWithheld) return { balance: ZERO, ledger: [] };
   const { now } = facts;
@@ -40,11 +40,11 @@ export function balanceOf(commit: Commit, facts: LedgerFacts): Balance {
   return { balance: maximum(sum(usable.map((entry) => entry.amount)), ZERO), ledger };
 }
 
-/** A segment and what ends it. */
+/** A segment and its end. */
 interface Bucket {
   readonly segment: AccessSegment;
   readonly grantKind: LedgerEntryKind;
-  /** When its own end, its contract's, its commit's archiving or a renewal closes it; maybe before it has begun. */
+  /** The earliest of its own end, its contract's end, archiving and renewal. May lie before its start. */
   readonly closesAt: Instant;
   readonly rolled: RolledAmount | null;
 }
@@ -70,9 +70,8 @@ function isOpenAt({ segment, closesAt }: Bucket, at: Instant): boolean {
 }
 
 /**
- * What is granted is on record from the beginning, what a closed segment loses once it has closed. One that
- * closes before it has begun loses its amount where it would have got it, so that no sum up to any instant
- * counts it.
+ * The grant is listed from the start, the expiration once the segment has closed. A segment that closes before
+ * its start expires at its start, so that the amount counts in no balance.
  */
 function bucketEntries({ segment, grantKind, closesAt, rolled }: Bucket, now: Instant): LedgerEntry[] {
   const granted = entryOf(segment, grantKind, segment.amount, segment.startingAt);

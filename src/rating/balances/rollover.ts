@@ -1,7 +1,8 @@
 /**
- * What of a contract's commits and credits moves to the contract that renews it (docs/contracts.md,
- * "Transitions"): one commit of the newer contract for each source, with a segment for each segment that
- * takes part. Pure. Ids are derived from those of the source: computing it again gives the same commits.
+ * Rollover: the part of a contract's commits and credits that moves to the renewing contract
+ * (docs/contracts.md, "Transitions"). Each source commit becomes one commit of the newer contract, with one
+ * segment per segment that rolls over. Pure. Ids are derived from the source, so a recomputation gives the
+ * same commits.
  */
 import { type Decimal, minimum, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';
@@ -15,17 +16,16 @@ export type Renewal = Pick<Contract, 'id' | 'startingAt' | 'endingBefore'>;
 
 export interface RolloverSource {
   readonly commit: Commit;
-  /** The older contract, before the renewal has ended it or after. */
+  /** The older contract, before or after the renewal ended it. */
   readonly contract: Pick<Contract, 'id' | 'endingBefore'>;
-  /** Whether a payment that has not come in yet withholds the amount. */
+  /** Whether the amount is withheld because a payment is outstanding. */
   readonly isWithheld: boolean;
 }
 
 /**
- * The commit that the source becomes, or stays, in the newer contract; null where nothing moves and
- * nothing has moved before. `earlier` is what the source has become already: it keeps all that the newer
- * contract shows of it but its amounts, and a segment that does not take part any more is left with 0. An
- * archived one stays as it is.
+ * The commit of the newer contract for `source`; null if nothing rolls over and nothing has rolled over before.
+ * `earlier` is the commit from an earlier computation. Only its amounts change: a segment that no longer rolls
+ * over gets amount 0. An archived `earlier` does not change.
  */
 export function rolledOver(source: RolloverSource, renewal: Renewal, earlier: Commit | null): Commit | null {
   if (earlier !== null && earlier.archivedAt !== null) return earlier;
@@ -48,14 +48,14 @@ export function rolledOver(source: RolloverSource, renewal: Renewal, earlier: Co
   return segments.length === 0 ? null : heirOf(commit, contract.id, segments, renewal);
 }
 
-/** A fraction of what was granted, as far as it is left; exact. `fraction` is from 0 to 1. */
+/** `granted` × `fraction`, at most `left`; exact. `fraction` is from 0 to 1. */
 function rolledAmount(granted: Decimal, fraction: Decimal, left: Decimal): Decimal {
   return minimum(left, fraction.times(granted));
 }
 
 /**
- * Segments that are open at the renewal, and those that would open later. One that has moved before has
- * been cut at the renewal since then. What closed before the renewal, with its contract for one, has expired.
+ * True for segments that are open at the renewal or would open later. A segment that rolled over before was
+ * cut at the renewal by that. Segments that closed before the renewal have expired.
  */
 function takesPart(
   segment: AccessSegment,
@@ -69,14 +69,14 @@ function takesPart(
   return isOpen && !hasEnded && !wasArchived && !isWithheld;
 }
 
-/** As long as the newer contract, or as long as the source where that has no end. */
+/** Lasts as long as the newer contract; if that has no end, as long as the source. */
 function opened(id: string, source: AccessSegment, amount: Decimal, renewal: Renewal): AccessSegment {
   const { startingAt, endingBefore } = renewal;
   const length = source.endingBefore - source.startingAt;
   return { id, amount, startingAt, endingBefore: endingBefore ?? startingAt + length };
 }
 
-/** What a rollover is paid for and named after is its source; nobody made it. */
+/** A rollover takes name and payment from its source, and has no creator. */
 function heirOf(
   source: Commit,
   contractId: string,
@@ -100,12 +100,12 @@ function heirOf(
   };
 }
 
-/** Which segment of the newer contract a segment of the older one has moved to. */
+/** The id of the newer contract's segment for a segment of the older one. */
 function rolledSegmentId(newContractId: string, segmentId: string): string {
   return derivedId('rollover segment', newContractId, segmentId);
 }
 
-/** What the commit in the newer contract, `heir`, has taken from the segments of its source. */
+/** The amounts that `heir`, the commit of the newer contract, took from the segments of its source. */
 export function rolledAmounts(source: Commit, heir: Commit, renewal: Renewal): RolledAmount[] {
   const taken = new Map(heir.accessSchedule.segments.map((one) => [one.id, one.amount]));
   return source.accessSchedule.segments.flatMap(({ id }) => {

@@ -1,12 +1,12 @@
 /**
- * Composite products that would be part of their own base. Pure.
+ * Finds cycles of composite products, which must not be part of their own base. Pure.
  *
- * A composite counts the spend of the products that it names by id or by tag; of composites only if it
- * opts in (`include_composite_spend`). A chain of such composites must not come back to its start.
+ * A composite counts the spend of products that it names by id or tag. It counts composites only if it opts in
+ * (`include_composite_spend`).
  */
 import type { ProductVersion } from '../../core/catalogue.ts';
 
-/** What decides which products a composite counts, and which composites count it. */
+/** The terms that decide which products a composite counts, and which composites count it. */
 interface CompositeVersion extends Pick<ProductVersion, 'startingAt' | 'tags'> {
   readonly compositeProductIds: readonly string[];
   readonly compositeTags: readonly string[];
@@ -20,8 +20,8 @@ interface Composite {
 }
 
 /**
- * The ids on the way from a product back to itself, at whatever time that happens; null where it never
- * does. `composites` are all composite products, that one among them.
+ * The ids of a cycle through the product, at any time; null if there is none. `composites` are all composite
+ * products, including that one.
  */
 export function compositeCycle(composites: readonly Composite[], productId: string): string[] | null {
   const starts = new Set(composites.flatMap(({ versions }) => versions.map(startOf)));
@@ -39,7 +39,7 @@ function startOf({ startingAt }: CompositeVersion): number {
   return startingAt ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Searches breadth first, so that the shortest way is told. */
+/** Breadth first, so the shortest cycle is found. */
 function wayBack(
   inForce: ReadonlyMap<string, CompositeVersion | undefined>,
   productId: string,

@@ -1,7 +1,7 @@
 /**
- * Invoice lines over time and their sums: windows of an hour or a day, totals by pricing unit.
+ * Breakdowns of invoice lines by hour or day, and totals by pricing unit.
  *
- * Works on lines and their recorded windows, be they computed now or frozen with a finalized invoice.
+ * Works on lines with recorded windows, both of drafts and of finalized invoices.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -13,7 +13,7 @@ export type WindowSize = 'hour' | 'day';
 
 const WINDOW_MS: Record<WindowSize, number> = { hour: HOUR_MS, day: DAY_MS };
 
-/** A line's share of one window: the line as on the invoice, with the window's quantity and total. */
+/** A line's share of one window: the invoice line with the window's quantity and total. */
 export interface BreakdownLine<Line extends InvoiceLine = InvoiceLine> {
   /** Position of the line on the invoice. */
   readonly position: number;
@@ -28,7 +28,7 @@ export interface BreakdownWindow<Line extends InvoiceLine = InvoiceLine> {
   readonly lines: readonly BreakdownLine<Line>[];
 }
 
-/** Start, whole UTC hours or days, end: the first and last window may be shorter than the others. */
+/** Start, all full UTC hours or days between, and end: the first and last window may be shorter. */
 export function windowBoundaries(period: Interval, size: WindowSize): Instant[] {
   const step = WINDOW_MS[size];
   const boundaries = [period.start];
@@ -38,14 +38,14 @@ export function windowBoundaries(period: Interval, size: WindowSize): Instant[] 
   return boundaries;
 }
 
-/** Each line's windows under its position on the invoice. */
+/** The windows of all lines, with each line's position on the invoice. */
 export function lineWindows(lines: readonly RatedLine[]): LineWindow[] {
   return lines.flatMap((line, position) => line.windows.map((amount) => ({ position, ...amount })));
 }
 
 /**
- * The breakdown of an invoice: every window of the period in order, empty ones too, each with the lines
- * that moved in it. `windows` are recorded windows of the same size or finer ones that fit into it.
+ * The breakdown of an invoice: every window of the period in order, including empty ones, each with the lines
+ * that changed in it. `windows` are recorded windows of the same size, or finer ones that fit into it.
  */
 export function breakdownWindows<Line extends InvoiceLine>(
   lines: readonly Line[],
@@ -96,7 +96,7 @@ export function invoiceTotal(
   return totalsByCreditType(lines).get(creditTypeId) ?? ZERO;
 }
 
-/** A line that went up and down again inside the window has nothing to show in it. */
+/** Leaves out lines that rose and fell back within the window. */
 function cellLines<Line extends InvoiceLine>(
   cell: ReadonlyMap<number, LineWindow>,
   lines: readonly Line[],

@@ -1,9 +1,9 @@
 /**
- * Late usage of an issued invoice: by how much a computation of today's events under the terms of the
- * invoice differs from what was frozen (docs/invoices.md, "Late usage").
+ * Late usage of an issued invoice: the difference between a recomputation from today's events, under the
+ * invoice's terms, and the issued lines (docs/invoices.md, "Late usage").
  *
- * Compared are whole line keys: a late event moves the counter, and with it tiers and segments that it does
- * not lie in, so the difference of single lines says nothing that anyone could act on.
+ * Compares whole line keys. A late event moves the counter and so changes later tiers and segments too, which
+ * makes differences of single lines meaningless.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { InvoiceLine, InvoiceWarning } from '../../core/invoice.ts';
@@ -22,11 +22,11 @@ export interface LateUsage {
   readonly presentationGroupValues: Readonly<Record<string, string>>;
   /** Negative where late events lower the usage. */
   readonly quantity: Decimal;
-  /** What it would have cost in time, before commits and credits; null where it has no rate. */
+  /** The price if it had been on time, before commits and credits; null without a rate. */
   readonly price: { readonly creditTypeId: string; readonly total: Decimal } | null;
 }
 
-/** In the order in which the recomputed lines stand, then what has no rate. Empty where nothing is late. */
+/** In the order of the recomputed lines, followed by usage without a rate. Empty if nothing is late. */
 export function lateUsage(now: InvoiceUsage, frozen: InvoiceUsage): LateUsage[] {
   const late = new Map<string, LateUsage>();
   for (const usage of usagesOf(now)) add(late, usage);
@@ -45,7 +45,7 @@ function usagesOf({ lines, warnings }: InvoiceUsage): LateUsage[] {
   return [...billed, ...warnings.map((warning) => ({ ...warning, price: null }))];
 }
 
-/** The name is that of the first: the recomputed one, where there is one. */
+/** Keeps the first name, which is the recomputed line's if there is one. */
 function add(late: Map<string, LateUsage>, usage: LateUsage): void {
   const key = keyOf(usage);
   const { productId, productName, pricingGroupValues, presentationGroupValues, quantity, price } = usage;
@@ -58,7 +58,7 @@ function add(late: Map<string, LateUsage>, usage: LateUsage): void {
   );
 }
 
-/** Both have one, in the same unit, or neither does: the unit is part of the key. */
+/** Both have a price in the same unit, or neither does, because the unit is part of the key. */
 function addedPrice(a: LateUsage['price'], b: LateUsage['price']): LateUsage['price'] {
   return a === null || b === null ? null : { ...a, total: a.total.plus(b.total) };
 }

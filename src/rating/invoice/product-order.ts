@@ -1,13 +1,13 @@
-/** The order of products on an invoice: that of the rate card, those missing from it afterwards by name. */
+/** The order of products on an invoice: in rate card order, then products not on the card by name. */
 import { compareText } from '../usage/group-values.ts';
 
 export interface NamedProduct {
   readonly id: string;
-  /** The name that sorts the product, one for all its lines. */
+  /** The name to sort by, the same for all lines of the product. */
   readonly name: string;
 }
 
-/** The products in the order in which their lines stand. `productOrder` lists product ids. */
+/** The products in invoice order. `productOrder` lists product ids. */
 export function sortProducts<P extends NamedProduct>(
   products: readonly P[],
   productOrder: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * Rates the usage products of a contract over one billing period: from metered usage and rates to the
- * lines of an invoice and their distribution over time.
+ * Rates the usage products of a contract for one billing period: computes invoice lines and their distribution
+ * over time from metered usage, the rates of the card and the contract's overrides.
  *
- * Owns: which segments give lines, zero lines and warnings. Does not own: what a price is (rates/), what a
- * quantity is (usage/), nor where usage and rates come from. Commits and credits do not pay for lines yet.
+ * Owns: which segments give lines, zero lines and warnings. Does not own: prices and overrides (rates/),
+ * quantities (usage/), loading the input. There is no drawdown of commits and credits yet.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
@@ -38,7 +38,7 @@ interface Context {
   readonly usageFilters: readonly UsageFilter[];
 }
 
-/** A segment that is priced and entitled. */
+/** A priced, entitled segment. */
 interface BilledSegment {
   readonly segment: Segment;
   readonly terms: LineTerms;
@@ -46,8 +46,8 @@ interface BilledSegment {
 }
 
 /**
- * The lines of a usage invoice, in invoice order, and what could not be priced. Pure. Throws where the
- * input contradicts itself (usage missing, steps outside the period): such a case is a bug of the caller.
+ * The lines of a usage invoice in invoice order, and warnings for usage without a price. Pure. Throws if the
+ * input is inconsistent (usage missing, steps outside the period), which is a bug of the caller.
  */
 export function rateUsage(input: UsageRatingInput): UsageRating {
   assertBoundaries(input);
@@ -69,8 +69,8 @@ export function rateUsage(input: UsageRatingInput): UsageRating {
 }
 
 /**
- * Parts that name a line for ever: the same terms and usage give the same parts at every recomputation.
- * For `derivedId`, together with the invoice's id.
+ * The parts from which `derivedId` computes a line's id, together with the invoice's id. The same terms and
+ * usage give the same parts on every recomputation.
  */
 export function lineIdParts(line: UsageInvoiceLine): string[] {
   return [
@@ -91,12 +91,12 @@ function rateProduct({ product, rates }: ProductOnCard, context: Context): Usage
   );
   const { lines, warnings } = joined(rated);
   if (lines.length > 0) return { lines: byStart(lines), warnings: byStart(warnings) };
-  // A product without group keys shows on every invoice, once, even when nothing was used.
+  // A product without group keys has at least one line on every invoice, a zero line without usage.
   const zeroLine = rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null;
   return { lines: zeroLine === null ? [] : [zeroLine], warnings: byStart(warnings) };
 }
 
-/** Keys come in the order of their values: a stable sort by start leaves values and tiers in theirs. */
+/** A stable sort by start: items of one start keep the order of group values and tiers. */
 function byStart<Dated extends { readonly interval: Interval }>(dated: readonly Dated[]): Dated[] {
   return dated.toSorted((a, b) => a.interval.start - b.interval.start);
 }
@@ -105,7 +105,7 @@ function joined(parts: readonly UsageRating[]): UsageRating {
   return { lines: parts.flatMap(({ lines }) => lines), warnings: parts.flatMap(({ warnings }) => warnings) };
 }
 
-/** `zeroLine` is what a product without group keys shows if it has no other line. */
+/** `zeroLine` is the line of a product without group keys that has no other line. */
 function rateLineKey(
   product: Product,
   key: LineKey,
@@ -133,7 +133,7 @@ function rateLineKey(
       ? null
       : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.terms.rate), false);
   if (lines.length === 0) {
-    // Usage that came to no quantity (all of it rounded away, or values of 0) is shown as one zero line.
+    // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
     const usedZero = zero(billed.findLast(({ movement }) => hasUsage(movement)));
     if (usedZero !== null) lines.push(usedZero);
   }

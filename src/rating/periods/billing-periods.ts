@@ -1,9 +1,9 @@
 /**
  * Usage billing periods of a contract (docs/rating.md, "Billing periods").
  *
- * Boundaries are anchor + k × step, months clamped to their length and always stepped from the anchor.
- * The first period runs from the contract's start to the next boundary, the last one to its end. k is
- * computed, never searched for, so that a far anchor costs nothing.
+ * Boundaries are anchor + k × step. Steps in months count from the anchor, and days beyond a month's end are
+ * clamped to its last day. The first period runs from the contract's start to the next boundary, the last one
+ * to its end. k is computed, not searched, so a distant anchor costs nothing.
  */
 import type { StatementFrequency, StatementSchedule } from '../../core/catalogue.ts';
 import { assert, Refusal } from '../../core/errors.ts';
@@ -25,7 +25,7 @@ export interface PeriodTerms {
   readonly contract: OpenInterval;
 }
 
-/** A century of weeks: more than this in one answer is a mistake of the caller. */
+/** A century of weeks: a request for more periods is a mistake. */
 const PERIODS_MAX = 5_300;
 const WEEK_MS = 7 * DAY_MS;
 
@@ -35,7 +35,7 @@ const MONTHS_PER_PERIOD: Record<Exclude<StatementFrequency, 'WEEKLY'>, number> =
   ANNUAL: 12,
 };
 
-/** The period that `at` lies in, or null before the contract's start and from its end on. */
+/** The period that contains `at`; null before the contract's start and from its end on. */
 export function periodContaining(terms: PeriodTerms, at: Instant): Interval | null {
   if (!contains(terms.contract, at)) return null;
   const anchor = anchorOf(terms);
@@ -43,24 +43,23 @@ export function periodContaining(terms: PeriodTerms, at: Instant): Interval | nu
   return clipped(terms, anchor, k);
 }
 
-/** A billing period that one invoice bills as a whole. */
+/** A billing period that one invoice bills completely. */
 export function wholePeriod(period: Interval): BilledPeriod {
   return { ...period, countedFrom: period.start };
 }
 
-/** The period that begins with the contract. Null for a contract of no length. */
+/** The first period. Null for a contract of zero length. */
 export function firstPeriod(terms: PeriodTerms): Interval | null {
   return periodContaining(terms, terms.contract.start);
 }
 
-/** The period after `period`, or null where the contract ends with it. */
+/** The period after `period`; null if the contract ends with it. */
 export function nextPeriod(terms: PeriodTerms, period: Interval): Interval | null {
   return periodContaining(terms, period.end);
 }
 
 /**
- * All periods that share at least an instant with `interval`, ascending. Refuses (`invalid`) a range
- * that holds more than 5,300 of them.
+ * All periods that overlap `interval`, ascending. Refuses (`invalid`) a range with more than 5,300 periods.
  */
 export function periodsOverlapping(terms: PeriodTerms, interval: Interval): Interval[] {
   const range = intersect(interval, terms.contract);
@@ -85,8 +84,8 @@ function clipped(terms: PeriodTerms, anchor: Instant, k: number): Interval {
 }
 
 /**
- * FIRST_OF_MONTH means calendar months, quarters and years. A week has no first of month: its
- * boundaries are at midnight of the contract's starting weekday.
+ * FIRST_OF_MONTH means calendar months, quarters and years. Weekly periods start at midnight of the weekday
+ * on which the contract starts.
  */
 function anchorOf({ schedule, contract }: PeriodTerms): Instant {
   switch (schedule.day) {
@@ -111,7 +110,7 @@ function boundary(frequency: StatementFrequency, anchor: Instant, k: number): In
 /** The greatest k whose boundary is at or before `at`. */
 function lastBoundaryIndex(frequency: StatementFrequency, anchor: Instant, at: Instant): number {
   if (frequency === 'WEEKLY') return Math.floor((at - anchor) / WEEK_MS);
-  // The boundary of this k lies in the month of `at` or before it; the next one lies in a later month.
+  // The boundary of this k is in or before the month of `at`; the next one is in a later month.
   const k = Math.floor((monthNumber(at) - monthNumber(anchor)) / MONTHS_PER_PERIOD[frequency]);
   return boundary(frequency, anchor, k) <= at ? k : k - 1;
 }

@@ -1,4 +1,4 @@
-/** The dates and shares of a recurring invoice schedule (docs/contracts.md, "Schedules"). Pure. */
+/** The dates and amounts of a recurring invoice schedule (docs/contracts.md, "Schedules"). Pure. */
 import { isFiat, USD_CENTS } from '../../core/credit-types.ts';
 import { Decimal, divideTo20Places, ONE, roundDecimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -33,7 +33,7 @@ interface RecurringAmount extends Pick<RecurringScheduleInput, 'amountDistributi
   readonly quantity: Decimal;
 }
 
-/** One item for each date. Prices are in `creditTypeId`, in its own denomination. */
+/** One item per date. Prices are in `creditTypeId`, in its own denomination. */
 export function recurringItems(
   dates: readonly Instant[],
   { unitPrice, quantity, amountDistribution }: RecurringAmount,
@@ -47,7 +47,7 @@ export function recurringItems(
   });
 }
 
-/** Shares of the unit price; the quantity stays. Rounded ones go down to the minor unit, the rest is in the last. */
+/** Splits the unit price. Rounded shares are rounded down to the minor unit; the last one gets the rest. */
 function sharesOf(
   unitPrice: Decimal,
   count: number,
@@ -64,7 +64,7 @@ function sharesOf(
   return [...all(rounded).slice(1), last];
 }
 
-/** US dollars are counted in cents; other currencies in whole units of which a hundredth is the smallest coin. */
+/** Amounts in US dollars are in cents; other currencies are in major units with two decimal places. */
 function minorUnitPlaces(creditTypeId: string): number {
   return creditTypeId === USD_CENTS.id || !isFiat(creditTypeId) ? 0 : 2;
 }

@@ -1,12 +1,12 @@
-/** The date that readers of a contract see as the anchor of its billing periods. */
+/** The anchor of a contract's billing periods, as shown in answers. */
 import { assert } from '../../core/errors.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Instant } from '../../core/time.ts';
 import { firstPeriod } from './billing-periods.ts';
 
 /**
- * A boundary of the billing periods: the given date with CUSTOM_DATE, the contract's start with
- * CONTRACT_START, and with FIRST_OF_MONTH the first boundary after the start.
+ * A boundary of the billing periods. CUSTOM_DATE: the given date. CONTRACT_START: the contract's start.
+ * FIRST_OF_MONTH: the first boundary after the start.
  */
 export function statementAnchor(contract: Contract): Instant {
   const { statementSchedule: schedule, startingAt } = contract;

@@ -19,7 +19,7 @@ export interface SubscriptionPeriods {
   readonly next: Interval | null;
 }
 
-/** The period around `now` and its neighbours; before the start only the first one, as the next. */
+/** The previous, current and next period at `now`; before the start only the next one, which is the first. */
 export function subscriptionPeriods(
   contract: Contract,
   subscription: Subscription,
@@ -49,9 +49,8 @@ function subscriptionPeriodTerms(contract: Contract, subscription: Subscription)
 }
 
 /**
- * Boundaries are counted from the subscription's own anchor, else from the contract's. With a longer
- * frequency than the contract's usage invoices they are counted from the start of the usage period that
- * the subscription begins in.
+ * The anchor is the subscription's own, otherwise the contract's. If the frequency is longer than that of the
+ * contract's usage invoices, it is the start of the usage period in which the subscription starts.
  */
 export function subscriptionAnchor(
   contract: Contract,

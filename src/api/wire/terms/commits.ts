@@ -1,6 +1,6 @@
 /**
- * Commits and credits on the wire: what is sent, what is answered in v1 and v2, the template of a package,
- * and the patch of an edit. A plain field of all of them stands in `plain`, and nowhere else here.
+ * Commits and credits on the wire: requests, answers of v1 and v2, templates of packages, and patches of
+ * edits. A plain field that all of these forms share is declared in `plain` only.
  */
 import { z } from 'zod';
 import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
@@ -39,7 +39,7 @@ import {
 } from './schedules.ts';
 import { applicability, fraction, hierarchyAccess, priority, rateTarget } from './scope.ts';
 
-/** The plain fields of commits and credits, in all of their forms. */
+/** The plain fields that all forms share. */
 const plain = {
   name: described('Shown on invoices.', optional(text)),
   description: optional(anyText),
@@ -62,7 +62,7 @@ const ledgerEntry = record(
   { id: { answered: 'LedgerEntry' } },
 );
 
-/** What commits and credits of contracts have in common. */
+/** Fields that commits and credits of contracts share. */
 const common = {
   id: answered(id),
   contractId: answered(called('contract', optional(reference))),
@@ -80,7 +80,7 @@ const common = {
   archivedAt: answered(optional(instant)),
 };
 
-/** A credit has a type of its own, which is not sent. */
+/** Credits are a type of their own, which requests do not name. */
 const purchaseType = kind<'PREPAID' | 'POSTPAID', Commit['type']>(
   enumIn(['PREPAID', 'POSTPAID']),
   z.enum(['PREPAID', 'POSTPAID']),
@@ -121,7 +121,7 @@ export const commit = record(
   { id: { sent: 'CommitInput', answered: 'Commit' } },
 );
 
-/** Of v2: an edit can add a commit that is withheld until it is paid. */
+/** v2: an edit can add a commit that is withheld until it is paid. */
 export const commitV2 = record(
   { ...commitFields, invoiceSchedule: optional(invoiceScheduleV2), paymentGate: optional(paymentGate) },
   { id: { sent: 'CommitInputV2', answered: 'CommitV2' } },
@@ -137,7 +137,7 @@ const creditFields = {
   rolledOverFrom: answered(optional(record({ commitId: called('credit_id', id), contractId: id }))),
 };
 
-/** What a credit has no fields for. */
+/** Values of the fields that credits do not have. */
 const OF_CREDITS = {
   type: 'CREDIT',
   invoiceSchedule: null,
@@ -211,20 +211,20 @@ export const creditPatch = record(
   { id: { sent: 'UpdateCreditInput', answered: 'CreditUpdate' } },
 );
 
-/** What an answer shows besides the commit's own terms. */
+/** Data that answers show besides the commit's own terms. */
 export interface CommitContext {
   readonly names: TermNames;
-  /** By id: the recurring terms that may have made commits. */
+  /** Recurring terms that may have created commits, by id. */
   readonly recurringCommits: ReadonlyMap<string, RecurringCommit>;
-  /** By commit; null where balances were not asked for. */
+  /** By commit; null if balances were not requested. */
   readonly balances: ReadonlyMap<string, Balance> | null;
   readonly includeBalance: boolean;
   readonly includeLedgers: boolean;
-  /** By commit; absent where it cannot be told. */
+  /** By commit; absent where it is unknown. */
   readonly costBases: ReadonlyMap<string, Decimal>;
 }
 
-/** A commit or credit with everything that answers show of it. */
+/** A commit or credit with all data that answers show. */
 export function commitView(from: Commit, context: CommitContext) {
   const { names, includeBalance, includeLedgers } = context;
   const balance = context.balances?.get(from.id);

@@ -1,4 +1,4 @@
-/** All terms together: of a contract, of an edit that adds some, of a package. */
+/** All terms of a contract, of the additions of an edit, or of a package. */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import { defaulted, type Kind, list, optional, optionalMany } from '../description.ts';
@@ -34,16 +34,16 @@ import {
 } from './subscriptions.ts';
 import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
 
-/** Far above any contract; keeps one call's transaction within seconds. */
+/** Far above any contract. Keeps the transaction of one call within seconds. */
 export const TERMS_MAX = 1_000;
 export const OVERRIDES_MAX = 5_000;
 
-/** Answers leave out an empty list. */
+/** A list that answers leave out if it is empty. */
 export function many<Sent, Stored>(of: Kind<Sent, Stored>, max = TERMS_MAX) {
   return optionalMany(list(of, { max }), []);
 }
 
-/** Answers have the list, empty or not. */
+/** A list that is always in answers. */
 function all<Sent, Stored>(of: Kind<Sent, Stored>, max = TERMS_MAX) {
   return defaulted(list(of, { max }), []);
 }
@@ -72,7 +72,7 @@ export const contractTermsV2 = {
   overrides: all(overrideV2),
 };
 
-/** Of v2 edits. */
+/** Additions of v2 edits. */
 export const addedTerms = {
   commits: many(commitV2),
   credits: many({ ...creditV2, input: credit.input }),
@@ -97,10 +97,10 @@ export const packageTerms = {
   ...thresholds,
 };
 
-/** What answers show besides the terms themselves. */
+/** Data that answers show besides the terms themselves. */
 export type TermsContext = SubscriptionContext & Omit<CommitContext, 'recurringCommits'>;
 
-/** Terms with everything that answers show of them. */
+/** Terms with all data that answers show. */
 export function termsView(terms: ContractTerms, context: TermsContext) {
   const { commits, recurringCommits } = terms;
   const byId = new Map(recurringCommits.map((one) => [one.id, one]));
@@ -117,7 +117,7 @@ export function termsView(terms: ContractTerms, context: TermsContext) {
   };
 }
 
-/** Terms as they were added: they have no balances yet. */
+/** Terms as an edit added them, without balances. */
 export function addedTermsView(terms: ContractTerms, context: SubscriptionContext) {
   const none = { balances: null, includeBalance: false, includeLedgers: false, costBases: new Map() };
   return termsView(terms, { ...context, ...none });

@@ -1,4 +1,4 @@
-/** Overrides on the wire, as templates too. An edit adds and removes them, and changes none. */
+/** Overrides on the wire, also as templates. Edits add and remove them but cannot change them. */
 import { z } from 'zod';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import {
@@ -79,7 +79,7 @@ const overwriteRate = reshaped(
 
 const tiers = list(record({ size: optional(exact()), multiplier: exact({ min: '0' }) }), { max: TIERS_MAX });
 
-/** Everything but the dates and the targets. */
+/** The fields that all forms share: all but dates and targets. */
 const plain = {
   id: answered(id),
   entitled: optional(truth),
@@ -109,7 +109,7 @@ const ofContract = {
   ),
 };
 
-/** v1 repeats the rate of an OVERWRITE beside it, as older clients read it. */
+/** v1 repeats the rate of an OVERWRITE in fields that older clients read. */
 const repeatedRate = {
   rateType: answered(optional(rateFields.rateType)),
   price: answered(rateFields.price),
@@ -126,7 +126,7 @@ export const overrideV2 = {
   input: override.input,
 };
 
-/** An override with everything that answers show of it. */
+/** An override with all data that answers show. */
 export function overrideView(from: Override) {
   const { overwriteRate: stored, tiers: overrideTiers, isCommitSpecific, target } = from;
   const rate = stored === null ? { ...NO_RATE, rateType: null } : describedRate(stored);
@@ -139,7 +139,7 @@ export function overrideView(from: Override) {
   };
 }
 
-/** The ids are those of other templates of the package. */
+/** Ids refer to other templates of the same package. */
 const specifierTemplate = record(
   {
     ...specifierFields,
@@ -159,7 +159,7 @@ export const overrideTemplate = record(
   { id: 'OverrideTemplate' },
 );
 
-/** A template with everything that answers show of it. */
+/** A template with all data that answers show. */
 export function overrideTemplateView(from: OverrideTemplate) {
   return { ...from, overrideTiers: from.tiers, target: from.isCommitSpecific ? from.target : null };
 }

@@ -1,4 +1,4 @@
-/** Whether a purchase has to be paid before it can be used. */
+/** Payment gates: whether a commit must be paid before its balance can be used. */
 import { PAYMENT_GATE_TYPES, STRIPE_PAYMENT_TYPES, TAX_TYPES } from '../../../core/terms/payment-gate.ts';
 import { described, optional } from '../description.ts';
 import { anyText, exact, oneOf, textMap, truth } from '../kinds.ts';

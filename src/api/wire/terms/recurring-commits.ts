@@ -1,4 +1,4 @@
-/** Recurring commits and credits on the wire. A plain field of all their forms stands in `plain`. */
+/** Recurring commits and credits on the wire. A plain field that all forms share is declared in `plain`. */
 import { z } from 'zod';
 import { COMMIT_PRORATIONS, RECURRENCE_FREQUENCIES } from '../../../core/terms/recurring-commits.ts';
 import {
@@ -28,14 +28,14 @@ const subscriptionFields = {
   prorateSeatIncreases: called('apply_seat_increase_config', within('is_prorated', truth)),
 };
 
-/** The subscription that a recurring term takes its quantity from. */
+/** The subscription that sets the quantity of a recurring term. */
 export const subscriptionConfig = record(subscriptionFields);
 
 const price = exact({ min: '0' });
 
 const invoiceAmount = record({ unitPrice: price, quantity: price, creditTypeId: id });
 
-/** A number of periods: there is no other unit. */
+/** A number of billing periods, the only unit. */
 const commitDuration = reshaped(
   record({
     value: whole(1, DURATION_PERIODS_MAX),
@@ -45,7 +45,7 @@ const commitDuration = reshaped(
   (value: number) => ({ value, unit: 'PERIODS' as const }),
 );
 
-/** The plain fields of recurring commits and credits, in all of their forms but the patch. */
+/** The plain fields that all forms but the patch share. */
 const plain = {
   id: answered(id),
   name: optional(text),
@@ -76,7 +76,7 @@ const prorationRounding = insideIfAny({ accessRounding, invoiceRounding });
 const creditFields = { ...plain, prorationRounding };
 const commitFields = { ...creditFields, invoiceAmount: optional(invoiceAmount) };
 
-/** What a term has of its contract, and not of a package. */
+/** Fields of terms of contracts, which templates do not have. */
 const ofContract = {
   contractId: answered(called('contract', reference)),
   startingAt: hour,
@@ -98,7 +98,7 @@ export const recurringCredit = readAs(
   (sent) => ({ ...sent, ...OF_CREDITS }),
 );
 
-/** A template names another one of its package. */
+/** Fields of templates, which refer to other templates of the package. */
 const ofPackage = {
   ...range,
   subscription: optional(
@@ -135,7 +135,7 @@ export const recurringCreditTemplate = readAs(
 
 const amountPatch = record(patched({ unitPrice: price, quantity: price }));
 
-/** It concerns what is made from now on. */
+/** Applies to commits created from now on. */
 const patchFields = {
   accessAmount: patchOf(amountPatch),
   endingBefore: described('Null: until the contract ends.', patchOf(optional(hour))),
@@ -153,7 +153,7 @@ export const recurringCommitPatch = record(
   { id: { sent: 'UpdateRecurringCommitInput', answered: 'RecurringCommitUpdate' } },
 );
 
-/** Answers show it as they show the patch of a commit. */
+/** Shown in answers like the patch of a recurring commit. */
 export const recurringCreditPatch = {
   ...recurringCommitPatch,
   input: record(

@@ -1,4 +1,4 @@
-/** Dates that are told from the start of a contract. */
+/** Dates relative to the start of a contract. */
 import { z } from 'zod';
 import { RELATIVE_UNITS, type RelativeUnit } from '../../../core/relative-time.ts';
 import { kind, optional } from '../description.ts';
@@ -35,8 +35,8 @@ const relativeDateOutput = z
 /** From the start of the contract. */
 export const offset = kind(relativeDateFrom(0, 'RelativeDateInput'), relativeDateOutput);
 
-/** From the start of whatever lasts so long. */
+/** From the start of the term. */
 export const duration = kind(relativeDateFrom(1, 'RelativeDurationInput'), relativeDateOutput);
 
-/** A term that starts and may end. */
+/** Start and optional duration of a term. */
 export const range = { startingAtOffset: offset, duration: optional(duration) };

@@ -1,4 +1,4 @@
-/** Scheduled charges on the wire, as templates and as patches too. */
+/** Scheduled charges on the wire, also as templates and patches. */
 
 import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
@@ -27,7 +27,7 @@ export const scheduledCharge = record(
   { id: 'ScheduledCharge' },
 );
 
-/** Of v2 edits. */
+/** v2 edits. */
 export const scheduledChargeV2 = {
   ...scheduledCharge,
   input: record({ ...plain, schedule: invoiceScheduleV2 }, { id: { sent: 'ScheduledChargeInputV2' } }).input,
@@ -46,7 +46,7 @@ export const scheduledChargePatch = record(
   { id: { sent: 'UpdateScheduledChargeInput', answered: 'ScheduledChargeUpdate' } },
 );
 
-/** A charge with everything that answers show of it. */
+/** A charge with all data that answers show. */
 export function chargeView(from: ScheduledCharge, names: TermNames) {
   return { ...from, customFields: customFieldsOf(names.customFields, from.id) };
 }

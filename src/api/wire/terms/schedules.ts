@@ -1,4 +1,4 @@
-/** When an amount may be used and when one is invoiced: absolute, relative to a contract's start, and as a patch. */
+/** Access schedules and invoice schedules: with absolute dates, with relative dates, and as patches. */
 import type { RelativeInvoiceSchedule } from '../../../core/terms/packages.ts';
 import { AMOUNT_DISTRIBUTIONS, SCHEDULE_FREQUENCIES } from '../../../core/terms/schedules.ts';
 import {
@@ -30,10 +30,10 @@ export const accessSchedule = record(
   { id: 'ScheduleDuration' },
 );
 
-/** An amount, or a unit price with a quantity; all three are known once it is stored. */
+/** Requests have an amount, or a unit price with a quantity. All three are stored. */
 const amounts = { amount: decided(exact()), unitPrice: decided(exact()), quantity: decided(exact()) };
 
-/** Create calls know no WEEKLY; edits do. */
+/** WEEKLY is for edits only. */
 const CREATE_FREQUENCIES = ['MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL'] as const;
 
 function invoiceScheduleOf<Frequency extends (typeof SCHEDULE_FREQUENCIES)[number]>(
@@ -65,7 +65,7 @@ function invoiceScheduleOf<Frequency extends (typeof SCHEDULE_FREQUENCIES)[numbe
 
 export const invoiceSchedule = invoiceScheduleOf(CREATE_FREQUENCIES, 'SchedulePointInTimeInput');
 
-/** Of the v2 operations. */
+/** v2 operations. */
 export const invoiceScheduleV2 = {
   ...invoiceSchedule,
   input: invoiceScheduleOf(SCHEDULE_FREQUENCIES, 'SchedulePointInTimeInputV2').input,
@@ -98,7 +98,7 @@ const relativeSchedule = {
   ),
 };
 
-/** Of scheduled charges. */
+/** For scheduled charges. */
 export const relativeInvoiceSchedule = reshaped(
   record(relativeSchedule, { id: 'RelativeSchedulePointInTime' }),
   (schedule) => ({ ...schedule, doNotInvoice: false }),
@@ -115,7 +115,7 @@ export const relativeCommitInvoiceSchedule = record(
 
 const removedItems = called('remove_schedule_items', optionalMany(list(reference, { max: ITEMS_MAX }), []));
 
-/** Removals come first, then changes, then additions. */
+/** Applied in this order: removals, changes, additions. */
 export const accessSchedulePatch = record(
   {
     add: called('add_schedule_items', optionalMany(list(record(segment), { max: ITEMS_MAX }), [])),

@@ -1,4 +1,4 @@
-/** What a balance may pay for, and who may draw on it. */
+/** The usage that a balance may pay for, and the contracts that may draw on it. */
 import { z } from 'zod';
 import { RATE_TARGETS } from '../../../core/terms/applicability.ts';
 import { PRORATION_ROUNDING_METHODS } from '../../../core/terms/recurring-commits.ts';
@@ -7,7 +7,7 @@ import { exact, id, oneOf, text, whole } from '../kinds.ts';
 import { wireName } from '../names.ts';
 import { dropped, record, within } from '../record.ts';
 
-/** Behind a feature switch that this service does not have: refused, never dropped. */
+/** An unsupported feature: refused, never dropped. */
 export const unsupported = dropped(
   z
     .unknown()
@@ -15,7 +15,7 @@ export const unsupported = dropped(
     .optional(),
 );
 
-/** The same of a part of a contract, of which an empty list asks for nothing and may stand. */
+/** An unsupported part of a contract. An empty list is accepted. */
 export const unsupportedPart = dropped(
   z
     .unknown()
@@ -81,7 +81,6 @@ export const rounding = record(
   { id: 'ProrationRoundingConfig' },
 );
 
-/** The order of use: lower first. */
 export const priority = described('Lower is used first. Default: 100.', exact({ min: '0' }));
 
 export const fraction = exact({ min: '0', max: '1' });

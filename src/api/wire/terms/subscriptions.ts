@@ -1,4 +1,4 @@
-/** Subscriptions on the wire, as templates and as patches too. */
+/** Subscriptions on the wire, also as templates and patches. */
 
 import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
@@ -44,7 +44,7 @@ import { inside, insideIfAny, record, reshaped, within } from '../record.ts';
 import { duration, offset } from './relative-dates.ts';
 import { rounding } from './scope.ts';
 
-/** Far above the 1,000 seats that may hold balances of their own. */
+/** Far above the limit of 1,000 seats with individual balances. */
 const SEATS_MAX = 100_000;
 /** More changes in one call are a mistake. */
 const UPDATES_MAX = 1_000;
@@ -54,7 +54,7 @@ const seats = {
   initialUnassignedSeats: optional(whole(0, SEATS_MAX)),
 };
 
-/** Everything but the dates and the seats. */
+/** The fields that all forms share: all but dates and seats. */
 const plain = {
   id: answered(id),
   subscriptionRate: described(
@@ -143,7 +143,7 @@ const seatUpdates = record(
   { id: { sent: 'SubscriptionSeatUpdateInput' }, description: 'Removals count first.' },
 );
 
-/** A switch to seats, told by their group key. */
+/** Switches a subscription to seats, which the group key identifies. */
 const seatBased = reshaped(
   record({ quantityManagementMode: oneOf(['SEAT_BASED']), seatConfig: within('seat_group_key', text) }),
   ({ seatConfig }) => seatConfig,
@@ -181,7 +181,7 @@ export interface SubscriptionContext {
   readonly fiatCreditTypeId: string | null;
 }
 
-/** A subscription with everything that answers show of it. */
+/** A subscription with all data that answers show. */
 export function subscriptionView(from: Subscription, context: SubscriptionContext) {
   const { contract, names, now, fiatCreditTypeId } = context;
   const open = quantitySegments(from).filter(({ interval: { end } }) => end === null || end > now);

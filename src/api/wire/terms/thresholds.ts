@@ -1,4 +1,4 @@
-/** Threshold settings and spend trackers on the wire, the settings as patches too. */
+/** Threshold settings (also as patches) and spend trackers on the wire. */
 import { z } from 'zod';
 import { SPEND_DISCOUNTED, SPEND_SOURCES } from '../../../core/terms/thresholds.ts';
 import {
@@ -17,7 +17,7 @@ import { beside, dropped, record } from '../record.ts';
 import { paymentGate } from './payment-gate.ts';
 import { applicability, priority } from './scope.ts';
 
-/** The purchase that each charge makes. */
+/** The commit that each threshold charge purchases. */
 const purchase = {
   productId: described('A FIXED product.', id),
   name: optional(text),
@@ -29,7 +29,7 @@ const noFilter = dropped(
   z.array(z.unknown()).max(0, 'is not possible here: the commit covers all that has been spent').nullish(),
 );
 
-/** The commit of a spend threshold covers whatever was spent; an empty list asks for nothing and may stand. */
+/** The commit of a spend threshold covers all usage. An empty list is accepted. */
 const noFilters = { applicableProductIds: noFilter, applicableProductTags: noFilter, specifiers: noFilter };
 
 const cap = record({ spendTrackerAlias: text, amount: exact() });
