@@ -1,7 +1,7 @@
 /**
- * What goes into the rating engine and what comes out: plain data only.
+ * Input and output of the rating engine: plain data.
  *
- * The engine reads no store, no clock and no randomness: the same input gives the same output for ever.
+ * The engine reads no store, clock or random source: the same input always gives the same output.
  */
 import type { Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
@@ -12,27 +12,27 @@ import type { UsageSeries } from '../core/usage-series.ts';
 import type { ContractOverrides } from './rates/overrides.ts';
 import type { RateBook } from './rates/rate-schedule.ts';
 
-/** One question to metering: this metric, grouped by exactly these properties (sorted, without repeats). */
+/** Usage needed from metering: one metric, grouped by exactly these properties (sorted, unique). */
 export interface UsageNeed {
   readonly billableMetricId: string;
   readonly groupKeys: readonly string[];
   /**
-   * At which instants V is known: at the end of every hour, or (SQL metrics of `service_period`) at these
-   * only, ascending. In between V stands still, so all usage since the last one falls into the last hour.
+   * Instants at which V is evaluated: at the end of every hour, or (SQL metrics of `service_period`) at these
+   * ascending instants. V is constant in between, so all usage since the last one counts in the last hour.
    */
   readonly evaluatedAt: 'hour' | readonly Instant[];
   /** Only events with one of these values; null for all events. */
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
 }
 
-/** The answer: V(t) of every group, cumulative from where the counters start, one step per hour at most. */
+/** Metered usage: V(t) of every group, cumulative from the start of the counters, at most one step per hour. */
 export interface MeteredUsage extends UsageNeed {
   readonly series: readonly UsageSeries[];
 }
 
 /**
- * A usage product with its rates on the contract's rate card: `rateBook` of every rate that was ever added
- * for it. The book is the same for all contracts on the card; a run over many invoices makes it once.
+ * A usage product with its rates on the contract's rate card: the `rateBook` of all rates ever added for it.
+ * All contracts on the card share the book, so a run over many invoices builds it once.
  */
 export interface ProductOnCard {
   readonly product: Product;
@@ -47,13 +47,13 @@ export interface UsageRatingInput {
    */
   readonly boundaries: readonly Instant[];
   readonly products: readonly ProductOnCard[];
-  /** Everything that `usageNeeds` asks for; a missing answer is a bug of the caller and throws. */
+  /** Everything that `usageNeeds` lists. A missing entry is a bug of the caller and throws. */
   readonly usage: readonly MeteredUsage[];
   /** Which usage belongs to the contract, by start; the one in force is the last that has started. */
   readonly usageFilters: readonly UsageFilter[];
-  /** What the contract deviates from the card in; `NO_OVERRIDES` where in nothing. */
+  /** The contract's overrides; `NO_OVERRIDES` for none. */
   readonly overrides: ContractOverrides;
-  /** The currency of the card, in which prices are that name no unit. */
+  /** The currency of the card, the unit of prices that name none. */
   readonly fiatCreditTypeId: string;
   /** Product ids in the order of the rate card; the others follow by name. */
   readonly productOrder: readonly string[];
@@ -66,16 +66,16 @@ export interface WindowAmount {
   readonly total: Decimal;
 }
 
-/** How a line came about over time: the windows add up to its quantity and its total, exactly. */
+/** The distribution of a line over time: the windows add up exactly to its quantity and total. */
 interface Distribution {
-  /** Ascending; only windows in which the line moved. */
+  /** Ascending; only windows in which the line changed. */
   readonly windows: readonly WindowAmount[];
 }
 
 export interface UsageLine extends UsageInvoiceLine, Distribution {
-  /** The rate of the rate card in the line's segment; null where only an OVERWRITE prices it. */
+  /** The rate of the rate card in the line's segment; null if only an OVERWRITE sets the price. */
   readonly listRate: Rate | null;
-  /** False for a line that only shows that nothing was used; true where usage rose and fell to 0 as well. */
+  /** False for a zero line without usage. True for usage that rose and fell back to 0. */
   readonly hasMoved: boolean;
 }
 

@@ -52,7 +52,7 @@ interface Bucket {
 function bucketOf(commit: Commit, segment: AccessSegment, facts: LedgerFacts): Bucket {
   const { contractEnd, rolledOver } = facts;
   const { archivedAt } = commit;
-  // What was archived before its renewal has nothing to roll over, whatever the newer contract was to get.
+  // A commit that was archived before the renewal has nothing to roll over.
   const rolled = rolledOver.find(
     ({ segmentId, rolledAt }) => segmentId === segment.id && (archivedAt === null || archivedAt >= rolledAt),
   );

@@ -1,9 +1,9 @@
 /**
- * Who holds an alias when: which rate card it means (docs/catalogue.md, "Aliases"), or which package
+ * Assignments of aliases over time, to rate cards (docs/catalogue.md, "Rate cards") or to packages
  * (docs/packages.md, "Aliases"). Pure.
  *
- * An alias has one holder at a time. Assigning it to another holder ends an earlier assignment where the
- * new one begins; an earlier assignment that had not begun by then, and overlaps, never comes into force.
+ * An alias has one holder at a time. A new assignment to another holder ends an earlier assignment at its
+ * start. An overlapping earlier assignment that would start later never comes into force.
  */
 import { contains, type Instant } from '../../core/time.ts';
 
@@ -12,18 +12,18 @@ interface Assignment {
   /** Null: from the beginning of time. */
   readonly startingAt: Instant | null;
   readonly endingBefore: Instant | null;
-  /** Order of assignment; the later one takes the alias over. */
+  /** Order of assignment; later ones take precedence. */
   readonly sequence: number;
 }
 
 /** An assignment to a rate card. */
 interface CardAssignment extends Assignment {
   readonly rateCardId: string;
-  /** When the card's aliases were replaced; null: they were not. */
+  /** When the card's aliases were replaced; null: not replaced. */
   readonly withdrawnAt: Instant | null;
 }
 
-/** The assignments of one alias as they hold, in the order in which they were made. */
+/** The effective assignments of one alias, in the order of assignment. */
 export function assignmentsInForce<One extends Assignment>(
   assignments: readonly One[],
   holderOf: (assignment: One) => string,
@@ -45,8 +45,8 @@ export function assignmentAt<One extends Assignment>(inForce: readonly One[], at
 }
 
 /**
- * The assignments of one alias of rate cards as they really hold, in the order in which they were made. One
- * that was withdrawn holds no more, but what it ended stays ended: a contract must not fall back to an old card.
+ * The effective assignments of one alias of rate cards, in the order of assignment. A withdrawn one is not in
+ * force, but what it ended stays ended, so that no contract falls back to an old card.
  */
 export function effectiveAssignments<One extends CardAssignment>(assignments: readonly One[]): One[] {
   const inForce = assignmentsInForce(assignments, (assignment) => assignment.rateCardId);
@@ -58,7 +58,7 @@ export function cardBehindAlias(assignments: readonly CardAssignment[], at: Inst
   return assignmentAt(effectiveAssignments(assignments), at)?.rateCardId ?? null;
 }
 
-/** What is left of `held` when another holder takes the alias after it: nothing, its first part, or all of it. */
+/** The part of `held` that remains after another assignment: none, its first part, or all of it. */
 function remainder<One extends Assignment>(held: One, taking: One): One[] {
   const overlaps = startOf(taking) < endOf(held) && startOf(held) < endOf(taking);
   if (!overlaps) return [held];

@@ -1,4 +1,4 @@
-/** How long the price of a rate holds under a contract's overrides. Pure. */
+/** The price of a rate under a contract's overrides, and the time for which it is constant. Pure. */
 import type { Product, RateEntry } from '../../core/catalogue.ts';
 import { ownValue } from '../../core/own-value.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
@@ -10,17 +10,17 @@ export interface PricedSegment {
   readonly terms: LineTerms;
   /** True where an override decides the price, even if it changes nothing. */
   readonly isOverridden: boolean;
-  /** The time around the instant in which price and entitlement stay as they are. */
+  /** The time around the instant in which price and entitlement do not change. */
   readonly interval: OpenInterval;
 }
 
-/** What prices the rates of one product. */
+/** The overrides that concern one product. */
 export interface ProductOverrides {
   readonly product: Product;
   readonly contract: ContractOverrides;
 }
 
-/** The overrides that can concern usage of the product outside of commits, for `pricedSegment`. */
+/** The overrides that can concern usage of the product that no commit pays for; input of `pricedSegment`. */
 export function productOverrides(product: Product, contract: ContractOverrides): ProductOverrides {
   const tags = new Set(product.versions.flatMap((version) => version.tags));
   const own = overridesOf(product, contract);
@@ -53,7 +53,7 @@ export function pricedSegment(
   return { terms, isOverridden: isOverridden(terms), interval: stretchAround(at, interval, cuts, holdsAt) };
 }
 
-/** A rough cut: without those that ask for group values or a frequency that the entry does not have. */
+/** Prefilter: removes overrides for other group values or another frequency. */
 function overridesOfEntry(contract: ContractOverrides, entry: RateEntry): ContractOverrides {
   const { pricingGroupValues: values, billingFrequency: frequency } = entry;
   const overrides = contract.overrides.filter(
@@ -75,8 +75,7 @@ function changeInstants(contract: ContractOverrides, { versions }: Product): Ins
 }
 
 /**
- * The part of `within` around `at` in which `holdsAt` is true. It changes at some of the cuts, which
- * ascend, and nowhere else.
+ * The part of `within` around `at` in which `holdsAt` is true. It may change only at the ascending `cuts`.
  */
 function stretchAround(
   at: Instant,
@@ -93,7 +92,7 @@ function stretchAround(
   };
 }
 
-/** Resolution hands out the listed rate itself exactly where no override decides. */
+/** Compares identity: resolution returns the listed rate object itself if no override applies. */
 function isOverridden({ rate, listed }: LineTerms): boolean {
   return rate !== listed?.rate;
 }

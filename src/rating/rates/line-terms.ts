@@ -1,6 +1,6 @@
 /**
- * The terms of a line key over time: the rate card's rate as the contract's overrides leave it, and
- * whether it may be billed. Cut wherever one of the two changes, and nowhere else.
+ * The terms of a line key over time: the rate after overrides, and whether the usage is entitled. Spans are
+ * cut only where one of the two changes.
  */
 import type { BillingFrequency, Product, Rate, RateEntry } from '../../core/catalogue.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
@@ -17,9 +17,9 @@ import { type RateBook, rateSpans, sameRate } from './rate-schedule.ts';
 
 /** The price of a line key in one stretch of time. */
 export interface LineTerms {
-  /** The rate of the rate card behind it; null where only an OVERWRITE gives a price. */
+  /** The rate of the rate card; null if only an OVERWRITE sets a price. */
   readonly listed: RateEntry | null;
-  /** What is charged: the listed rate, or what an override made of it or put in its place. */
+  /** The rate that is charged: the listed rate after overrides. */
   readonly rate: Rate;
   readonly creditTypeId: string;
   readonly entitled: boolean;
@@ -27,22 +27,22 @@ export interface LineTerms {
 
 export interface TermsSpan {
   readonly interval: Interval;
-  /** Null where neither a rate nor an OVERWRITE covers the usage. */
+  /** Null if neither a rate nor an OVERWRITE covers the usage. */
   readonly terms: LineTerms | null;
-  /** Of the terms; without a rate it is false where the contract takes the usage out. */
+  /** Whether the usage is entitled. Without a rate: false if the contract excludes the usage. */
   readonly entitled: boolean;
 }
 
-/** What has a price: the usage of a product with these values. */
+/** The usage that is priced: a product with pricing and presentation values. */
 export interface PricedKey {
   readonly product: Product;
-  /** The unit of prices that name none: the currency of the card. */
+  /** The currency of the card, the unit of prices that name none. */
   readonly fiatCreditTypeId: string;
   readonly pricingGroupValues: GroupValues;
   readonly presentationGroupValues: GroupValues;
 }
 
-/** The terms over `interval`, ascending and without gaps; neighbours differ. */
+/** The terms over `interval`, ascending and without gaps. Adjacent spans differ. */
 export function termsSpans(
   book: RateBook,
   contract: ContractOverrides,
@@ -80,8 +80,8 @@ function spanAt(
 }
 
 /**
- * The terms at one instant, given the rate that the card has for the key then. Without one, usage has a price
- * where an OVERWRITE gives it, and may be consumed unless the contract takes it out.
+ * The terms at one instant, given the card's rate for the key. Without a rate, an OVERWRITE may set a price,
+ * and the usage is entitled unless the contract excludes it.
  */
 export function termsAt(
   contract: ContractOverrides,
@@ -133,7 +133,7 @@ function subjectAt(
   };
 }
 
-/** Where an override begins or ends, or the product's tags may change. Without overrides nothing does. */
+/** Where an override starts or ends, or the product's tags change. Empty without overrides. */
 function changeInstants(contract: ContractOverrides, { product }: PricedKey): Instant[] {
   if (contract.overrides.length === 0) return [];
   return [...overrideInstants(contract), ...product.versions.flatMap(({ startingAt }) => startingAt ?? [])];

@@ -1,9 +1,9 @@
 /**
- * Which override of a contract decides, and what it makes of a price (docs/rating.md, "Overrides").
+ * Selects the override that applies to a price, and applies it (docs/rating.md, "Overrides").
  *
- * One pair of functions serves rating and the rate schedule of a contract: `overriddenRate` for the price
- * and `entitlementAt` for the flag. Overrides never stack; the classes are, first to last: commit-specific
- * OVERWRITE, commit-specific multipliers, contract-level OVERWRITE, contract-level multipliers.
+ * Rating and the rate schedule of a contract share `overriddenRate` for the price and `entitlementAt` for the
+ * entitlement. Overrides do not stack. Precedence, highest first: commit-specific OVERWRITE, commit-specific
+ * multipliers, contract-level OVERWRITE, contract-level multipliers.
  */
 import type { BillingFrequency, Product, Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
@@ -21,13 +21,13 @@ import type { GroupValues } from '../usage/group-values.ts';
 interface PayingBalance {
   /** The commit or credit itself. */
   readonly id: string;
-  /** What created it, for the children of recurring commits and credits. */
+  /** The recurring commit or credit that created it. */
   readonly recurringId: string | null;
   /** True where the balance counts usage at its commit rate and the product has one. */
   readonly usesCommitRate: boolean;
 }
 
-/** What is to be priced. */
+/** The usage or subscription to price. */
 export interface PricedSubject {
   readonly productId: string;
   /** The tags of the product version in force. */
@@ -35,7 +35,7 @@ export interface PricedSubject {
   readonly pricingGroupValues: GroupValues;
   readonly presentationGroupValues: GroupValues;
   readonly billingFrequency: BillingFrequency | null;
-  /** Null: what no balance covers. */
+  /** Null: no balance pays for it. */
   readonly payer: PayingBalance | null;
 }
 
@@ -55,8 +55,8 @@ export interface OverriddenRate {
 }
 
 /**
- * The price of `subject` at `at` instead of `listRate`; null where no override changes it. Where the card has
- * no rate (`listRate` null) an OVERWRITE gives the price, and a multiplier has nothing to multiply.
+ * The price of `subject` at `at` after overrides; null if no override changes `listRate`. If the card has no
+ * rate (`listRate` null), only an OVERWRITE sets a price.
  */
 export function overriddenRate(
   { overrides, prioritization }: ContractOverrides,
@@ -80,7 +80,7 @@ export function overriddenRate(
   return null;
 }
 
-/** Whether `subject` may be consumed at `at`: the last added override that says so, else the card. */
+/** Whether `subject` is entitled at `at`: as set by the last added override that sets it, else by the card. */
 export function entitlementAt(
   { overrides }: ContractOverrides,
   subject: PricedSubject,
@@ -91,7 +91,7 @@ export function entitlementAt(
   return deciding?.entitled ?? onCard;
 }
 
-/** Only the overrides that can ever concern the product: what the lines of the others need not look at. */
+/** Only the overrides that can apply to the product. A prefilter for its lines. */
 export function overridesOf(product: Product, contract: ContractOverrides): ContractOverrides {
   const tags = new Set(product.versions.flatMap((version) => version.tags));
   const isOwn = (productId: string | null) => productId === null || productId === product.id;
@@ -159,7 +159,7 @@ function overwrittenRate({ overwriteRate }: Override): OverriddenRate {
   return { rate: overwriteRate.rate, creditTypeId: overwriteRate.creditTypeId };
 }
 
-/** The multipliers that stand for election: under EXPLICIT only those of the lowest priority value. */
+/** The candidate multipliers: under EXPLICIT only those with the lowest priority value. */
 function prioritized(group: readonly Override[], prioritization: MultiplierPrioritization): Override[] {
   const multipliers = group.filter(({ type }) => type === 'MULTIPLIER' || type === 'TIERED');
   if (prioritization === 'LOWEST_MULTIPLIER') return multipliers;
@@ -170,7 +170,7 @@ function prioritized(group: readonly Override[], prioritization: MultiplierPrior
   return multipliers.filter(({ priority }) => first !== null && priority?.eq(first));
 }
 
-/** Each range of quantities at the smallest multiplier that stands for it. */
+/** Applies the smallest candidate multiplier to each range of quantities. */
 function multiplied(rate: Rate, multipliers: readonly Override[]): Rate {
   const schedules = multipliers.map(multiplierTiers);
   switch (rate.rateType) {
@@ -197,7 +197,7 @@ function multiplied(rate: Rate, multipliers: readonly Override[]): Rate {
   }
 }
 
-/** A MULTIPLIER is one tier without end; behind the last sized tier of a TIERED one the list price holds. */
+/** A MULTIPLIER is one unbounded tier. Beyond the last sized tier of a TIERED override the list price applies. */
 function multiplierTiers(one: Override): readonly OverrideTier[] {
   if (one.type === 'TIERED') {
     const last = one.tiers.at(-1);
@@ -207,7 +207,7 @@ function multiplierTiers(one: Override): readonly OverrideTier[] {
   return [{ size: null, multiplier: one.multiplier }];
 }
 
-/** Cuts the tiers wherever a multiplier changes; neighbours never have the same bounds. */
+/** Splits the tiers wherever a multiplier changes. */
 function multipliedTiers(tiers: readonly Tier[], schedules: readonly (readonly OverrideTier[])[]): Tier[] {
   const bounds = ascending([...boundsOf(tiers), ...schedules.flatMap(boundsOf)]);
   const starts = [ZERO, ...bounds];

@@ -1,11 +1,11 @@
 /**
- * Which rate is in force when: from the rates as they were added to non-overlapping segments.
+ * Rates over time: turns rates as added into non-overlapping effective segments.
  *
- * One identity is (rate card, product, exact pricing group values, billing frequency). Its rates are taken
- * in the order in which they were added (docs/rating.md, "Rates over time"):
- * - a rate with an end holds for exactly its range; after it, what it interrupted goes on;
- * - an open-ended rate holds until the next rate that starts later;
- * - a rate with the same start replaces the earlier one, except that an open-ended rate goes on after a
+ * One identity is (rate card, product, exact pricing group values, billing frequency). Its rates apply in the
+ * order in which they were added (docs/rating.md, "Rates over time"):
+ * - a rate with an end is in force for exactly its range; afterwards the interrupted rate resumes;
+ * - an open-ended rate is in force until the next rate that starts later;
+ * - a rate with the same start replaces the earlier one, except that an open-ended rate resumes after a
  *   bounded one.
  */
 import type { BillingFrequency, Rate, RateEntry, RateIdentity, Tier } from '../../core/catalogue.ts';
@@ -15,7 +15,7 @@ import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant, type Interval, intersect, type OpenInterval } from '../../core/time.ts';
 import { type GroupValues, groupValuesKey } from '../usage/group-values.ts';
 
-/** A stretch of time in which one entry decides. */
+/** A segment of time in which one entry is in force. */
 export interface EffectiveRate<Entry extends RateEntry = RateEntry> {
   readonly interval: OpenInterval;
   readonly entry: Entry;
@@ -26,13 +26,13 @@ export interface RateBook {
   readonly byIdentity: ReadonlyMap<string, readonly EffectiveRate[]>;
 }
 
-/** A stretch of a period with the entry that prices it; null where nothing does. */
+/** A span of a period with the entry that prices it; null if none does. */
 export interface RateSpan {
   readonly interval: Interval;
   readonly entry: RateEntry | null;
 }
 
-/** The effective segments of the entries of one identity, ascending and without overlap. */
+/** The effective segments of one identity, ascending and without overlap. */
 export function effectiveRates<Entry extends RateEntry>(entries: readonly Entry[]): EffectiveRate<Entry>[] {
   const cells: Cell<Entry>[] = [{ start: Number.NEGATIVE_INFINITY, entry: null }];
   for (const entry of withoutReplaced(entries)) paint(cells, entry);
@@ -75,8 +75,8 @@ export function rateAt(
 }
 
 /**
- * Cuts `interval` wherever the terms for these pricing group values change. Neighbours with the same
- * rate, entitlement and pricing unit are one span, even where two entries stand behind it.
+ * Cuts `interval` wherever the terms for these pricing group values change. Adjacent spans with the same rate,
+ * entitlement and pricing unit are merged, even if they come from two entries.
  */
 export function rateSpans(book: RateBook, pricingGroupValues: GroupValues, interval: Interval): RateSpan[] {
   const exact = segmentsOf(book, { pricingGroupValues, billingFrequency: null });
@@ -125,7 +125,7 @@ function withoutReplaced<Entry extends RateEntry>(entries: readonly Entry[]): En
   return kept.reverse();
 }
 
-/** Gives `entry` the cells that it takes over from what was added before it. */
+/** Assigns to `entry` the cells in which it replaces earlier entries. */
 function paint<Entry extends RateEntry>(cells: Cell<Entry>[], entry: Entry): void {
   const from = cellAt(cells, entry.startingAt);
   if (entry.endingBefore !== null) {

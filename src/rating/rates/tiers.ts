@@ -1,15 +1,15 @@
 /**
  * Graduated prices: each unit has the price of the tier it falls in (docs/rating.md, "Tiers").
  *
- * A rate is seen as price bands over the cumulative quantity of a line key; a flat rate is one band
- * without bounds. Moving from one quantity to another crosses bands, upwards with positive quantities
- * and downwards with negative ones. Walks telescope: from a to b and on to c is from a to c, per band.
+ * A rate is a list of price bands over the cumulative quantity of a line key; a flat rate is one unbounded
+ * band. A change of the quantity crosses bands, upwards with positive amounts and downwards with negative
+ * ones. Amounts are additive: a to b plus b to c equals a to c, in every band.
  */
 import type { Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import { assert, type FieldPath } from '../../core/errors.ts';
 
-/** Covers the quantities above `startingAt` up to and including `end`; the first band also all negative ones. */
+/** Quantities above `startingAt` up to and including `end`. The first band includes all negative quantities. */
 export interface PriceBand {
   /** From 1 upwards. */
   readonly level: number;
@@ -29,15 +29,15 @@ export interface BandSlice {
   readonly amount: Decimal;
 }
 
-/** A problem of one field of the tier list: `path` begins in it, such as `[2, 'size']`; empty for the list. */
+/** A problem with a tier list. `path` is relative to the list, such as `[2, 'size']`; empty: the list itself. */
 export interface TierProblem {
   readonly path: FieldPath;
   readonly problem: string;
 }
 
 /**
- * Checks a tier list as a client wrote it; null where it is good. Every tier but the last holds a
- * positive number of units, the last one is unbounded, and no price is negative.
+ * Checks the tier list of a request; null if it is valid. Every tier but the last has a positive size, the last
+ * one is unbounded, and no price is negative.
  */
 export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
   if (tiers.length === 0) return { path: [], problem: 'at least one tier is needed' };
@@ -89,7 +89,7 @@ export function walkBands(bands: PriceBands, from: Decimal, to: Decimal): BandSl
   });
 }
 
-/** The bands that hold at least a fraction of a unit between `low` and `high`, where low < high. */
+/** The bands that overlap the quantities between `low` and `high`, where low < high. */
 export function bandsBetween(bands: PriceBands, low: Decimal, high: Decimal): readonly PriceBand[] {
   if (bands.length === 1) return bands;
   const first = bands.findIndex((band) => band.end === null || low.lt(band.end));
@@ -97,7 +97,7 @@ export function bandsBetween(bands: PriceBands, low: Decimal, high: Decimal): re
   return bands.slice(first, last + 1);
 }
 
-/** The band that the last unit of a cumulative quantity lies in. */
+/** The band of the last unit of a cumulative quantity. */
 export function bandAt(bands: PriceBands, quantity: Decimal): PriceBand {
   return bands.find((band) => band.end === null || quantity.lte(band.end)) ?? bands[0];
 }

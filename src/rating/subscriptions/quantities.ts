@@ -1,12 +1,12 @@
 /**
- * How many units a subscription has at each instant, folded from its changes (docs/contracts.md,
- * "Subscriptions"). Changes count by their start, those of one start in the order of submission.
+ * The quantity of a subscription over time, computed from its changes (docs/contracts.md, "Subscriptions").
+ * Changes apply in the order of their starts; those with one start in the order of submission.
  */
 import { Decimal, ZERO } from '../../core/decimal.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 
-/** A stretch of time without a change. `interval.end` is null in the last one of an open subscription. */
+/** A segment of time without a change. `interval.end` is null in the last segment of an open subscription. */
 export interface QuantitySegment {
   readonly interval: OpenInterval;
   readonly quantity: Decimal;
@@ -22,7 +22,7 @@ interface State {
   hasSeats: boolean;
 }
 
-/** From the subscription's start to its end, or without end; empty where it never was. */
+/** From the subscription's start to its end. Empty for a subscription of zero length. */
 export function quantitySegments(subscription: Subscription): QuantitySegment[] {
   const { startingAt, endingBefore, quantityChanges, seatChanges } = subscription;
   const changes = [
@@ -60,7 +60,7 @@ function applyQuantity(change: QuantityChange): (state: State) => void {
   };
 }
 
-/** New seats take unassigned ones first; what is not there cannot be removed. */
+/** New seats take unassigned ones first. A removal of an absent seat changes nothing. */
 function applySeat({ kind, seatId, count }: SeatChange): (state: State) => void {
   return (state) => {
     state.hasSeats = true;
@@ -75,7 +75,7 @@ function applySeat({ kind, seatId, count }: SeatChange): (state: State) => void 
   };
 }
 
-/** Neighbours that do not differ are one. */
+/** Merges equal adjacent segments. */
 function joined(segments: readonly QuantitySegment[]): QuantitySegment[] {
   const result: QuantitySegment[] = [];
   for (const segment of segments) {

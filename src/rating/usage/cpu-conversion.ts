@@ -1,9 +1,9 @@
 /**
- * From custom pricing units to the currency of the invoice: usage priced in a custom unit stays listed in
- * that unit, and one line per unit says what it costs (docs/invoices.md, "Custom pricing units").
+ * Conversion of custom pricing units to the currency of the invoice. Usage lines stay in the custom unit, and
+ * one conversion line per unit bills their sum (docs/invoices.md, "Custom pricing units").
  *
- * What of a unit is outstanding is the sum of its lines. A line's windows are converted one by one; the
- * price of a unit is the same in all of them, so windows add up to the line as they do everywhere.
+ * Windows are converted one by one. The price of a unit is the same in all windows, so converted windows add
+ * up to the line.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
@@ -19,9 +19,9 @@ export interface UnitConversion {
 }
 
 /**
- * One line per custom unit in which anything was used, in the order in which the units appear on the
- * invoice; they come last there. A unit whose lines only show that nothing was used has none. Throws where
- * the card has no conversion of a unit: rates and overrides in such a unit are refused, so that is a bug.
+ * One line per custom unit with usage, in the order in which the units appear on the invoice. They are the last
+ * lines of the invoice. A unit with zero lines only has none. Throws if the card has no conversion of a unit,
+ * which is a bug: rates and overrides in such a unit are refused.
  */
 export function conversionLines(
   lines: readonly UsageLine[],
@@ -51,7 +51,7 @@ export function conversionLines(
   });
 }
 
-/** A window in which the lines of the unit cancel each other out is left out: nothing is outstanding in it. */
+/** Leaves out windows in which the lines of the unit cancel out. */
 function convertedWindows(lines: readonly UsageLine[], unitPrice: Decimal): WindowAmount[] {
   const outstanding = new Map<Instant, { window: Interval; quantity: Decimal }>();
   for (const { window, total } of lines.flatMap(({ windows }) => windows)) {

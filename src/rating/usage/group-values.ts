@@ -3,7 +3,7 @@ import { ownValue } from '../../core/own-value.ts';
 
 export type GroupValues = Readonly<Record<string, string>>;
 
-/** The names once each, in code unit order. */
+/** The distinct names, in code unit order. */
 export function sortedKeys(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].sort();
 }

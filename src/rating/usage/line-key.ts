@@ -19,7 +19,7 @@ import {
 import { type CounterRun, needKey, type SettingsSpan } from './product-spans.ts';
 import { type QuantityFunction, quantityFunction } from './quantity.ts';
 
-/** A stretch in which one series moves the counter. */
+/** A span in which one series changes the counter. */
 export interface CounterPiece {
   readonly interval: Interval;
   readonly series: UsageSeries;
@@ -39,7 +39,7 @@ export interface LineKey {
 /** The series of each need by their group values. */
 export type UsageIndex = ReadonlyMap<string, ReadonlyMap<string, UsageSeries>>;
 
-/** Checks what metering answered and prepares the lookups. Throws on a broken series: that is a bug. */
+/** Checks the metered usage and prepares lookups. Throws on an invalid series, which is a bug. */
 export function indexUsage(usage: readonly MeteredUsage[], { countedFrom, end }: BilledPeriod): UsageIndex {
   const index = new Map<string, Map<string, UsageSeries>>();
   for (const { series, ...asked } of usage) {
@@ -82,9 +82,9 @@ export function lineKeys(run: CounterRun, usage: UsageIndex): LineKey[] {
 }
 
 /**
- * Joins the series of successive spans into one counter that starts at 0. Where the metric changes from A
- * to B at s, the value goes on as B(t) + A(s) − B(s); where conversion or rounding changes, the counter
- * goes on from where it stands.
+ * Joins the series of successive spans into one counter that starts at 0. If the metric changes from A to B at
+ * s, the value continues as B(t) + A(s) − B(s). If conversion or rounding changes, the counter continues from
+ * its value at that time.
  */
 function counterPieces(spans: readonly (readonly [SettingsSpan, UsageSeries])[]): CounterPiece[] {
   let value = ZERO;

@@ -1,6 +1,6 @@
 /**
- * A product's versions over a billing period: which metric and settings count when, and where the
- * counters of its line keys start anew (docs/rating.md, "Product versions").
+ * A product's versions over a billing period: the metric and settings in force at each time, and the resets of
+ * its counters (docs/rating.md, "Product versions").
  */
 
 import type { Product, ProductVersion } from '../../core/catalogue.ts';
@@ -13,14 +13,14 @@ import type { UsageNeed } from '../types.ts';
 import { sortedKeys } from './group-values.ts';
 import { sameQuantitySettings } from './quantity.ts';
 
-/** A stretch with one metric and one way from value to quantity. Name and tags may change inside. */
+/** A span with one metric, conversion and rounding. Name and tags may change inside. */
 export interface SettingsSpan {
   readonly interval: Interval;
   readonly version: ProductVersion;
   readonly need: UsageNeed;
 }
 
-/** A stretch with the same pricing and presentation keys: counters run through it, and start at 0 with it. */
+/** A run with the same pricing and presentation keys. Counters start at 0 with it and are not reset inside. */
 export interface CounterRun {
   readonly interval: Interval;
   readonly pricingGroupKey: readonly string[];
@@ -36,7 +36,7 @@ export function versionAt(product: Product, at: Instant): ProductVersion {
   return version;
 }
 
-/** What metering must answer before this product can be rated over the period; without repeats. */
+/** The usage needed from metering to rate this product over the period; without duplicates. */
 export function usageNeeds(
   product: Product,
   period: BilledPeriod,
@@ -52,7 +52,7 @@ export function needKey({ billableMetricId, evaluatedAt, usageFilter, groupKeys 
   return JSON.stringify([billableMetricId, evaluatedAt, filterKey(usageFilter), ...groupKeys]);
 }
 
-/** The runs from where the period's counters start to its end, ascending and without gaps. */
+/** The runs from the start of the counters to the period's end, ascending and without gaps. */
 export function counterRuns(
   product: Product,
   period: BilledPeriod,
@@ -94,8 +94,8 @@ function settingsSpans(
 }
 
 /**
- * Says of each need that is not read by the hour where its value counts: where its spans begin and end,
- * and where billing begins. At the start of the counters every value is 0.
+ * Sets the evaluation instants of needs that are not hourly: the starts and ends of their spans, and the start
+ * of billing. At the start of the counters every value is 0.
  */
 function withInstants(
   spans: readonly SettingsSpan[],
@@ -134,7 +134,7 @@ function cutBySettings(product: Product, within: Interval, filters: readonly Usa
   return spans;
 }
 
-/** The interval cut where another filter comes into force; before the first one there is none. */
+/** The interval cut where another filter comes into force. Before the first filter there is none. */
 function filterSpans(
   interval: Interval,
   filters: readonly UsageFilter[],
@@ -146,7 +146,7 @@ function filterSpans(
   });
 }
 
-/** The order of the values means nothing. */
+/** Independent of the order of the values. */
 function filterKey(filter: UsageNeed['usageFilter']): string {
   return filter === null ? '' : JSON.stringify([filter.property, ...sortedKeys(filter.values)]);
 }
@@ -173,7 +173,7 @@ function sameSettings(
   );
 }
 
-/** The order of the names in a key means nothing. */
+/** Independent of the order of the names in a key. */
 function sameGrouping(a: ProductVersion, b: ProductVersion): boolean {
   return (
     sameNames(a.pricingGroupKey, b.pricingGroupKey) &&

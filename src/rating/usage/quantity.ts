@@ -1,6 +1,6 @@
 /**
- * From a metric's value to the quantity that is billed: Q = round(convert(V)), always on the cumulative
- * value and never on an increment, so that increments of Q add up to Q (docs/rating.md, "Quantity").
+ * The billed quantity of a metric's value: Q = round(convert(V)). Always computed from the cumulative value,
+ * never from an increment, so that increments of Q add up to Q (docs/rating.md, "Quantity").
  */
 import type { ProductVersion } from '../../core/catalogue.ts';
 import { type Decimal, divideTo20Places, ONE, roundDecimal, ZERO } from '../../core/decimal.ts';
@@ -22,7 +22,7 @@ export function quantityFunction(settings: QuantitySettings): QuantityFunction {
   return (value) => roundDecimal(convert(value), method, decimalPlaces);
 }
 
-/** True where both give the same quantity for every value. */
+/** True if both give the same quantity for every value. */
 export function sameQuantitySettings(a: QuantitySettings, b: QuantitySettings): boolean {
   const one = a.quantityConversion;
   const other = b.quantityConversion;

@@ -1,10 +1,10 @@
 /**
- * A line key cut into segments of one price each, and what a segment comes to: one amount per price
- * band, with its distribution over the reported windows.
+ * Cuts a line key into segments of one price each, and computes each segment's amount per price band, with its
+ * distribution over the reported windows.
  *
- * The one source of truth is the counter of the line key. The amount of a line is the walk through the
- * bands from the counter at the segment's start to the counter at its end; the amount of a window is the
- * same walk between the window's ends. Walks telescope, so both agree to the last digit.
+ * All amounts come from the counter of the line key. The amount of a line is the walk through the bands from
+ * the counter at the segment's start to the counter at its end; the amount of a window is the same walk
+ * between the window's ends. Walks are additive, so windows add up exactly to the line.
  */
 import type { Rate } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
@@ -28,18 +28,18 @@ export interface Segment extends TermsSpan {
   readonly piece: CounterPiece;
 }
 
-/** The counter over a segment: where it starts and ends, how low and high it goes, in which steps. */
+/** The counter over a segment: start, end, minimum, maximum and steps. */
 export interface Movement {
   readonly from: Decimal;
   readonly to: Decimal;
   readonly low: Decimal;
   readonly high: Decimal;
-  /** Indices into the steps of the series: the first one inside, and the first one behind the segment. */
+  /** Indices into the steps of the series: the first one inside the segment, and the first one after it. */
   readonly firstStep: number;
   readonly afterLastStep: number;
 }
 
-/** What one segment comes to in one price band. */
+/** The amount of one segment in one price band. */
 export interface BandAmount {
   readonly band: PriceBand;
   readonly quantity: Decimal;
@@ -84,15 +84,14 @@ export function movementOf({ interval, piece }: Segment): Movement {
   };
 }
 
-/** True where metering reported anything inside the segment, even if it came to no quantity. */
+/** True if metering reported anything inside the segment, even with quantity 0. */
 export function hasUsage({ firstStep, afterLastStep }: Movement): boolean {
   return firstStep < afterLastStep;
 }
 
 /**
- * One amount per band in which the counter moved, in ascending level. A band that it entered and left
- * again is among them with quantity 0, so that its windows have a line to belong to. Which bands there
- * are does not depend on the reported windows.
+ * One amount per band that the counter crossed, in ascending level. A band that it entered and left again is
+ * included with quantity 0, because its windows need a line. The bands do not depend on the reported windows.
  */
 export function bandAmounts(
   { piece }: Segment,
@@ -111,12 +110,12 @@ export function bandAmounts(
   });
 }
 
-/** A segment without a quantity, priced where its counter stands. */
+/** A zero amount, in the band of the counter's value. */
 export function zeroAmount(movement: Movement, rate: Rate): BandAmount {
   return { band: bandAt(priceBands(rate), movement.to), quantity: ZERO, total: ZERO, windows: [] };
 }
 
-/** Walks from window to window; only those at whose end the counter stands elsewhere cost anything. */
+/** Walks from window to window. Only windows in which the counter changed cost time. */
 function windowAmounts(
   { series: { steps }, positionOf }: CounterPiece,
   { from, firstStep, afterLastStep }: Movement,
@@ -145,7 +144,7 @@ function windowAmounts(
   return amounts;
 }
 
-/** Index of the first step after `at`; a step at `at` itself belongs to what ends there. */
+/** Index of the first step after `at`. A step at `at` belongs to the interval that ends there. */
 function firstStepAfter(steps: readonly { readonly at: Instant }[], at: Instant): number {
   let low = 0;
   let high = steps.length;
