@@ -1,4 +1,4 @@
-/** The ledgers and balances of the commits and credits of contracts, with what is known beyond their terms. */
+/** Loads the facts that ledgers need beyond the terms, and computes the balances of commits and credits. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract, Transition } from '../../core/terms/contract.ts';
 import type { Balance } from '../../core/terms/ledger.ts';

@@ -1,4 +1,4 @@
-/** What was paid for a unit of commits; a rollover is worth what was paid for its source. */
+/** Cost bases of commits: the price paid per granted unit. A rollover has the cost basis of its source. */
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -9,7 +9,7 @@ import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
 import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
 
-/** By commit; absent where it cannot be told. */
+/** By commit; absent where it is unknown. */
 export async function costBasesOf(
   db: Database,
   states: readonly FullContract[],
@@ -27,7 +27,7 @@ export async function costBasesOf(
   return bases;
 }
 
-/** A chain of rollovers has as many links as there are renewals; its first source is what was bought. */
+/** Follows chains of rollovers, one link per renewal, to the commit that was purchased. */
 async function putRolledOver(
   db: Database,
   rolledOver: readonly Commit[],
@@ -55,7 +55,7 @@ async function putRolledOver(
   }
 }
 
-/** A custom unit is worth what the rate card converts it to. */
+/** Custom units are converted at the rate card's conversion rate. */
 function put(bases: Map<string, Decimal>, id: string, commit: Commit, card: RateCard | undefined): void {
   const conversion = card?.conversions.find(
     (one) => one.customCreditTypeId === commit.accessSchedule.creditTypeId,

@@ -1,4 +1,4 @@
-/** Telling how a payment that somebody else collects has ended (docs/contracts.md, "Payment gates"). */
+/** Records the outcome of a payment that is collected outside the service (docs/contracts.md, "Payment gates"). */
 import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../../store/database.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 
 export interface ReleaseCommitInput {
-  /** The id of the commit that waits. */
+  /** The id of the withheld commit. */
   readonly workflowId: string;
   readonly outcome: PaymentOutcome;
   readonly toldBy: string;

@@ -1,4 +1,4 @@
-/** The renewal of a contract and the commits that it has rolled over, as they are stored. */
+/** Loads renewals of contracts and their rollover commits. */
 import { assert } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
@@ -10,14 +10,14 @@ import { loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import type { Withheld } from './withheld.ts';
 
-/** A contract that others have been rolled over to. */
+/** A contract that commits of other contracts were rolled over to. */
 export interface RolloverTarget {
   readonly contract: Contract;
   /** By source. */
   readonly heirs: ReadonlyMap<string, Commit>;
 }
 
-/** For each of the contracts that has been renewed with rollover: what it has been renewed by. */
+/** The renewing contract, for each of the contracts that was renewed with rollover. */
 export async function loadRolloverTargets(
   db: Database | Transaction,
   transitions: Iterable<Transition>,
@@ -40,7 +40,7 @@ export async function loadRolloverTargets(
   );
 }
 
-/** The renewal of this one contract; null where none has rolled anything over. */
+/** The renewing contract of one contract; null if it was not renewed with rollover. */
 export async function findRolloverTarget(
   tx: Transaction,
   contractId: string,
@@ -50,7 +50,7 @@ export async function findRolloverTarget(
   return (await loadRolloverTargets(tx, renewal)).get(contractId) ?? null;
 }
 
-/** What has been taken from the segments of `source` by the renewal of its contract. */
+/** The amounts that the renewal took from the segments of `source`. */
 export function amountsTaken(source: Commit, target: RolloverTarget | undefined): RolledAmount[] {
   const heir = target?.heirs.get(source.id);
   return target === undefined || heir === undefined ? [] : rolledAmounts(source, heir, target.contract);
@@ -76,8 +76,8 @@ export function rolloversOf(
 }
 
 /**
- * The contract as its end at a renewal leaves it, with the segments that the end has cut away but that
- * have rolled over: their ledger tells where the amounts have gone. They cannot be used any more.
+ * The contract after its end at a renewal, including the segments that the end removed but that rolled over:
+ * their ledger shows the rollover. They cannot be used any more.
  */
 export function withRolledSegments(
   ended: FullContract,

@@ -1,4 +1,4 @@
-/** Which commits cannot be used because their payment has not come in. */
+/** Commits that are withheld because their payment is outstanding. */
 import type { Commit } from '../../core/terms/commits.ts';
 import { isWithheld } from '../../core/terms/payment-gate.ts';
 import type { Database, Transaction } from '../../store/database.ts';

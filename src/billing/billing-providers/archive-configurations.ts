@@ -1,9 +1,9 @@
 /**
  * Archiving customers' billing configurations (docs/catalogue.md, "Billing providers").
  *
- * Locks in this order: the customer, the configurations, the contracts by their starts. Who gives a configuration to
- * a contract holds the configuration until the contract has it, and has its contract locked already; such
- * a contract has no configuration yet, so it is none of those that are waited for here.
+ * Lock order: the customer, the configurations, the contracts by their starts. A transaction that assigns a
+ * configuration to a contract locks the contract first. There is no deadlock: such a contract has no
+ * configuration yet, so this operation does not wait for it.
  */
 import { invalid, notFound, Refusal } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
@@ -25,10 +25,10 @@ export interface ArchiveConfigurationsInput {
 }
 
 /**
- * Archives configurations, all or none. Contracts that use them lose them, are sent no more, and buy no
- * more by thresholds; archived contracts stay as they are. Doing it twice is doing it once. Refuses an
- * unknown customer (`not_found`), ids that are not the customer's, and configurations of more contracts
- * than one call may change (`invalid`).
+ * Archives configurations, all or none; idempotent. Contracts that use them lose the configuration, are not
+ * sent any more, and make no threshold purchases; archived contracts do not change. Refuses an unknown
+ * customer (`not_found`), ids that are not the customer's, and configurations of more contracts than one call
+ * may change (`invalid`).
  */
 export async function archiveConfigurations(
   deps: ContractDeps,
@@ -61,7 +61,7 @@ async function requireOwn(tx: Transaction, customerId: string, ids: readonly str
   }
 }
 
-/** Without a configuration nobody can be charged: thresholds rest until they are enabled again. */
+/** Disables thresholds, because nobody can be charged without a configuration. */
 function withoutConfiguration({ contract, terms }: FullContract): ContractChange {
   const { spendThreshold: spend, prepaidBalanceThreshold: prepaid } = terms;
   const disabled = { isEnabled: false };

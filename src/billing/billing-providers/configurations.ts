@@ -1,4 +1,4 @@
-/** Use cases of customers' billing configurations. They are kept and matched; nothing is sent yet. */
+/** Use cases of customers' billing configurations. They are stored and matched; nothing is sent yet. */
 import type { BillingProvider, TaxProvider } from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
@@ -75,7 +75,7 @@ export async function setBillingConfigurations(
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
     const added: BillingConfiguration[] = [];
-    // Locked in one order, so that two calls for the same customers cannot wait for each other.
+    // Locked in a fixed order, so that two calls for the same customers cannot deadlock.
     for (const id of new Set(inputs.map(({ customerId }) => customerId).sort())) await lockCustomer(tx, id);
     for (const [index, input] of inputs.entries()) {
       const path = ['inputs', index];

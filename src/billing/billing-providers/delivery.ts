@@ -1,4 +1,4 @@
-/** The way on which a customer's invoices reach a provider: a connection of the service, or none yet. */
+/** Delivery methods of a customer's invoices: a connection of the service to a provider, or none yet. */
 import { type BillingProvider, DELIVERY_METHODS, type DeliveryMethod } from '../../core/billing-providers.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import { findConnections, loadConnections } from '../../store/billing-connections.ts';

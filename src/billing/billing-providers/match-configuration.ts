@@ -1,4 +1,4 @@
-/** Finds the billing configuration of a customer that a contract or a package means. */
+/** Finds the billing configuration that a contract or a package refers to. */
 import type { BillingProvider, DeliveryMethod } from '../../core/billing-providers.ts';
 import { assert, type FieldPath, invalid, words } from '../../core/errors.ts';
 import {
@@ -52,7 +52,7 @@ export async function matchBillingConfiguration(
   return activeConfiguration(db, customerId, only.id, [...path, 'billingProvider']);
 }
 
-/** Held, so that who archives it waits and finds the contract that is given it now. */
+/** Locks the configuration, so that archiving it waits and sees the contract that gets it now. */
 async function activeConfiguration(
   db: Database | Transaction,
   customerId: string,

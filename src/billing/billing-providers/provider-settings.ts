@@ -1,5 +1,5 @@
 /**
- * What is known about the settings of providers, which are free-form otherwise (docs/catalogue.md, "Billing
+ * Rules for the settings of providers, which are otherwise free-form (docs/catalogue.md, "Billing
  * providers"). Pure.
  */
 import { type BillingProvider, COLLECTION_METHODS, type TaxProvider } from '../../core/billing-providers.ts';
@@ -80,8 +80,8 @@ export function withoutSecrets(settings: ProviderSettings): Record<string, unkno
 }
 
 /**
- * The part of a connection's settings that may leave the service: switches, and text whose name says that
- * it is no secret. Whatever is not known to be harmless stays inside.
+ * The part of a connection's settings that answers may show: booleans, and text whose name is known not to be
+ * a secret.
  */
 export function publicSettings(settings: ProviderSettings): Record<string, unknown> {
   return Object.fromEntries(

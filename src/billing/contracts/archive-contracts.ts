@@ -1,6 +1,6 @@
 /**
- * Archiving contracts (docs/contracts.md, "Archiving"): with their commits, credits and charges, for good.
- * Drafts are gone and nothing is invoiced any more.
+ * Archives contracts with their commits, credits and charges (docs/contracts.md, "Archiving"). It cannot be
+ * undone. Drafts disappear and no further invoices are created.
  */
 import { Refusal } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
@@ -23,7 +23,7 @@ export interface ArchiveContractInput extends ContractReference {
   readonly voidInvoices: boolean;
 }
 
-/** Archives a contract. Refuses one that is not there, and one that is archived already (`invalid`). */
+/** Archives a contract. Refuses a missing contract, and an archived one (`invalid`). */
 export async function archiveContract(deps: ContractDeps, input: ArchiveContractInput): Promise<void> {
   const { changedBy, contractId, voidInvoices } = input;
   const now = deps.clock.now();
@@ -37,7 +37,7 @@ export async function archiveContract(deps: ContractDeps, input: ArchiveContract
 }
 
 /**
- * Archives all contracts of a customer whom this transaction has locked. Refuses (`invalid`) more of them
+ * Archives all contracts of a customer that this transaction has locked. Refuses (`invalid`) more contracts
  * than one call may change.
  */
 export async function archiveContractsOf(
@@ -56,7 +56,7 @@ export async function archiveContractsOf(
   await changeLockedContracts(tx, deps, contracts, origin, (full) => archival(full, origin.now));
 }
 
-/** The history tells of the contract, and of what of its terms was not archived before. */
+/** The history lists the contract, and the terms that were not archived before. */
 function archival(full: FullContract, now: Instant): ContractChange {
   const { commits, scheduledCharges } = full.terms;
   const active = commits.filter((commit) => commit.archivedAt === null);

@@ -1,7 +1,6 @@
 /**
- * The one way to change a contract that exists: lock it, load it whole, compute what it becomes, and settle
- * the change with all that follows (settle-contract.ts). Edits, end dates, usage filters and archiving all
- * come through here.
+ * The one way to change an existing contract: lock it, load it, compute its new state, and settle the change
+ * with all its consequences (settle-contract.ts). Edits, end dates, usage filters and archiving use it.
  */
 import { assert } from '../../core/errors.ts';
 import type { Contract, FullContract } from '../../core/terms/contract.ts';
@@ -25,9 +24,9 @@ export interface ContractReference {
 }
 
 /**
- * Replaces the contract by what `change` returns, which may refuse by throwing, and settles it. Returns the
- * entry of the history. Refuses a contract that is not there (see `missingContract`), and what
- * `settleContracts` refuses.
+ * Replaces the contract by the state that `change` returns, and settles it. `change` may refuse by throwing.
+ * Returns the history entry. Refuses a missing contract (see `missingContract`), and what `settleContracts`
+ * refuses.
  */
 export async function changeContract(
   tx: Transaction,
@@ -49,16 +48,16 @@ export async function changeContract(
   return edit;
 }
 
-/** One call is one transaction; so many contracts are changed within seconds. */
+/** One call is one transaction; this limit keeps it within seconds. */
 export const CONTRACTS_PER_CALL_MAX = 1_000;
 
-/** Contracts whose terms are in memory at once. */
+/** Contracts held in memory at once. */
 const CONTRACTS_PER_READ = 100;
 
 /**
- * Does the same to each of several contracts, which this transaction has locked in the order of their
- * starts. Goes through them from the last to the first: what a contract rolls over to has been changed
- * when the rollover follows it.
+ * Applies `change` to several contracts, which this transaction has locked in the order of their starts.
+ * Processes them from the last to the first, so that a renewing contract is changed before the contract whose
+ * rollovers it holds.
  */
 export async function changeLockedContracts(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** Changes of a contract by operations of their own: end date and usage filter. */
+/** Changes of a contract's end date and usage filter. */
 import { type FieldPath, invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
@@ -72,14 +72,14 @@ export async function setUsageFilter(deps: ContractDeps, input: SetUsageFilterIn
   });
 }
 
-/** Of two filters with one start the one set last holds. */
+/** Replaces an existing filter with the same start. */
 function withUsageFilter(full: FullContract, filter: UsageFilter): FullContract {
   const others = full.terms.usageFilters.filter((one) => one.startingAt !== filter.startingAt);
   const usageFilters = [...others, filter].toSorted((a, b) => a.startingAt - b.startingAt);
   return { ...full, terms: { ...full.terms, usageFilters } };
 }
 
-/** Refuses (`invalid`) a contract that is archived: it cannot be changed any more. */
+/** Refuses (`invalid`) an archived contract, which cannot be changed. */
 export function requireNotArchived({ contract }: FullContract): void {
   if (contract.archivedAt !== null) {
     throw new Refusal('invalid', `contract ${contract.id} is archived`);

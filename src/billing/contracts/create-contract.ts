@@ -54,15 +54,15 @@ export interface CreateContractInput extends RateCardReference {
 }
 
 /**
- * Refuses an unknown customer or rate card (`not_found`), terms that are not sound (`invalid`, naming the
- * field), a uniqueness key that was used before and the value of a custom field that another object holds
- * (`conflict`); nothing is stored then.
+ * Refuses an unknown customer or rate card (`not_found`), invalid terms (`invalid`, naming the field), a
+ * uniqueness key that was used before, and a custom field value that another object has (`conflict`). Nothing
+ * is stored then.
  */
 export async function createContract(deps: ContractDeps, input: CreateContractInput): Promise<FullContract> {
   return deps.db.transaction((tx) => createContractIn(tx, deps, input));
 }
 
-/** `createContract` as a part of a larger transaction. */
+/** `createContract` within a larger transaction. */
 export async function createContractIn(
   tx: Transaction,
   deps: Omit<ContractDeps, 'db'>,
@@ -137,7 +137,7 @@ function checkDates({ startingAt, endingBefore, statementSchedule }: CreateContr
   if (day !== 'CUSTOM_DATE' && anchor !== null) throw invalid(field, 'is for day CUSTOM_DATE only');
 }
 
-/** Held first of all: a customer who is being archived waits for the contract and archives it too, or is waited for. */
+/** Locks the customer first: archiving it either waits and archives the new contract too, or comes first. */
 async function requireActiveCustomer(tx: Transaction, customerId: string): Promise<void> {
   const customer = await holdCustomer(tx, customerId);
   if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');

@@ -1,6 +1,6 @@
 /**
- * What has rolled over follows its source (docs/contracts.md, "Transitions"): a change of a contract that
- * has been renewed computes the rollovers of the newer one again, and so on along the chain of renewals.
+ * Updates rollovers after a change of their source (docs/contracts.md, "Transitions"): when a renewed contract
+ * changes, the rollovers of the newer one are recomputed, and so on along the chain of renewals.
  */
 import { assert, invalid } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -16,18 +16,18 @@ import { hasFinalizedInvoice } from '../../store/invoices.ts';
 import { findRolloverTarget, loadRolloverTargets, rolloversOf } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 
-/** What becomes of a contract because one that it renews has changed. */
+/** The change of a contract that follows from a change of the contract it renews. */
 export interface FollowedRenewal {
   readonly before: FullContract;
   readonly after: FullContract;
-  /** As of an edit: commits that are added, and amounts that are changed. */
+  /** In the form of an edit: added commits and changed amounts. */
   readonly changes: Partial<ContractChanges>;
 }
 
 /**
- * The changes of contracts that follow from what the `sources` are now. Locks those that renew them. Until a
- * renewal begins, whatever its source has then rolls over; after it, only amounts that have rolled over
- * change. Once the newer contract has a finalized invoice, or is archived, nothing of it changes any more.
+ * The changes of renewing contracts that follow from the present `sources`. Locks the renewing contracts.
+ * Before a renewal starts, all commits of its source roll over; afterwards only amounts of existing rollovers
+ * change. Nothing changes once the newer contract has a finalized invoice or is archived.
  */
 export async function renewalsThatFollow(
   tx: Transaction,
@@ -109,9 +109,9 @@ function amountsPatch(earlier: Commit, heir: Commit): CommitPatch {
 const INVOICED = 'has rolled over to a contract that has a finalized invoice';
 
 /**
- * Refuses (`invalid`) the changes of commits that their rollover rules out: of the amounts once the newer
- * contract has a finalized invoice, of the purchase once the older contract has ended. `source` is the
- * contract before the change.
+ * Refuses (`invalid`) changes of commits that their rollover forbids: of amounts once the newer contract has a
+ * finalized invoice, of the purchase once the older contract has ended. `source` is the contract before the
+ * change.
  */
 export async function refuseLateUpdates(
   tx: Transaction,

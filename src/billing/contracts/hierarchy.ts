@@ -8,8 +8,8 @@ import type { Transaction } from '../../store/database.ts';
 const NODES_MAX = 10;
 
 /**
- * Where a new contract stands. Locks the parent, so that contracts made at the same time cannot exceed the
- * limit together. Refuses (`invalid`) an unknown, archived or full parent, and one that is a child itself.
+ * The hierarchy of a new contract. Locks the parent, so that concurrent requests cannot exceed the limit
+ * together. Refuses (`invalid`) an unknown, archived or full parent, and one that is itself a child.
  */
 export async function resolveHierarchy(
   tx: Transaction,

@@ -1,4 +1,4 @@
-/** What the operations on contracts answer where there is no such contract. */
+/** The refusal of operations on a missing contract. */
 import { notFound, type Refusal } from '../../core/errors.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';

@@ -1,10 +1,10 @@
 /**
- * Everything that follows from making or changing a contract, in the transaction that does it
- * (docs/contracts.md, "What follows from a change"). Creation and every kind of change end here, and nothing
- * else writes the terms, versions and history of contracts. What is to follow from every change belongs here.
+ * Stores a created or changed contract with all consequences, in one transaction (docs/contracts.md, "What
+ * follows from a change"). Creation and every kind of change end here; nothing else writes the terms, versions
+ * and history of contracts. New consequences of every change belong here.
  *
- * Locks are taken in the order that all transactions keep: contracts, from the older to those that renew
- * them, then jobs, then custom field keys, for which others wait.
+ * Lock order, common to all transactions: contracts, from the older to those that renew them; then jobs; then
+ * custom field keys, which other requests wait for.
  */
 import type { Clock } from '../../core/clock.ts';
 import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';
@@ -40,9 +40,9 @@ export interface ChangeOrigin {
 
 export interface ContractChange {
   readonly after: FullContract;
-  /** What the history tells of it; what is left out has not been touched. */
+  /** The changes for the history; absent parts did not change. */
   readonly changes: Partial<ContractChanges>;
-  /** Of what the change makes. */
+  /** Custom fields of objects that the change creates. */
   readonly newFields?: readonly ObjectFields[];
   /** Set on the contract itself; its others stay. */
   readonly ownFields?: CustomFields;
@@ -54,9 +54,9 @@ export interface SettledChange extends ContractChange {
 }
 
 /**
- * Stores the states after the changes with all that follows, and returns the entries of the history: one for
- * each change of a contract that was there. Refuses a uniqueness key that an edit has used before, and the
- * value of a custom field that another object holds (`conflict`).
+ * Stores the states after the changes with all consequences. Returns the history entries, one per change of an
+ * existing contract. Refuses a uniqueness key that an edit used before, and a custom field value that another
+ * object has (`conflict`).
  */
 export async function settleContracts(
   tx: Transaction,
@@ -112,14 +112,14 @@ function editOf({ after, changes }: ContractChange, origin: ChangeOrigin): Contr
   };
 }
 
-/** Along the chains of renewals, which are as long as the changed contracts have been renewed. */
+/** Follows the chains of renewals of the changed contracts to their ends. */
 async function followRenewals(
   tx: Transaction,
   changes: readonly SettledChange[],
   { now, changedBy }: ChangeOrigin,
 ): Promise<SettledChange[]> {
   const followed: SettledChange[] = [];
-  // Nothing has renewed a contract that is made just now.
+  // A new contract has no renewal yet.
   let sources = changes.filter(({ before }) => before !== null);
   while (sources.length > 0) {
     const states = sources.map(({ after }) => after);

@@ -1,6 +1,5 @@
 /**
- * Amendments, as older clients know edits: additions that begin at a date of their own
- * (docs/contracts.md, "Edits").
+ * Amendments, the edits of older clients: additions that start at a given date (docs/contracts.md, "Edits").
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
@@ -55,7 +54,7 @@ function requireWithin({ startingAt: start, endingBefore: end }: Contract, at: I
   if (!contains({ start, end }, at)) throw invalid(['startingAt'], 'must lie within the contract');
 }
 
-/** When commits are invoiced is free: they may be paid before they can be used. */
+/** Invoice dates are not restricted: commits may be paid before they can be used. */
 function requireFromStart(terms: AmendmentTerms, startingAt: Instant): void {
   const check = (at: Instant | undefined, path: FieldPath) => {
     if (at === undefined || at >= startingAt) return;

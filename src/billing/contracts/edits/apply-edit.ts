@@ -1,6 +1,6 @@
 /**
- * What an edit makes of a contract. The order is fixed: end date and header, then what is archived and
- * removed, then what is changed, then what is added.
+ * Computes the contract after an edit. The order is fixed: end date and header, archiving and removals,
+ * updates, additions.
  */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
@@ -109,7 +109,7 @@ async function withHeader(
   };
 }
 
-/** A configuration can be given once; it is in force from the start of the current period. */
+/** A configuration can be set once; it is in force from the start of the current period. */
 async function billingConfigurationOf(
   tx: Transaction,
   { contract }: FullContract,
@@ -139,7 +139,7 @@ const UPDATES = {
   prepaidBalanceThreshold: 'updatePrepaidBalanceThreshold',
 } as const;
 
-/** Thresholds are one of a kind: a contract that has one changes it, and adds none. */
+/** A contract has at most one threshold of each kind: an existing one can be updated, not added again. */
 function withAdditions(terms: ContractTerms, built: BuiltTerms, path: FieldPath): ContractTerms {
   const { spendThreshold, prepaidBalanceThreshold } = built;
   const refuseSecond = (name: keyof typeof UPDATES) => {

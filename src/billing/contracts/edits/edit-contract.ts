@@ -1,6 +1,6 @@
 /**
- * Editing a contract (docs/contracts.md, "Edits"): one transaction under the contract's lock, in which
- * whatever is refused undoes everything.
+ * Edits a contract (docs/contracts.md, "Edits") in one transaction under the contract's lock. Any refusal
+ * rolls back the whole edit.
  */
 import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';

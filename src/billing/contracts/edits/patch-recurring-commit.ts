@@ -1,4 +1,4 @@
-/** Changes of one recurring commit or credit: they concern what it makes from now on. Pure. */
+/** Changes of one recurring commit or credit, which apply to commits created from now on. Pure. */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { RecurringCommitPatch } from '../../../core/terms/patches.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';

@@ -60,7 +60,7 @@ export function patchedItems(
   return [...byId.values()].sort((a, b) => a.timestamp - b.timestamp);
 }
 
-/** A new amount takes the place of price and quantity; of the two, one can be changed alone. */
+/** A new amount replaces price and quantity. Price or quantity can be changed alone. */
 function patchedAmount(
   item: InvoiceItem,
   change: InvoiceSchedulePatch['update'][number],

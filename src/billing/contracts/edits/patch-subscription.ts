@@ -61,7 +61,7 @@ function withSeats(
   return { ...subscription, quantityManagementMode: 'SEAT_BASED', seatGroupKey, seatChanges };
 }
 
-/** Applied one after the other: after none of them may the quantity be negative at any time. */
+/** Applied in order. After each, the quantity must not be negative at any time. */
 function withQuantities(
   subscription: Subscription,
   updates: readonly QuantityChange[],
@@ -95,8 +95,8 @@ function checkQuantity({ quantity, quantityDelta }: QuantityChange, field: Field
 }
 
 /**
- * What is taken away comes first and what is added last, new empty seats before the seats that take them:
- * so a seat can be given to somebody else in one edit without a change of the quantity.
+ * Removals come first and additions last, with new unassigned seats before the seats that take them. One edit
+ * can therefore reassign a seat without a change of the quantity.
  */
 function withSeatUpdates(subscription: Subscription, updates: SeatUpdates, path: FieldPath): Subscription {
   if (subscription.quantityManagementMode !== 'SEAT_BASED') {

@@ -4,7 +4,7 @@ import type { ContractTerms } from '../../../core/terms/contract.ts';
 import type { Removals } from '../../../core/terms/contract-edits.ts';
 import type { Instant } from '../../../core/time.ts';
 
-/** Refuses (`invalid`) whatever the contract does not have, or does not have any more. */
+/** Refuses (`invalid`) terms that the contract does not have or that are archived already. */
 export function removeTerms(terms: ContractTerms, removals: Removals, now: Instant): ContractTerms {
   const commits = terms.commits.filter(({ type }) => type !== 'CREDIT');
   const credits = terms.commits.filter(({ type }) => type === 'CREDIT');

@@ -72,13 +72,13 @@ export function updateTerms(terms: ContractTerms, updates: Updates, update: Upda
   };
 }
 
-/** What has rolled over follows its source, and nothing else. */
+/** A rollover changes only with its source. */
 function refuseRollover({ rolledOverFrom }: Commit, path: FieldPath): void {
   if (rolledOverFrom === null) return;
   throw invalid([...path, 'id'], 'has rolled over from another contract and cannot be edited');
 }
 
-/** What a kind of term is called: the list of patches in the request, the term in words. */
+/** Names of a kind of term: the list of patches in the request, and the noun in messages. */
 interface Kind {
   readonly list: keyof Updates;
   readonly what: string;
@@ -127,7 +127,7 @@ function patchAll<
   return [...byId.values()];
 }
 
-/** Only products that the edit names itself must still be in use: terms keep the product they have. */
+/** Only products that the edit itself names must not be archived: terms keep their product. */
 function contextOf({ contract, loaded }: UpdateContext, updates: Updates): TermsContext {
   const named = new Set(namedByUpdates(updates).productIds);
   const nothing = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * Contracts as readers see them: with everything that their terms refer to. Loads in a fixed number of
- * queries for any number of contracts.
+ * Loads contracts with everything that their terms refer to, in a fixed number of queries for any number of
+ * contracts.
  */
 import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
@@ -28,11 +28,11 @@ import {
   billingConfigurationViews,
 } from '../../billing-providers/configurations.ts';
 
-/** What answers show of terms besides themselves: names of what they refer to, and their custom fields. */
+/** Data that answers show with terms: names of the objects they refer to, and custom fields. */
 export interface TermNames {
   readonly products: ReadonlyMap<string, string>;
   readonly creditTypes: ReadonlyMap<string, CreditType>;
-  /** As they are now, also in earlier states: fields belong to the object. */
+  /** The present values, also in earlier states: fields belong to the object. */
   readonly customFields: CustomFieldsById;
 }
 
@@ -53,7 +53,7 @@ export interface ContractView {
   readonly balances: ReadonlyMap<string, Balance>;
   /** By commit; absent where it cannot be told. */
   readonly costBases: ReadonlyMap<string, Decimal>;
-  /** The instant that "now" is in it. */
+  /** The time as of which the view is computed. */
   readonly now: Instant;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Rates of a contract that its card does not list: group values that an override names and that the card
- * prices only by its rate for all others. The invoice bills them at the overridden price, so the schedule
- * shows them as rows of their own, behind the row of that rate.
+ * Rates of a contract that its card does not list: group values that an override names and that the card prices
+ * only by its fallback rate, the rate without group values. The invoice bills them at the overridden price, so
+ * the schedule shows them as separate rows after the row of the fallback rate.
  */
 import { createHash } from 'node:crypto';
 import { contains, type Instant, type OpenInterval } from '../../../core/time.ts';

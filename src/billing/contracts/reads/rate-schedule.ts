@@ -1,7 +1,7 @@
 /**
- * The rate schedule of a contract (docs/contracts.md, "The rate schedule"): the card's rates at an
- * instant as the contract's overrides leave them, entitled ones only, page by page. The resolution itself
- * is that of rating (rating/rates/line-terms.ts).
+ * The rate schedule of a contract (docs/contracts.md, "The rate schedule"): the card's rates at an instant after
+ * the contract's overrides, entitled ones only, page by page. Overrides are resolved as in rating
+ * (rating/rates/line-terms.ts).
  */
 import type { Clock } from '../../../core/clock.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
@@ -45,7 +45,7 @@ export interface RateScheduleInput extends PageRequest<ScheduleRowPosition> {
   readonly selectors: readonly RateSelector[];
 }
 
-/** A rate of the card, and what the contract makes of it. */
+/** A rate of the card, and its price under the contract. */
 export interface ContractRate extends PricedSegment {
   readonly position: ScheduleRowPosition;
   readonly segment: RateSegment;
@@ -57,7 +57,7 @@ export interface RateSchedulePage extends Page<ContractRate, ScheduleRowPosition
 
 const NOTHING: RateSchedulePage = { rows: [], next: null, creditTypes: new Map() };
 
-/** So many rates are read at once at most, where many are not entitled and a page takes more than it holds. */
+/** Most rates read at once. A page may need more rates than it shows, because not all are entitled. */
 const BATCH_MAX = 1_000;
 
 /** Refuses a contract that is not there (see `findContractOf`). A contract without a card has no rates. */
@@ -109,7 +109,7 @@ function entitledProducts(overrides: readonly Override[]): string[] | null {
   return named.length === ids.length ? [...new Set(named)] : null;
 }
 
-/** Prices the entitled rates among those of the card. What is known about a product is found out once. */
+/** Prices the entitled rates of the card. Loads each product once. */
 function createPricer(
   db: Database,
   contract: ContractOverrides,

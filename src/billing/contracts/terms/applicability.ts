@@ -1,4 +1,4 @@
-/** What makes the scope of a balance sound (docs/contracts.md, "Commits and credits"). Pure. */
+/** Validates the scope of a balance (docs/contracts.md, "Commits and credits"). Pure. */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Applicability, HierarchyAccess } from '../../../core/terms/applicability.ts';
 import { requireProduct, type TermsContext } from './terms-context.ts';

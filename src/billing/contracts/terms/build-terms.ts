@@ -1,7 +1,7 @@
 /**
- * Makes the terms of a contract out of what a client described: everything is checked first, ids are
- * given, and temporary ids become ids. Creating a contract, editing one and provisioning a package all
- * come through here. Pure; what must be looked up is in the context.
+ * Validates the terms of a request and creates the terms of a contract from them, with new ids in place of
+ * temporary ids. Used to create contracts, to edit them and to provision packages. Pure; loaded data is in the
+ * context.
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';

@@ -1,4 +1,4 @@
-/** What makes a commit or a credit sound, and how one is made of it (docs/contracts.md, "Commits and credits"). Pure. */
+/** Validates and creates commits and credits (docs/contracts.md, "Commits and credits"). Pure. */
 import { isFiat } from '../../../core/credit-types.ts';
 import { decimal, ONE, sum, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid } from '../../../core/errors.ts';
@@ -16,7 +16,7 @@ import {
   type TermsContext,
 } from './terms-context.ts';
 
-/** Who a commit belongs to, and who made it when. */
+/** Owner, creator and creation time of a commit. */
 export interface CommitOrigin {
   readonly id: string;
   readonly customerId: string;
@@ -105,7 +105,7 @@ function validateAccessSchedule(
   return requireCreditType(context, schedule.creditTypeId, [...path, 'creditTypeId']);
 }
 
-/** Custom units are granted; what is owed is money. */
+/** Access may be in custom units; invoices are in a currency. */
 function requireFiat(creditTypeId: string, field: FieldPath): void {
   if (!isFiat(creditTypeId)) throw invalid(field, 'must be a fiat currency');
 }

@@ -1,4 +1,4 @@
-/** Which products, pricing units and balances the terms of a request name, so that they are looked up in one go. Pure. */
+/** Collects the products, pricing units and balances that terms name, to load them at once. Pure. */
 
 import type { Applicability } from '../../../core/terms/applicability.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';

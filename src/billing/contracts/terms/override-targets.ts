@@ -1,4 +1,4 @@
-/** What an override may target (docs/contracts.md, "Overrides"). Pure. */
+/** Validates the targets of overrides (docs/contracts.md, "Overrides"). Pure. */
 import type { Product } from '../../../core/catalogue.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Override, OverrideInput, OverrideSpecifier } from '../../../core/terms/overrides.ts';

@@ -1,4 +1,4 @@
-/** What makes an override sound, and how one is made of it (docs/contracts.md, "Overrides"). Pure. */
+/** Validates and creates overrides (docs/contracts.md, "Overrides"). Pure. */
 import { ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Override, OverrideInput, OverrideTier } from '../../../core/terms/overrides.ts';
@@ -50,7 +50,7 @@ function resolveOverride(input: OverrideInput, path: FieldPath, context: TermsCo
   };
 }
 
-/** Where none is given, what is given says which is meant. Null: the override is about the entitlement alone. */
+/** Without an explicit type, the given fields determine it. Null: the override sets only the entitlement. */
 function typeOf(input: OverrideInput, path: FieldPath): Override['type'] {
   if (input.type !== null) return input.type;
   if (input.overwriteRate !== null) return 'OVERWRITE';

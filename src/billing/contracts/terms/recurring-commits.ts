@@ -1,4 +1,4 @@
-/** What makes a recurring commit or credit sound (docs/contracts.md, "Recurring commits and credits"). Pure. */
+/** Validates and creates recurring commits and credits (docs/contracts.md, "Recurring commits and credits"). Pure. */
 import { ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { RecurringCommit, RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';

@@ -1,4 +1,4 @@
-/** What makes a scheduled charge sound, and how one is made of it (docs/contracts.md, "Schedules"). Pure. */
+/** Validates and creates scheduled charges (docs/contracts.md, "Schedules"). Pure. */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { ScheduledCharge, ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';

@@ -1,6 +1,6 @@
 /**
- * What terms are checked against: the contract they belong to, and what they name. Looked up once for all
- * terms of a request, so that the checks themselves are plain functions.
+ * The data that terms are validated against: their contract, and the objects that they name. Loaded once for
+ * all terms of a request, so that the validations are pure functions.
  */
 import type { BillingFrequency, Product } from '../../../core/catalogue.ts';
 import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';

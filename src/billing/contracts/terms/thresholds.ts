@@ -1,4 +1,4 @@
-/** What makes threshold settings and spend trackers sound (docs/contracts.md, "Thresholds"). Pure. */
+/** Validates threshold settings and spend trackers (docs/contracts.md, "Thresholds"). Pure. */
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';

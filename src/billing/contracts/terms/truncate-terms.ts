@@ -1,7 +1,7 @@
 /**
- * What a new end date makes of the terms of a contract (docs/contracts.md, "End dates"). Pure.
+ * Adjusts the terms of a contract to a new end date (docs/contracts.md, "End dates"). Pure.
  *
- * An earlier end cuts terms for good; a later one lengthens the contract and nothing else.
+ * An earlier end truncates terms permanently. A later end extends the contract only, not its terms.
  */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
