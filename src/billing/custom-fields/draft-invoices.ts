@@ -1,4 +1,4 @@
-/** Draft invoices as objects of custom fields. Drafts are computed, not stored: an id is looked for. */
+/** Finds draft invoices by id, for their custom fields. Drafts are not stored, so their contracts are searched. */
 import { invalid, notFound } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { listContracts } from '../../store/contracts.ts';
@@ -11,8 +11,8 @@ import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoices/usa
 const CONTRACTS_PER_READ = 1_000;
 
 /**
- * Keeps a draft from being finalized until the transaction ends, so that what is set now is frozen with
- * it. Refuses an invoice that is issued already (`invalid`), and one that there is not (`not_found`).
+ * Prevents the finalization of a draft until the transaction ends, so that it is finalized with the new values.
+ * Refuses an issued invoice (`invalid`), and an unknown one (`not_found`).
  */
 export async function holdDraftInvoice(tx: Transaction, invoiceId: string, now: Instant): Promise<void> {
   await refuseIssued(tx, invoiceId);

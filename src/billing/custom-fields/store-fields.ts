@@ -1,7 +1,6 @@
 /**
- * Writes the fields of objects: of new ones in the transaction that makes them, of existing ones by
- * replacing what the request names. Belongs at the end of a transaction: what it waits for is then held
- * by others for a short time only.
+ * Writes the custom fields of objects: of new ones in the transaction that creates them, of existing ones by
+ * replacing the given values. Call it at the end of a transaction, so that its locks are held briefly.
  */
 import type { CustomFieldEntity, ObjectFields } from '../../core/custom-fields.ts';
 import { conflict, type FieldPath, invalid } from '../../core/errors.ts';

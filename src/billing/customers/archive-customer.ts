@@ -1,8 +1,8 @@
 /**
- * Archiving a customer (docs/contracts.md, "Archiving"): with all contracts, for good, in one transaction.
+ * Archives a customer with all contracts in one transaction (docs/contracts.md, "Archiving"). It cannot be undone.
  *
- * Locks in this order: the customer, then the contracts by their starts. Who makes a contract holds the customer
- * before anything else; who changes a contract never locks a customer.
+ * Lock order: the customer, then the contracts by their starts. Creating a contract locks the customer first;
+ * changing a contract never locks a customer.
  */
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
@@ -12,10 +12,9 @@ import { archiveContractsOf } from '../contracts/archive-contracts.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 
 /**
- * Archives the customer and its contracts as of now and voids all its finalized invoices (`behaviour/12`,
- * "Customers"). Its ingest aliases stay its own and its usage is still counted. Refuses an unknown customer
- * (`CustomerNotFound`), one that is archived already, and one with more contracts than one call may change
- * (`invalid`).
+ * Archives the customer and its contracts as of now and voids all its finalized invoices. It keeps its ingest
+ * aliases, and its usage is still counted. Refuses an unknown customer (`CustomerNotFound`), an archived one,
+ * and one with more contracts than one call may change (`invalid`).
  */
 export async function archiveCustomer(
   deps: ContractDeps,

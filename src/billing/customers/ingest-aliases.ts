@@ -1,6 +1,7 @@
 /**
- * Which names in usage events mean which customer. An alias has one holder, archived customers included;
- * events are matched when they are read, so all usage sent under an alias follows it to its holder.
+ * Ingest aliases: the names that identify a customer in usage events. An alias has one owner, possibly an
+ * archived customer. Events are matched when they are read, so all usage of an alias belongs to its present
+ * owner.
  */
 import type { Clock } from '../../core/clock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
@@ -17,8 +18,8 @@ interface Deps {
 const ALIASES_NAMED_MAX = 5;
 
 /**
- * Makes `aliases` the customer's whole alias set; doing it twice is doing it once. Refuses an unknown
- * customer (`not_found`) and aliases of other customers (`conflict`, naming them); nothing changes then.
+ * Replaces the customer's aliases by `aliases`; idempotent. Refuses an unknown customer (`not_found`) and
+ * aliases of other customers (`conflict`, naming them); nothing changes then.
  */
 export async function setIngestAliases(
   deps: Deps,

@@ -1,8 +1,7 @@
 /**
- * Finds events by transaction id and says who and what they count for (docs/events.md).
+ * Finds events by transaction id, with the customer and the metrics that they count for (docs/events.md).
  *
- * The same rules as those of usage: customers and metrics are looked up as they are now, so the answer
- * changes with an alias that is moved or a metric that is added.
+ * As in usage, the present customers and metrics decide, so a moved alias or a new metric changes the answer.
  */
 import type { Clock } from '../../core/clock.ts';
 import { Refusal, unreachable } from '../../core/errors.ts';
@@ -127,7 +126,7 @@ function propertiesOf(metric: StoredMetric): string[] {
   }
 }
 
-/** A query may read any of the customer's events; which of them its result counts is not to be told. */
+/** A SQL metric may read any event of the customer. Whether its result counts an event is unknown. */
 function reasonAgainst(metric: StoredMetric, event: StoredEvent, propertyOf: PropertyReader): string | null {
   switch (metric.kind) {
     case 'streaming':

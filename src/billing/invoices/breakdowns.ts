@@ -1,7 +1,6 @@
 /**
- * Invoices over time: every window of an hour or a day of every invoice. A draft's windows are computed
- * with its lines; an issued invoice's were frozen with it. Both go through the same function into the
- * same shape, so that windows add up to their invoice for ever.
+ * Breakdowns of invoices by hour or day. A draft's windows are computed with its lines; an issued invoice's
+ * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
 import { groupBy } from '../../core/group-by.ts';
 import type { Invoice, InvoiceLine, InvoiceStatus, LineWindow } from '../../core/invoice.ts';
@@ -33,7 +32,7 @@ import {
   type SnapshotDeps,
 } from './read-invoices.ts';
 
-/** One window of one invoice: the invoice's head with the lines and the total of the window. */
+/** One window of one invoice: the invoice's header with the lines and the total of the window. */
 export interface BreakdownItem extends Invoice {
   readonly window: Interval;
 }
@@ -60,10 +59,10 @@ export interface BreakdownPageRequest extends PageRequest<BreakdownPosition> {
   readonly order: InvoicePageRequest['order'];
 }
 
-/** An invoice that has windows in the range, before anything of it is computed or read. */
+/** An invoice with windows in the range, before its lines are computed or read. */
 type Source = { readonly draft: DraftPlace } | { readonly head: Omit<IssuedInvoice, 'lines'> };
 
-/** Every invoice in the range has a window, so the nearest of this many fill any page. */
+/** Every invoice in the range has at least one window, so this many invoices fill any page. */
 const ISSUED_MAX = 1_000;
 
 interface Place extends BreakdownPosition {
@@ -72,8 +71,8 @@ interface Place extends BreakdownPosition {
 }
 
 /**
- * A page of breakdown windows, empty ones too. Which windows stand on the page is settled first, so that
- * only their invoices are computed. Throws `Refusal` not_found for an unknown customer.
+ * A page of breakdown windows, including empty ones. The windows of the page are selected first, so that only
+ * their invoices are computed. Refuses an unknown customer (`not_found`).
  */
 export async function listBreakdowns(
   deps: InvoiceDeps,
@@ -156,7 +155,7 @@ async function findSources(
   return [...heads.map((head) => ({ head })), ...drafts.map((draft) => ({ draft }))];
 }
 
-/** What is left of the range behind the cursor. */
+/** The rest of the range after the cursor. */
 function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Interval {
   if (after === null) return range;
   return order === 'ascending'

@@ -1,9 +1,7 @@
 /**
- * The one computation of usage invoices. Drafts, breakdowns and finalization all call it, with the same
- * input; they differ only in what they do with the result.
+ * Computes usage invoices. Drafts, breakdowns and finalization all use this computation with the same input.
  *
- * Usage is always read by the hour, whatever the caller wants to see: lines and their order then never
- * depend on who asked.
+ * Usage is always read by the hour, so that lines and their order do not depend on the requested windows.
  */
 import type { Clock } from '../../core/clock.ts';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
@@ -19,11 +17,11 @@ import { rateTarget } from './rate-target.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
-/** A usage invoice as it comes out now, with its lines over time. Always a DRAFT: nothing is stored. */
+/** A usage invoice as of now, with its lines over time. Always a DRAFT: nothing is stored. */
 export interface ComputedInvoice {
   readonly invoice: Invoice & { readonly lines: readonly RatedLine[] };
   readonly warnings: readonly InvoiceWarning[];
-  /** What it was computed from besides the events. */
+  /** The terms that it was computed from. */
   readonly terms: InvoiceTerms;
   /** No event counts that was ingested later: epoch microseconds. One moment for all metrics. */
   readonly ingestedUpTo: string;
@@ -35,13 +33,13 @@ export interface ComputeDeps {
   readonly gracePeriodHours: number;
 }
 
-/** Usage invoices with everything from PostgreSQL that they are computed from. */
+/** Usage invoices to compute, with all their input from PostgreSQL. */
 export interface PlannedInvoices {
   readonly targets: readonly InvoiceTarget[];
   readonly context: InvoiceContext;
 }
 
-/** In a fixed number of queries for any number of invoices. Belongs into the snapshot that found the targets. */
+/** A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. */
 export async function planInvoices(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
@@ -64,12 +62,12 @@ export async function computeUsageInvoices(
   return targets.map((target) => computeOne(deps, target, context, usage, windowSize));
 }
 
-/** So many invoices are computed at once with all their hours, which take a few megabytes each at worst. */
+/** Invoices computed at once. With all hours, each takes a few megabytes at worst. */
 const GROUP_SIZE = 25;
 
 /**
- * The same for the many invoices of a run, group by group, so that no more than two groups are in memory:
- * one is handed out while metering answers for the next.
+ * The same for the many invoices of a run, group by group. At most two groups are in memory: one is yielded
+ * while the usage of the next is read.
  */
 export async function* computeInGroups(
   deps: ComputeDeps,
@@ -79,7 +77,7 @@ export async function* computeInGroups(
   const read = (from: number) => {
     const group = targets.slice(from, from + GROUP_SIZE);
     const usage = group.length === 0 ? null : readUsageAnswers(deps.clickhouse, group, context);
-    // A consumer that gives up leaves nobody to wait for the answer.
+    // If the consumer stops early, nothing awaits this promise.
     usage?.catch(() => undefined);
     return { group, usage };
   };
@@ -122,7 +120,7 @@ function computeOne(
   };
 }
 
-/** Unlike its name, the tags of a line are the product's present ones, whatever the line's time. */
+/** A line has the product's present tags, unlike its name, which is that of the line's time. */
 function withPresentTags(lines: readonly RatedLine[], card: CardTerms, now: Instant): RatedLine[] {
   const products = new Map(card.products.map(({ product }) => [product.id, product]));
   return lines.map((line) => {

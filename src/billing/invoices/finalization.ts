@@ -1,9 +1,9 @@
 /**
- * Closing a billing period: the job that turns the draft of a period that is over, and whose grace time
- * is over, into an invoice that never changes.
+ * Finalizes usage invoices: after the end of a billing period and its grace period, a job stores the draft as
+ * an immutable invoice and queues the job of the next period.
  *
- * One transaction holds the locks of the jobs, the invoices with their lines, and the next periods' jobs.
- * The hourly lines go to ClickHouse before it commits, under ids that only the committed invoices name.
+ * One transaction locks the jobs, stores the invoices with their lines, and queues the next jobs. The hourly
+ * lines are written to ClickHouse before it commits, under ids that only committed invoices refer to.
  */
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
@@ -28,7 +28,7 @@ import {
   usageInvoiceId,
 } from './usage-periods.ts';
 
-/** The kind of the jobs that close a billing period. */
+/** The kind of the finalization jobs. */
 export const FINALIZATION_JOB = 'finalize_usage_invoice';
 
 const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
@@ -39,17 +39,17 @@ export interface FinalizationDeps {
   readonly gracePeriodHours: number;
 }
 
-/** A contract that this transaction has made (`before` null) or changed. */
+/** A contract that this transaction created (`before` null) or changed. */
 export interface HeaderChange {
   readonly before: Contract | null;
   readonly after: Contract;
 }
 
 /**
- * Leaves each contract whose billing periods have changed with the finalization of its first period that is
- * not issued, and with none where there is no such period: a period that now ends earlier is finalized
- * earlier, one that ends later is put off when its job runs, and a contract that was at its end goes on. A
- * contract that is billed no more has no invoice finalized from now on: one in progress is waited for.
+ * Queues the finalization of the first unissued period for each contract whose billing periods changed; without
+ * such a period, there is no job. A period that now ends earlier is finalized earlier. One that ends later is
+ * postponed when its job runs. For a contract that is not billed any more, no invoice is finalized from now on;
+ * a finalization in progress is awaited.
  */
 export async function planFinalizations(
   tx: Transaction,
@@ -78,26 +78,26 @@ export async function planFinalizations(
   );
 }
 
-/** Equal for two states of a contract that have the same usage invoices. */
+/** Equal for two states of a contract with the same usage invoices. */
 function billingOf(contract: Contract | null): string | null {
   if (contract === null || !billsUsage(contract)) return null;
   return JSON.stringify([periodTerms(contract), contract.invoiceGenerationStartingAt]);
 }
 
 /**
- * Keeps an invoice from being finalized until the transaction ends; where that is being done, waits for it.
- * An invoice whose turn has not come has no job, and is not finalized meanwhile.
+ * Prevents the finalization of an invoice until the transaction ends. Waits for a finalization in progress. An
+ * invoice whose predecessor is not issued has no job yet, so it is not finalized either.
  */
 export async function holdFinalization(tx: Transaction, target: InvoiceTarget): Promise<void> {
   await holdJobs(tx, FINALIZATION_JOB, [jobKey(target)]);
 }
 
-/** Each finalization of a contract that is behind brings the next; so many in a row are waited for. */
+/** Each finalization of an overdue contract queues the next; most of them awaited in a row. */
 const FINALIZATIONS_AWAITED_MAX = 50;
 
 /**
- * Keeps every invoice of contracts that this transaction has locked from being finalized until it ends.
- * Refuses (`unavailable`) where one finalization after the other was quicker.
+ * Prevents the finalization of all invoices of contracts that this transaction has locked, until it ends.
+ * Refuses (`unavailable`) if other processes keep finalizing one period after the other.
  */
 export async function holdNextFinalizations(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
   const held = new Set<string>();
@@ -139,7 +139,7 @@ function jobKey({ contract, period }: InvoiceTarget): string {
   return `${contract.id}:${formatInstant(period.start)}`;
 }
 
-/** Does due jobs: issues the invoices of their periods and queues the periods that follow. */
+/** Runs due jobs: issues the invoices of their periods and queues the next periods. */
 export async function finalizeInvoices(
   deps: FinalizationDeps,
   tx: Transaction,
@@ -169,8 +169,8 @@ function followingTarget({ contract, period }: InvoiceTarget): InvoiceTarget[] {
 }
 
 /**
- * What the jobs mean now. A contract may have changed since its job was queued: one that is archived or
- * ended before the period is left out, one whose period now ends later comes back when that is over.
+ * The present targets of the jobs. A contract may have changed since its job was queued. One that is archived,
+ * or ended before the period, is left out. One whose period now ends later is queued again.
  */
 async function targetsOf(
   deps: FinalizationDeps,

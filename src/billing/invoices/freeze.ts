@@ -1,6 +1,6 @@
 /**
- * Making computed invoices final: everything that says what they are is stored, and nothing of it is ever
- * computed again. Lines, warnings and terms go to Postgres, the hourly lines to ClickHouse.
+ * Stores computed invoices as final; they are never computed again. Lines, warnings and terms are stored in
+ * PostgreSQL, the hourly lines in ClickHouse.
  */
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -39,7 +39,7 @@ export async function freezeInvoices(
   await freezeCustomFields(tx, issued);
 }
 
-/** Invoices of one card share the object that its terms are: it is written once for all of them. */
+/** Invoices of one card share one terms object, which is stored once. */
 async function freezeTerms(
   tx: Transaction,
   computed: readonly ComputedInvoice[],

@@ -1,7 +1,6 @@
 /**
- * Everything that computing usage invoices needs besides the events. For drafts it is read from Postgres
- * in bulk, one query per kind of entity for any number of invoices; for an issued invoice it is what was
- * kept with it.
+ * The input of usage invoices other than events. For drafts it is read from PostgreSQL in bulk, one query per
+ * kind of entity for any number of invoices. For an issued invoice it is what was stored with the invoice.
  */
 
 import type { Product } from '../../core/catalogue.ts';
@@ -25,13 +24,13 @@ import { loadProducts } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
 
-/** What is computed: the usage of one contract in one period. */
+/** The usage of one contract in one period. */
 export interface UsageTarget {
   readonly contract: Pick<Contract, 'id' | 'customerId' | 'rateCardId'>;
   readonly period: BilledPeriod;
 }
 
-/** A rate card as an invoice sees it: its terms, and what makes looking them up fast. */
+/** The terms of a rate card, with lookups. */
 export interface PricedCard {
   readonly terms: CardTerms;
   readonly products: readonly ProductOnCard[];
@@ -75,7 +74,7 @@ export async function invoiceContext(
   return { cards: new Map(priced), contracts, metrics };
 }
 
-/** What metering must answer for a target; a product's needs may repeat those of another. */
+/** The usage that a target needs from metering; may contain duplicates across products. */
 export function needsOf(
   context: Pick<InvoiceContext, 'cards' | 'contracts'>,
   { contract, period }: UsageTarget,
@@ -105,7 +104,7 @@ export function termsOf(
   return terms;
 }
 
-/** Prepares the lookups of a card. Made once, it serves all contracts on it. */
+/** Prepares the lookups of a card, once for all contracts on it. */
 function pricedCard(terms: CardTerms, metrics: InvoiceContext['metrics']): PricedCard {
   return {
     terms,
@@ -117,7 +116,7 @@ function pricedCard(terms: CardTerms, metrics: InvoiceContext['metrics']): Price
   };
 }
 
-/** A granularity says how a SQL metric is evaluated; a streaming metric is read by the hour whatever it says. */
+/** A granularity applies to SQL metrics only; streaming metrics are always read by the hour. */
 function streamedByHour(product: Product, metrics: InvoiceContext['metrics']): Product {
   const versions = product.versions.map((version) =>
     metrics.get(version.billableMetricId ?? '')?.kind === 'streaming'

@@ -1,7 +1,7 @@
 /**
- * The custom fields that invoices pass on: those of the invoice itself, its customer, its contract and the
- * products of its lines. Read live for drafts; frozen with the invoice when it is issued, whatever becomes
- * of the keys and values afterwards. Rating knows nothing of them.
+ * The custom fields shown on invoices: of the invoice itself, its customer, its contract and the products of its
+ * lines. Drafts show the present values. An issued invoice keeps the values of its finalization, even if keys
+ * or values change later.
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import type { Invoice } from '../../core/invoice.ts';
@@ -12,8 +12,8 @@ import { insertInvoiceCustomFields, loadInvoiceCustomFields } from '../../store/
 type InvoiceObjects = Pick<Invoice, 'id' | 'customerId' | 'contractId' | 'lines'>;
 
 /**
- * By invoice, then by object; invoices that show none may be absent. Two queries for any number of
- * invoices, of which windows of one may be several.
+ * By invoice, then by object; invoices without fields may be absent. Two queries for any number of invoices,
+ * or windows of invoices.
  */
 export async function customFieldsOfInvoices(
   { db }: { readonly db: Database },
@@ -26,7 +26,7 @@ export async function customFieldsOfInvoices(
   return new Map([...drafts.map(({ id }) => [id, live] as const), ...frozen]);
 }
 
-/** Keeps what the invoices show now for good. Belongs into the transaction that issues them. */
+/** Stores the present fields with the invoices. Must run in the transaction that issues them. */
 export async function freezeCustomFields(
   tx: Transaction,
   invoices: readonly InvoiceObjects[],

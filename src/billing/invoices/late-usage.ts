@@ -1,6 +1,6 @@
 /**
- * Usage of a billing period that came after its invoice was issued (docs/invoices.md, "Late usage"): today's
- * events are computed as the invoice was, under the terms kept with it, and compared with what it says.
+ * Usage of a billing period that arrived after its invoice was issued (docs/invoices.md, "Late usage"): the
+ * invoice is recomputed from today's events under its stored terms, and compared with the issued one.
  */
 import { assert, Refusal } from '../../core/errors.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
@@ -21,8 +21,8 @@ interface Deps {
 }
 
 /**
- * What the invoice does not contain because it was late. Null where the usage cannot be computed any more,
- * such as when it has grown beyond what one answer may hold: reading an issued invoice must not fail for it.
+ * The late usage of an invoice. Null if the usage cannot be computed any more, for example because it exceeds
+ * the limit of one answer: reading an issued invoice must not fail because of that.
  */
 export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise<LateUsage[] | null> {
   const { customerId, contractId, period, cardTermsId } = invoice;
@@ -40,7 +40,7 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
   }
 }
 
-/** What would have kept a draft from being computed as well, unlike a store that is busy at the moment. */
+/** True for errors that a draft would have too; false for a store that is temporarily unavailable. */
 function isBeyondComputing(error: unknown): boolean {
   return error instanceof Refusal && (error.kind === 'too_large' || error.kind === 'invalid');
 }

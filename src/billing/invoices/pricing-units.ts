@@ -1,4 +1,4 @@
-/** The pricing units that invoices and their lines name, for whoever shows them. */
+/** Loads the pricing units that invoices and their lines name. */
 import type { CreditType } from '../../core/credit-types.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';

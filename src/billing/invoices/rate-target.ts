@@ -1,6 +1,5 @@
 /**
- * From metered usage and terms to lines: the step that drafts, finalization and the search for late usage
- * have in common. Pure.
+ * Computes lines from metered usage and terms, for drafts, finalization and late usage. Pure.
  */
 import type { InvoiceWarning } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -48,7 +47,7 @@ function boundariesOf(period: Interval, windowSize: WindowSize | null): readonly
   return windowSize === null ? [period.start, period.end] : windowBoundaries(period, windowSize);
 }
 
-/** One answer per need; a customer that metering does not mention used nothing. */
+/** One answer per need. A customer without metered usage used nothing. */
 function meteredUsage(target: UsageTarget, context: InvoiceContext, usage: UsageAnswers): MeteredUsage[] {
   const { contract, period } = target;
   const byKey = new Map(needsOf(context, target).map((need) => [needKey(need), need]));

@@ -1,6 +1,6 @@
 /**
- * Invoices as a client sees them: the issued ones from the store, and a draft, computed now, for every
- * period that has started and is not issued yet.
+ * Reads invoices: issued ones from the store, and a computed draft for every period that has started and is not
+ * issued.
  */
 import type { Clock } from '../../core/clock.ts';
 import { assert, notFound } from '../../core/errors.ts';
@@ -38,7 +38,7 @@ export interface InvoiceDeps {
   readonly gracePeriodHours: number;
 }
 
-/** What finding invoices takes: drafts and issued ones as of one moment. */
+/** Drafts and issued invoices are read from one snapshot. */
 export interface SnapshotDeps {
   readonly db: Transaction;
   readonly clock: Clock;
@@ -75,7 +75,7 @@ export async function listInvoices(
   return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
 }
 
-/** What stands on the page, one more than its limit, before drafts are computed. */
+/** The invoices of the page and one more, before drafts are computed. */
 async function findPage(
   deps: SnapshotDeps,
   filter: InvoiceListFilter,
@@ -100,15 +100,15 @@ async function findPage(
 }
 
 /**
- * One invoice of a customer, draft or issued; a finalized one with the usage that came too late for it.
- * Throws `Refusal` not_found.
+ * One invoice of a customer, draft or issued; a finalized one with its late usage. Refuses an unknown one
+ * (`not_found`).
  */
 export async function getInvoice(
   deps: InvoiceDeps,
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceWithUnbilledUsage> {
-  // Of one moment: an invoice that is being finalized is a draft or issued, and never neither.
+  // One snapshot: an invoice that is being finalized is either a draft or issued.
   const { issued, drafts } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
@@ -124,7 +124,7 @@ export async function getInvoice(
   return { ...draftWithWarnings(draft), lateUsage: undefined };
 }
 
-/** A voided invoice bills nothing, so nothing is missing on it. */
+/** A voided invoice bills nothing, so it has no unbilled usage. */
 async function issuedWithUnbilledUsage(
   deps: InvoiceDeps,
   issued: IssuedInvoice,
@@ -157,7 +157,7 @@ export async function requireCustomer(db: Database | Transaction, customerId: st
   if ((await findCustomer(db, customerId)) === null) throw notFound('customer', customerId);
 }
 
-/** What an invoice stands in lists by. A draft has the instant at which it will be issued. */
+/** The position of an invoice in lists. A draft has its expected issue date. */
 interface Placed {
   readonly id: string;
   readonly issuedAt: Instant;
@@ -168,7 +168,7 @@ export interface DraftPlace extends Placed {
   readonly target: InvoiceTarget;
 }
 
-/** Where the drafts that pass the filter stand in the list, before they are computed. */
+/** The list positions of the drafts that pass the filter, before they are computed. */
 export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
   const targets = (await openTargets(deps, filter)).filter(
     ({ period }) =>

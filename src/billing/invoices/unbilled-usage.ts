@@ -1,6 +1,6 @@
 /**
- * What an invoice does not bill, for whoever shows it: usage that no rate covered, and usage that came too
- * late. An invoice may have as many of either as it has lines; the first ones are shown, and all are counted.
+ * Unbilled usage of an invoice: usage without a rate, and late usage. An invoice may have as many entries of
+ * either as it has lines. The first ones are shown and all are counted.
  */
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import type { LateUsage } from '../../rating/invoice/late-usage.ts';
@@ -9,7 +9,7 @@ import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
 
-/** Enough to see what is wrong: the cause of a long list is one missing rate more often than a hundred. */
+/** Enough to find the cause: a long list usually comes from one missing rate. */
 const SHOWN_MAX = 100;
 
 export interface Shown<Entry> {

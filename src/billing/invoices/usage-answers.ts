@@ -1,6 +1,6 @@
 /**
- * The metered usage of any number of invoices: what their products need, asked of metering with one query
- * per metric, grouping and period for all customers together.
+ * Reads the metered usage of any number of invoices, with one query per metric, grouping and period for all
+ * customers together.
  */
 
 import { assert, Refusal } from '../../core/errors.ts';
@@ -18,7 +18,7 @@ import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoi
 
 interface UsageQuestion {
   readonly need: UsageNeed;
-  /** V is asked from where the counters start to the end of what is billed. */
+  /** V is read from the start of the counters to the end of the billed period. */
   readonly period: Pick<BilledPeriod, 'countedFrom' | 'end'>;
   readonly customerId: string;
 }
@@ -59,7 +59,7 @@ export async function readUsageAnswers(
   };
 }
 
-/** When the last event was ingested that any of the questions can count: all of them count up to there. */
+/** Ingestion time of the last event that any of the questions can count. All questions count up to it. */
 async function momentOf(clickhouse: ClickHouse, questions: readonly Question[]): Promise<string> {
   const refs = [...new Set(questions.flatMap((question) => question.refs))];
   if (refs.length === 0) return '0';
@@ -93,7 +93,7 @@ interface AskedSeries {
   readonly ingestedUpTo: string;
 }
 
-/** Where all customers together have more values than one answer may hold, they are asked in halves. */
+/** If one answer would exceed the limit of values, the customers are split into halves. */
 async function readSeries(
   clickhouse: ClickHouse,
   asked: AskedSeries,

@@ -1,6 +1,6 @@
 /**
- * Which usage invoices a contract has: one per billing period, in order. Periods are finalized one after
- * the other, so everything from the end of the last issued period on is open.
+ * The usage invoices of a contract: one per billing period. Periods are finalized in order, so all periods after
+ * the end of the last issued one are open.
  */
 
 import { derivedId } from '../../core/ids.ts';
@@ -27,17 +27,17 @@ export function periodTerms(contract: Contract): PeriodTerms {
   };
 }
 
-/** The same contract and period always give the same id: the draft's is the finalized invoice's. */
+/** Derived from contract and period, so that a draft and its finalized invoice have the same id. */
 export function usageInvoiceId(contractId: string, periodStart: Instant): string {
   return derivedId('usage-invoice', contractId, formatInstant(periodStart));
 }
 
-/** A usage invoice is finalized when its period has ended and the grace time for late events is over. */
+/** A usage invoice is finalized after the end of its period and of the grace period for late events. */
 export function finalizationAt(period: Interval, gracePeriodHours: number): Instant {
   return period.end + gracePeriodHours * HOUR_MS;
 }
 
-/** A contract is billed for usage when it has prices, and as long as it is not archived. */
+/** A contract is billed for usage if it has a rate card and is not archived. */
 export function billsUsage(contract: Contract): boolean {
   return contract.rateCardId !== null && contract.archivedAt === null;
 }
@@ -57,16 +57,16 @@ function firstBilledPeriod(contract: Contract): BilledPeriod | null {
 }
 
 /**
- * What is left from `start` on of the billing period that it lies in; its counters run from the start of
- * that period. Periods are whole as a rule. The first may begin where invoices are to be made from, and the
- * last one of a contract that had ended and then went on was issued in part.
+ * The part from `start` on of the billing period that contains it. Counters run from the start of that billing
+ * period. A part is billed in two cases: invoices start inside the first period, or a contract was extended
+ * after the invoice of its last, shorter period was issued.
  */
 export function periodFrom(contract: Contract, start: Instant): BilledPeriod | null {
   const period = periodContaining(periodTerms(contract), start);
   return period && { start, end: period.end, countedFrom: period.start };
 }
 
-/** The periods that have started and are not issued: those in their grace time, and the running one. */
+/** The periods that have started and are not issued: those in their grace period, and the current one. */
 export function openPeriods(
   contract: Contract,
   issuedUntil: Instant | undefined,

@@ -1,7 +1,7 @@
 /**
- * How large the definition of a streaming metric may be (docs/metering.md, "Metrics"). Every filter, group
- * property and step of a path is work to plan each time usage is read, and planning cannot be interrupted:
- * the largest definition that is let through plans in a fraction of a second.
+ * Size limits of streaming metric definitions (docs/metering.md, "Metrics"). Every filter, group property and
+ * path step adds planning time to each read of usage, and planning cannot be interrupted. The largest allowed
+ * definition plans in a fraction of a second.
  */
 import { invalid } from '../../core/errors.ts';
 import type { StreamingDefinition } from '../../core/metric.ts';

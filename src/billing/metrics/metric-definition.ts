@@ -1,8 +1,8 @@
 /**
- * What makes the definition of a metric sound (docs/metering.md, "Metrics"; docs/sql-metrics.md).
+ * Validates metric definitions (docs/metering.md, "Metrics"; docs/sql-metrics.md).
  *
- * A matching event always has the aggregated property and every group property: that is why both must be
- * named by a property filter.
+ * A property filter must name the aggregated property and every group property, so that every matching event
+ * has them.
  */
 import { invalid, words } from '../../core/errors.ts';
 import type { PropertyFilter, StreamingDefinition } from '../../core/metric.ts';

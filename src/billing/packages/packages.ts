@@ -1,4 +1,4 @@
-/** Reading and archiving packages, and the contracts that were made of them. */
+/** Reads and archives packages, and lists the contracts created from them. */
 
 import type { Clock } from '../../core/clock.ts';
 import type { CreditType } from '../../core/credit-types.ts';
@@ -69,8 +69,8 @@ export async function listPackages(
 }
 
 /**
- * Keeps a package from new contracts; those that were made of it go on. Cannot be undone. Refuses an
- * unknown package (`PackageNotFound`) and one that is archived already (`invalid`).
+ * Archives a package: no new contracts can be created from it, existing ones continue. It cannot be undone.
+ * Refuses an unknown package (`PackageNotFound`) and an archived one (`invalid`).
  */
 export async function archivePackage(deps: Deps, id: string): Promise<void> {
   if (await setArchived(deps.db, id, deps.clock.now())) return;

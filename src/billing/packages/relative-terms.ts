@@ -1,7 +1,6 @@
 /**
- * Terms with relative dates, and the terms that they are for one contract (docs/packages.md, "Relative
- * dates"). What a client describes and what a package holds both pass through here, so that a package is
- * checked by the very rules that its contracts will be checked by. Pure.
+ * Resolves terms with relative dates to the terms of a contract (docs/packages.md, "Relative dates"). Used both
+ * to validate a package and to create its contracts, so that the same rules apply to both. Pure.
  */
 import type { Decimal } from '../../core/decimal.ts';
 import type { RelativeDate } from '../../core/relative-time.ts';

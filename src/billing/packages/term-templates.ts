@@ -1,7 +1,7 @@
 /**
- * Makes the templates of a package out of what a client described, and describes them again for a
- * contract. A template has the values that the same input gives a contract's term: what was left out is
- * decided when the package is made, and temporary ids have become the ids of templates. Pure.
+ * Creates the templates of a package from the terms of a request, and converts templates back to the input of a
+ * contract. A template has the values that the same input gives a contract's term: defaults are set when the
+ * package is created, and temporary ids are replaced by template ids. Pure.
  */
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { assert } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-/** What makes a product sound (docs/catalogue.md, "Products"). Pure; what must be looked up is passed in. */
+/** Validates products (docs/catalogue.md, "Products"). Pure; loaded data is passed in. */
 import type { ProductType } from '../../core/catalogue.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';

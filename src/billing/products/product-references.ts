@@ -1,4 +1,4 @@
-/** What a product refers to: its metric, the parts of a composite. Looks them up and refuses bad ones. */
+/** Loads and validates the references of a product: its metric, and the parts of a composite. */
 import { assert, invalid } from '../../core/errors.ts';
 import { compositeCycle } from '../../rating/composites/composite-cycles.ts';
 import { findMetric, loadMetrics } from '../../store/billable-metrics.ts';

@@ -1,4 +1,4 @@
-/** Adds rates to a rate card, all or nothing. Past dates are allowed: drafts follow, issued invoices do not. */
+/** Adds rates to a rate card, all or none. Past dates are allowed and change drafts, not issued invoices. */
 import type { Clock } from '../../core/clock.ts';
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import { assert, type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';

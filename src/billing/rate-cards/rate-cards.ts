@@ -1,4 +1,4 @@
-/** Use cases of rate cards: price books that contracts point to. Rates have a file of their own. */
+/** Use cases of rate cards: price lists that contracts refer to. Rates are in add-rates.ts and read-rates.ts. */
 import type { Clock } from '../../core/clock.ts';
 import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../core/credit-types.ts';
 import { ZERO } from '../../core/decimal.ts';
@@ -112,8 +112,8 @@ export async function updateRateCard(deps: Deps, input: UpdateRateCardInput): Pr
 }
 
 /**
- * Keeps a card from new contracts; those that are on it go on. Doing it twice is doing it once. Refuses an
- * unknown card (`not_found`).
+ * Archives a card: new contracts cannot use it, existing ones continue. Idempotent. Refuses an unknown card
+ * (`not_found`).
  */
 export async function archiveRateCard(deps: Deps, id: string): Promise<void> {
   await deps.db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-/** Which rates a reader asks for. Pure. */
+/** Selectors of rates. Pure. */
 import type { BillingFrequency, RateIdentity } from '../../core/catalogue.ts';
 
 /** Conditions that a rate must all meet; what is left out is no condition. */

@@ -1,6 +1,6 @@
 /**
- * Batch usage of a SQL metric. A query is asked for one customer at a time, because nothing may let it see
- * another one's events; a page of many customers takes as many queries.
+ * Batch usage of a SQL metric. Each query runs for one customer, because it must not read the events of another;
+ * a page takes as many queries as it has customers.
  */
 import type { Decimal } from '../../core/decimal.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';

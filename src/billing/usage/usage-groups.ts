@@ -1,6 +1,6 @@
 /**
  * Usage of one customer and one metric in windows, optionally by group (docs/metering.md, "Usage").
- * Every window is aggregated on its own; contracts, prices and entitlements play no part.
+ * Every window is aggregated separately, independent of contracts, prices and entitlements.
  */
 import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
@@ -71,9 +71,9 @@ export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<
 }
 
 /**
- * What `usageGroups` would answer for a metric that is not stored: an analyst tries it before creating it.
- * Refuses what `usageGroups` refuses, a definition that could not be created, and one that takes longer than
- * an analysis may: it runs beside the queries of analysts, and holds up nothing else.
+ * Previews `usageGroups` for a metric that is not stored. Refuses what `usageGroups` refuses, an invalid
+ * definition, and a query that exceeds the time limit of analyses. It runs with the limits of analysts' queries
+ * and does not delay other work.
  */
 export async function previewUsage(
   deps: Deps,
