@@ -1,6 +1,6 @@
 /**
- * `npm run backfill` as the operator has it: a process beside the real service, on real stores. Older events
- * come in once, whatever else was sent before or after, and nothing that is finalized changes.
+ * `npm run backfill` as an operator runs it: a process beside the real service, on real stores. Older events
+ * count once, whatever else was sent before or after, and finalized invoices do not change.
  */
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Law 2, the hard way: the process is killed in the middle of ingesting, several times, and afterwards
- * every acknowledged event is there, and every event, however often it was sent, counts exactly once.
+ * Crash safety of ingest: the process is killed several times while ingesting. Afterwards every acknowledged
+ * event is stored, and every event counts exactly once, however often it was sent.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

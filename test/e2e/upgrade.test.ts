@@ -1,4 +1,4 @@
-/** Starts that a migration stands against: one line that says what to do, and nothing touched. */
+/** A start that a migration prevents: one line that says what to do, and no change of the stores. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Archiving billing configurations, and what becomes of the contracts that use them. */
+/** Archiving billing configurations, and its effect on the contracts that use them. */
 import { inArray } from 'drizzle-orm';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { matchBillingConfiguration } from '../../src/billing/billing-providers/match-configuration.ts';

@@ -1,4 +1,4 @@
-/** Archiving customers, with all that hangs on them. */
+/** Archiving customers with their contracts and invoices. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';

@@ -1,4 +1,4 @@
-/** Files of events that cannot be read to their end: what is stored of them, and what is said. */
+/** Damaged files of events: the readable events are stored, and the error is reported. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constants, gunzipSync, gzipSync } from 'node:zlib';

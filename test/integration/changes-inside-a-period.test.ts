@@ -1,7 +1,6 @@
 /**
- * What a line bills when something about it changes inside the billing period: its metric, its granularity,
- * the usage filter or its keys. Each case is a product at price 1 in a monthly contract, so that the total is
- * the quantity.
+ * Changes inside a billing period: of a product's metric, granularity or keys, or of the usage filter. Each case
+ * is a product at price 1 in a monthly contract, so that the total equals the quantity.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';

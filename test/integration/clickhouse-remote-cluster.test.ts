@@ -1,6 +1,6 @@
 /**
- * What a cluster does to the numbers: two shards behind Distributed tables, made by the cluster's own DDL,
- * read and written with the cluster's settings. Replicas are not played.
+ * Usage on a cluster equals usage on one node: two shards behind Distributed tables, created by the cluster's
+ * DDL, read and written with the cluster's settings. Replicas are not simulated.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Whatever changes a contract, the same follows: versions, history, rollovers, and the invoice to be issued next. */
+/** Every change of a contract has the same consequences: versions, history, rollovers and the next invoice's job. */
 import { asc, eq, inArray } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadRolloverTargets, rolloversOf } from '../../src/billing/balances/rollovers.ts';

@@ -1,4 +1,4 @@
-/** Changes of terms by an edit: each group, what comes of it, and what the history tells of it. */
+/** Updates of terms by an edit: the resulting terms and the history, for each kind of term. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import type { ApiAnswer } from '../support/api-client.ts';

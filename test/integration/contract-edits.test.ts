@@ -1,4 +1,4 @@
-/** Edits of contracts: what was asked for is what becomes of the contract, and what its history says. */
+/** Edits of contracts: the contract and its history show exactly the requested changes. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import type { ApiAnswer } from '../support/api-client.ts';

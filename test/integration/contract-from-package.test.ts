@@ -1,4 +1,4 @@
-/** Contracts made of packages are the contracts that the same terms make when they are written out. */
+/** A contract created from a package equals one created from the same explicit terms. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { withTerms } from '../../src/store/contract-terms.ts';
 import { loadContracts } from '../../src/store/contracts.ts';

@@ -1,7 +1,7 @@
 /**
- * Invoices that bill a part of a billing period: after a contract that had ended and was issued goes on, and
- * where invoices are made from a date inside a period. Counters run over the whole billing period, so the
- * parts bill together what one invoice would have billed.
+ * Invoices that bill a part of a billing period: when an ended, invoiced contract is extended, and when invoices
+ * start inside a period. Counters run over the whole billing period, so the parts together bill what one
+ * invoice would have billed.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';

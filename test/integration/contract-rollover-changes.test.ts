@@ -1,4 +1,4 @@
-/** What has rolled over follows its source, and nothing else. */
+/** A rollover changes with its source, and only with its source. */
 import { expect, test } from 'vitest';
 import { day, ledgerOf, renewalBench, type Segment } from '../support/renewals.ts';
 

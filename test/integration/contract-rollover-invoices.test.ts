@@ -1,4 +1,4 @@
-/** Once a renewal has a finalized invoice, what has rolled over to it does not change any more. */
+/** Rollovers do not change once the renewing contract has a finalized invoice. */
 import { beforeAll, expect, test } from 'vitest';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId } from '../support/catalogue-api.ts';

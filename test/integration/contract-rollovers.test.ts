@@ -1,4 +1,4 @@
-/** What rolls over when a contract is renewed: the new commits, and the ledgers of their sources. */
+/** Rollover at a renewal: the new commits, and the ledgers of their sources. */
 import { describe, expect, test } from 'vitest';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { day, ledgerOf, renewalBench, segmentsOf } from '../support/renewals.ts';

@@ -1,4 +1,4 @@
-/** What was sent comes back: every kind of term, from create, get and list, in both versions. */
+/** Answers of create, get and list show every kind of term as it was sent, in both versions. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { withTerms } from '../../src/store/contract-terms.ts';

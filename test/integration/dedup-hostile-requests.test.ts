@@ -1,6 +1,6 @@
 /**
- * Hostile bodies to the real ingest route: each is refused with 400 and the positions of its bad events,
- * nothing of it is stored, and requests beside it are none the worse.
+ * Hostile bodies sent to the real ingest route: each is refused with 400 and the positions of its invalid events,
+ * nothing of it is stored, and concurrent requests are not affected.
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

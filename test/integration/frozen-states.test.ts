@@ -1,4 +1,4 @@
-/** Today's service on the stores of every earlier version (docs/upgrades.md): it reads all that was in them. */
+/** The present service reads all data in the stores of every earlier version (docs/upgrades.md). */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JsonNumber, stringifyJson } from '../../src/api/http/json.ts';

@@ -1,4 +1,4 @@
-/** Names and values that every JavaScript object inherits mean nothing here: they are text like any other. */
+/** Names that every JavaScript object inherits, such as `constructor`, are ordinary text. */
 import { beforeAll, expect, it, test } from 'vitest';
 import { createdId, METRICS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';

@@ -1,4 +1,4 @@
-/** An invoice that cannot be issued, on the whole service: what it holds up, and what it does not. */
+/** An invoice that cannot be issued delays only its own contract. */
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';

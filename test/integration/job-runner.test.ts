@@ -1,4 +1,4 @@
-/** What becomes of jobs that fail, that others hold, and whose process is killed. */
+/** Jobs that fail, that another process holds, and whose process is killed. */
 import { eq, sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';

@@ -1,4 +1,4 @@
-/** Jobs that an older version has queued know no subject of their own: the migration gives it to them. */
+/** The migration sets the subject of jobs that an older version queued without one. */
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { createDatabase } from '../../src/store/database.ts';

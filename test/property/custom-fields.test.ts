@@ -1,4 +1,4 @@
-/** Any sequence of calls leaves the fields that a naive model says, and answers as it does. */
+/** After any sequence of calls, fields and answers equal those of a simple model. */
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import type { CustomFieldEntity } from '../../src/core/custom-fields.ts';

@@ -1,7 +1,7 @@
 /**
- * The whole service against the naive engine: random catalogues, contracts and events go through the public
- * API, duplicates among them, and invoices come back. What an invoice can contain is tried far more often
- * without stores (rating-differential.test.ts).
+ * The whole service against the naive engine: random catalogues, contracts and events, including duplicates, are
+ * sent through the public API, and the invoices compared. Many more cases run without stores in
+ * rating-differential.test.ts.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

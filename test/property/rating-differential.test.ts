@@ -1,6 +1,6 @@
 /**
- * The rating engine against a second one that is slow and obvious (test/support/naive): whole invoices from
- * random events, with everything that a contract may have.
+ * The rating engine against a second, simple one (test/support/naive): whole invoices from random events, with
+ * random terms of every kind.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * The HTTP client of the tests, in process or against a URL. Every answer it gets is held to the schema
- * that its route declares (`contract.ts`): a test that calls the API tests the API's contract as well.
+ * The HTTP client of the tests, in process or against a URL. It checks every answer against the schema that its
+ * route declares (`contract.ts`).
  */
 import { stringifyJson } from '../../src/api/http/json.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';

@@ -1,6 +1,6 @@
 /**
- * Random contracts with everything that their usage invoice is made of: events, metrics, products with
- * versions, rates over time, custom units, overrides and usage filters. Numbers suit the naive engine.
+ * Random contracts with all input of their usage invoice: events, metrics, products with versions, rates over
+ * time, custom units, overrides and usage filters. Numbers suit the naive engine.
  */
 import fc from 'fast-check';
 import type { Rate, RateEntry } from '../../src/core/catalogue.ts';

@@ -1,6 +1,6 @@
 /**
- * The application over a real database for tests of what is kept there. There is no job runner, so nothing
- * happens that the test does not ask for, and ClickHouse answers only where the test brings one.
+ * The API over a real PostgreSQL database, without a job runner. ClickHouse is available only if the test passes
+ * one.
  */
 import { pino } from 'pino';
 import { createAuthenticator, ensureFirstToken } from '../../src/access/tokens.ts';

@@ -1,4 +1,4 @@
-/** Starts our own programs as processes of their own and watches them from outside. */
+/** Starts programs of the project as child processes. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -17,7 +17,7 @@ const root = join(import.meta.dirname, '../..');
 
 let isBuilt: boolean | undefined;
 
-/** What node runs for a file: as it is shipped where that is built from these sources, which starts three times as fast. */
+/** Runs the built file if it is up to date, which starts three times as fast. */
 function nodeArguments(file: string): string[] {
   isBuilt ??= spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--check']).status === 0;
   return isBuilt && file.startsWith('src/')

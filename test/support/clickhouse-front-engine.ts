@@ -1,10 +1,10 @@
 /**
- * Runs the statements of the HTTP front on chDB. Every statement has a connection of its own, so that
- * settings, parameters and what a failed query leaves behind never reach another one.
+ * Runs the statements of the HTTP front on chDB. Every statement has its own connection, so that settings,
+ * parameters and leftovers of failed queries do not affect other statements.
  *
- * As a cluster it plays two shards in one engine: `Distributed` is real and reads two local shards, and a
- * filter gives each of them the rows that the sharding key sends there. Replication and Keeper are not
- * played: `ON CLUSTER` and `Replicated` are taken out of the DDL.
+ * As a cluster it simulates two shards in one engine: `Distributed` tables are real and read two local shards,
+ * and a filter gives each shard its rows by the sharding key. Replication and Keeper are not simulated:
+ * `ON CLUSTER` and `Replicated` are removed from the DDL.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Holds an answer to what its route declares: the status, the media type, the schema of the body, and no
- * member that the schema does not name. Throws an `Error` that says what is wrong.
+ * Checks an answer against its route: status, media type, schema of the body, and no undeclared members. Throws
+ * an `Error` that describes the difference.
  */
 import { z } from 'zod';
 import { errorBody } from '../../src/api/http/errors.ts';

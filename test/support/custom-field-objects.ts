@@ -1,4 +1,4 @@
-/** One object of every kind that can carry custom fields: how it is made, and where its fields are shown. */
+/** One object of every kind with custom fields: how to create it, and which answers show its fields. */
 import type { CustomFieldEntity } from '../../src/core/custom-fields.ts';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { CONTRACTS, METRICS, PRODUCTS, RATE_CARDS, TOKENS_METRIC } from './catalogue-api.ts';

@@ -1,4 +1,4 @@
-/** What the package of package-terms.ts looks like in answers. */
+/** The package of package-terms.ts as answers show it. */
 import { expect } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { ACTOR_NAME } from './catalogue-api.ts';

@@ -1,6 +1,6 @@
 /**
- * What a test file works on, opened once and closed when its last test has ended. Called at the top of a
- * file: `const { api } = await catalogueForFile();`.
+ * Fixtures of a test file, opened once and closed after its last test. Call at the top of a file:
+ * `const { api } = await catalogueForFile();`.
  */
 import { afterAll } from 'vitest';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';

@@ -1,6 +1,6 @@
 /**
- * The form of a frozen state, test/frozen/<name>: the rows of both stores as one version of the service left
- * them, and what that version answered. Written once by `npm run freeze-state`, never changed afterwards.
+ * The format of a frozen state, test/frozen/<name>: the rows of both stores as one version of the service wrote
+ * them, and that version's answers. Created once by `npm run freeze-state`, never changed afterwards.
  */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Once per run: a directory for everything the tests write, and in it one PostgreSQL with a migrated
- * database from which `stores.ts` copies one for each test file. Both are gone when the run ends.
+ * Once per run: creates a directory for all files of the tests, and in it one PostgreSQL with a migrated database,
+ * which `stores.ts` copies for each test file. Both are removed when the run ends.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

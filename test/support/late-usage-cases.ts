@@ -1,4 +1,4 @@
-/** What may be late for an invoice of November 2026, and what is reported of it: worked out by hand. */
+/** Cases of late usage for an invoice of November 2026, with expected reports computed by hand. */
 import type { Aggregation } from '../../src/core/metric.ts';
 
 /** One product and its rates. */

@@ -1,4 +1,4 @@
-/** Puts a frozen state into empty stores: the tables as they were then, and the rows that were in them. */
+/** Loads a frozen state into empty stores: its tables and their rows. */
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { applySchema } from '../../src/metering/schema.ts';
 import { readSchemaFiles, renderStatements } from '../../src/metering/schema-files.ts';

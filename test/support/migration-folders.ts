@@ -1,4 +1,4 @@
-/** Copies of drizzle/ and clickhouse/ with migrations that no version has, or without those that came later. */
+/** Copies of drizzle/ and clickhouse/ with additional migrations, or with the first ones only. */
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';

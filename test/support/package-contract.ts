@@ -1,4 +1,4 @@
-/** The terms of package-terms.ts for a contract that starts at 2026-01-31T07:00, every date worked out by hand. */
+/** The terms of package-terms.ts for a contract that starts at 2026-01-31T07:00, with dates computed by hand. */
 import type { TermsCatalogue } from './contract-terms.ts';
 import { everyTemplate } from './package-terms.ts';
 

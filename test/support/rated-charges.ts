@@ -1,4 +1,4 @@
-/** What the rating engine makes of a billing case, in the terms of the naive engine. */
+/** The results of the rating engine for a billing case, as charges. */
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import { type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';

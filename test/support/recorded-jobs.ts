@@ -1,4 +1,4 @@
-/** Artificial jobs on a real database: each notes that it was done, in the order in which it was. */
+/** Artificial jobs on a real database, which record the order in which they ran. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { JobKind } from '../../src/jobs/run-jobs.ts';

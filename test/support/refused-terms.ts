@@ -1,4 +1,4 @@
-/** Refusals of contracts: 400, the exact path of the field, and nothing is stored. */
+/** Checks refusals of contracts: status 400, the exact path of the field, and nothing stored. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { loadContracts } from '../../src/store/contracts.ts';
 import { commits } from '../../src/store/schema/commits.ts';

@@ -1,4 +1,4 @@
-/** Contracts that renew one another, at dates of one year, for tests of what rolls over. */
+/** Contracts that renew one another within one year, for tests of rollovers. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from './catalogue-api.ts';

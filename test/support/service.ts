@@ -1,6 +1,6 @@
 /**
- * The whole service for a test: real stores of its own, a sandbox clock, a port of its own, and a client
- * that holds every answer to its declared schema.
+ * The whole service for a test: its own real stores and port, a sandbox clock, and a client that checks every
+ * answer against its declared schema.
  */
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';

@@ -1,4 +1,4 @@
-/** A few events that the results of SQL metrics can be computed from by hand. */
+/** A few events for which the results of SQL metrics can be computed by hand. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.ts';
 import type { NaiveEvent } from './naive/usage.ts';
 

@@ -1,4 +1,4 @@
-/** Real stores for a test file: a migrated PostgreSQL database of its own, a ClickHouse database of its own. */
+/** Real stores for a test file: its own migrated PostgreSQL database, and its own ClickHouse database. */
 import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';

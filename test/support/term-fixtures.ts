@@ -1,4 +1,4 @@
-/** Terms of each kind that are sound, for tests that make one thing about them wrong. */
+/** Valid terms of each kind, for tests that make one field invalid. */
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import type { TermsCatalogue } from './contract-terms.ts';
 

@@ -1,4 +1,4 @@
-/** Puts events into ClickHouse as they would be found after ingestion, copies of one event included. */
+/** Inserts events into ClickHouse as ingestion stores them, including copies of one event. */
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { NaiveEvent } from './naive/usage.ts';
 

@@ -1,4 +1,4 @@
-/** Random metrics and events for the property tests of usage. Small vocabularies, so that things meet. */
+/** Random metrics and events for the property tests of usage. Small vocabularies make values collide. */
 import fc from 'fast-check';
 import type { PropertyFilter, StreamingMetric } from '../../src/core/metric.ts';
 import { AGGREGATIONS } from '../../src/core/metric.ts';

@@ -1,4 +1,4 @@
-/** For tests of what happens between two transactions. */
+/** For tests of concurrent transactions. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../src/store/database.ts';
 

@@ -1,4 +1,4 @@
-/** What was charged, in pieces that can be added up by window: the common tongue of both engines. */
+/** Charges by window, the common format for comparing both engines. */
 import type { Instant } from '../../../src/core/time.ts';
 
 /** A part of the usage of one hour or of a larger window. */

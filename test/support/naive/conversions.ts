@@ -1,4 +1,4 @@
-/** Usage priced in custom units, as an amount of the currency. */
+/** Conversion of usage priced in custom units to the currency. */
 import type { Charge, Conversion } from './charges.ts';
 
 /** What one of a custom unit is worth, in hundredths of the currency's denomination; by unit. */

@@ -1,4 +1,4 @@
-/** Which rate of a card decides at one hour, and what it asks for one unit. */
+/** The rate of a card that is in force at one hour, and its price for one unit. */
 import type { Rate, RateEntry, Tier } from '../../../src/core/catalogue.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import { hundredths, tenThousandths } from './numbers.ts';

@@ -1,6 +1,6 @@
 /**
- * A second rating engine, written to be obviously right and slow: hour by hour and unit by unit, in whole
- * hundredths. It shares no code with src/rating and exists to disagree with it.
+ * A second rating engine for comparison, simple and slow: hour by hour and unit by unit, in whole hundredths. It
+ * shares no code with src/rating.
  *
  * Values, sizes, prices, multipliers and factors must be multiples of 0.01, and so must every quantity.
  */

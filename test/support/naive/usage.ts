@@ -1,6 +1,6 @@
 /**
- * Usage computed the slow and obvious way, over a list of events in memory: what ClickHouse must agree
- * with. Shares no code with src/metering/query. Numbers are whole multiples of 10^-30 as BigInt.
+ * A simple, slow model of usage over a list of events in memory, which the results of ClickHouse must equal.
+ * Shares no code with src/metering/query. Numbers are whole multiples of 10^-30 as BigInt.
  */
 import { isLosslessNumber, parse } from 'lossless-json';
 import type { StreamingMetric } from '../../../src/core/metric.ts';

@@ -1,6 +1,6 @@
 /**
- * The HTTP front as a process of its own, because chDB binds one directory per process. Says its port and
- * ends on SIGTERM, or when whoever started it is gone.
+ * The HTTP front as a separate process, because chDB binds one directory per process. Prints its port and ends on
+ * SIGTERM, or when its parent process ends.
  */
 import { startClickHouseFront } from '../clickhouse-front.ts';
 

@@ -1,4 +1,4 @@
-/** The floors below the API know no names of the wire: paths of refusals are spelled as the domain spells them. */
+/** Floors below the API use domain names, not wire names, in the paths of refusals. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';

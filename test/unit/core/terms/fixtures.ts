@@ -1,4 +1,4 @@
-/** Terms with nothing remarkable about them. */
+/** Plain terms with default values. */
 import { decimal } from '../../../../src/core/decimal.ts';
 import { ANY_USAGE } from '../../../../src/core/terms/applicability.ts';
 import type { Commit } from '../../../../src/core/terms/commits.ts';

@@ -1,6 +1,6 @@
 /**
- * What is planned, which no limit of time can stop: the heaviest queries that are let through become a bounded
- * amount of SQL, and what reads a property stands in it once, however often it is used.
+ * Limits of query planning, which no time limit can stop: the heaviest allowed queries become a limited amount of
+ * SQL, and each property read appears in it once, however often it is used.
  */
 import { describe, expect, it } from 'vitest';
 import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';

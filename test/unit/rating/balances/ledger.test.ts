@@ -1,4 +1,4 @@
-/** What a ledger tells of one commit, case by case; the laws are in test/property/ledger.test.ts. */
+/** Ledgers of single commits, case by case. The laws are in test/property/ledger.test.ts. */
 import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { Commit } from '../../../../src/core/terms/commits.ts';
