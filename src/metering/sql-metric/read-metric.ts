@@ -40,8 +40,21 @@ export function readSqlMetric(sql: string): CheckedSqlMetric {
     // Writing is what finds a wrong name or type.
     const written = writeQuery(query);
     requireQuantity(query, written, valueColumn);
+    refuseTooManyValues(query, written);
     return { sql, query: written, valueColumn, groupColumns };
   });
+}
+
+/** Each different name and text travels in a field of its own, and a server takes 1,000 fields with a statement. */
+const VALUES_MAX = 800;
+
+function refuseTooManyValues(query: SelectQuery, { parameters }: WrittenQuery): void {
+  const count = Object.keys(parameters).length;
+  if (count <= VALUES_MAX) return;
+  throw new QueryProblem(
+    query.position,
+    `the query has ${count} different names, texts and lists, more than ${VALUES_MAX}`,
+  );
 }
 
 /** Refuses a quantity that is no number, and a key of GROUP BY, which is most likely a mistake. */

@@ -13,6 +13,13 @@ function problem(sql: string): string {
   throw new Error(`${sql} was not refused`);
 }
 
+it('more names and texts than a server takes with a statement are refused', () => {
+  const path = (steps: number) =>
+    `SELECT SUM(properties${Array.from({ length: steps }, (_, index) => `.p${index}`).join('')}) FROM events`;
+  expect(readSqlMetric(path(700)).groupColumns).toEqual([]);
+  expect(problem(path(900))).toContain('different names, texts and lists, more than 800');
+});
+
 describe('a refusal', () => {
   it.each([
     [
