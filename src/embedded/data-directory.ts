@@ -11,10 +11,11 @@
  * remove the files of dead ones.
  */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** A data directory that cannot be used. The message is one line for the operator. */
 export class DataDirectoryError extends Error {
@@ -40,8 +41,8 @@ export async function takeDataDirectory(path: string): Promise<DataDirectory> {
   const lockDir = join(path, 'lock');
   try {
     // With the default mode: an embedded Postgres under another account must be able to pass through.
-    await mkdir(path, { recursive: true });
-    await mkdir(lockDir, { recursive: true });
+    await createDirectory(path);
+    await createDirectory(lockDir);
   } catch (error) {
     throw new DataDirectoryError(`cannot create DATA_DIR ${path}: ${reason(error)}`);
   }
@@ -58,6 +59,30 @@ export async function takeDataDirectory(path: string): Promise<DataDirectory> {
     await release();
     throw new DataDirectoryError(`DATA_DIR ${path} is in use by another tallyhouse process (pid ${owner})`);
   });
+}
+
+/**
+ * With its parents. Node's own recursive mkdir never ends on a file system that refuses a directory with
+ * ENOENT although the parent exists, such as /proc.
+ */
+async function createDirectory(path: string): Promise<void> {
+  const code = await mkdirCode(path);
+  if (code !== 'ENOENT') return;
+  if (existsSync(dirname(path))) throw new Error('the file system takes no directory there');
+  await createDirectory(dirname(path));
+  await mkdirCode(path);
+}
+
+/** Null where the directory is created, EEXIST where something has that name already. */
+async function mkdirCode(path: string): Promise<'EEXIST' | 'ENOENT' | null> {
+  try {
+    await mkdir(path);
+    return null;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'EEXIST' || code === 'ENOENT') return code;
+    throw error;
+  }
 }
 
 /** Process id in the name of a live lock other than our own, or null. Clears away dead ones. */

@@ -68,4 +68,8 @@ describe('a data directory', () => {
     await writeFile(directory, 'a file');
     await expect(takeDataDirectory(directory)).rejects.toThrow(/^cannot create DATA_DIR .*$/);
   });
+
+  test('on a file system that takes none is refused, and does not keep the process busy', async () => {
+    await expect(takeDataDirectory('/proc/tallyhouse/data')).rejects.toThrow(/^cannot create DATA_DIR .*$/);
+  });
 });
