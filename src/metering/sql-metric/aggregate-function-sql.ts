@@ -1,4 +1,4 @@
-/** What an aggregate function asks of the rows it reads, and what its result is. */
+/** Aggregate functions: the arguments computed per row, and the expression of the result. */
 import { unreachable } from '../../core/errors.ts';
 import type { NameSource } from './definitions.ts';
 import { checkedSql, quotientSql, SUMMAND_DIGITS_MAX } from './exact-sql.ts';

@@ -1,4 +1,4 @@
-/** Names for values that one expression uses several times. */
+/** Binds a value that an expression uses several times to a name, so that ClickHouse computes it once. */
 import type { NameSource } from './definitions.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** Names for what a statement computes: every name once in the whole statement, every text once per SELECT. */
+/** Named definitions of a statement. A name is unique in the statement; equal expressions of one SELECT share a name. */
 
 export interface NameSource {
   /** A name that nothing else in the statement has. */

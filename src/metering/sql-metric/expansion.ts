@@ -1,8 +1,8 @@
 /**
- * How large the conditions of a query are once ClickHouse has put them together. It moves a condition on a
- * column of a subquery down to the events and replaces the column by what it stands for, as often as it is
- * read. In a chain of short subqueries that each read a column twice, the condition doubles with every one.
- * Only conditions are put together like this, and only as far down as rows are not aggregated.
+ * The size of the conditions of a query after ClickHouse's planner has pushed them down. The planner moves a
+ * condition on a subquery's column to the events and replaces every use of the column by its expression. In a
+ * chain of subqueries that each use a column twice, the condition doubles with every subquery. Conditions are
+ * pushed down only through subqueries that do not aggregate.
  */
 import { QueryProblem } from './query-refusal.ts';
 import { type Expression, partsOf, type SelectQuery } from './query-syntax.ts';

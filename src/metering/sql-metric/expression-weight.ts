@@ -1,4 +1,4 @@
-/** Makes the nodes of an expression. Each is weighed, so that no query grows without bound. */
+/** Creates the nodes of an expression and counts them, so that the size of a query is limited. */
 import { type Expression, type ExpressionForm, identityText, partsOf } from './query-syntax.ts';
 import type { TokenReader } from './token-reader.ts';
 

@@ -1,10 +1,10 @@
 /**
- * Writes the groups of a SELECT that aggregates, and says when they hold.
+ * Writes the groups of a SELECT that aggregates, with the hours in which each result is valid.
  *
- * Where values are wanted at every hour, groups are not computed anew for each. Rows that hold for good are
- * aggregated within their hour, and the states of the hours are merged along each group. Rows that may cease
- * to hold, those of an inner aggregate, are counted in where they begin and out where they end, as long as
- * only counts and sums are asked; for the other functions each is repeated for every hour in which it holds.
+ * For values at every hour, groups are not recomputed per hour. Rows without an end are aggregated within
+ * their hour, and the states of the hours are merged along each group. Rows of an inner aggregate have an end:
+ * counts and sums add them where they begin and subtract them where they end; all other functions repeat them
+ * for every hour in which they are valid.
  */
 import { renderStatement } from '../query/usage-relation.ts';
 import type { EngineFunction } from './aggregate-function-sql.ts';

@@ -1,4 +1,4 @@
-/** Definitions that were read already, by their text. The least recently used ones give way. */
+/** A cache of definitions by their text. Beyond its size the least recently used ones are evicted. */
 import type { CheckedSqlMetric } from './read-metric.ts';
 
 export interface KeptMetrics {

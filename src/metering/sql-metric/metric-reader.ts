@@ -1,8 +1,8 @@
 /**
- * Reads the definitions of SQL metrics on a thread of their own, and keeps what it has read.
+ * Reads the definitions of SQL metrics on a worker thread, and caches the results.
  *
- * Owns the thread and its limits of time and memory. A text that meets one costs only who sent it: the thread
- * is ended, the next text gets a new one, and who needs a definition that is kept does not wait.
+ * Owns the thread and its limits of time and memory. A text that exceeds a limit fails for its author only:
+ * the thread is terminated, the next text gets a new one, and cached definitions are served without waiting.
  */
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';

@@ -1,8 +1,8 @@
 /**
- * The second lock: what ClickHouse itself understands of a statement before it runs.
+ * The second check: ClickHouse's own parse tree of a statement, before it runs.
  *
- * Statements are written by this folder from a checked query, with no text of the user in them. Should that
- * ever go wrong, this stops it: ClickHouse parses the statement (`EXPLAIN AST`, which resolves nothing and
+ * Statements are written by this folder from a checked query and contain no text of the user. If that ever
+ * fails, this check stops the statement: ClickHouse parses the statement (`EXPLAIN AST`, which resolves nothing and
  * reads nothing), and every node of its tree must be on the list below. A statement reads `usage_events`
  * once, through no table function and no join, and calls only functions that the writers use.
  */

@@ -1,4 +1,4 @@
-/** How a SQL metric is refused: the place in the text, what is wrong there, and what is allowed instead. */
+/** Refusals of SQL metrics: line and column, what is wrong there, and what is allowed instead. */
 import { invalid, type Refusal } from '../../core/errors.ts';
 
 /** A refusal (`invalid`, field `sql`) for the character at `position` of `text`. */

@@ -1,4 +1,4 @@
-/** The syntax tree of a SQL metric: exactly what its grammar can say, and nothing of ClickHouse. */
+/** The syntax tree of a SQL metric. It can express what the grammar allows and nothing else of ClickHouse's SQL. */
 
 export const SCALAR_FUNCTIONS = [
   'LEAST',

@@ -1,4 +1,4 @@
-/** The thread on which the texts of SQL metrics are read: takes a text, answers with the metric or why not. */
+/** The worker thread that reads SQL metrics: receives a text, answers with the metric or the reason of the refusal. */
 import { parentPort } from 'node:worker_threads';
 import { assert, Refusal } from '../../core/errors.ts';
 import { type CheckedSqlMetric, readSqlMetric } from './read-metric.ts';

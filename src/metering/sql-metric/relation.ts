@@ -1,11 +1,11 @@
 /**
- * What a SELECT of a SQL metric becomes: a statement whose rows know when they hold.
+ * A SELECT of a SQL metric as a statement whose rows carry the time for which they are valid.
  *
  * A metric is evaluated over a whole interval, over windows each on its own, or cumulatively at the end of
  * every hour. All three are one statement over one scan of the events. Every row carries its part, in unix
- * seconds: 0 for a whole interval, the start of its window, or the end of the hour from which on it holds.
- * In the last case rows that aggregate others also say until when: the next hour in which their group
- * changed. Rows without an end hold for good.
+ * seconds: 0 for a whole interval, the start of its window, or the end of the hour from which it is valid.
+ * In the last case rows that aggregate others also carry their end: the next hour in which their group
+ * changed. Rows without an end stay valid.
  */
 import type { Parameters } from '../query/parameters.ts';
 import type { NameSource } from './definitions.ts';

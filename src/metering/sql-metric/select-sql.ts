@@ -1,4 +1,4 @@
-/** Writes the SELECTs of a query, from the events outwards. Grouped ones are in `grouped-sql.ts`. */
+/** Writes the SELECTs of a query, innermost first. Those that aggregate are in `grouped-sql.ts`. */
 import { renderStatement } from '../query/usage-relation.ts';
 import { createDefinitions } from './definitions.ts';
 import { writeExpression } from './expression-sql.ts';

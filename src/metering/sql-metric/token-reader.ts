@@ -1,4 +1,4 @@
-/** Goes through the tokens of a query and counts what is built, so that no query grows without bound. */
+/** Reads the tokens of a query in order and counts the nodes created, so that the size of a query is limited. */
 import { QueryProblem } from './query-refusal.ts';
 import type { Token } from './tokens.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The words of a SQL metric. Comments and white space vanish here; quoted names and texts are read to
- * their end, so nothing later has to know about quotes. Only ASCII may stand outside of quotes.
+ * The tokens of a SQL metric. Comments and white space are dropped here, and quoted names and texts are read
+ * as a whole, so later steps need not handle quotes. Outside of quotes only ASCII is allowed.
  */
 import { QueryProblem } from './query-refusal.ts';
 

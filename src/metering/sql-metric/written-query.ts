@@ -1,6 +1,6 @@
 /**
- * A query as SQL, but for whose events it is asked of and when: these are filled in at every evaluation
- * (`statement-sql.ts`). Plain data: it is made on a thread of its own and kept (`metric-reader.ts`).
+ * A query as SQL, without the customer and the period: these are filled in at every evaluation
+ * (`statement-sql.ts`). Plain data: it is created on the worker thread and cached (`metric-reader.ts`).
  */
 import type { QueryParams } from '../client/clickhouse.ts';
 import { createParameters, type Parameters } from '../query/parameters.ts';
