@@ -1,5 +1,7 @@
 /** What a change of a contract does to its usage invoices: those that are drafts, and those that are final. */
+import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { jobs } from '../../src/store/schema/jobs.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
@@ -193,6 +195,21 @@ test('usage invoices begin where they are to be generated from, even inside a pe
     [contract_id, '2026-10-20T00:00:00.000Z'],
     [contract_id, '2026-11-01T00:00:00.000Z'],
   ]);
+});
+
+test('a period that an earlier version skipped is issued before the one that it had queued', async () => {
+  const { customer_id, contract_id } = await imported('2026-11-05T00:00:00Z');
+  const december = { contract_id, period_start: Date.UTC(2026, 11, 1) };
+  await service.db
+    .update(jobs)
+    .set({ key: `${contract_id}:2026-12-01T00:00:00.000Z`, runAt: Date.UTC(2027, 0, 2), payload: december })
+    .where(eq(jobs.subject, contract_id));
+  await service.moveClock('2027-01-03T00:00:00Z');
+  const page = await service.api.get(`/v1/customers/${customer_id}/invoices`, {
+    query: { contract_id, status: 'FINALIZED', sort: 'date_asc' },
+  });
+  const starts = page.list('data').map((_, at) => page.text(`data[${at}].start_timestamp`).slice(0, 10));
+  expect(starts.sort()).toEqual(['2026-11-05', '2026-12-01']);
 });
 
 /** A contract with history: its invoices begin later than it does. */

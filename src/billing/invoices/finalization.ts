@@ -170,7 +170,8 @@ function followingTarget({ contract, period }: InvoiceTarget): InvoiceTarget[] {
 
 /**
  * The present targets of the jobs. A contract may have changed since its job was queued. One that is archived,
- * or ended before the period, is left out. One whose period now ends later is queued again.
+ * or ended before the period, is left out. One whose period now ends later is queued again. If an earlier
+ * period is not issued, such as one that an older version did not bill, that is issued first.
  */
 async function targetsOf(
   deps: FinalizationDeps,
@@ -181,9 +182,12 @@ async function targetsOf(
   const contracts = new Map(
     (await loadContracts(tx, { ids: jobs.map((job) => job.contract_id) })).map((one) => [one.id, one]),
   );
+  const issuedUntil = await lastIssuedPeriodEnds(tx, [...contracts.keys()]);
   const targets = jobs.flatMap(({ runAt, contract_id, period_start }) => {
     const contract = contracts.get(contract_id);
-    return contract === undefined ? [] : targetOf(contract, period_start, runAt);
+    if (contract === undefined) return [];
+    const first = nextUnissuedPeriod(contract, issuedUntil.get(contract.id));
+    return targetOf(contract, Math.min(period_start, first?.start ?? period_start), runAt);
   });
   const groups = groupBy(
     targets,
