@@ -1,10 +1,12 @@
 /**
  * The one table from failures to status, headers and body.
  *
- * Expected failures are `Refusal`s. Everything else is a bug: 500 with a fixed text, details only in the log.
+ * Expected failures are `Refusal`s, and stores that are unreachable or full (503). Everything else is a bug: 500
+ * with a fixed text, details only in the log.
  */
 import { z } from 'zod';
 import { Refusal, type RefusalKind } from '../../core/errors.ts';
+import { isStoreUnavailable } from '../../core/failures.ts';
 import type { WireWords } from '../wire/names.ts';
 import { refusalText } from './problems.ts';
 
@@ -12,8 +14,8 @@ export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  /** A bug: logged with its stack. */
-  readonly unexpected: boolean;
+  /** How the failure is logged: not at all, as one of a store, or as a bug. */
+  readonly logged: 'no' | 'store' | 'bug';
 }
 
 export const errorBody = z
@@ -40,13 +42,21 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     unavailable: [503, RETRY_LATER],
   };
 
+const STORE_UNAVAILABLE: ErrorAnswer = {
+  status: 503,
+  headers: RETRY_LATER,
+  body: { message: 'A store of the service is not available: try again later' },
+  logged: 'store',
+};
+
 /** The answer to a thrown value; `own` are the route's wire names. Never throws. */
 export function errorAnswer(error: unknown, requestId: string, own?: WireWords): ErrorAnswer {
   if (!(error instanceof Refusal)) {
+    if (isStoreUnavailable(error)) return STORE_UNAVAILABLE;
     const message = `Internal error. The log has the details under request id ${requestId}.`;
-    return { status: 500, headers: {}, body: { message }, unexpected: true };
+    return { status: 500, headers: {}, body: { message }, logged: 'bug' };
   }
   const [status, headers] = STATUS_AND_HEADERS[error.kind];
   const { code, details } = error;
-  return { status, headers, body: { message: refusalText(error, own), code, ...details }, unexpected: false };
+  return { status, headers, body: { message: refusalText(error, own), code, ...details }, logged: 'no' };
 }

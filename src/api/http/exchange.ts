@@ -70,8 +70,10 @@ async function respond(
     });
   } catch (error) {
     const answer = errorAnswer(error, requestId, to.wireWords);
-    if (answer.unexpected) {
-      deps.log.error({ requestId, method: context.req.method, route: to.path, err: error }, 'request failed');
+    if (answer.logged !== 'no') {
+      const facts = { requestId, method: context.req.method, route: to.path, err: error };
+      if (answer.logged === 'bug') deps.log.error(facts, 'request failed');
+      else deps.log.warn(facts, 'request failed: a store is not available');
     }
     const headers = { ...always, 'content-type': JSON_TYPE, ...answer.headers };
     return new Response(stringifyJson(answer.body), { status: answer.status, headers });

@@ -28,7 +28,7 @@ describe('errorAnswer', () => {
       status,
       headers,
       body: { message: refusal.message },
-      unexpected: false,
+      logged: 'no',
     });
   });
 
@@ -68,7 +68,7 @@ describe('errorAnswer', () => {
       status: 500,
       headers: {},
       body: { message: 'Internal error. The log has the details under request id request-1.' },
-      unexpected: true,
+      logged: 'bug',
     });
   });
 });

@@ -1,0 +1,112 @@
+/**
+ * Failures of the stores, recognised by their shape: what of them may be logged, and whether the store was
+ * unreachable.
+ *
+ * Error objects of database drivers carry the parameters of the statement, and messages of the engines quote
+ * values. Both hold what a customer sent, which does not belong into logs.
+ */
+
+/** What is logged of an error. */
+export interface FailureFacts {
+  readonly type: string;
+  readonly message: string;
+  /** Code of the engine or of the operating system. */
+  readonly code?: string;
+  /** PostgreSQL's names of what was violated. */
+  readonly constraint?: string;
+  readonly table?: string;
+  /** The frames alone: the head of a stack repeats the message. */
+  readonly stack?: string;
+  readonly cause?: FailureFacts;
+}
+
+const CAUSES_MAX = 4;
+const MESSAGE_CHARACTERS_MAX = 1_000;
+
+/** The facts of a thrown value, without parameters of statements and without values that messages quote. */
+export function failureFacts(error: unknown): FailureFacts {
+  return factsOf(error, 0);
+}
+
+function factsOf(error: unknown, depth: number): FailureFacts {
+  if (!(error instanceof Error)) return { type: typeof error, message: 'not an error object' };
+  const { cause } = error;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    type: error.name === 'Error' ? error.constructor.name : error.name,
+    message: failureMessage(error),
+    ...present('code', textOf(error, 'code')),
+    ...present('constraint', textOf(error, 'constraint_name')),
+    ...present('table', textOf(error, 'table_name')),
+    ...(frames.length === 0 ? {} : { stack: frames.join('\n') }),
+    ...(cause instanceof Error && depth < CAUSES_MAX ? { cause: factsOf(cause, depth + 1) } : {}),
+  };
+}
+
+/** The message of an error, without parameters of statements and without values that it quotes. */
+export function failureMessage(error: Error): string {
+  const query = textOf(error, 'query');
+  const message = 'params' in error && query !== undefined ? `Failed query: ${query}` : error.message;
+  const quotesValues = textOf(error, 'severity') !== undefined || textOf(error, 'type') !== undefined;
+  return (quotesValues ? withoutValues(message) : message).slice(0, MESSAGE_CHARACTERS_MAX);
+}
+
+/**
+ * The message up to its first quote: the engines do not escape quotes within the values they quote. Names of columns
+ * are lost with the values; `code` and `constraint` say what is needed.
+ */
+function withoutValues(message: string): string {
+  return message.replace(/["'].*/s, '…');
+}
+
+/** Codes of the operating system and of the PostgreSQL driver for a connection that cannot be used. */
+const LOST_CONNECTION = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  // The socket of the embedded PostgreSQL is gone.
+  'ENOENT',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+]);
+
+/**
+ * SQLSTATE of a PostgreSQL that cannot do its work now: connection exceptions (08), insufficient resources such
+ * as a full disk (53), a stop or a start (57P), a read-only replica (25006), a transaction that waited too long
+ * (25P03).
+ */
+const POSTGRES_UNAVAILABLE = /^(?:08\w{3}|53\w{3}|57P\d\d|25006|25P03)$/;
+
+/** ClickHouse: no space (243, 74, 75), read-only tables (242), timeouts and losses of the network (159, 209, 210). */
+const CLICKHOUSE_UNAVAILABLE = /^(?:243|242|74|75|209|210)$/;
+
+/**
+ * Whether a thrown value says that a store is unreachable, stopped or full. The same request may succeed
+ * later.
+ */
+export function isStoreUnavailable(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth <= CAUSES_MAX; at = at.cause, depth += 1) {
+    const code = textOf(at, 'code');
+    if (code === undefined) continue;
+    const isOfPostgres = textOf(at, 'severity') !== undefined;
+    if (isOfPostgres ? POSTGRES_UNAVAILABLE.test(code) : LOST_CONNECTION.has(code)) return true;
+    if (textOf(at, 'type') !== undefined && CLICKHOUSE_UNAVAILABLE.test(code)) return true;
+  }
+  return false;
+}
+
+function textOf(error: object, name: string): string | undefined {
+  const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value;
+  return typeof value === 'string' ? value : undefined;
+}
+
+function present<Name extends string>(name: Name, value: string | undefined): { [key in Name]?: string } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]: string });
+}
