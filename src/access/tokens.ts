@@ -1,16 +1,17 @@
 /**
  * API tokens: issuing them, and finding the caller that a token identifies.
  *
- * Owns: the text of a token, its hash, the cache of recent lookups. Does not own: rows (`store/tokens.ts`),
- * the Authorization header and the scopes of routes (`api/http/auth.ts`).
+ * Owns: the text of a token, its hash, its expiry. Does not own: rows (`store/tokens.ts`), the memory of recent
+ * lookups (`token-lookup.ts`), the Authorization header and the scopes of routes (`api/http/auth.ts`).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { assert } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { type Instant, SECOND_MS } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
 import { countTokens, createToken, findTokenBySha256, type Token, type TokenScope } from '../store/tokens.ts';
+import { createTokenLookup } from './token-lookup.ts';
 
 export type { TokenScope };
 
@@ -24,37 +25,23 @@ export interface Actor {
 /** Resolves to null for a token that is unknown, expired or revoked. */
 export type Authenticate = (token: string) => Promise<Actor | null>;
 
-/** How long a process caches a token. A revoked token is accepted for at most that long. */
-export const TOKEN_MEMORY_MS = 5 * SECOND_MS;
-/** More than a busy service has callers. When the cache is full, the oldest entry is evicted. */
-const TOKENS_REMEMBERED_MAX = 1_000;
-
 interface TokenDeps {
   readonly db: Database;
   readonly clock: Clock;
 }
 
 /**
- * Looks tokens up by hash and caches the known ones for five seconds of real time, so that ingest does not
- * query the database for every request. Unknown tokens are not cached: a new token works at once, and
- * guesses cannot evict real ones. Expiry is checked against the service's clock on every request.
+ * Identifies callers by their tokens, with few queries (`token-lookup.ts`). Expiry is checked against the service's
+ * clock on every request.
  */
 export function createAuthenticator(deps: TokenDeps & { readonly monotonicMs?: () => number }): Authenticate {
-  const monotonicMs = deps.monotonicMs ?? (() => performance.now());
-  const remembered = new Map<string, { readonly token: Token; readonly seenAtMs: number }>();
+  const lookup = createTokenLookup({
+    find: (sha256) => findTokenBySha256(deps.db, sha256),
+    monotonicMs: deps.monotonicMs ?? (() => performance.now()),
+  });
   return async (text) => {
-    const sha256 = hashToken(text);
-    const entry = remembered.get(sha256);
-    if (entry !== undefined && monotonicMs() - entry.seenAtMs < TOKEN_MEMORY_MS) {
-      return actorOf(entry.token, deps.clock.now());
-    }
-    remembered.delete(sha256);
-    const token = await findTokenBySha256(deps.db, sha256);
-    if (token === null || token.revokedAt !== null) return null;
-    const [oldest] = remembered.keys();
-    if (remembered.size >= TOKENS_REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
-    remembered.set(sha256, { token, seenAtMs: monotonicMs() });
-    return actorOf(token, deps.clock.now());
+    const token = await lookup(hashToken(text));
+    return token === null ? null : actorOf(token, deps.clock.now());
   };
 }
 

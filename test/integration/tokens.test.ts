@@ -1,11 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  createAuthenticator,
-  ensureFirstToken,
-  issueToken,
-  TOKEN_MEMORY_MS,
-} from '../../src/access/tokens.ts';
+import { TOKEN_MEMORY_MS } from '../../src/access/token-lookup.ts';
+import { createAuthenticator, ensureFirstToken, issueToken } from '../../src/access/tokens.ts';
 import { databaseOfService, TokenCommandError, tokenCommand } from '../../src/app/commands/token-command.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { firstToken } from '../../src/embedded/api-token.ts';

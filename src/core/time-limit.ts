@@ -1,0 +1,23 @@
+/** Waiting with a limit. */
+import { Refusal } from './errors.ts';
+
+/**
+ * The result of `work` if it comes within `limitMs`. Otherwise refuses with `unavailable` and `message`; the work
+ * itself is not stopped, and its later failure is ignored.
+ */
+export async function within<Result>(
+  limitMs: number,
+  work: Promise<Result>,
+  message: string,
+): Promise<Result> {
+  work.catch(() => undefined);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Refusal('unavailable', message)), limitMs);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

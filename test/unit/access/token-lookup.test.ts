@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  createTokenLookup,
+  TOKEN_MEMORY_MS,
+  TOKEN_OUTAGE_MS,
+  type TokenLookup,
+} from '../../../src/access/token-lookup.ts';
+import { Refusal } from '../../../src/core/errors.ts';
+import type { Token } from '../../../src/store/tokens.ts';
+
+const token: Token = {
+  id: 't',
+  name: 'ci',
+  sha256: 'known',
+  scope: 'ingest',
+  createdAt: 0,
+  expiresAt: null,
+  revokedAt: null,
+};
+const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+let nowMs = 0;
+let asked = 0;
+let answer: () => Promise<Token | null> = async () => token;
+let lookup: TokenLookup;
+
+beforeEach(() => {
+  nowMs = 0;
+  asked = 0;
+  answer = async () => token;
+  lookup = createTokenLookup({
+    find: () => {
+      asked += 1;
+      return answer();
+    },
+    monotonicMs: () => nowMs,
+  });
+});
+
+describe('the lookup of a token', () => {
+  it('asks once in five seconds, and once for requests at the same time', async () => {
+    await Promise.all([lookup('known'), lookup('known'), lookup('known')]);
+    nowMs = TOKEN_MEMORY_MS - 1;
+    await lookup('known');
+    expect(asked).toBe(1);
+    nowMs = TOKEN_MEMORY_MS;
+    await Promise.all([lookup('known'), lookup('known')]);
+    expect(asked).toBe(2);
+  });
+
+  it('works without PostgreSQL for an hour after the last one that succeeded, and no longer', async () => {
+    await lookup('known');
+    answer = () => Promise.reject(refused);
+    nowMs = TOKEN_OUTAGE_MS - 1;
+    expect(await lookup('known')).toEqual(token);
+    nowMs = TOKEN_OUTAGE_MS + TOKEN_MEMORY_MS;
+    await expect(lookup('known')).rejects.toBe(refused);
+  });
+
+  it('asks once a second while PostgreSQL is away, and trusts it again when it is back', async () => {
+    await lookup('known');
+    answer = () => Promise.reject(refused);
+    for (nowMs = TOKEN_MEMORY_MS; nowMs < TOKEN_MEMORY_MS + 3_000; nowMs += 10) await lookup('known');
+    expect(asked).toBe(4);
+    answer = async () => ({ ...token, revokedAt: 1 });
+    nowMs += 1_000;
+    expect(await lookup('known')).toBeNull();
+  });
+
+  it('does not wait for a PostgreSQL that does not answer', async () => {
+    vi.useFakeTimers();
+    try {
+      await lookup('known');
+      answer = () => new Promise(() => {});
+      nowMs = TOKEN_MEMORY_MS;
+      const found = lookup('known');
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await found).toEqual(token);
+      const unknown = expect(lookup('unknown')).rejects.toBeInstanceOf(Refusal);
+      await vi.advanceTimersByTimeAsync(1_000);
+      await unknown;
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('of a token that nobody used before needs PostgreSQL', async () => {
+    answer = () => Promise.reject(refused);
+    await expect(lookup('known')).rejects.toBe(refused);
+  });
+
+  it('does not hide a bug behind what it remembers', async () => {
+    await lookup('known');
+    const bug = new TypeError('x is not a function');
+    answer = () => Promise.reject(bug);
+    nowMs = TOKEN_MEMORY_MS;
+    await expect(lookup('known')).rejects.toBe(bug);
+  });
+});
