@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { isWithinClockBounds } from './core/clock.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -85,6 +86,7 @@ const environment = z
       .default('info')
       .describe('Lowest level that is logged; logs are JSON lines on standard error.'),
     SANDBOX_NOW: instant
+      .refine(isWithinClockBounds, 'must be between 1990 and 2100')
       .optional()
       .describe(
         'RFC 3339. When set, the clock starts there, stands still and is moved through /v1/sandbox/clock.',

@@ -32,6 +32,7 @@ export interface ApplicationParts {
 export interface Application {
   fetch(request: Request, bindings?: object): Response | Promise<Response>;
   readonly routes: App['routes'];
+  readonly refuseUnreadable: App['refuseUnreadable'];
   /** The first token, where it was stored just now and the operator has not seen it yet. */
   readonly newToken: string | null;
   /** Called when no request is running any more: ends the jobs, writes the last batch. */
@@ -87,6 +88,7 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
   return {
     fetch: app.hono.fetch,
     routes: app.routes,
+    refuseUnreadable: app.refuseUnreadable,
     newToken,
     async close() {
       await jobs.close();

@@ -5,19 +5,20 @@
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Authenticate } from '../access/tokens.ts';
+import { createBodyBudget } from '../api/http/body-budget.ts';
 import { createExchange } from '../api/http/exchange.ts';
 import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
+import { unreadableRequests } from '../api/http/parser-errors.ts';
 import { registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
 
-/**
- * A hundred events of 20 KB, or the rates of a large price book. What is above it is refused while it
- * is read, so that memory stays bounded by the number of connections.
- */
+/** A hundred events of 20 KB, or the rates of a large price book. What is above it is refused while it is read. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+/** Of all bodies together, from their arrival to the answer: 2,000 requests with a hundred ordinary events. */
+const BODIES_LIMIT_BYTES = 64 * 1024 * 1024;
 
 export interface AppDeps {
   readonly version: string;
@@ -27,6 +28,7 @@ export interface AppDeps {
   readonly routes: readonly RouteDefinition[];
   readonly ingest: Ingest;
   readonly bodyLimitBytes?: number;
+  readonly bodiesLimitBytes?: number;
   readiness(): Promise<Readiness>;
   /** Adds the figures of the service to those of `/metrics`. */
   readonly measures: RegisterMeasures;
@@ -36,6 +38,8 @@ export interface App {
   readonly hono: Hono;
   /** Everything the app answers; tests check each answer against it. */
   readonly routes: readonly RouteDefinition[];
+  /** For the event `clientError` of the server: answers what is not HTTP. */
+  readonly refuseUnreadable: ReturnType<typeof unreadableRequests>;
 }
 
 export function createApp(deps: AppDeps): App {
@@ -55,10 +59,14 @@ export function createApp(deps: AppDeps): App {
     }),
   ];
   const hono = new Hono();
-  const { log, authenticate, bodyLimitBytes = BODY_LIMIT_BYTES } = deps;
+  const { log, authenticate } = deps;
+  const bodies = {
+    limitBytes: deps.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+    budget: createBodyBudget(deps.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
+  };
   const exchange = createExchange({ log, metrics });
   // Whoever opens the service in a browser finds the reference.
   hono.get('/', (context) => context.redirect('/docs'));
-  registerRoutes(hono, { exchange, authenticate, bodyLimitBytes }, routes);
-  return { hono, routes };
+  registerRoutes(hono, { exchange, authenticate, bodies }, routes);
+  return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

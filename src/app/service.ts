@@ -47,6 +47,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const server = createAdaptorServer({
       fetch: (request, bindings) => application.fetch(request, bindings),
     });
+    server.on('clientError', application.refuseUnreadable);
     await listen(server, config);
     undo.push(() => drain(server));
     return { url: urlOf(server, config), newToken: application.newToken, lost: stores.lost, close: unwind };

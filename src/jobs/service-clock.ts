@@ -3,7 +3,7 @@
  * advanced, for example to close a month in a test. The sandbox clock is stored in the database and never
  * goes back: a restart continues at the later of the stored instant and SANDBOX_NOW.
  */
-import { type Clock, systemClock } from '../core/clock.ts';
+import { CLOCK_BOUNDS, type Clock, isWithinClockBounds, systemClock } from '../core/clock.ts';
 import { invalid, Refusal } from '../core/errors.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
@@ -19,7 +19,7 @@ export interface SandboxClock {
   /**
    * Advances the clock to `to`, stopping at every due time of a job, and resolves when all due jobs have run.
    * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged.
-   * Refuses to go back (`invalid`). Refuses with `unavailable` if another transaction holds due jobs for
+   * Refuses to go back, or beyond 2100 (`invalid`). Refuses with `unavailable` if another transaction holds due jobs for
    * minutes.
    */
   advance(to: Instant, jobs: ClockJobs): Promise<Instant>;
@@ -41,6 +41,7 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
 
   async function advance(to: Instant, jobs: ClockJobs): Promise<Instant> {
     if (to < now) throw invalid(['now'], `must not be before the clock's ${formatInstant(now)}`);
+    if (!isWithinClockBounds(to)) throw invalid(['now'], `must be before ${formatInstant(CLOCK_BOUNDS.end)}`);
     await jobs.retryFailed(now);
     let waits = 0;
     for (let next = await jobs.nextAt(); next !== null && next <= to; next = await jobs.nextAt()) {

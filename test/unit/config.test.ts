@@ -77,6 +77,8 @@ describe('the configuration', () => {
     ['LOG_LEVEL', 'loud'],
     ['SANDBOX_NOW', '2026-11-20'],
     ['SANDBOX_NOW', 'tomorrow'],
+    ['SANDBOX_NOW', '2100-01-01T00:00:00Z'],
+    ['SANDBOX_NOW', '1989-12-31T23:59:59Z'],
   ])('refuses %s=%s in one line that names the key and not a secret', (key, value) => {
     let thrown: unknown;
     try {

@@ -60,7 +60,7 @@ async function respond(
   to: Destination,
   work: (request: RequestContext) => Promise<Answer>,
 ): Promise<Response> {
-  const always = { 'x-request-id': requestId };
+  const always = { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' };
   try {
     const answer = await work({ requestId, userAgent: headerOf(context, 'user-agent') ?? null });
     const headers = answer.body === null ? { 'content-length': '0' } : { 'content-type': answer.mediaType };

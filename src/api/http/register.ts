@@ -10,13 +10,13 @@ import { Refusal } from '../../core/errors.ts';
 import { authorize } from './auth.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { parseJson, stringifyJson } from './json.ts';
-import { headerOf, readBody } from './request-body.ts';
+import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 
 export interface RegisterDeps {
   readonly exchange: Exchange;
   readonly authenticate: Authenticate;
-  readonly bodyLimitBytes: number;
+  readonly bodies: BodyLimits;
 }
 
 /** Label of unmatched requests, so that arbitrary paths do not become metric labels. */
@@ -69,23 +69,29 @@ async function answerTo(
   request: RequestContext,
 ): Promise<Answer> {
   const actor = await authorize(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
-  const result = await definition.run({
-    http: context,
-    body: await bodyOf(deps, definition, context),
-    actor,
-    context: request,
-  });
-  const mediaType = definition.mediaType ?? 'application/json';
+  const body = definition.body === undefined ? undefined : await readBody(context, deps.bodies);
+  try {
+    const sent = body === undefined ? undefined : contentOf(definition, body.bytes);
+    return answerWith(
+      definition,
+      await definition.run({ http: context, body: sent, actor, context: request }),
+    );
+  } finally {
+    body?.release();
+  }
+}
+
+function answerWith(definition: RouteDefinition, result: unknown): Answer {
+  const { mediaType = 'application/json', headers } = definition;
   if (definition.response === 'empty') return { body: null, mediaType };
   return {
     body: typeof result === 'string' && definition.mediaType ? result : stringifyJson(result),
     mediaType,
+    ...(headers === undefined ? {} : { headers }),
   };
 }
 
-async function bodyOf(deps: RegisterDeps, definition: RouteDefinition, context: Context): Promise<unknown> {
-  if (definition.body === undefined) return undefined;
-  const bytes = await readBody(context, deps.bodyLimitBytes);
+function contentOf(definition: RouteDefinition, bytes: Buffer): unknown {
   if (definition.bodyKind === 'bytes') return bytes;
   // The official client sends an empty body with some list operations.
   return bytes.length === 0 ? {} : parseJson(textOf(bytes));

@@ -7,6 +7,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/errors.ts';
+import type { BodyBudget } from './body-budget.ts';
 
 /** The Node request of a context, if there is one. */
 function incomingOf(context: Context): IncomingMessage | undefined {
@@ -25,23 +26,36 @@ export function headerOf(
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Refuses a body larger than `limitBytes` with 413, and a compressed or truncated one with 400. */
-export async function readBody(context: Context, limitBytes: number): Promise<Buffer> {
+export interface BodyLimits {
+  /** Of one body. */
+  readonly limitBytes: number;
+  /** Of all bodies together. */
+  readonly budget: BodyBudget;
+}
+
+export interface ReadBody {
+  readonly bytes: Buffer;
+  /** Gives the room of the bytes back. Call it when they are not needed any more. */
+  release(): void;
+}
+
+/** Refuses a body that is larger than the limits with 413 or 429, and a compressed or truncated one with 400. */
+export async function readBody(context: Context, limits: BodyLimits): Promise<ReadBody> {
   const encoding = headerOf(context, 'content-encoding');
   if (encoding !== undefined && encoding !== 'identity') {
     throw new Refusal('invalid', `Content-Encoding ${encoding} is not supported: send the body as it is`);
   }
   const incoming = incomingOf(context);
   return incoming === undefined
-    ? readWebBody(context.req.raw, limitBytes)
-    : readNodeBody(incoming, limitBytes);
+    ? readWebBody(context.req.raw, limits.limitBytes)
+    : readNodeBody(incoming, limits);
 }
 
 function tooLarge(limitBytes: number): Refusal {
   return new Refusal('too_large', `The request body is larger than ${limitBytes} bytes`);
 }
 
-function readNodeBody(incoming: IncomingMessage, limitBytes: number): Promise<Buffer> {
+function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLimits): Promise<ReadBody> {
   if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
   return new Promise((resolve, reject) => {
@@ -53,22 +67,33 @@ function readNodeBody(incoming: IncomingMessage, limitBytes: number): Promise<Bu
       incoming.off('error', onCut);
       incoming.off('close', onCut);
     };
+    const refuse = (refusal: unknown): void => {
+      settle();
+      share.release();
+      // The listeners are gone, but this promise may still be waited for: the bytes go now.
+      chunks.length = 0;
+      reject(refusal);
+    };
+    const share = budget.open(refuse);
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      chunks.push(chunk);
-      if (bytes <= limitBytes) return;
-      settle();
-      reject(tooLarge(limitBytes));
+      if (bytes > limitBytes) return refuse(tooLarge(limitBytes));
+      try {
+        share.take(chunk.length);
+        chunks.push(chunk);
+      } catch (refusal) {
+        refuse(refusal);
+      }
     };
     const onEnd = (): void => {
       settle();
+      share.complete();
       const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes));
+      const whole = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
+      resolve({ bytes: whole, release: share.release });
     };
-    const onCut = (): void => {
-      settle();
-      reject(new Refusal('invalid', 'The request ended before its body was complete'));
-    };
+    const onCut = (): void =>
+      refuse(new Refusal('invalid', 'The request ended before its body was complete'));
     if (incoming.destroyed && !incoming.readableEnded) return onCut();
     incoming.on('data', onData);
     incoming.on('end', onEnd);
@@ -77,14 +102,14 @@ function readNodeBody(incoming: IncomingMessage, limitBytes: number): Promise<Bu
   });
 }
 
-async function readWebBody(request: Request, limitBytes: number): Promise<Buffer> {
-  if (request.body === null) return Buffer.alloc(0);
+/** Of a request without a connection, in tests: nothing is shared. */
+async function readWebBody(request: Request, limitBytes: number): Promise<ReadBody> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > limitBytes) throw tooLarge(limitBytes);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, bytes);
+  return { bytes: Buffer.concat(chunks, bytes), release: () => {} };
 }

@@ -48,6 +48,8 @@ export interface RouteFacts {
   readonly errorBody?: z.ZodType;
   /** Media type of the answer, by default JSON. For any other type the handler returns the text to send. */
   readonly mediaType?: string;
+  /** Headers of every answer of the route. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Wire names of this route's requests, which take precedence over those of `wire/names.ts`. */
   readonly wireWords?: WireWords;
 }

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../../core/errors.ts';
-import { docsPage } from '../../http/docs-page.ts';
+import { DOCS_HEADERS, docsPage } from '../../http/docs-page.ts';
 import type { Metrics } from '../../http/metrics.ts';
 import type { OpenApiDocument } from '../../http/openapi.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -110,6 +110,7 @@ function docsRoute(deps: ServiceDeps): RouteDefinition {
     tags: TAGS,
     scope: 'public',
     mediaType: 'text/html; charset=utf-8',
+    headers: DOCS_HEADERS,
     response: z.string(),
     async handler() {
       page ??= docsPage(deps.document());

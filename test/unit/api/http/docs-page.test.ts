@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { route } from '../../../../src/api/http/route.ts';
@@ -48,7 +49,22 @@ describe('the reference page', () => {
     const html = await page();
     expect(html).not.toMatch(/\b(?:src|href)="(?:https?:)?\/\//);
     expect(html).not.toMatch(/@import|url\(/);
-    expect(html).toContain("default-src 'none'");
+    const response = await testApp([]).hono.request('/docs');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it('runs and shows its own script and style only, inside no other site', async () => {
+    const response = await testApp([]).hono.request('/docs');
+    const html = await response.text();
+    const policy = String(response.headers.get('content-security-policy'));
+    const sources = [...html.matchAll(/<(?:script|style)>([\s\S]*?)<\/(?:script|style)>/g)].map(
+      ([, text]) => `'sha256-${createHash('sha256').update(String(text)).digest('base64')}'`,
+    );
+    expect(sources).toHaveLength(2);
+    for (const source of sources) expect(policy).toContain(source);
+    expect(policy).not.toContain('unsafe');
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
   it('has examples that parse as the JSON they are', async () => {

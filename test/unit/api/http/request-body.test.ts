@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { serve } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiClient } from '../../../support/api-client.ts';
@@ -8,6 +8,7 @@ const LIMIT_BYTES = 100_000;
 const received: number[] = [];
 const app = testApp([], {
   bodyLimitBytes: LIMIT_BYTES,
+  bodiesLimitBytes: 3 * LIMIT_BYTES,
   ingest: async (body) => {
     received.push(body.length);
     return { accepted: 1, duplicates: 0 };
@@ -22,6 +23,7 @@ beforeAll(async () => {
       port = info.port;
       listening();
     });
+    server.on('clientError', app.refuseUnreadable);
   });
 });
 afterAll(() => server.close());
@@ -95,5 +97,36 @@ describe('a body over TCP', () => {
       expect(answer.status).toBe(413);
       expect((await client.get('/healthz')).status).toBe(200);
     }
+  });
+
+  it('is refused while it arrives if it has taken the longest and others need the room', async () => {
+    const unfinished = `${head}Content-Length: ${LIMIT_BYTES}\r\n\r\n${'x'.repeat(LIMIT_BYTES - 1)}`;
+    const first = exchange(unfinished);
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => holdOpen(unfinished)));
+    const text = await exchange(`${head}Content-Length: ${LIMIT_BYTES}\r\n\r\n${'x'.repeat(LIMIT_BYTES)}`);
+    expect(text).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await first).toMatch(/^HTTP\/1\.1 429 .*retry-after: 1\r\n/is);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+/** Sends raw HTTP and keeps the connection. */
+function holdOpen(text: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text, () => resolve(socket)));
+    socket.on('error', reject);
+  });
+}
+
+describe('what is not HTTP', () => {
+  it.each([
+    ['no request', 'hello\r\n\r\n', 400],
+    ['a header without end', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}`, 431],
+    ['a length that is no number', `${head}Content-Length: many\r\n\r\n`, 400],
+  ])('is answered in JSON: %s', async (_what, sent, status) => {
+    const text = await exchange(sent);
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const body: unknown = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+    expect(body).toEqual({ message: expect.any(String) });
   });
 });
