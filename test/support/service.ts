@@ -5,7 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
-import { createApplication } from '../../src/app/application.ts';
+import { type Application, createApplication } from '../../src/app/application.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -22,6 +22,7 @@ export interface TestService {
   readonly url: string;
   readonly token: string;
   readonly api: ApiClient;
+  readonly routes: Application['routes'];
   readonly db: Database;
   readonly clickhouse: ClickHouse;
   /** Moves the sandbox clock and waits until everything that fell due is done. */
@@ -65,6 +66,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     url,
     token: TOKEN,
     api,
+    routes: application.routes,
     db: database.db,
     clickhouse,
     async moveClock(to) {

@@ -7,6 +7,7 @@
 import type { Context, Hono } from 'hono';
 import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
+import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { authorize } from './auth.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { parseJson, stringifyJson } from './json.ts';
@@ -30,15 +31,22 @@ export function registerRoutes(app: Hono, deps: RegisterDeps, routes: readonly R
       deps.exchange(context, definition, (request) => answerTo(deps, definition, context, request)),
     );
   }
-  const methodsOf = methodLookup(routes);
+  const routesAt = pathLookup(routes);
+  const absentAt = pathLookup(ABSENT_OPERATIONS);
   app.notFound((context) =>
     deps.exchange(context, NO_ROUTE, async () => {
       const { method, path } = context.req;
-      const methods = methodsOf(path);
+      const absent = absentAt(path).find((operation) => operation.method === method);
+      if (absent !== undefined) throw new Refusal('not_found', absentText(absent));
+      const methods = routesAt(path).map((route) => route.method.toUpperCase());
       if (methods.length > 0) return methodNotAllowed(method, path, methods.join(', '));
       throw new Refusal('not_found', `There is no operation ${method} ${path}`);
     }),
   );
+}
+
+function absentText({ method, path, reason }: AbsentOperation): string {
+  return `This service does not have ${method} ${path} of the official client: ${reason}. See docs/compatibility.md`;
 }
 
 /** Not a `Refusal`: no use case throws it. */
@@ -51,15 +59,20 @@ function methodNotAllowed(method: string, path: string, allowed: string): Answer
   };
 }
 
-/** Called only when no route matched. A catch-all per path would add a second handler to every request. */
-function methodLookup(routes: readonly RouteDefinition[]): (path: string) => string[] {
-  const patterns = routes.map(({ method, path }) => {
-    const segments = path
+/**
+ * The operations that a path could mean. Called only when no route matched: a catch-all per path would add a second
+ * handler to every request.
+ */
+function pathLookup<Operation extends { readonly path: string }>(
+  operations: readonly Operation[],
+): (path: string) => Operation[] {
+  const patterns = operations.map((operation) => {
+    const segments = operation.path
       .split('/')
       .map((part) => (part.startsWith('{') ? '[^/]+' : part.replaceAll(/[^\w-]/g, '\\$&')));
-    return { method: method.toUpperCase(), pattern: new RegExp(`^${segments.join('/')}$`) };
+    return { operation, pattern: new RegExp(`^${segments.join('/')}$`) };
   });
-  return (path) => patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
+  return (path) => patterns.filter(({ pattern }) => pattern.test(path)).map(({ operation }) => operation);
 }
 
 async function answerTo(

@@ -1,0 +1,91 @@
+/**
+ * Operations of the official client that this version does not have, with the reason. A call is answered with 404 and
+ * the reason; docs/compatibility.md is made of them.
+ */
+
+export interface AbsentOperation {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** With parameters in braces. */
+  readonly path: string;
+  /** Completes the sentence "The service does not have it: …". */
+  readonly reason: string;
+}
+
+const NOT_YET = 'it is not built yet';
+const PLANS = 'plans are the predecessors of contracts, which the service has instead';
+const GRANTS = 'credit grants are the predecessors of credits on contracts, which the service has instead';
+const CONNECTIONS =
+  'it is the predecessor of setUpBillingProvider and setCustomerBillingProviderConfigurations, which the service has instead';
+const VENDOR = 'it belongs to a product of the vendor';
+
+export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
+  ...because(NOT_YET, [
+    'POST /v1/alerts/archive',
+    'POST /v1/alerts/create',
+    'GET /v1/auditLogs',
+    'POST /v1/contract-pricing/rate-cards/getNamedSchedule',
+    'POST /v1/contract-pricing/rate-cards/updateNamedSchedule',
+    'POST /v1/contracts/addManualBalanceLedgerEntry',
+    'POST /v1/contracts/createHistoricalInvoices',
+    'POST /v1/contracts/customerBalances/getNetBalance',
+    'POST /v1/contracts/customerBalances/list',
+    'POST /v1/contracts/customerCommits/create',
+    'POST /v1/contracts/customerCommits/list',
+    'POST /v1/contracts/customerCommits/updateEndDate',
+    'POST /v1/contracts/customerCredits/create',
+    'POST /v1/contracts/customerCredits/list',
+    'POST /v1/contracts/customerCredits/updateEndDate',
+    'POST /v1/contracts/getNamedSchedule',
+    'POST /v1/contracts/getSubscriptionQuantityHistory',
+    'POST /v1/contracts/getSubscriptionSeatsHistory',
+    'POST /v1/contracts/scheduleProServicesInvoice',
+    'POST /v1/contracts/seatBalances/list',
+    'POST /v1/contracts/updateNamedSchedule',
+    'POST /v1/customer-alerts/get',
+    'POST /v1/customer-alerts/list',
+    'POST /v1/customer-alerts/reset',
+    'POST /v1/customers/getNamedSchedule',
+    'POST /v1/customers/updateNamedSchedule',
+    'POST /v1/customers/{customer_id}/addCharge',
+    'GET /v1/customers/{customer_id}/costs',
+    'GET /v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
+    'POST /v1/customers/{customer_id}/previewEvents',
+    'POST /v1/invoices/regenerate',
+    'POST /v1/invoices/void',
+    'GET /v1/services',
+    'POST /v2/contracts/commits/edit',
+    'POST /v2/contracts/credits/edit',
+  ]),
+  ...because(PLANS, [
+    'GET /v1/customers/{customer_id}/plans',
+    'GET /v1/customers/{customer_id}/plans/{customer_plan_id}/priceAdjustments',
+    'POST /v1/customers/{customer_id}/plans/add',
+    'POST /v1/customers/{customer_id}/plans/{customer_plan_id}/end',
+    'GET /v1/planDetails/{plan_id}',
+    'GET /v1/planDetails/{plan_id}/charges',
+    'GET /v1/planDetails/{plan_id}/customers',
+    'GET /v1/plans',
+  ]),
+  ...because(GRANTS, [
+    'POST /v1/credits/createGrant',
+    'POST /v1/credits/editGrant',
+    'POST /v1/credits/listEntries',
+    'POST /v1/credits/listGrants',
+    'POST /v1/credits/voidGrant',
+  ]),
+  ...because(CONNECTIONS, [
+    'DELETE /v1/customers/{customer_id}/billing-config/{billing_provider_type}',
+    'GET /v1/customers/{customer_id}/billing-config/{billing_provider_type}',
+    'POST /v1/customers/{customer_id}/billing-config/{billing_provider_type}',
+  ]),
+  ...because(VENDOR, ['POST /v1/dashboards/getEmbeddableUrl', 'POST /v1/upsertAvalaraCredentials']),
+];
+
+type Line = `${AbsentOperation['method']} ${string}`;
+
+function because(reason: string, lines: readonly Line[]): AbsentOperation[] {
+  return lines.map((line) => {
+    const [method, path] = line.split(' ') as [AbsentOperation['method'], string];
+    return { method, path, reason };
+  });
+}

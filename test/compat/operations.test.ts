@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { ABSENT_OPERATIONS } from '../../src/api/http/absent-operations.ts';
+import { type ClientOperation, clientOperations } from '../support/client-operations.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+
+const service = await serviceForFile();
+const operations = await clientOperations();
+
+/** Without the names of parameters, in which the client and the service may differ. */
+const shapeOf = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`;
+
+const present = new Set(service.routes.map(shapeOf));
+const works = operations.filter((operation) => present.has(shapeOf(operation)));
+const absent = operations.filter((operation) => !present.has(shapeOf(operation)));
+const reasons = new Map(ABSENT_OPERATIONS.map((operation) => [shapeOf(operation), operation.reason]));
+
+const byPath = (a: ClientOperation, b: ClientOperation) => (a.path < b.path ? -1 : Number(a.path > b.path));
+
+function page(): string {
+  const workingRows = works
+    .toSorted(byPath)
+    .map(({ call, method, path }) => `| \`${call}\` | \`${method} ${path}\` |`);
+  const absentRows = absent
+    .toSorted(byPath)
+    .map(
+      (operation) =>
+        `| \`${operation.call}\` | \`${operation.method} ${operation.path}\` | ${reasons.get(shapeOf(operation))} |`,
+    );
+  return `# Compatibility with the official client
+
+Of the ${operations.length} operations of \`@metronome/sdk\`, ${works.length} work. The others answer 404 with the reason. A test makes this page from the client itself.
+
+## Operations that work
+
+| call | request |
+|---|---|
+${workingRows.join('\n')}
+
+## Operations that the service does not have
+
+| call | request | reason |
+|---|---|---|
+${absentRows.join('\n')}
+`;
+}
+
+describe('the operations of the official client', () => {
+  it('are all found by calling its methods', () => {
+    expect(operations.length).toBe(116);
+    expect(new Set(operations.map(shapeOf)).size).toBe(operations.length);
+  });
+
+  it('either work or have a reason', () => {
+    expect([...reasons.keys()].sort()).toEqual(absent.map(shapeOf).sort());
+  });
+
+  it('are listed in docs/compatibility.md', async () => {
+    await expect(page()).toMatchFileSnapshot('../../docs/compatibility.md');
+  });
+
+  it.each(ABSENT_OPERATIONS)(
+    'answer 404 with the reason: $method $path',
+    async ({ method, path, reason }) => {
+      const answer = await service.api.send(method, path.replaceAll(/\{[^}]*\}/g, 'x'));
+      expect(answer.status).toBe(404);
+      expect(answer.body).toEqual({
+        message: `This service does not have ${method} ${path} of the official client: ${reason}. See docs/compatibility.md`,
+      });
+    },
+  );
+});

@@ -1,0 +1,91 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { clientOperations } from '../support/client-operations.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { createTestDirectory } from '../support/stores.ts';
+
+const root = join(import.meta.dirname, '../..');
+const readme = await readFile(join(root, 'README.md'), 'utf8');
+const [, tour = ''] = /## A tour in five minutes\n([\s\S]*?)\n## /.exec(readme) ?? [];
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+
+/** The blocks of the tour in their order, each with what it prints, if that is shown. */
+const blocks = [...tour.matchAll(/```sh\n([\s\S]*?)```\n(?:```json\n([\s\S]*?)```)?/g)].map(
+  ([, commands = '', printed]) => ({ commands, printed }),
+);
+const END_OF_BLOCK = '-- end of block --';
+
+const service = await serviceForFile({ sandboxNow: null });
+let directory: string;
+
+beforeAll(async () => {
+  directory = await createTestDirectory();
+});
+
+interface Ran {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Exit status, or the signal that ended it. */
+  readonly ended: number | string | null;
+}
+
+/** The service runs in this process, so the shell must not block it. */
+function runShell(script: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const shell = spawn('bash', ['-c', script], { cwd: directory });
+    let [stdout, stderr] = ['', ''];
+    shell.stdout.on('data', (chunk) => (stdout += String(chunk)));
+    shell.stderr.on('data', (chunk) => (stderr += String(chunk)));
+    shell.on('error', reject);
+    shell.on('close', (status, signal) => resolve({ stdout, stderr, ended: signal ?? status }));
+  });
+}
+
+/** Runs the tour against the service of this test and returns what each block printed. */
+async function runTour(): Promise<Ran & { readonly outputs: string[] }> {
+  const script = blocks
+    .map(({ commands }) => `${commands}\necho '${END_OF_BLOCK}'\n`)
+    .join('')
+    .replace('http://127.0.0.1:3000', service.url)
+    .replace('$(cat .data/api-token)', service.token);
+  const ran = await runShell(script);
+  return { ...ran, outputs: ran.stdout.split(`${END_OF_BLOCK}\n`).slice(0, -1) };
+}
+
+/** The months of the example and of today are alike. */
+const anyMonth = (text: string) => text.replaceAll(/\d{4}-\d{2}-01T00:00:00\.000Z/g, 'MONTH');
+
+describe('the tour of the README', () => {
+  it('prints what it shows, as often as it is run', async () => {
+    for (let run = 0; run < 2; run += 1) {
+      const { outputs, stderr, ended } = await runTour();
+      expect([ended, stderr]).toEqual([0, '']);
+      expect(outputs).toHaveLength(blocks.length);
+      for (const [index, { commands, printed }] of blocks.entries()) {
+        if (printed === undefined || (commands.includes('jq') && !hasJq)) continue;
+        expect(anyMonth(outputs[index] ?? '')).toBe(anyMonth(printed));
+      }
+    }
+  });
+
+  it('stops where an answer has no id, and shows the answer', async () => {
+    const helpers = blocks[0]?.commands ?? '';
+    const script = `${helpers.replace('$(cat .data/api-token)', 'x')}\nX=$(echo '{"message":"name: is required"}' | id)\necho went on`;
+    const { stdout, stderr, ended } = await runShell(script);
+    expect([stdout, ended]).toEqual(['', 'SIGINT']);
+    expect(stderr).toContain('no id in: {"message":"name: is required"}');
+  });
+});
+
+describe('the README', () => {
+  it('says how many operations of the official client work', async () => {
+    const shape = (method: string, path: string) =>
+      `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`;
+    const present = new Set(service.routes.map(({ method, path }) => shape(method, path)));
+    const operations = await clientOperations();
+    const works = operations.filter(({ method, path }) => present.has(shape(method, path)));
+    expect(readme).toContain(`Of the client's ${operations.length} operations ${works.length} work`);
+  });
+});
