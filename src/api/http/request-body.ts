@@ -77,8 +77,8 @@ function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLim
     const share = budget.open(refuse);
     const onData = (chunk: Buffer): void => {
       bytes += chunk.length;
-      if (bytes > limitBytes) return refuse(tooLarge(limitBytes));
       try {
+        if (bytes > limitBytes) throw tooLarge(limitBytes);
         share.take(chunk.length);
         chunks.push(chunk);
       } catch (refusal) {
