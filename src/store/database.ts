@@ -8,6 +8,7 @@
 import { sql } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
+import { guardTransactions } from './guarded-transactions.ts';
 
 export type Database = PostgresJsDatabase;
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
@@ -45,7 +46,7 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
   });
-  const db = drizzle(client);
+  const db = drizzle(guardTransactions(client));
   return {
     db,
     ping: async () => {
@@ -63,12 +64,22 @@ export function inSnapshot<Result>(
   return db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
 }
 
-/** A bare postgres.js client; notices are dropped because idempotent DDL produces nothing else. */
+/** The driver would wait up to 20 s to connect again, although the server may be back. */
+const RECONNECT_WAIT_MAX_SECONDS = 0.5;
+
+function backoff(attempts: number): number {
+  return Math.min(0.01 * 2 ** attempts, RECONNECT_WAIT_MAX_SECONDS);
+}
+
+/**
+ * A bare postgres.js client. Notices are dropped because idempotent DDL produces nothing else. Types of arrays are
+ * not fetched: Drizzle reads arrays itself, and a connection lost during the fetch would end the process.
+ */
 export function connectPostgres(
   connection: PostgresConnection,
   options: postgres.Options<Record<string, postgres.PostgresType>>,
 ): postgres.Sql {
-  const common = { connect_timeout: 10, onnotice: () => {}, ...options };
+  const common = { connect_timeout: 10, fetch_types: false, backoff, onnotice: () => {}, ...options };
   if ('url' in connection) return postgres(connection.url, common);
   const { socketDir, user, database } = connection;
   return postgres({ host: socketDir, port: 5432, user, database, ...common });

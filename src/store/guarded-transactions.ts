@@ -1,0 +1,89 @@
+/**
+ * Transactions that survive the loss of their connection.
+ *
+ * postgres.js continues a transaction after its connection was lost. A statement on the closed socket ends the
+ * process: `socket.write` of null, thrown from a timer. Once the driver has opened the connection again, the rest
+ * of the lost transaction runs on it without a transaction, or inside that of another caller, which its
+ * `rollback` then ends. So nothing may reach the driver after the loss, neither from the caller nor the
+ * driver's own `rollback`.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type postgres from 'postgres';
+
+type TransactionSql = postgres.TransactionSql;
+type Work = (sql: TransactionSql) => Promise<unknown>;
+
+/**
+ * Changes `client.begin`, which Drizzle uses for `db.transaction`. If the connection is lost, the transaction
+ * rejects at once, and so does every statement that its work still tries.
+ */
+export function guardTransactions(client: postgres.Sql): postgres.Sql {
+  const begin: (work: Work) => Promise<unknown> = client.begin.bind(client);
+  const guardedBegin = (work: Work) => {
+    const connection = watchConnection();
+    const transaction = begin(async (sql) => {
+      try {
+        return await work(guardedSql(sql, connection));
+      } finally {
+        // The driver sends `commit` or `rollback` when this returns.
+        if (connection.isLost()) await new Promise<never>(() => {});
+      }
+    });
+    transaction.catch(connection.lose);
+    return transaction;
+  };
+  return Object.assign(client, { begin: guardedBegin });
+}
+
+interface WatchedConnection {
+  isLost(): boolean;
+  lose(reason: unknown): void;
+  /** Rejects when the connection is lost. */
+  readonly lost: Promise<never>;
+}
+
+function watchConnection(): WatchedConnection {
+  let isLost = false;
+  let reject: (reason: unknown) => void = () => undefined;
+  const lost = new Promise<never>((_, refuse) => {
+    reject = refuse;
+  });
+  lost.catch(() => undefined);
+  return {
+    isLost: () => isLost,
+    lose(reason) {
+      isLost = true;
+      reject(reason);
+    },
+    lost,
+  };
+}
+
+/** What Drizzle uses of a transaction: a statement with its parameters, and its rows as objects or as lists. */
+function guardedSql(sql: TransactionSql, connection: WatchedConnection): TransactionSql {
+  const unsafe = (...statement: Parameters<TransactionSql['unsafe']>) => {
+    if (connection.isLost()) {
+      return Object.assign(connection.lost, { values: () => connection.lost });
+    }
+    // The driver sends it in the next microtask, so `values` is in time.
+    const query = sql.unsafe(...statement);
+    const rows = answerOf(query, connection);
+    return Object.assign(rows, {
+      values: () => {
+        query.values();
+        return rows;
+      },
+    });
+  };
+  return { unsafe } as unknown as TransactionSql;
+}
+
+async function answerOf<Rows>(query: Promise<Rows>, connection: WatchedConnection): Promise<Rows> {
+  try {
+    return await Promise.race([query, connection.lost]);
+  } catch (error) {
+    // The driver rejects the statement first and then reports the loss, in the same turn of the event loop.
+    await nextTurn();
+    throw error;
+  }
+}

@@ -1,0 +1,78 @@
+/** The connection to PostgreSQL is lost at any moment: the process continues, and no transaction is written in part. */
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Program, runProgram } from '../support/child-process.ts';
+import { type Direction, type Ending, type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
+
+let database: TestDatabase;
+let proxy: StoreProxy;
+let program: Program;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await database.db.execute(sql`create table transfers (run int, part int, note text)`);
+  const { connection } = database;
+  if (!('socketDir' in connection)) throw new Error('the PostgreSQL of the run has a socket');
+  proxy = await startStoreProxy({ path: join(connection.socketDir, '.s.PGSQL.5432') });
+  const url = `postgres://${connection.user}@127.0.0.1:${proxy.port}/${connection.database}`;
+  program = runProgram('test/support/programs/transfer-money.ts', [JSON.stringify({ url })]);
+});
+
+afterEach(async () => {
+  program.child.kill('SIGKILL');
+  await program.ended;
+  await proxy.close();
+  await database.close();
+});
+
+/** Resolves when that many more transactions have succeeded; rejects when the process ends. */
+async function moreSucceed(count: number): Promise<void> {
+  const last = () => Number(/(\d+) done (\d+) failed\n$/.exec(program.stdout())?.[1] ?? 0);
+  const goal = last() + count;
+  while (last() < goal) {
+    if (program.child.exitCode !== null) throw new Error(`the process has ended: ${program.stderr()}`);
+    await pause(2);
+  }
+}
+
+async function partsOfRuns(): Promise<unknown[]> {
+  const rows = await database.db.execute(sql`
+    select distinct parts from (select count(*)::int as parts from transfers group by run) as runs`);
+  return rows.map(({ parts }) => parts);
+}
+
+test.each<[Direction, Ending]>([
+  ['question', 'closed'],
+  ['question', 'reset'],
+  ['answer', 'closed'],
+  ['answer', 'reset'],
+])(
+  'cut at every %s, %s',
+  async (direction, ending) => {
+    await moreSucceed(4);
+    for (let after = 0; after < 60; after += 1) {
+      await proxy.cutAt({ direction, after, ending });
+      await moreSucceed(4);
+    }
+    expect(await partsOfRuns()).toEqual([3]);
+  },
+  120_000,
+);
+
+test.each<Ending>(['closed', 'reset'])(
+  'all connections %s, and none possible for a while',
+  async (ending) => {
+    for (let round = 0; round < 10; round += 1) {
+      await moreSucceed(4);
+      proxy.goDown(ending);
+      await pause(50 * round);
+      proxy.goOn();
+    }
+    await moreSucceed(4);
+    expect(await partsOfRuns()).toEqual([3]);
+  },
+  120_000,
+);

@@ -1,0 +1,46 @@
+/**
+ * Runs transactions on the database of its argument, several at once, until it is ended: each writes three rows
+ * and waits in between. Says how many have succeeded and failed.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { createDatabase } from '../../../src/store/database.ts';
+
+const [connection = ''] = process.argv.slice(2);
+const { db } = createDatabase(JSON.parse(connection));
+
+/** Longer than what the driver sends at once. */
+const LONG_TEXT = 'x'.repeat(5_000);
+
+let run = 0;
+let done = 0;
+let failed = 0;
+
+async function transfer(): Promise<void> {
+  run += 1;
+  const own = run;
+  try {
+    await db.transaction(async (tx) => {
+      await tx.execute(sql`insert into transfers (run, part, note) values (${own}, 1, '')`);
+      await pause(3);
+      await tx.execute(sql`insert into transfers (run, part, note) values (${own}, 2, ${LONG_TEXT})`);
+      await new Promise((resolve) => setImmediate(resolve));
+      await tx.execute(sql`insert into transfers (run, part, note) values (${own}, 3, '')`);
+      await tx.execute(sql`select count(*) from transfers where run = ${own}`);
+    });
+    done += 1;
+  } catch {
+    failed += 1;
+  }
+  await db.execute(sql`select 1`).catch(() => undefined);
+  process.stdout.write(`${done} done ${failed} failed\n`);
+}
+
+await Promise.all(
+  Array.from({ length: 4 }, async () => {
+    for (;;) {
+      await transfer();
+      await pause(1);
+    }
+  }),
+);
