@@ -48,7 +48,13 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
   const invoicing = { clickhouse: stores.clickhouse, clock, gracePeriodHours };
-  const jobs = createJobRunner({ db: stores.db, clock, log, kinds: [finalizationJobKind(invoicing)] });
+  const jobs = createJobRunner({
+    db: stores.db,
+    clock,
+    log,
+    kinds: [finalizationJobKind({ ...invoicing, db: stores.db })],
+    ping: stores.ping,
+  });
   const repeats = createRepeatLog({ clickhouse: stores.clickhouse });
   const ingest = createIngest({
     clickhouse: stores.clickhouse,

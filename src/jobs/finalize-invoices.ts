@@ -1,10 +1,7 @@
-/** The job that finalizes usage invoices. Its work is in `billing/invoices/finalization.ts`. */
-import {
-  FINALIZATION_JOB,
-  type FinalizationDeps,
-  finalizeInvoices,
-} from '../billing/invoices/finalization.ts';
-import type { JobKind } from './run-jobs.ts';
+/** The job that finalizes usage invoices. Its work is in `billing/invoices/finalize.ts`. */
+import { FINALIZATION_JOB } from '../billing/invoices/finalization.ts';
+import { type FinalizationDeps, prepareInvoices } from '../billing/invoices/finalize.ts';
+import type { JobKind } from './job-kind.ts';
 
 /** Invoices per transaction: enough to share queries, few enough for a transaction of seconds. */
 const BATCH_MAX = 250;
@@ -13,6 +10,6 @@ export function finalizationJobKind(deps: FinalizationDeps): JobKind {
   return {
     kind: FINALIZATION_JOB,
     batchMax: BATCH_MAX,
-    run: (tx, batch) => finalizeInvoices(deps, tx, batch),
+    prepare: (batch) => prepareInvoices(deps, batch),
   };
 }

@@ -2,17 +2,21 @@
  * Runs due jobs in the order of their due times (docs/jobs.md). Any number of processes may run it on one
  * database.
  *
- * Owns: polling, the figures. Claiming and running jobs is in run-jobs.ts, the work of a job in its kind.
+ * Owns: polling, the figures. The order is in run-jobs.ts, a batch in run-batch.ts, the work of a job in its kind.
  * Failed jobs are retried concurrently, so that retries do not delay other jobs.
  */
 
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/job-figures.ts';
 import { loadFailedJobs, nextStep } from '../store/job-order.ts';
-import { type JobCounts, type JobKind, type JobRun, type RunDeps, runFailed, runSteps } from './run-jobs.ts';
+import type { JobKind } from './job-kind.ts';
+import type { JobCounts, RunDeps } from './run-batch.ts';
+import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
 
 export interface JobStats {
   /** Since the start, for every kind. */
@@ -54,30 +58,35 @@ interface Deps {
   readonly log: Logger;
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
   readonly kinds: readonly JobKind[];
+  /** Rejects when a store does not answer. */
+  ping(): Promise<unknown>;
 }
 
-export function createJobRunner({ db, clock, log, kinds }: Deps): JobRunner {
+export function createJobRunner({ db, clock, log, kinds, ping }: Deps): JobRunner {
   const names = kinds.map(({ kind }) => kind);
   const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
   let queue: readonly QueueFigures[] = [];
   let oldestDue: Instant | null = null;
   let closed = false;
-  const deps: RunDeps = {
+  const deps: Omit<RunDeps, 'claimant'> = {
     db,
     log,
     kinds,
     isClosed: () => closed,
+    storesAnswer: () => answersInTime(ping),
     count: (kind, { done, failed }) => {
       const before = counts.get(kind) ?? { done: 0, failed: 0 };
       counts.set(kind, { done: before.done + done, failed: before.failed + failed });
     },
   };
+  const stepDeps = { ...deps, claimant: randomUUID() };
+  const retryDeps = { ...deps, claimant: randomUUID() };
   const steps = oneAfterAnother();
   const retries = oneAfterAnother();
 
-  const runDue = (dueAt: Instant) => steps.run(() => runSteps(deps, dueAt));
+  const runDue = (dueAt: Instant) => steps.run(() => runSteps(stepDeps, dueAt));
   const runRetries = (dueAt: Instant, retryBy: Instant | null) =>
-    retries.run(() => runFailed(deps, dueAt, retryBy));
+    retries.run(() => runFailed(retryDeps, dueAt, retryBy));
 
   async function readFigures(): Promise<void> {
     const now = clock.now();
@@ -118,6 +127,17 @@ export function createJobRunner({ db, clock, log, kinds }: Deps): JobRunner {
   };
 }
 
+/** A store that takes longer to answer nothing counts as unavailable. */
+const PING_WAIT_MS = 5 * SECOND_MS;
+
+async function answersInTime(ping: () => Promise<unknown>): Promise<boolean> {
+  const answer = ping().then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answer, pause(PING_WAIT_MS, false, { ref: false })]);
+}
+
 /** Serializes runs: when one resolves, all earlier ones have ended. */
 function oneAfterAnother() {
   let last: Promise<unknown> = Promise.resolve();
@@ -140,7 +160,7 @@ function createPoll(intervalMs: number, work: () => Promise<unknown>, log: Logge
   function wait(): void {
     timer = setTimeout(() => {
       working = work()
-        .catch((error: unknown) => log.error({ err: error }, 'the job queue cannot be read'))
+        .catch((error: unknown) => log.error({ err: error }, 'jobs cannot run now: they will be tried again'))
         .finally(() => {
           if (!closed) wait();
         });

@@ -4,13 +4,22 @@
  */
 import { customType } from 'drizzle-orm/pg-core';
 import { type Decimal, decimal } from '../core/decimal.ts';
-import { formatInstant, type Instant } from '../core/time.ts';
+import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
 
 /** A point in time with millisecond precision. */
 export const instant = customType<{ data: Instant; driverData: string }>({
   dataType: () => 'timestamp(3) with time zone',
   toDriver: formatInstant,
   fromDriver: instantFromPostgres,
+});
+
+/** A point in time of ClickHouse: epoch microseconds as text, since they exceed a number's digits. */
+export const microsecond = customType<{ data: string; driverData: string }>({
+  dataType: () => 'timestamp(6) with time zone',
+  toDriver: (micros) => {
+    const fraction = micros.slice(-6).padStart(6, '0');
+    return `${formatInstant(Number(micros.slice(0, -6)) * SECOND_MS).slice(0, -4)}${fraction}Z`;
+  },
 });
 
 /** A decimal of any size and scale; every digit comes back as it was stored. */

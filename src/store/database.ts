@@ -8,6 +8,9 @@
 import { sql } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
+import { assert } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
+import { instantFromPostgres } from './columns.ts';
 import { guardTransactions } from './guarded-transactions.ts';
 
 export type Database = PostgresJsDatabase;
@@ -62,6 +65,14 @@ export function inSnapshot<Result>(
   read: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
+}
+
+/** When the snapshot of this transaction was taken, by the clock of the server. */
+export async function snapshotInstant(tx: Transaction): Promise<Instant> {
+  const rows = await tx.execute<{ at: string }>(sql`select now()::timestamptz(3) as at`);
+  const [row] = rows;
+  assert(row !== undefined, 'a row of one instant');
+  return instantFromPostgres(row.at);
 }
 
 /** The driver would wait up to 20 s to connect again, although the server may be back. */

@@ -17,8 +17,15 @@ export interface IssuedInvoice extends Invoice, InvoiceTermsIds {
   readonly warningCount: number;
 }
 
+/** An invoice to be stored, with the moments of its input. */
+interface NewInvoice extends IssuedInvoice {
+  readonly termsReadAt: Instant;
+  /** Epoch microseconds; null where there was no event. */
+  readonly countedUpTo: string | null;
+}
+
 /** Stores invoices with their lines. A second invoice of one contract and period violates `invoices_contract_period_once`. */
-export async function insertInvoices(tx: Transaction, issued: readonly IssuedInvoice[]): Promise<void> {
+export async function insertInvoices(tx: Transaction, issued: readonly NewInvoice[]): Promise<void> {
   for (const chunk of rowsPerInsert(issued.map(toRow))) await tx.insert(invoices).values(chunk);
   await insertInvoiceLines(tx, issued);
 }
@@ -183,7 +190,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
   ];
 }
 
-function toRow(invoice: IssuedInvoice): typeof invoices.$inferInsert {
+function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
   return {
     id: invoice.id,
     customerId: invoice.customerId,
@@ -201,10 +208,12 @@ function toRow(invoice: IssuedInvoice): typeof invoices.$inferInsert {
     warningCount: invoice.warningCount,
     cardTermsId: invoice.cardTermsId,
     contractTermsId: invoice.contractTermsId,
+    termsReadAt: invoice.termsReadAt,
+    countedUpTo: invoice.countedUpTo,
   };
 }
 
 function fromRow(row: typeof invoices.$inferSelect): Omit<IssuedInvoice, 'lines'> {
-  const { periodStart: start, periodEnd: end, countedFrom, ...rest } = row;
+  const { periodStart: start, periodEnd: end, countedFrom, termsReadAt: _, countedUpTo: __, ...rest } = row;
   return { ...rest, period: { start, end, countedFrom: countedFrom ?? start } };
 }

@@ -4,6 +4,7 @@
  *
  * `kinds` are all kinds that the process knows, by rank. Jobs of other kinds are ignored.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { and, asc, eq, inArray, lte, not, type SQL, sql } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import { instantFromPostgres } from './columns.ts';
@@ -17,7 +18,7 @@ export interface Step {
   readonly runAt: Instant;
 }
 
-const columns = {
+export const jobColumns = {
   id: jobs.id,
   kind: jobs.kind,
   key: jobs.key,
@@ -51,48 +52,6 @@ export async function nextStep(
   return row === undefined ? null : { kind: row.kind, runAt: instantFromPostgres(row.run_at) };
 }
 
-/**
- * Locks jobs of a step until the transaction ends, in their order. Leaves out those that other transactions
- * hold, and those that come after such a one of their subject.
- */
-export async function takeStep(
-  tx: Transaction,
-  kinds: readonly string[],
-  { kind, runAt }: Step,
-  limit: number,
-): Promise<Job[]> {
-  const taken = await tx
-    .select(columns)
-    .from(jobs)
-    .where(and(eq(jobs.kind, kind), eq(jobs.runAt, runAt), eq(jobs.attempts, 0), not(isHeldUp(kinds))))
-    .orderBy(asc(jobs.id))
-    .limit(limit)
-    .for('update', { skipLocked: true });
-  if (taken.length === 0) return [];
-  const ids = taken.map(({ id }) => id);
-  const isUntaken = sql`other.id not in ${ids}`;
-  const late = await tx
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(and(inArray(jobs.id, ids), earlierOfSubject(kinds, isUntaken)));
-  const lateIds = new Set(late.map(({ id }) => id));
-  return taken.filter(({ id }) => !lateIds.has(id));
-}
-
-/** Locks those of the jobs that no other transaction holds and that wait for no other job, failed ones included. */
-export async function takeJobs(
-  tx: Transaction,
-  kinds: readonly string[],
-  ids: readonly number[],
-): Promise<Job[]> {
-  return tx
-    .select(columns)
-    .from(jobs)
-    .where(and(inArray(jobs.id, [...ids]), not(isHeldUp(kinds))))
-    .orderBy(asc(jobs.runAt), asc(jobs.id))
-    .for('update', { skipLocked: true });
-}
-
 export interface FailedJob extends Omit<Job, 'payload' | 'key'> {
   readonly lastError: string | null;
 }
@@ -110,7 +69,7 @@ export async function loadFailedJobs(
     limit,
   }: { readonly dueAt: Instant; readonly retryBy: Instant | null; readonly limit: number },
 ): Promise<FailedJob[]> {
-  const { payload: _, key: __, ...shown } = columns;
+  const { payload: _, key: __, ...shown } = jobColumns;
   return db
     .select({ ...shown, lastError: jobs.lastError })
     .from(jobs)
@@ -128,22 +87,45 @@ export async function loadFailedJobs(
 }
 
 /**
- * Waits until no other transaction holds the first job of the step. Returns false where that took longer
- * than `timeoutMs`.
+ * Waits until no other process works on the first job of the step, in a transaction or by a claim. Returns false
+ * where that took longer than `timeoutMs`.
  */
 export async function awaitStep(
   db: Database,
   kinds: readonly string[],
-  { kind, runAt }: Step,
+  step: Step,
+  { claimant, timeoutMs }: { readonly claimant: string; readonly timeoutMs: number },
+): Promise<boolean> {
+  const until = performance.now() + timeoutMs;
+  for (let left = timeoutMs; left > 0; left = until - performance.now()) {
+    const [first] = await db
+      .select({ isFree: isFreeFor(claimant).mapWith(Boolean) })
+      .from(jobs)
+      .where(stepJobs(kinds, step))
+      .orderBy(asc(jobs.id))
+      .limit(1);
+    if (first === undefined) return true;
+    if (first.isFree) return awaitLock(db, kinds, step, left);
+    await pause(Math.min(CLAIM_POLL_MS, left));
+  }
+  return false;
+}
+
+const CLAIM_POLL_MS = 100;
+
+async function awaitLock(
+  db: Database,
+  kinds: readonly string[],
+  step: Step,
   timeoutMs: number,
 ): Promise<boolean> {
   try {
     await db.transaction(async (tx) => {
-      await tx.execute(sql`select set_config('lock_timeout', ${`${timeoutMs}ms`}, true)`);
+      await tx.execute(sql`select set_config('lock_timeout', ${`${Math.ceil(timeoutMs)}ms`}, true)`);
       await tx
         .select({ id: jobs.id })
         .from(jobs)
-        .where(and(eq(jobs.kind, kind), eq(jobs.runAt, runAt), eq(jobs.attempts, 0), not(isHeldUp(kinds))))
+        .where(stepJobs(kinds, step))
         .orderBy(asc(jobs.id))
         .limit(1)
         .for('share');
@@ -165,8 +147,18 @@ function isLockTimeout(error: unknown): boolean {
   );
 }
 
+/** The jobs of the step that neither failed nor wait for a failed one. */
+export function stepJobs(kinds: readonly string[], { kind, runAt }: Step): SQL | undefined {
+  return and(eq(jobs.kind, kind), eq(jobs.runAt, runAt), eq(jobs.attempts, 0), not(isHeldUp(kinds)));
+}
+
+/** No other claimant has claimed the job, or the claim has expired. */
+export function isFreeFor(claimant: string): SQL {
+  return sql`coalesce(${jobs.claimedBy} = ${claimant} or ${jobs.claimedUntil} <= clock_timestamp(), true)`;
+}
+
 /** An earlier job of the same subject has failed. */
-function isHeldUp(kinds: readonly string[]): SQL {
+export function isHeldUp(kinds: readonly string[]): SQL {
   return earlierOfSubject(kinds, sql`other.attempts > 0`);
 }
 
@@ -174,7 +166,7 @@ function isHeldUp(kinds: readonly string[]): SQL {
  * There is an earlier job of the same subject, `other`, for which the condition holds. `offset 0` keeps
  * PostgreSQL from joining the whole queue with itself: it is looked up for each job, by an index.
  */
-function earlierOfSubject(kinds: readonly string[], condition: SQL): SQL {
+export function earlierOfSubject(kinds: readonly string[], condition: SQL): SQL {
   const ranks = textArray(kinds);
   return sql`exists (
     select 1 from ${jobs} as other

@@ -52,18 +52,28 @@ export async function deleteJobs(tx: Transaction, ids: readonly number[]): Promi
   if (ids.length > 0) await tx.delete(jobs).where(inArray(jobs.id, [...ids]));
 }
 
-/** Notes a failure: each attempt waits twice as long as the one before, from 1 second to 5 minutes. */
+/**
+ * Notes a failure, which frees the job: each attempt waits twice as long as the one before, from 1 second to 5
+ * minutes. Does nothing where another transaction holds the job: what it does may end the failure.
+ */
 export async function postponeJob(
   db: Database | Transaction,
   id: number,
   failure: { readonly realNow: Instant; readonly message: string },
 ): Promise<void> {
+  const free = db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(eq(jobs.id, id))
+    .for('update', { skipLocked: true });
   await db
     .update(jobs)
     .set({
       attempts: sql`${jobs.attempts} + 1`,
       retryAt: sql`${new Date(failure.realNow).toISOString()}::timestamptz + least(interval '5 minutes', interval '1 second' * power(2, least(${jobs.attempts}, 20)))`,
       lastError: failure.message.slice(0, 2_000),
+      claimedBy: null,
+      claimedUntil: null,
     })
-    .where(eq(jobs.id, id));
+    .where(inArray(jobs.id, free));
 }

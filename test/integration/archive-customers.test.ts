@@ -2,8 +2,8 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
-import type { JobKind } from '../../src/jobs/run-jobs.ts';
 import { loadContracts } from '../../src/store/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
@@ -180,17 +180,29 @@ describe('archiving a customer', () => {
   test('waits for an invoice that is being finalized, and voids it', async () => {
     const clock = { now: () => Date.UTC(2026, 11, 3) };
     const { db, clickhouse } = service;
-    const kind = finalizationJobKind({ clock, clickhouse, gracePeriodHours: 24 });
+    const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
     let archived: Promise<ApiAnswer> | undefined;
     const slow: JobKind = {
       ...kind,
-      run: async (tx, jobs) => {
-        await kind.run(tx, jobs);
-        archived = archive();
-        await waitForLock(db);
+      prepare: async (batch) => {
+        const prepared = await kind.prepare(batch);
+        return {
+          ...prepared,
+          write: async (tx, jobs) => {
+            await prepared.write(tx, jobs);
+            archived = archive();
+            await waitForLock(db);
+          },
+        };
       },
     };
-    const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [slow] });
+    const runner = createJobRunner({
+      db,
+      clock,
+      log: pino({ level: 'silent' }),
+      kinds: [slow],
+      ping: async () => undefined,
+    });
     expect(await runner.runDue(clock.now())).toMatchObject({ done: 1, failed: 0 });
     await archived;
     expect(await statuses()).toEqual(['VOID']);

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { jobMeasures } from '../../src/api/http/service-measures.ts';
+import type { JobKind } from '../../src/jobs/job-kind.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
-import type { JobKind } from '../../src/jobs/run-jobs.ts';
 import { createServiceClock } from '../../src/jobs/service-clock.ts';
 import { holdJobs, type Job } from '../../src/store/jobs.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
@@ -33,7 +33,7 @@ afterAll(() => pool.close());
 const logger = pino({ level: 'warn' }, { write: (line: string) => log.push(JSON.parse(line)) });
 
 function runnerOf(...kinds: JobKind[]) {
-  return createJobRunner({ db: pool.db, clock: { now: () => NOON }, log: logger, kinds });
+  return createJobRunner({ db: pool.db, clock: { now: () => NOON }, log: logger, kinds, ping: pool.ping });
 }
 
 /** Due at noon, and an hour later for each further one of its subject. */
@@ -71,7 +71,7 @@ describe('a job that fails', () => {
       job('b3', 'b', 2, 'other'),
       job('nobody', null, 3),
     ]);
-    const runner = runnerOf(recordingKind('work', 10, onJob), recordingKind('other', 10));
+    const runner = runnerOf(recordingKind('work', 10, { onJob }), recordingKind('other', 10));
     expect(await runner.runDue(NOON + 5 * HOUR)).toEqual({ done: 4, failed: 1, isComplete: true });
     expect(await done()).toEqual(['a1', 'c1', 'a2', 'nobody']);
     expect(log).toMatchObject([
@@ -88,7 +88,7 @@ describe('a job that fails', () => {
   test('is done once its cause is gone, and the jobs that waited for it after it, in their order', async () => {
     const { bad, onJob } = poison('b1');
     await queuePlanned(pool.db, [job('b3', 'b', 2), job('b1', 'b'), job('b2', 'b', 1, 'other')]);
-    const runner = runnerOf(recordingKind('work', 10, onJob), recordingKind('other', 10));
+    const runner = runnerOf(recordingKind('work', 10, { onJob }), recordingKind('other', 10));
     await runner.runDue(NOON + 5 * HOUR);
     expect(await runner.retryFailed(NOON + 5 * HOUR)).toEqual({ done: 0, failed: 1 });
     bad.clear();
@@ -99,7 +99,7 @@ describe('a job that fails', () => {
 
   test('is tried again after a pause that doubles from a second to five minutes', async () => {
     await queuePlanned(pool.db, [job('b1', 'b')]);
-    const runner = runnerOf(recordingKind('work', 10, poison('b1').onJob));
+    const runner = runnerOf(recordingKind('work', 10, poison('b1')));
     let next: () => Promise<unknown> = () => runner.runDue(NOON);
     for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
       const before = Date.now();
@@ -119,7 +119,7 @@ describe('a job that fails', () => {
       job('b2', 'b', -1),
       job('b3', 'b', 1),
     ]);
-    const runner = runnerOf(recordingKind('work', 10, poison('b1').onJob), recordingKind('other', 10));
+    const runner = runnerOf(recordingKind('work', 10, poison('b1')), recordingKind('other', 10));
     const registry = new Registry();
     jobMeasures(registry, () => runner.stats(), { now: () => NOON });
     const figures = async () => {
@@ -156,7 +156,7 @@ describe('a job that fails', () => {
     const { bad, onJob } = poison('b1');
     await queuePlanned(pool.db, [job('a1', 'a', 1), job('b1', 'b', 1), job('b2', 'b', 2), job('a2', 'a', 3)]);
     const clock = await createServiceClock(pool.db, NOON);
-    const runner = runnerOf(recordingKind('work', 10, onJob));
+    const runner = runnerOf(recordingKind('work', 10, { onJob }));
     await clock.sandbox?.advance(NOON + 4 * HOUR, runner);
     expect(clock.now()).toBe(NOON + 4 * HOUR);
     expect(await done()).toEqual(['a1', 'a2']);

@@ -91,9 +91,15 @@ const batches = fc.array(fc.integer({ min: 1, max: 5 }), {
   maxLength: KINDS.length,
 });
 
-function runnersOf(count: number, sizes: readonly number[], onJob?: () => void) {
-  const kinds = KINDS.map((kind, rank) => recordingKind(kind, sizes[rank] ?? 1, onJob));
-  const deps = { db: pool.db, clock: { now: () => START }, log: pino({ level: 'silent' }), kinds };
+function runnersOf(count: number, sizes: readonly number[], onJob: () => void = () => undefined) {
+  const kinds = KINDS.map((kind, rank) => recordingKind(kind, sizes[rank] ?? 1, { onJob }));
+  const deps = {
+    db: pool.db,
+    clock: { now: () => START },
+    log: pino({ level: 'silent' }),
+    kinds,
+    ping: pool.ping,
+  };
   return Array.from({ length: count }, () => createJobRunner(deps));
 }
 

@@ -1,7 +1,7 @@
 /** Artificial jobs on a real database, which record the order in which they ran. */
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { JobKind } from '../../src/jobs/run-jobs.ts';
+import type { JobKind } from '../../src/jobs/job-kind.ts';
 import type { Database } from '../../src/store/database.ts';
 import { enqueueJobs, type Job, type NewJob } from '../../src/store/jobs.ts';
 
@@ -56,21 +56,32 @@ export async function queuePlanned(
   );
 }
 
-/** `onJob` runs after the effect of the job is written, and may fail it. */
-export function recordingKind(
-  kind: string,
-  batchMax: number,
-  onJob: (job: Job) => unknown = () => undefined,
-): JobKind {
+export interface RecordingHooks {
+  /** Runs after the effect of the job is written, and may fail it. */
+  readonly onJob?: (job: Job) => unknown;
+  /** Runs while the batch is prepared, and may fail it. */
+  readonly onPrepare?: (batch: readonly Job[]) => unknown;
+  /** Whether what the job was prepared from is as it was. */
+  readonly isValid?: (job: Job) => boolean;
+}
+
+export function recordingKind(kind: string, batchMax: number, hooks: RecordingHooks = {}): JobKind {
+  const { onJob, onPrepare, isValid = () => true } = hooks;
   return {
     kind,
     batchMax,
-    run: async (tx, batch) => {
-      for (const job of batch) {
-        await tx.execute(sql`insert into effects (key, job_id) values (${job.key}, ${job.id})`);
-        await onJob(job);
-        await queuePlanned(tx, plannedJob.parse(job.payload).brings);
-      }
+    async prepare(batch) {
+      await onPrepare?.(batch);
+      return {
+        stillValid: async (_, jobs) => jobs.filter(isValid),
+        async write(tx, jobs) {
+          for (const job of jobs) {
+            await tx.execute(sql`insert into effects (key, job_id) values (${job.key}, ${job.id})`);
+            await onJob?.(job);
+            await queuePlanned(tx, plannedJob.parse(job.payload).brings);
+          }
+        },
+      };
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { JobStats } from '../../jobs/job-runner.ts';
-import type { JobCounts } from '../../jobs/run-jobs.ts';
+import type { JobCounts } from '../../jobs/run-batch.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { Ingest } from '../../metering/ingest/ingest.ts';
 import { registerCounter, registerGauge } from './metrics.ts';

@@ -1,43 +1,23 @@
 /**
- * Finalizes usage invoices: after the end of a billing period and its grace period, a job stores the draft as
- * an immutable invoice and queues the job of the next period.
- *
- * One transaction locks the jobs, stores the invoices with their lines, and queues the next jobs. The hourly
- * lines are written to ClickHouse before it commits, under ids that only committed invoices refer to.
+ * Plans the finalization of usage invoices: after the end of a billing period and its grace period, a job stores
+ * the draft as an immutable invoice and queues the job of the next period. What the job does is in finalize.ts.
  */
-import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
-import { formatInstant, type Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
-import { type Contract, loadContracts } from '../../store/contracts.ts';
+import { formatInstant } from '../../core/time.ts';
+import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
-import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs.ts';
-import { computeInGroups, planInvoices } from './compute.ts';
-import { freezeInvoices } from './freeze.ts';
+import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs.ts';
 import {
   billsUsage,
   finalizationAt,
   type InvoiceTarget,
   nextUnissuedPeriod,
-  periodFrom,
   periodTerms,
-  usageInvoiceId,
 } from './usage-periods.ts';
 
 /** The kind of the finalization jobs. */
 export const FINALIZATION_JOB = 'finalize_usage_invoice';
-
-const payloadSchema = z.object({ contract_id: z.uuid(), period_start: z.int() });
-
-export interface FinalizationDeps {
-  readonly clock: Clock;
-  readonly clickhouse: ClickHouse;
-  readonly gracePeriodHours: number;
-}
 
 /** A contract that this transaction created (`before` null) or changed. */
 export interface HeaderChange {
@@ -125,7 +105,7 @@ async function nextTargets(
   });
 }
 
-function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: number): NewJob {
+export function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: number): NewJob {
   return {
     kind: FINALIZATION_JOB,
     key: jobKey({ contract, period }),
@@ -137,70 +117,4 @@ function finalizationJob({ contract, period }: InvoiceTarget, gracePeriodHours: 
 
 function jobKey({ contract, period }: InvoiceTarget): string {
   return `${contract.id}:${formatInstant(period.start)}`;
-}
-
-/** Runs due jobs: issues the invoices of their periods and queues the next periods. */
-export async function finalizeInvoices(
-  deps: FinalizationDeps,
-  tx: Transaction,
-  batch: readonly Job[],
-): Promise<void> {
-  const { due, later } = await targetsOf(deps, tx, batch);
-  const issuedIds = await existingInvoiceIds(tx, due.map(targetInvoiceId));
-  const targets = due.filter((target) => !issuedIds.has(targetInvoiceId(target)));
-  for await (const computed of computeInGroups(deps, await planInvoices(tx, targets), 'hour')) {
-    await freezeInvoices(deps.clickhouse, tx, computed);
-  }
-  await enqueueJobs(
-    tx,
-    [...later, ...due.flatMap(followingTarget)].map((target) =>
-      finalizationJob(target, deps.gracePeriodHours),
-    ),
-  );
-}
-
-function targetInvoiceId({ contract, period }: InvoiceTarget): string {
-  return usageInvoiceId(contract.id, period.start);
-}
-
-function followingTarget({ contract, period }: InvoiceTarget): InvoiceTarget[] {
-  const next = nextPeriod(periodTerms(contract), period);
-  return next === null ? [] : [{ contract, period: wholePeriod(next) }];
-}
-
-/**
- * The present targets of the jobs. A contract may have changed since its job was queued. One that is archived,
- * or ended before the period, is left out. One whose period now ends later is queued again. If an earlier
- * period is not issued, such as one that an older version did not bill, that is issued first.
- */
-async function targetsOf(
-  deps: FinalizationDeps,
-  tx: Transaction,
-  batch: readonly Job[],
-): Promise<{ due: InvoiceTarget[]; later: InvoiceTarget[] }> {
-  const jobs = batch.map((job) => ({ runAt: job.runAt, ...payloadSchema.parse(job.payload) }));
-  const contracts = new Map(
-    (await loadContracts(tx, { ids: jobs.map((job) => job.contract_id) })).map((one) => [one.id, one]),
-  );
-  const issuedUntil = await lastIssuedPeriodEnds(tx, [...contracts.keys()]);
-  const targets = jobs.flatMap(({ runAt, contract_id, period_start }) => {
-    const contract = contracts.get(contract_id);
-    if (contract === undefined) return [];
-    const first = nextUnissuedPeriod(contract, issuedUntil.get(contract.id));
-    return targetOf(contract, Math.min(period_start, first?.start ?? period_start), runAt);
-  });
-  const groups = groupBy(
-    targets,
-    ({ period, runAt }) => finalizationAt(period, deps.gracePeriodHours) <= runAt,
-  );
-  return { due: groups.get(true) ?? [], later: groups.get(false) ?? [] };
-}
-
-function targetOf(
-  contract: Contract,
-  periodStart: Instant,
-  runAt: Instant,
-): (InvoiceTarget & { readonly runAt: Instant })[] {
-  const period = billsUsage(contract) ? periodFrom(contract, periodStart) : null;
-  return period === null ? [] : [{ contract, period, runAt }];
 }

@@ -4,7 +4,9 @@
  */
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { Invoice } from '../../core/invoice.ts';
 import { type InvoiceTerms, keptCardTerms } from '../../core/invoice-terms.ts';
+import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { insertFrozenLines } from '../../metering/frozen-lines.ts';
 import type { RatedLine } from '../../rating/types.ts';
@@ -15,34 +17,61 @@ import { insertInvoices } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
 import { freezeCustomFields } from './invoice-fields.ts';
 
-/** Issues invoices whose lines have hourly windows. They are final when the transaction commits. */
-export async function freezeInvoices(
+/** A computed invoice whose hours are in ClickHouse. */
+export interface HourlyFrozenInvoice extends Omit<ComputedInvoice, 'invoice'> {
+  readonly invoice: Invoice;
+  /** Names its hours, which its lines no longer have. */
+  readonly breakdownId: string;
+}
+
+/**
+ * Writes the hours of invoices whose lines have hourly windows, under fresh ids: until an invoice is issued with its
+ * id, nobody reads them.
+ */
+export async function freezeHours(
   clickhouse: ClickHouse,
-  tx: Transaction,
   computed: readonly ComputedInvoice[],
+): Promise<HourlyFrozenInvoice[]> {
+  const frozen = computed.map((one) => ({ ...one, breakdownId: newId() }));
+  await insertFrozenLines(
+    clickhouse,
+    frozen.map(({ breakdownId, invoice }) => ({ breakdownId, lines: invoice.lines.map(hoursOf) })),
+  );
+  return frozen.map(({ invoice, ...rest }) => ({
+    ...rest,
+    invoice: { ...invoice, lines: invoice.lines.map((line) => ({ ...line, windows: [] })) },
+  }));
+}
+
+/** Issues invoices; `termsReadAt` is when their terms were read. They are final when the transaction commits. */
+export async function freezeInvoices(
+  tx: Transaction,
+  frozen: readonly HourlyFrozenInvoice[],
+  termsReadAt: Instant,
 ): Promise<void> {
-  const termsIdsOf = await freezeTerms(tx, computed);
-  const issued = computed.map(({ invoice, warnings, terms }) => ({
+  const termsIdsOf = await freezeTerms(tx, frozen);
+  const issued = frozen.map(({ invoice, breakdownId, warnings, terms, ingestedUpTo }) => ({
     ...invoice,
     ...termsIdsOf(terms),
     status: 'FINALIZED' as const,
-    breakdownId: newId(),
+    breakdownId,
     warnings,
     warningCount: warnings.length,
+    termsReadAt,
+    countedUpTo: ingestedUpTo === NO_EVENT ? null : ingestedUpTo,
   }));
-  await insertFrozenLines(
-    clickhouse,
-    issued.map(({ breakdownId, lines }) => ({ breakdownId, lines: lines.map(hoursOf) })),
-  );
   await insertInvoices(tx, issued);
   await insertInvoiceWarnings(tx, issued);
   await freezeCustomFields(tx, issued);
 }
 
+/** How metering writes the moment of the last event where there is none. */
+const NO_EVENT = '0';
+
 /** Invoices of one card share one terms object, which is stored once. */
 async function freezeTerms(
   tx: Transaction,
-  computed: readonly ComputedInvoice[],
+  computed: readonly Pick<ComputedInvoice, 'terms'>[],
 ): Promise<(terms: InvoiceTerms) => InvoiceTermsIds> {
   const cards = new Map(computed.map(({ terms }) => [terms.card, keptCardTerms(terms.card)]));
   const ids = await storeInvoiceTerms(tx, [

@@ -10,7 +10,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { exact, instant } from '../columns.ts';
+import { exact, instant, microsecond } from '../columns.ts';
 import { contracts } from './contracts.ts';
 import { customers } from './customers.ts';
 
@@ -51,6 +51,10 @@ export const invoices = pgTable(
     breakdownId: uuid('breakdown_id').notNull(),
     /** How many rows it has in `invoice_warnings`. */
     warningCount: integer('warning_count').notNull(),
+    /** When its terms were read, in real time. Null: issued by an earlier version. */
+    termsReadAt: instant('terms_read_at'),
+    /** It counts no event that was ingested later. Null: without events, or issued by an earlier version. */
+    countedUpTo: microsecond('counted_up_to'),
     cardTermsId: uuid('card_terms_id')
       .notNull()
       .references(() => invoiceTerms.id),

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, jsonb, pgTable, text, unique } from 'drizzle-orm/pg-core';
+import { bigint, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { instant } from '../columns.ts';
 
 /**
@@ -21,6 +21,9 @@ export const jobs = pgTable(
     /** Not before this instant of real time, after a failure. */
     retryAt: instant('retry_at').notNull().default(sql`'epoch'`),
     lastError: text('last_error'),
+    /** Whose preparation is in progress, until `claimed_until` in real time: others leave the job alone. */
+    claimedBy: uuid('claimed_by'),
+    claimedUntil: instant('claimed_until'),
   },
   (table) => [
     unique('jobs_kind_key').on(table.kind, table.key),

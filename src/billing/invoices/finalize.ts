@@ -1,0 +1,127 @@
+/**
+ * Issues the invoices of due finalization jobs in two steps (docs/invoices.md, "Finalization").
+ *
+ * The first step has no transaction: it reads the terms in one snapshot and the usage in ClickHouse, and computes the
+ * invoices. The second is one short transaction: it reads the terms again, issues the invoices that were computed
+ * from exactly these, and queues the jobs of the next periods.
+ */
+import { assert } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
+import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/database.ts';
+import { existingInvoiceIds } from '../../store/invoices.ts';
+import { enqueueJobs, type Job } from '../../store/jobs.ts';
+import { type ComputeDeps, computeInGroups, type PlannedInvoices, planInvoices } from './compute.ts';
+import { finalizationJob } from './finalization.ts';
+import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
+import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
+import { inputFingerprints } from './input-fingerprints.ts';
+import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
+
+export interface FinalizationDeps extends ComputeDeps {
+  readonly db: Database;
+}
+
+/** Invoices that can be issued as long as what they were computed from is as it was. */
+export interface PreparedInvoices {
+  /** The jobs for which that is so. */
+  stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
+  /** Issues the invoices of jobs that are still valid, and queues the jobs of the next periods. */
+  write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+}
+
+interface PreparedInvoice extends HourlyFrozenInvoice {
+  readonly fingerprint: string;
+}
+
+/** Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. */
+export async function prepareInvoices(
+  deps: FinalizationDeps,
+  jobs: readonly Job[],
+): Promise<PreparedInvoices> {
+  const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
+    plan: (await planOf(deps, tx, jobs)).plan,
+    termsReadAt: await snapshotInstant(tx),
+  }));
+  const fingerprints = inputFingerprints(plan);
+  const prepared = new Map<string, PreparedInvoice>();
+  for await (const computed of computeInGroups(deps, plan, 'hour')) {
+    for (const frozen of await freezeHours(deps.clickhouse, computed)) {
+      const { id } = frozen.invoice;
+      prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
+    }
+  }
+  return preparedInvoices(deps, { invoices: prepared, termsReadAt });
+}
+
+interface Preparation {
+  /** By id. */
+  readonly invoices: ReadonlyMap<string, PreparedInvoice>;
+  readonly termsReadAt: Instant;
+}
+
+function preparedInvoices(deps: FinalizationDeps, { invoices, termsReadAt }: Preparation): PreparedInvoices {
+  // As `stillValid` has read them in the transaction.
+  let targets: ReadonlyMap<number, FinalizationTarget> = new Map();
+  let open: ReadonlyMap<string, string> = new Map();
+  return {
+    async stillValid(tx, jobs) {
+      const now = await planOf(deps, tx, jobs);
+      targets = now.targets;
+      open = inputFingerprints(now.plan);
+      return jobs.filter(({ id }) => {
+        const target = targets.get(id);
+        const fingerprint = target && open.get(targetInvoiceId(target));
+        if (target === undefined || fingerprint === undefined) return true;
+        return invoices.get(targetInvoiceId(target))?.fingerprint === fingerprint;
+      });
+    },
+    async write(tx, jobs) {
+      const own = jobs.flatMap(({ id }) => targets.get(id) ?? []);
+      const ids = new Set(own.map(targetInvoiceId).filter((id) => open.has(id)));
+      await freezeInvoices(
+        tx,
+        [...ids].map((id) => invoiceOf(invoices, id)),
+        termsReadAt,
+      );
+      const next = own.flatMap(nextTarget);
+      await enqueueJobs(
+        tx,
+        next.map((target) => finalizationJob(target, deps.gracePeriodHours)),
+      );
+    },
+  };
+}
+
+/** The targets of the jobs by id, and the input of those invoices that are due and not issued. */
+async function planOf(
+  deps: Pick<FinalizationDeps, 'gracePeriodHours'>,
+  tx: Transaction,
+  jobs: readonly Job[],
+): Promise<{ targets: ReadonlyMap<number, FinalizationTarget>; plan: PlannedInvoices }> {
+  const targets = await finalizationTargets(tx, jobs, deps.gracePeriodHours);
+  // Two jobs of one contract may have the same target.
+  const due = new Map(
+    [...targets.values()].filter(({ isDue }) => isDue).map((target) => [targetInvoiceId(target), target]),
+  );
+  const issued = await existingInvoiceIds(tx, [...due.keys()]);
+  const open = [...due].filter(([id]) => !issued.has(id)).map(([, target]) => target);
+  return { targets, plan: await planInvoices(tx, open) };
+}
+
+function invoiceOf(invoices: Preparation['invoices'], id: string): PreparedInvoice {
+  const invoice = invoices.get(id);
+  assert(invoice !== undefined, `invoice ${id} of a valid job is prepared`);
+  return invoice;
+}
+
+function targetInvoiceId({ contract, period }: InvoiceTarget): string {
+  return usageInvoiceId(contract.id, period.start);
+}
+
+/** What is queued when the job is done. */
+function nextTarget({ contract, period, isDue }: FinalizationTarget): InvoiceTarget[] {
+  if (!isDue) return [{ contract, period }];
+  const next = nextPeriod(periodTerms(contract), period);
+  return next === null ? [] : [{ contract, period: wholePeriod(next) }];
+}

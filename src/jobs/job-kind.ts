@@ -1,0 +1,25 @@
+/** What a kind of job has to provide (docs/jobs.md). */
+import type { Transaction } from '../store/database.ts';
+import type { Job } from '../store/jobs.ts';
+
+export interface JobKind {
+  readonly kind: string;
+  /** Most jobs prepared and written together. */
+  readonly batchMax: number;
+  /**
+   * Reads and computes what the jobs need, without an open transaction, so it may take long. If it throws, the
+   * jobs are prepared one by one.
+   */
+  prepare(batch: readonly Job[]): Promise<PreparedJobs>;
+}
+
+/** Both functions get jobs of the prepared batch, locked and in order. Together they must be short. */
+export interface PreparedJobs {
+  /** Those of the jobs whose preparation is still valid: everything it was computed from is as it was. */
+  stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
+  /**
+   * Does the work of jobs that are still valid, in order, and writes everything through `tx`. If it throws, the
+   * transaction is rolled back and the jobs are done one by one.
+   */
+  write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+}

@@ -1,0 +1,174 @@
+/**
+ * Runs one batch of jobs (docs/jobs.md): claims them, prepares their work without a transaction, and does it in
+ * one transaction, which deletes the jobs. So a job is done exactly once.
+ */
+import type { Logger } from 'pino';
+import { Refusal } from '../core/errors.ts';
+import { formatInstant } from '../core/time.ts';
+import type { Database } from '../store/database.ts';
+import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-claims.ts';
+import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
+import type { JobKind } from './job-kind.ts';
+
+export interface JobCounts {
+  readonly done: number;
+  readonly failed: number;
+}
+
+export interface RunDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  /** Names the claims of these runs, which follow one another: what is left of an earlier claim is free for a later. */
+  readonly claimant: string;
+  /** By rank: of jobs of one instant, those of an earlier kind come first. */
+  readonly kinds: readonly JobKind[];
+  isClosed(): boolean;
+  /** Called with the numbers of completed and failed jobs. */
+  count(kind: string, counts: JobCounts): void;
+  /** Whether the stores answer. If not, it is not the jobs that have failed. */
+  storesAnswer(): Promise<boolean>;
+}
+
+/** Claims the jobs of the batch, and returns them in their order. */
+type Claim = () => Promise<readonly Job[]>;
+
+interface Batch {
+  readonly deps: RunDeps;
+  readonly kind: JobKind;
+}
+
+/**
+ * Returns `NONE` if no job was available. Throws `unavailable` where a store does not answer: the jobs then stay as
+ * they are.
+ */
+export async function runBatch(deps: RunDeps, kind: JobKind, claim: Claim): Promise<JobCounts> {
+  const { claimant } = deps;
+  const jobs = await claim();
+  if (jobs.length === 0) return NONE;
+  const renewal = setInterval(() => void renewClaim(deps.db, claimant).catch(() => undefined), CLAIM_MS / 4);
+  renewal.unref();
+  try {
+    return await workOn({ deps, kind }, jobs, 1);
+  } finally {
+    clearInterval(renewal);
+    // A claim that cannot be released expires.
+    await releaseClaim(deps.db, claimant).catch(() => undefined);
+  }
+}
+
+/** How often a job is prepared in a row, if what it is prepared from keeps changing meanwhile. */
+const PREPARATIONS_MAX = 5;
+/** A smaller batch is prepared in less time, so that less changes meanwhile. */
+const SECOND_BATCH_MAX = 25;
+
+async function workOn(batch: Batch, jobs: readonly Job[], preparation: number): Promise<JobCounts> {
+  const { deps, kind } = batch;
+  let outcome: Outcome;
+  try {
+    outcome = await prepareAndWrite(batch, jobs);
+  } catch (error) {
+    return afterFailure(batch, jobs, error, preparation);
+  }
+  let total: JobCounts = { done: outcome.done, failed: 0 };
+  deps.count(kind.kind, total);
+  const size = preparation === 1 && jobs.length > SECOND_BATCH_MAX ? SECOND_BATCH_MAX : 1;
+  for (const again of chunksOf(outcome.changed, size)) {
+    if (deps.isClosed()) break;
+    total = sumOf(total, await prepareAgain(batch, again, preparation + 1));
+  }
+  return total;
+}
+
+async function prepareAgain(batch: Batch, jobs: readonly Job[], preparation: number): Promise<JobCounts> {
+  const [first, ...others] = jobs;
+  if (preparation <= PREPARATIONS_MAX || first === undefined || others.length > 0) {
+    return workOn(batch, jobs, preparation);
+  }
+  const error = new Error(`what it is computed from has changed ${PREPARATIONS_MAX} times meanwhile`);
+  return postpone(batch, first, error);
+}
+
+interface Outcome {
+  readonly done: number;
+  /** Jobs to be prepared again. */
+  readonly changed: readonly Job[];
+}
+
+async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
+  const prepared = await kind.prepare(jobs);
+  const kinds = deps.kinds.map((one) => one.kind);
+  return deps.db.transaction(async (tx) => {
+    const taken = await takeClaimed(tx, kinds, { claimant: deps.claimant, ids: jobs.map(({ id }) => id) });
+    const valid = inSubjectOrder(taken, await prepared.stillValid(tx, taken));
+    // Deleted first, so that the work may queue the same job again for a later instant.
+    await deleteJobs(
+      tx,
+      valid.map(({ id }) => id),
+    );
+    await prepared.write(tx, valid);
+    return { done: valid.length, changed: taken.filter((job) => !valid.includes(job)) };
+  });
+}
+
+/** The valid ones that no invalid one of their subject comes before. */
+function inSubjectOrder(taken: readonly Job[], valid: readonly Job[]): Job[] {
+  const waiting = new Set<string>();
+  return taken.filter((job) => {
+    const isNext = job.subject === null || !waiting.has(job.subject);
+    if (isNext && valid.includes(job)) return true;
+    if (job.subject !== null) waiting.add(job.subject);
+    return false;
+  });
+}
+
+/** Runs the jobs of a failed batch one by one, so that one failing job does not delay the others. */
+async function afterFailure(
+  batch: Batch,
+  jobs: readonly Job[],
+  error: unknown,
+  preparation: number,
+): Promise<JobCounts> {
+  const { deps } = batch;
+  if (!(await deps.storesAnswer())) {
+    deps.log.warn({ err: error, kind: batch.kind.kind, jobs: jobs.length }, 'a store does not answer');
+    throw new Refusal('unavailable', 'a store does not answer: try again later');
+  }
+  const [first, ...others] = jobs;
+  if (first !== undefined && others.length === 0) return postpone(batch, first, error);
+  let total: JobCounts = { done: 0, failed: 0 };
+  for (const job of jobs) {
+    if (deps.isClosed()) break;
+    total = sumOf(total, await workOn(batch, [job], preparation));
+  }
+  return total;
+}
+
+async function postpone({ deps, kind }: Batch, job: Job, error: unknown): Promise<JobCounts> {
+  const { id, subject, runAt, attempts } = job;
+  await postponeJob(deps.db, id, { realNow: Date.now(), message: reasonOf(error) });
+  deps.log.error(
+    { err: error, kind: kind.kind, subject, run_at: formatInstant(runAt), attempts: attempts + 1 },
+    'a job failed: it will be tried again, and the later jobs of its subject wait for it',
+  );
+  const counts = { done: 0, failed: 1 };
+  deps.count(kind.kind, counts);
+  return counts;
+}
+
+/** For database errors, the message of PostgreSQL: the message around it contains the whole statement. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}
+
+function chunksOf(jobs: readonly Job[], size: number): (readonly Job[])[] {
+  return Array.from({ length: Math.ceil(jobs.length / size) }, (_, index) =>
+    jobs.slice(index * size, (index + 1) * size),
+  );
+}
+
+export const NONE: JobCounts = { done: 0, failed: 0 };
+
+export function sumOf(a: JobCounts, b: JobCounts): JobCounts {
+  return { done: a.done + b.done, failed: a.failed + b.failed };
+}
