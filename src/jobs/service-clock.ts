@@ -3,9 +3,10 @@
  * advanced, for example to close a month in a test. The sandbox clock is stored in the database and never
  * goes back: a restart continues at the later of the stored instant and SANDBOX_NOW.
  */
+import { setTimeout as pause } from 'node:timers/promises';
 import { CLOCK_BOUNDS, type Clock, isWithinClockBounds, systemClock } from '../core/clock.ts';
 import { invalid, Refusal } from '../core/errors.ts';
-import { formatInstant, type Instant } from '../core/time.ts';
+import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
 import { advanceServiceClock } from '../store/service-clock.ts';
 import type { JobRunner } from './job-runner.ts';
@@ -18,9 +19,10 @@ export interface ServiceClock extends Clock {
 export interface SandboxClock {
   /**
    * Advances the clock to `to`, stopping at every due time of a job, and resolves when all due jobs have run.
-   * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged.
-   * Refuses to go back, or beyond 2100 (`invalid`). Refuses with `unavailable` if another transaction holds due jobs for
-   * minutes.
+   * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged. A lost
+   * connection delays the clock; after half a minute without success the last error is thrown.
+   * Refuses to go back, or beyond 2100 (`invalid`). Refuses with `unavailable` if another process works on due
+   * jobs for minutes.
    */
   advance(to: Instant, jobs: ClockJobs): Promise<Instant>;
 }
@@ -29,6 +31,9 @@ export type ClockJobs = Pick<JobRunner, 'nextAt' | 'runDue' | 'retryFailed' | 'l
 
 /** Each wait takes some seconds, together longer than any batch of jobs or request. */
 const WAITS_MAX = 120;
+/** A store that restarts is back by then. */
+const FAILING_MAX_MS = 30 * SECOND_MS;
+const FAILED_PAUSE_MS = 500;
 
 export async function createServiceClock(db: Database, sandboxNow: Instant | null): Promise<ServiceClock> {
   if (sandboxNow === null) return { now: systemClock.now, sandbox: null };
@@ -42,6 +47,19 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
   async function advance(to: Instant, jobs: ClockJobs): Promise<Instant> {
     if (to < now) throw invalid(['now'], `must not be before the clock's ${formatInstant(now)}`);
     if (!isWithinClockBounds(to)) throw invalid(['now'], `must be before ${formatInstant(CLOCK_BOUNDS.end)}`);
+    const until = performance.now() + FAILING_MAX_MS;
+    for (;;) {
+      try {
+        return await goOnTo(to, jobs);
+      } catch (error) {
+        if (performance.now() > until) throw error;
+        await pause(FAILED_PAUSE_MS);
+      }
+    }
+  }
+
+  /** What was done before a failure stays done, so this may be repeated. */
+  async function goOnTo(to: Instant, jobs: ClockJobs): Promise<Instant> {
     await jobs.retryFailed(now);
     let waits = 0;
     for (let next = await jobs.nextAt(); next !== null && next <= to; next = await jobs.nextAt()) {

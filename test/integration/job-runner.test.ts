@@ -212,12 +212,74 @@ describe('a runner that is killed in the middle of a batch', () => {
     expect(await done()).toEqual(['a1', 'b1']);
     program.child.kill('SIGKILL');
     expect(await program.ended).toBe('SIGKILL');
-    // What the killed one held is let go as soon as the database notices, and waited for until then.
+    // What the killed one claimed is free when its claim expires, and waited for until then.
     expect(await runnerOf(recordingKind('work', 2)).runDue(NOON)).toEqual({
       done: 3,
       failed: 0,
       isComplete: true,
     });
-    expect(await done()).toEqual(keys);
+    expect((await done()).sort()).toEqual(keys);
+  });
+});
+
+describe('connections to PostgreSQL that are lost', () => {
+  test('delay the sandbox clock, which then answers the time', async () => {
+    const keys = ['a1', 'b1', 'c1', 'd1'];
+    await queuePlanned(
+      pool.db,
+      keys.map((key, hours) => job(key, key, hours)),
+    );
+    const clock = await createServiceClock(pool.db, NOON);
+    let losses = 0;
+    const onPrepare = async () => {
+      losses += 1;
+      if (losses > 6) return;
+      await pool.db.execute(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and application_name = 'tallyhouse' and pid <> pg_backend_pid()`);
+      if (losses % 2 === 0) await pool.db.execute(sql`select pg_terminate_backend(pg_backend_pid())`);
+    };
+    const runner = runnerOf(recordingKind('work', 10, { onPrepare }));
+    expect(await clock.sandbox?.advance(NOON + 4 * HOUR, runner)).toBe(NOON + 4 * HOUR);
+    await runner.retryFailed(NOON + 4 * HOUR);
+    expect((await done()).sort()).toEqual(keys);
+  });
+});
+
+describe('a store that does not answer', () => {
+  test('fails no job, and the work continues when it does', async () => {
+    await queuePlanned(pool.db, [job('a1', 'a'), job('b1', 'b'), job('c1', 'c', 1)]);
+    let isDown = true;
+    const onPrepare = () => {
+      if (isDown) throw new Error('connection refused');
+    };
+    const runner = createJobRunner({
+      db: pool.db,
+      clock: { now: () => NOON },
+      log: logger,
+      kinds: [recordingKind('work', 10, { onPrepare })],
+      ping: async () => {
+        if (isDown) throw new Error('connection refused');
+      },
+    });
+    await expect(runner.runDue(NOON + HOUR)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await failureOf('a1')).toMatchObject({ attempts: 0, claimedBy: null });
+    isDown = false;
+    expect(await runner.runDue(NOON + HOUR)).toEqual({ done: 3, failed: 0, isComplete: true });
+  });
+});
+
+describe('a preparation that is not valid any more', () => {
+  test('is repeated for its job only, and the later jobs of its subject wait for it', async () => {
+    await queuePlanned(pool.db, [job('a1', 'a'), job('b1', 'b'), job('c1', 'c'), job('b2', 'b', 1)]);
+    const batches: string[][] = [];
+    const kind = recordingKind('work', 10, {
+      onPrepare: (batch) => batches.push(batch.map(({ key }) => key)),
+      isValid: ({ key }) => key !== 'b1' || batches.length > 3,
+    });
+    expect(await runnerOf(kind).runDue(NOON + HOUR)).toEqual({ done: 4, failed: 0, isComplete: true });
+    expect(await done()).toEqual(['a1', 'c1', 'b1', 'b2']);
+    expect(batches).toEqual([['a1', 'b1', 'c1'], ['b1'], ['b1'], ['b1'], ['b2']]);
+    expect(log).toEqual([]);
   });
 });
