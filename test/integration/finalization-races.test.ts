@@ -232,6 +232,26 @@ describe('while usage is read', () => {
   });
 });
 
+test('all connections to PostgreSQL may be lost at any step', async () => {
+  for (let moment = 1; moment <= CALLS_PER_PREPARATION; moment += 1) {
+    await startOver();
+    const draft = await invoices('DRAFT');
+    let calls = 0;
+    const runner = runnerWith(async () => {
+      calls += 1;
+      if (calls !== moment) return;
+      await db.execute(sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`);
+    });
+    // Whether the step notices depends on which connection it gets.
+    await runner.runDue(clock.now()).catch(() => undefined);
+    await runner.retryFailed(clock.now());
+    await runner.runDue(clock.now());
+    expect(await invoices('FINALIZED')).toEqual(draft);
+  }
+});
+
 test('both moments of its input are kept with the invoice', async () => {
   const before = new Date(Date.now() - 1).toISOString();
   await runnerWith(async () => undefined).runDue(clock.now());

@@ -51,7 +51,7 @@ export async function startBillingProcess(
   };
 }
 
-export async function created(service: BillingProcess, path: string, body: unknown): Promise<string> {
+async function created(service: BillingProcess, path: string, body: unknown): Promise<string> {
   const answer = await service.call(path, body);
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${answer.body}`);
   return (JSON.parse(answer.body) as { data: { id: string } }).data.id;

@@ -11,7 +11,7 @@ export type Direction = 'question' | 'answer';
 export type Ending = 'closed' | 'reset';
 
 /** The piece of data at which connections are cut; it is not passed on. */
-export interface Cut {
+interface Cut {
   readonly direction: Direction;
   /** Pieces of this direction that still pass. */
   readonly after: number;
