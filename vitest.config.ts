@@ -20,6 +20,9 @@ const IN_OWN_PROCESS = [
   'test/integration/clickhouse-remote-files.test.ts',
 ];
 
+/** Minutes of work; `npm run test:long` runs them. */
+const LONG = 'test/long/*.test.ts';
+
 const overHttp = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
   test: {
@@ -45,7 +48,7 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['test/**/*.test.ts'],
-          exclude: IN_OWN_PROCESS,
+          exclude: [...IN_OWN_PROCESS, LONG],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },
@@ -55,6 +58,15 @@ export default defineConfig({
           name: 'embedded-alone',
           include: IN_OWN_PROCESS,
           isolate: true,
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: [LONG],
+          testTimeout: 900_000,
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

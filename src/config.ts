@@ -6,6 +6,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isWithinClockBounds } from './core/clock.ts';
+import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -78,6 +79,11 @@ const environment = z
       .describe(
         'How long after the end of its period an invoice still takes late usage before it is finalized.',
       ),
+    INVOICE_LINES_MAX: wholeNumber(100, 5_000_000)
+      .default(INVOICE_LINES_MAX_DEFAULT)
+      .describe(
+        'Most lines of one invoice. Products beyond it are left out with a warning, the largest first.',
+      ),
     INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
@@ -112,6 +118,7 @@ export interface Config {
   readonly clickhouseCluster: string | undefined;
   readonly apiToken: string | undefined;
   readonly gracePeriodHours: number;
+  readonly invoiceLinesMax: number;
   readonly ingestWindowDays: number;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
@@ -141,6 +148,7 @@ export function loadConfig(env: Environment): Config {
     clickhouseCluster: values.CLICKHOUSE_CLUSTER,
     apiToken: values.API_TOKEN,
     gracePeriodHours: values.GRACE_PERIOD_HOURS,
+    invoiceLinesMax: values.INVOICE_LINES_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,

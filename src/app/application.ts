@@ -4,8 +4,14 @@
  */
 
 import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
-import { ingestMeasures, jobMeasures, repeatMeasures } from '../api/http/service-measures.ts';
+import {
+  ingestMeasures,
+  invoiceMeasures,
+  jobMeasures,
+  repeatMeasures,
+} from '../api/http/service-measures.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
+import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Config } from '../config.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
@@ -22,7 +28,7 @@ import { applicationRoutes } from './routes.ts';
 
 export interface ApplicationParts {
   readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
-    Partial<Pick<Config, 'clickhouseUrl' | 'clickhouseCluster'>>;
+    Partial<Pick<Config, 'clickhouseUrl' | 'clickhouseCluster' | 'invoiceLinesMax'>>;
   readonly log: Logger;
   readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
@@ -47,7 +53,14 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
   const { config, log, stores } = parts;
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
-  const invoicing = { clickhouse: stores.clickhouse, clock, gracePeriodHours };
+  const alarms = createInvoiceAlarms(log);
+  const invoicing = {
+    clickhouse: stores.clickhouse,
+    clock,
+    gracePeriodHours,
+    alarms,
+    ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
+  };
   const jobs = createJobRunner({
     db: stores.db,
     clock,
@@ -88,6 +101,7 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
       ingestMeasures(registry, () => ingest.stats());
       repeatMeasures(registry, () => repeats.stats());
       jobMeasures(registry, () => jobs.stats(), clock);
+      invoiceMeasures(registry, () => alarms.stats());
     },
   });
   jobs.start();

@@ -16,6 +16,7 @@ import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
+import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../core/clock.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
@@ -27,6 +28,8 @@ export interface RouteDeps {
   readonly clock: Clock;
   /** From the end of a billing period to the finalization of its invoice. */
   readonly gracePeriodHours: number;
+  readonly invoiceLinesMax?: number;
+  readonly alarms?: InvoiceAlarms;
   /** How far back events are accepted. */
   readonly windowDays: number;
   readonly repeats: RepeatLog;

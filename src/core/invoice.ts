@@ -43,7 +43,7 @@ export interface ConversionLine extends LineAmounts {
 export type InvoiceLine = UsageInvoiceLine | ConversionLine;
 
 /** Usage without a rate: it has no line and is reported as a warning. */
-interface UnpricedUsage {
+export interface UnpricedUsage {
   readonly kind: 'unpriced_usage';
   readonly productId: string;
   readonly productName: string;
@@ -54,8 +54,52 @@ interface UnpricedUsage {
   readonly quantity: Decimal;
 }
 
+/** Events over which a metric cannot be evaluated. The metric is counted without them. */
+export interface UncountedEvents {
+  readonly kind: 'uncounted_events';
+  readonly billableMetricId: string;
+  readonly metricName: string;
+  /** The events have timestamps in it. */
+  readonly interval: Interval;
+  readonly eventCount: number;
+  /** Of the first ones, in the order of their timestamps. */
+  readonly transactionIds: readonly string[];
+}
+
+/** A product with so many lines that an invoice cannot list them. None of its lines is on the invoice. */
+interface UnlistedLines {
+  readonly kind: 'too_many_lines';
+  readonly productId: string;
+  readonly productName: string;
+  readonly interval: Interval;
+  readonly lineCount: number;
+  readonly lineCountMax: number;
+}
+
+/** A metric that exceeds a limit of time or memory. Products that need it have no lines. Only on drafts. */
+interface UnevaluatedMetric {
+  readonly kind: 'metric_not_evaluated';
+  readonly billableMetricId: string;
+  readonly metricName: string;
+  readonly interval: Interval;
+  readonly reason: string;
+}
+
+/** The invoice as a whole could not be computed, so its lines and totals are missing. Only on drafts. */
+interface NotComputed {
+  readonly kind: 'not_computed';
+  readonly interval: Interval;
+}
+
 /** Usage that was neither billed nor free. */
-export type InvoiceWarning = UnpricedUsage;
+export type IssuedWarning = UnpricedUsage | UncountedEvents | UnlistedLines;
+export type InvoiceWarning = IssuedWarning | UnevaluatedMetric | NotComputed;
+
+/**
+ * Lines of one invoice, unless configured (INVOICE_LINES_MAX). Each takes about a kilobyte of memory, and as much in
+ * an answer.
+ */
+export const INVOICE_LINES_MAX_DEFAULT = 200_000;
 
 /** The time that a usage invoice bills. */
 export interface BilledPeriod extends Interval {

@@ -36,6 +36,36 @@ export async function insertFrozenLines(
       hours.length === 0 ? [] : [frozenLine(breakdownId, position, hours)],
     ),
   );
+  await insertLines(clickhouse, rows);
+}
+
+/** So much text of rows is written at once. */
+const INSERT_CHARACTERS_MAX = 16 * 1024 * 1024;
+
+/** Writes the hourly lines of one invoice as they come, in inserts of bounded size. */
+export async function insertFrozenHours(
+  clickhouse: ClickHouse,
+  breakdownId: string,
+  parts: AsyncIterable<readonly { readonly position: number; readonly hours: readonly FrozenHour[] }[]>,
+): Promise<void> {
+  let rows: string[] = [];
+  let characters = 0;
+  for await (const part of parts) {
+    for (const { position, hours } of part) {
+      if (hours.length === 0) continue;
+      const row = frozenLine(breakdownId, position, hours);
+      rows.push(row);
+      characters += row.length;
+      if (characters < INSERT_CHARACTERS_MAX) continue;
+      await insertLines(clickhouse, rows);
+      rows = [];
+      characters = 0;
+    }
+  }
+  await insertLines(clickhouse, rows);
+}
+
+async function insertLines(clickhouse: ClickHouse, rows: readonly string[]): Promise<void> {
   if (rows.length === 0) return;
   await clickhouse.insertRows({
     table: 'invoice_hourly_lines',

@@ -3,37 +3,53 @@
  * and previews use it.
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
-import type { UsageSeries } from '../core/usage-series.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
 import type { UsageSeriesRequest } from './query/series-sql.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
-import { readUsageSeries } from './query/usage-series.ts';
-import { readSqlSeries, type SqlSeriesRequest } from './sql-metric/read-series.ts';
+import { countSeriesValues, type MeteredSeries, readUsageSeries } from './query/usage-series.ts';
+import { readCountedSeries } from './sql-metric/counted-series.ts';
+import type { SqlSeriesRequest } from './sql-metric/read-series.ts';
 import { readSqlUsage } from './sql-metric/read-usage.ts';
 import { loadSqlMetric } from './sql-metric/sql-metric.ts';
 
 export interface MetricSeriesRequest
-  extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'rowsMax' | 'usageFilter'> {
+  extends Omit<UsageSeriesRequest, 'metric' | 'boundaries' | 'usageFilter'> {
   readonly metric: BillableMetric;
   /** When a SQL metric is evaluated; a streaming metric always is at every hour. */
   readonly evaluatedAt: SqlSeriesRequest['evaluatedAt'];
   /** Only events with one of these values of a property; null for all events. */
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
+  /** Of all customers together; for a SQL metric, of each. */
+  readonly rowsMax: number;
 }
 
-/** V(t) of every customer and line key; see `readUsageSeries` and `readSqlSeries`. */
+/**
+ * V(t) of every customer and line key; see `readUsageSeries` and `readCountedSeries`. Throws a `too_large` refusal
+ * beyond `rowsMax` values. Every value of a streaming metric can be counted, whatever the events: their numbers are
+ * checked one by one, and ten billion of the largest can be added up.
+ */
 export async function readMetricSeries(
   clickhouse: ClickHouse,
   { metric, evaluatedAt, ...request }: MetricSeriesRequest,
-): Promise<Map<string, UsageSeries[]>> {
-  if (metric.kind === 'streaming') {
-    return await readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
+): Promise<Map<string, MeteredSeries>> {
+  if (metric.kind === 'sql') {
+    const checked = await loadSqlMetric(metric.sql);
+    return await readCountedSeries(clickhouse, { ...request, metric: checked, evaluatedAt });
   }
-  return await readSqlSeries(clickhouse, {
-    ...request,
-    metric: await loadSqlMetric(metric.sql),
-    evaluatedAt,
-  });
+  const found = await readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
+  return new Map([...found].map(([id, series]) => [id, { series, uncounted: null, problem: null }]));
+}
+
+/**
+ * How many values the series of each customer have, for a request that was too large. Null for a SQL metric, whose
+ * values are known only when it is evaluated.
+ */
+export async function countMetricValues(
+  clickhouse: ClickHouse,
+  { metric, evaluatedAt: _, ...request }: Omit<MetricSeriesRequest, 'rowsMax'>,
+): Promise<Map<string, number> | null> {
+  if (metric.kind === 'sql') return null;
+  return await countSeriesValues(clickhouse, { ...request, metric, boundaries: 'hour' });
 }
 
 export type MetricGroupsRequest = Omit<UsageGroupsRequest, 'metric'> & { readonly metric: BillableMetric };
@@ -45,7 +61,11 @@ export async function readMetricGroups(
 ): Promise<UsageGroupsPage> {
   return metric.kind === 'streaming'
     ? await readUsageGroups(clickhouse, { ...request, metric })
-    : await readSqlUsage(clickhouse, { ...request, metric: await loadSqlMetric(metric.sql) });
+    : await readSqlUsage(clickhouse, {
+        ...request,
+        metric: await loadSqlMetric(metric.sql),
+        metricName: metric.name,
+      });
 }
 
 /**

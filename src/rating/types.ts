@@ -5,7 +5,7 @@
  */
 import type { Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
-import type { BilledPeriod, ConversionLine, InvoiceWarning, UsageInvoiceLine } from '../core/invoice.ts';
+import type { BilledPeriod, ConversionLine, UnpricedUsage, UsageInvoiceLine } from '../core/invoice.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
@@ -87,5 +87,12 @@ export type RatedLine = UsageLine | RatedConversionLine;
 export interface UsageRating {
   /** In the order in which an invoice shows them. */
   readonly lines: readonly UsageLine[];
-  readonly warnings: readonly InvoiceWarning[];
+  readonly warnings: readonly UnpricedUsage[];
+}
+
+/** What some line keys of one product give to an invoice. */
+export interface RatedKeys extends UsageRating {
+  readonly product: { readonly id: string; readonly name: string };
+  /** The line of a product without group keys that has no other line. */
+  readonly zeroLine: UsageLine | null;
 }

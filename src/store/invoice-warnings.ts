@@ -1,7 +1,8 @@
-/** Usage without a rate on issued invoices, frozen with the invoice. */
+/** Warnings of issued invoices, frozen with the invoice. */
 import { and, asc, inArray, lt } from 'drizzle-orm';
+import { assert, unreachable } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
-import type { InvoiceWarning } from '../core/invoice.ts';
+import type { IssuedWarning } from '../core/invoice.ts';
 import { textMap } from '../core/terms/values.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
@@ -10,11 +11,12 @@ import { invoiceWarnings } from './schema/invoices.ts';
 /** Stores the warnings of new invoices, each under its position. */
 export async function insertInvoiceWarnings(
   tx: Transaction,
-  invoices: readonly { readonly id: string; readonly warnings: readonly InvoiceWarning[] }[],
+  invoices: readonly { readonly id: string; readonly warnings: readonly IssuedWarning[] }[],
 ): Promise<void> {
   const rows = invoices.flatMap(({ id, warnings }) =>
     warnings.map(({ interval, ...rest }, position) => ({
       ...rest,
+      transactionIds: 'transactionIds' in rest ? [...rest.transactionIds] : null,
       invoiceId: id,
       position,
       startingAt: interval.start,
@@ -29,7 +31,7 @@ export async function loadInvoiceWarnings(
   db: Database | Transaction,
   invoiceIds: readonly string[],
   max: number | null,
-): Promise<Map<string, InvoiceWarning[]>> {
+): Promise<Map<string, IssuedWarning[]>> {
   if (invoiceIds.length === 0) return new Map();
   const rows = await db
     .select()
@@ -45,15 +47,46 @@ export async function loadInvoiceWarnings(
   return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));
 }
 
-function fromRow(row: typeof invoiceWarnings.$inferSelect): InvoiceWarning {
-  return {
-    kind: row.kind,
-    productId: row.productId,
-    productName: row.productName,
-    billableMetricId: row.billableMetricId,
-    pricingGroupValues: textMap.parse(row.pricingGroupValues),
-    presentationGroupValues: textMap.parse(row.presentationGroupValues),
-    interval: { start: row.startingAt, end: row.endingBefore },
-    quantity: row.quantity,
-  };
+function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
+  const { kind } = row;
+  const interval = { start: row.startingAt, end: row.endingBefore };
+  switch (kind) {
+    case 'unpriced_usage':
+      return {
+        kind,
+        productId: present(row.productId),
+        productName: present(row.productName),
+        billableMetricId: present(row.billableMetricId),
+        pricingGroupValues: textMap.parse(row.pricingGroupValues),
+        presentationGroupValues: textMap.parse(row.presentationGroupValues),
+        interval,
+        quantity: present(row.quantity),
+      };
+    case 'uncounted_events':
+      return {
+        kind,
+        billableMetricId: present(row.billableMetricId),
+        metricName: present(row.metricName),
+        interval,
+        eventCount: present(row.eventCount),
+        transactionIds: present(row.transactionIds),
+      };
+    case 'too_many_lines':
+      return {
+        kind,
+        productId: present(row.productId),
+        productName: present(row.productName),
+        interval,
+        lineCount: present(row.lineCount),
+        lineCountMax: present(row.lineCountMax),
+      };
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** A column that every row of its kind has. */
+function present<Value>(value: Value | null): Value {
+  assert(value !== null, 'a stored warning has the columns of its kind');
+  return value;
 }

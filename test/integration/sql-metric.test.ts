@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { keySlices } from '../../src/metering/query/key-slice.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
 import { readSqlSeries, type SqlSeriesRequest } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage, type SqlUsageRequest } from '../../src/metering/sql-metric/read-usage.ts';
@@ -271,6 +272,22 @@ describe('a SQL metric on an invoice', () => {
       other: [['2h 1000000']],
       nobody: [[]],
     });
+  });
+
+  it('is the same read in slices of its lines, each of which has every line once', async () => {
+    const sql = 'SELECT properties.model, COUNT(*) AS value FROM events GROUP BY model';
+    for (const evaluatedAt of ['hour', [MONTH.end]] as const) {
+      const whole = await seriesOf(sql, { evaluatedAt, groupBy: ['model'] });
+      const parts = await Promise.all(
+        keySlices(3).map((slice) => seriesOf(sql, { evaluatedAt, groupBy: ['model'], slice })),
+      );
+      for (const [customerId, lines] of Object.entries(whole)) {
+        const joined = parts.flatMap((part) => part[customerId] ?? []);
+        expect(joined.map((line) => JSON.stringify(line)).sort()).toEqual(
+          lines.map((line) => JSON.stringify(line)).sort(),
+        );
+      }
+    }
   });
 
   it('has one step at the end of the period when it is evaluated there only', async () => {

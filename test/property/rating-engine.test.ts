@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { sum } from '../../src/core/decimal.ts';
+import { groupBy } from '../../src/core/group-by.ts';
 import {
   breakdownWindows,
   invoiceTotal,
@@ -9,20 +11,25 @@ import {
   totalsByCreditType,
   windowBoundaries,
 } from '../../src/rating/invoice/breakdown.ts';
-import { lineIdParts, rateUsage } from '../../src/rating/invoice/rate-usage.ts';
+import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
+import { lineIdParts, rateKeys, rateUsage } from '../../src/rating/invoice/rate-usage.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { UsageLine } from '../../src/rating/types.ts';
 import { HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
 
 function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
+  return rateUsage(inputOf(given, size));
+}
+
+function inputOf(given: Scenario, size: 'hour' | 'day' | 'period') {
   const { period } = given;
   const boundaries = size === 'period' ? [period.start, period.end] : windowBoundaries(period, size);
   const products = given.products.map(({ product, rateEntries }) => ({
     product,
     rates: rateBook(rateEntries),
   }));
-  return rateUsage({
+  return {
     ...given,
     products,
     boundaries,
@@ -30,7 +37,32 @@ function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
     usageFilters: [],
     fiatCreditTypeId: USD_CENTS.id,
     productOrder: ['product-2'],
-  });
+  };
+}
+
+/** The parts of usage that have the same group keys; of each, the series cut into `count` parts by their values. */
+function* slicesOf(given: Scenario, count: number) {
+  const groups = groupBy(given.usage, ({ groupKeys }) => JSON.stringify(groupKeys));
+  for (const usage of groups.values()) {
+    for (let index = 0; index < (usage[0]?.groupKeys.length === 0 ? 1 : count); index += 1) {
+      const part = usage.map((one) => ({
+        ...one,
+        series: one.series.filter(
+          ({ groupValues }) =>
+            one.groupKeys.length === 0 ||
+            partOf(
+              one.groupKeys.map((key) => groupValues[key]),
+              count,
+            ) === index,
+        ),
+      }));
+      yield { groupKeys: usage[0]?.groupKeys ?? [], usage: part };
+    }
+  }
+}
+
+function partOf(values: readonly (string | undefined)[], count: number): number {
+  return createHash('sha256').update(JSON.stringify(values)).digest().readUInt32BE(0) % count;
 }
 
 /** Everything of a line but its windows, as text. */
@@ -41,6 +73,37 @@ function face(line: UsageLine): string {
 }
 
 describe('for random products, rates and usage of every shape', () => {
+  test('line keys rated in any parts give the same lines and warnings, in the same order', () => {
+    fc.assert(
+      fc.property(scenario(LONG_DECIMALS), fc.integer({ min: 1, max: 5 }), (given, count) => {
+        const collector = createLineCollector(Number.POSITIVE_INFINITY);
+        for (const { groupKeys, usage } of slicesOf(given, count)) {
+          collector.add(rateKeys({ ...inputOf(given, 'hour'), usage }, groupKeys));
+        }
+        const { lines, warnings, unlisted } = collector.result();
+        expect({ lines, warnings }).toEqual(rateWith(given, 'hour'));
+        expect(unlisted).toEqual([]);
+      }),
+    );
+  });
+
+  test('of too many lines the largest products are left out, until the others fit', () => {
+    fc.assert(
+      fc.property(scenario(LONG_DECIMALS), fc.integer({ min: 0, max: 6 }), (given, linesMax) => {
+        const collector = createLineCollector(linesMax);
+        collector.add(rateKeys(inputOf(given, 'period')));
+        const { lines, warnings, unlisted } = collector.result();
+        const all = rateWith(given, 'period');
+        const left = new Set(unlisted.map(({ productId }) => productId));
+        const isListed = ({ productId }: { readonly productId: string }) => !left.has(productId);
+        expect(lines).toEqual(all.lines.filter(isListed));
+        expect(warnings).toEqual(all.warnings.filter(isListed));
+        const counted = lines.filter(({ hasMoved }) => hasMoved).length + warnings.length;
+        expect(counted).toBeLessThanOrEqual(linesMax);
+      }),
+    );
+  });
+
   test('hours sum to days, days to the line, lines to the total, to the last digit', () => {
     fc.assert(
       fc.property(scenario(LONG_DECIMALS), (given) => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, ZERO } from '../../src/core/decimal.ts';
-import type { InvoiceLine, InvoiceWarning } from '../../src/core/invoice.ts';
+import type { InvoiceLine, UnpricedUsage } from '../../src/core/invoice.ts';
 import { lateUsage } from '../../src/rating/invoice/late-usage.ts';
 import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
 import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
@@ -25,7 +25,7 @@ function rated({ period, products }: Scenario, usage: Scenario['usage']): UsageR
 }
 
 /** Quantity and total by product, values and whether there is a price. */
-function sums(entries: readonly [InvoiceLine | InvoiceWarning, Decimal | null][]): Map<string, string> {
+function sums(entries: readonly [InvoiceLine | UnpricedUsage, Decimal | null][]): Map<string, string> {
   const found = new Map<string, { quantity: Decimal; total: Decimal }>();
   for (const [one, total] of entries) {
     if (!('productId' in one)) throw new Error('only usage has sums');
@@ -45,7 +45,7 @@ function sums(entries: readonly [InvoiceLine | InvoiceWarning, Decimal | null][]
 
 const entriesOf = ({ lines, warnings }: Pick<UsageRating, 'lines' | 'warnings'>) => [
   ...lines.map((line): [InvoiceLine, Decimal] => [line, line.total]),
-  ...warnings.map((warning): [InvoiceWarning, null] => [warning, null]),
+  ...warnings.map((warning): [UnpricedUsage, null] => [warning, null]),
 ];
 
 test('frozen quantities and late ones are the quantities of today, and so are the totals', () => {
@@ -53,7 +53,7 @@ test('frozen quantities and late ones are the quantities of today, and so are th
     fc.property(scenario(LONG_DECIMALS), scenario(LONG_DECIMALS), (given, later) => {
       const frozen = rated(given, given.usage);
       const now = rated(given, later.usage);
-      const late = lateUsage(now, frozen).map((one): [InvoiceWarning, Decimal | null] => [
+      const late = lateUsage(now, frozen).map((one): [UnpricedUsage, Decimal | null] => [
         { ...one, kind: 'unpriced_usage', billableMetricId: '', interval: given.period },
         one.price?.total ?? null,
       ]);

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { HOUR_MS, type Instant } from '../../src/core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
-import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
+import { halves, keySlices } from '../../src/metering/query/key-slice.ts';
+import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { naiveCumulative } from '../support/naive/usage.ts';
 import { runs } from '../support/property-runs.ts';
@@ -87,6 +88,31 @@ async function checkQuestion(scenario: UsageScenario, asked: Question): Promise<
   }
 }
 
+/** Slices have each line once, and the sizes are those of the series. */
+async function checkSlices(scenario: UsageScenario, asked: Question): Promise<void> {
+  const request = { ...asked, period: PERIOD, customers: scenario.customers };
+  const series = await readUsageSeries(clickhouse, request);
+  const slices = await Promise.all(
+    [...keySlices(2), ...halves({ index: 1, count: 2 })].map((slice) =>
+      readUsageSeries(clickhouse, { ...request, slice }),
+    ),
+  );
+  const [even, odd, one, three] = slices;
+  const sizes = await countSeriesValues(clickhouse, request);
+  for (const { customerId } of scenario.customers) {
+    const textsOf = (...parts: (typeof even)[]) =>
+      parts
+        .flatMap((part) => part?.get(customerId) ?? [])
+        .map((line) => JSON.stringify(line))
+        .sort();
+    const whole = (series.get(customerId) ?? []).map((line) => JSON.stringify(line)).sort();
+    expect(textsOf(even, odd)).toEqual(whole);
+    expect(textsOf(one, three)).toEqual(textsOf(odd));
+    const steps = (series.get(customerId) ?? []).flatMap((line) => line.steps).length;
+    expect(sizes.get(customerId) ?? 0).toBeGreaterThanOrEqual(steps);
+  }
+}
+
 describe('usage series', () => {
   it('give V(t) as the naive aggregate does, at every boundary, for every line and customer', async () => {
     await fc.assert(
@@ -99,6 +125,16 @@ describe('usage series', () => {
         },
       ),
       { numRuns: runs(20) },
+    );
+  }, 60_000);
+
+  it('are the same read in slices of their lines', async () => {
+    await fc.assert(
+      fc.asyncProperty(usageScenario, question, async (scenario, asked) => {
+        await storeEvents(clickhouse, scenario.events);
+        await checkSlices(scenario, asked);
+      }),
+      { numRuns: runs(10) },
     );
   }, 60_000);
 

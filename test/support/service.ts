@@ -16,6 +16,7 @@ export interface TestServiceOptions {
   /** Where the sandbox clock starts, RFC 3339. 2026-11-10T00:00:00Z unless given; null: the system's clock. */
   readonly sandboxNow?: string | null;
   readonly gracePeriodHours?: number;
+  readonly invoiceLinesMax?: number;
 }
 
 export interface TestService {
@@ -27,8 +28,8 @@ export interface TestService {
   readonly clickhouse: ClickHouse;
   /** Moves the sandbox clock and waits until everything that fell due is done. */
   moveClock(to: string | Instant): Promise<void>;
-  /** Stops the application and starts it again on the same stores. */
-  restart(): Promise<void>;
+  /** Stops the application and starts it again on the same stores, with other settings where given. */
+  restart(settings?: Pick<TestServiceOptions, 'invoiceLinesMax'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,6 +44,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       apiToken: TOKEN,
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
+      ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
     log: pino({ level: 'warn' }),
@@ -73,9 +75,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       const now = typeof to === 'number' ? formatInstant(to) : to;
       await api.post('/v1/sandbox/clock', { now });
     },
-    async restart() {
+    async restart(settings = {}) {
       await application.close();
-      application = await createApplication(parts);
+      application = await createApplication({ ...parts, config: { ...parts.config, ...settings } });
     },
     async close() {
       await new Promise((resolve) => {

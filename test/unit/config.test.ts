@@ -13,6 +13,7 @@ describe('the configuration', () => {
       clickhouseCluster: undefined,
       apiToken: undefined,
       gracePeriodHours: 24,
+      invoiceLinesMax: 200_000,
       ingestWindowDays: 34,
       logLevel: 'info',
       sandboxNow: undefined,
@@ -38,6 +39,7 @@ describe('the configuration', () => {
       LOG_LEVEL: 'debug',
       SANDBOX_NOW: '2026-11-20T01:00:00+01:00',
       UV_THREADPOOL_SIZE: '16',
+      INVOICE_LINES_MAX: '5000',
     };
     expect(loadConfig(env)).toEqual({
       port: 0,
@@ -48,6 +50,7 @@ describe('the configuration', () => {
       clickhouseCluster: 'prod',
       apiToken: 'secret',
       gracePeriodHours: 0,
+      invoiceLinesMax: 5_000,
       ingestWindowDays: 35,
       logLevel: 'debug',
       sandboxNow: Date.UTC(2026, 10, 20),

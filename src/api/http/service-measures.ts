@@ -1,5 +1,6 @@
 /** The Prometheus metrics of ingest, the repeat log and the jobs. */
 import type { Registry } from 'prom-client';
+import type { InvoiceAlarms } from '../../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { JobStats } from '../../jobs/job-runner.ts';
@@ -68,6 +69,16 @@ export function repeatMeasures(registry: Registry, stats: () => ReturnType<Repea
     name: 'tallyhouse_event_repeats_forgotten_total',
     help: 'Dropped repeats beyond what is kept, or lost to a failed write. Usage is not concerned.',
     value: () => stats().lost,
+  });
+}
+
+/** Usage that invoices leave out although nobody decided so. */
+export function invoiceMeasures(registry: Registry, stats: () => ReturnType<InvoiceAlarms['stats']>): void {
+  registerCounter(registry, {
+    name: 'tallyhouse_invoice_warnings_total',
+    help: 'Warnings of drafts and issued invoices, each counted once: usage that cannot be counted or listed.',
+    label: 'code',
+    values: stats,
   });
 }
 

@@ -187,10 +187,24 @@ async function draftItems(
   { planned, own }: FoundPage['drafts'],
   size: WindowSize,
 ): Promise<BreakdownItem[]> {
-  const computed = await computeUsageInvoices(deps, planned, size);
-  return computed.flatMap(({ invoice }, index) =>
-    windowItems(invoice, lineWindows(invoice.lines), size, own[index] ?? []),
-  );
+  const computed = await computeUsageInvoices(deps, planned, size, own.map(timeOf));
+  // Windows have no warnings, so they cannot say that something is missing.
+  const [problem] = computed.flatMap(({ problems }) => problems);
+  if (problem !== undefined) throw problem;
+  return computed.flatMap(({ invoice }, index) => {
+    const places = own[index] ?? [];
+    const starts = new Set(places.map(({ start }) => start));
+    const shown = lineWindows(invoice.lines).filter(({ window }) => starts.has(window.start));
+    return windowItems(invoice, shown, size, places);
+  });
+}
+
+/** From the first to the last window of the page. */
+function timeOf(places: readonly Place[]): Interval {
+  return {
+    start: Math.min(...places.map(({ window }) => window.start)),
+    end: Math.max(...places.map(({ window }) => window.end)),
+  };
 }
 
 async function issuedItems(

@@ -6,14 +6,20 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import type { CardTerms, InvoiceTerms } from '../../core/invoice-terms.ts';
-import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { Instant, Interval } from '../../core/time.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
-import { rateTarget } from './rate-target.ts';
+import {
+  type RateDeps,
+  type RatedTarget,
+  type RecordedWindows,
+  rateTarget,
+  UnratableError,
+} from './rate-target.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
@@ -21,16 +27,21 @@ import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-peri
 export interface ComputedInvoice {
   readonly invoice: Invoice & { readonly lines: readonly RatedLine[] };
   readonly warnings: readonly InvoiceWarning[];
+  /** Why metrics could not be evaluated: such an invoice cannot be issued. */
+  readonly problems: RatedTarget['problems'];
+  /** The hours of its lines where they are too many for memory; null where the lines have them as windows. */
+  readonly hours: RatedTarget['hours'];
   /** The terms that it was computed from. */
   readonly terms: InvoiceTerms;
   /** No event counts that was ingested later: epoch microseconds. One moment for all metrics. */
   readonly ingestedUpTo: string;
 }
 
-export interface ComputeDeps {
-  readonly clickhouse: ClickHouse;
+export interface ComputeDeps extends RateDeps {
   readonly clock: Clock;
   readonly gracePeriodHours: number;
+  /** Told of every invoice that is computed with warnings. */
+  readonly alarms?: InvoiceAlarms;
 }
 
 /** Usage invoices to compute, with all their input from PostgreSQL. */
@@ -56,10 +67,50 @@ export async function computeUsageInvoices(
   deps: ComputeDeps,
   { targets, context }: PlannedInvoices,
   windowSize: WindowSize | null,
+  within: readonly Interval[] = [],
 ): Promise<ComputedInvoice[]> {
   if (targets.length === 0) return [];
   const usage = await readUsageAnswers(deps.clickhouse, targets, context);
-  return targets.map((target) => computeOne(deps, target, context, usage, windowSize));
+  const computed: ComputedInvoice[] = [];
+  for (const [index, target] of targets.entries()) {
+    const windows = { size: windowSize, within: within[index] ?? null };
+    computed.push(await computeOne(deps, target, context, usage, windows));
+  }
+  return computed;
+}
+
+/**
+ * The drafts of a page. One that cannot be computed does not withhold the others: it has a warning instead of
+ * lines. In the order of the targets.
+ */
+export async function computeDrafts(
+  deps: ComputeDeps,
+  { targets, context }: PlannedInvoices,
+): Promise<ComputedDraft[]> {
+  if (targets.length === 0) return [];
+  const usage = await readUsageAnswers(deps.clickhouse, targets, context);
+  const drafts: ComputedDraft[] = [];
+  for (const target of targets) {
+    try {
+      drafts.push(await computeOne(deps, target, context, usage, { size: null, within: null }));
+    } catch (error) {
+      if (!(error instanceof UnratableError)) throw error;
+      deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
+      drafts.push(notComputed(deps, target, context));
+    }
+  }
+  return drafts;
+}
+
+/** What of a computed invoice is shown. */
+export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings'>;
+
+function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
+  const { start, end } = target.period;
+  return {
+    invoice: invoiceOf(deps, target, cardOf(context, target.contract).terms, []),
+    warnings: [{ kind: 'not_computed', interval: { start, end } }],
+  };
 }
 
 /** Invoices computed at once. With all hours, each takes a few megabytes at worst. */
@@ -86,37 +137,54 @@ export async function* computeInGroups(
     const usage = await current.usage;
     const { group } = current;
     current = read(from);
-    yield group.map((target) => computeOne(deps, target, context, usage, windowSize));
+    const computed: ComputedInvoice[] = [];
+    for (const target of group) {
+      computed.push(await computeOne(deps, target, context, usage, { size: windowSize, within: null }));
+    }
+    yield computed;
   }
 }
 
-function computeOne(
+async function computeOne(
   deps: ComputeDeps,
   target: InvoiceTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
-  windowSize: WindowSize | null,
-): ComputedInvoice {
-  const { contract, period } = target;
-  const { lines, warnings } = rateTarget(target, context, usage, windowSize);
+  windows: RecordedWindows,
+): Promise<ComputedInvoice> {
+  const { contract } = target;
+  const { lines, warnings, problems, hours } = await rateTarget(deps, target, context, usage, windows);
   const { terms: card } = cardOf(context, contract);
+  const invoice = invoiceOf(deps, target, card, lines);
+  deps.alarms?.computed(invoice, warnings);
   return {
+    invoice,
     warnings,
+    problems,
+    hours,
     terms: { card, contract: termsOf(context, contract) },
     ingestedUpTo: usage.ingestedUpTo,
-    invoice: {
-      id: usageInvoiceId(contract.id, period.start),
-      customerId: contract.customerId,
-      contractId: contract.id,
-      type: 'USAGE',
-      status: 'DRAFT',
-      period,
-      issuedAt: finalizationAt(period, deps.gracePeriodHours),
-      creditTypeId: card.fiatCreditTypeId,
-      total: invoiceTotal(lines, card.fiatCreditTypeId),
-      netPaymentTermsDays: contract.netPaymentTermsDays,
-      lines: withPresentTags(lines, card, deps.clock.now()),
-    },
+  };
+}
+
+function invoiceOf(
+  deps: ComputeDeps,
+  { contract, period }: InvoiceTarget,
+  card: CardTerms,
+  lines: readonly RatedLine[],
+): ComputedInvoice['invoice'] {
+  return {
+    id: usageInvoiceId(contract.id, period.start),
+    customerId: contract.customerId,
+    contractId: contract.id,
+    type: 'USAGE',
+    status: 'DRAFT',
+    period,
+    issuedAt: finalizationAt(period, deps.gracePeriodHours),
+    creditTypeId: card.fiatCreditTypeId,
+    total: invoiceTotal(lines, card.fiatCreditTypeId),
+    netPaymentTermsDays: contract.netPaymentTermsDays,
+    lines: withPresentTags(lines, card, deps.clock.now()),
   };
 }
 

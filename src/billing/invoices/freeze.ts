@@ -4,11 +4,11 @@
  */
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Invoice } from '../../core/invoice.ts';
+import type { Invoice, InvoiceWarning, IssuedWarning } from '../../core/invoice.ts';
 import { type InvoiceTerms, keptCardTerms } from '../../core/invoice-terms.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { insertFrozenLines } from '../../metering/frozen-lines.ts';
+import { insertFrozenHours, insertFrozenLines } from '../../metering/frozen-lines.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
@@ -26,17 +26,25 @@ export interface HourlyFrozenInvoice extends Omit<ComputedInvoice, 'invoice'> {
 
 /**
  * Writes the hours of invoices whose lines have hourly windows, under fresh ids: until an invoice is issued with its
- * id, nobody reads them.
+ * id, nobody reads them. Hours that are too many for memory are computed and written slice by slice. Throws the
+ * problem of an invoice that cannot be issued. It may be transient, such as a metric that ran out of time.
  */
 export async function freezeHours(
   clickhouse: ClickHouse,
   computed: readonly ComputedInvoice[],
 ): Promise<HourlyFrozenInvoice[]> {
+  const [problem] = computed.flatMap(({ problems }) => problems);
+  if (problem !== undefined) throw problem;
   const frozen = computed.map((one) => ({ ...one, breakdownId: newId() }));
   await insertFrozenLines(
     clickhouse,
-    frozen.map(({ breakdownId, invoice }) => ({ breakdownId, lines: invoice.lines.map(hoursOf) })),
+    frozen
+      .filter(({ hours }) => hours === null)
+      .map(({ breakdownId, invoice }) => ({ breakdownId, lines: invoice.lines.map(hoursOf) })),
   );
+  for (const { breakdownId, hours } of frozen) {
+    if (hours !== null) await insertFrozenHours(clickhouse, breakdownId, hours());
+  }
   return frozen.map(({ invoice, ...rest }) => ({
     ...rest,
     invoice: { ...invoice, lines: invoice.lines.map((line) => ({ ...line, windows: [] })) },
@@ -50,16 +58,19 @@ export async function freezeInvoices(
   termsReadAt: Instant,
 ): Promise<void> {
   const termsIdsOf = await freezeTerms(tx, frozen);
-  const issued = frozen.map(({ invoice, breakdownId, warnings, terms, ingestedUpTo }) => ({
-    ...invoice,
-    ...termsIdsOf(terms),
-    status: 'FINALIZED' as const,
-    breakdownId,
-    warnings,
-    warningCount: warnings.length,
-    termsReadAt,
-    countedUpTo: ingestedUpTo === NO_EVENT ? null : ingestedUpTo,
-  }));
+  const issued = frozen.map(({ invoice, breakdownId, warnings: all, terms, ingestedUpTo }) => {
+    const warnings = all.filter(isIssued);
+    return {
+      ...invoice,
+      ...termsIdsOf(terms),
+      status: 'FINALIZED' as const,
+      breakdownId,
+      warnings,
+      warningCount: warnings.length,
+      termsReadAt,
+      countedUpTo: ingestedUpTo === NO_EVENT ? null : ingestedUpTo,
+    };
+  });
   await insertInvoices(tx, issued);
   await insertInvoiceWarnings(tx, issued);
   await freezeCustomFields(tx, issued);
@@ -85,6 +96,11 @@ async function freezeTerms(
     assert(cardTermsId !== undefined && contractTermsId !== undefined, 'the terms of the invoice are stored');
     return { cardTermsId, contractTermsId };
   };
+}
+
+/** The warnings of drafts alone come with problems. */
+function isIssued(warning: InvoiceWarning): warning is IssuedWarning {
+  return warning.kind !== 'metric_not_evaluated' && warning.kind !== 'not_computed';
 }
 
 function hoursOf({ windows }: RatedLine): RatedLine['windows'] {

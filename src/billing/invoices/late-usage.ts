@@ -3,8 +3,8 @@
  * invoice is recomputed from today's events under its stored terms, and compared with the issued one.
  */
 import { assert, Refusal } from '../../core/errors.ts';
+import type { InvoiceWarning, UnpricedUsage } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type LateUsage, lateUsage } from '../../rating/invoice/late-usage.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
@@ -12,12 +12,11 @@ import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
-import { rateTarget } from './rate-target.ts';
+import { type RateDeps, rateTarget } from './rate-target.ts';
 import { readUsageAnswers } from './usage-answers.ts';
 
-interface Deps {
+interface Deps extends RateDeps {
   readonly db: Database;
-  readonly clickhouse: ClickHouse;
 }
 
 /**
@@ -29,15 +28,39 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
   const terms = await loadInvoiceTerms(deps.db, invoice);
   const target = { contract: { id: contractId, customerId, rateCardId: cardTermsId }, period };
   const context = await keptContext(deps.db, target, terms);
-  const warnings = await loadInvoiceWarnings(deps.db, [invoice.id], null);
+  const warnings = (await loadInvoiceWarnings(deps.db, [invoice.id], null)).get(invoice.id) ?? [];
+  const wasListed = (productId: string) =>
+    !warnings.some((warning) => warning.kind === 'too_many_lines' && warning.productId === productId);
   try {
     const usage = await readUsageAnswers(deps.clickhouse, [target], context);
-    const now = rateTarget(target, context, usage, null);
-    return lateUsage(now, { lines: invoice.lines, warnings: warnings.get(invoice.id) ?? [] });
+    const now = await rateTarget(deps, target, context, usage, { size: null, within: null });
+    // Lines that cannot be computed or listed any more are not usage that was taken back.
+    if (now.problems.length > 0 || now.unlisted.some(({ productId }) => wasListed(productId))) return null;
+    // Late events that cannot be counted have no quantity.
+    if (uncountedEvents(now.warnings) !== uncountedEvents(warnings)) return null;
+    return lateUsage(
+      { lines: now.lines, warnings: now.warnings.filter(isUnpriced) },
+      { lines: invoice.lines, warnings: warnings.filter(isUnpriced) },
+    );
   } catch (error) {
     if (isBeyondComputing(error)) return null;
     throw error;
   }
+}
+
+/** One text for the events that a computation has left out. */
+function uncountedEvents(warnings: readonly InvoiceWarning[]): string {
+  return JSON.stringify(
+    warnings.flatMap((warning) =>
+      warning.kind === 'uncounted_events'
+        ? [[warning.billableMetricId, warning.eventCount, warning.transactionIds]]
+        : [],
+    ),
+  );
+}
+
+function isUnpriced(warning: InvoiceWarning): warning is UnpricedUsage {
+  return warning.kind === 'unpriced_usage';
 }
 
 /** True for errors that a draft would have too; false for a store that is temporarily unavailable. */

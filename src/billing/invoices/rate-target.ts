@@ -1,58 +1,212 @@
 /**
- * Computes lines from metered usage and terms, for drafts, finalization and late usage. Pure.
+ * Computes the lines of one invoice from metered usage and terms, for drafts, finalization and late usage.
+ *
+ * Line keys do not depend on each other, so usage that is too large for memory is rated slice by slice: of each line
+ * only what the invoice shows is kept. The hours of such lines, which are frozen when the invoice is issued, are
+ * computed by a second pass over the slices.
  */
+
+import type { Refusal } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
 import type { InvoiceWarning } from '../../core/invoice.ts';
+import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
-import { rateUsage } from '../../rating/invoice/rate-usage.ts';
-import type { MeteredUsage, RatedLine } from '../../rating/types.ts';
+import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
+import { rateKeys } from '../../rating/invoice/rate-usage.ts';
+import type { RatedLine, UsageNeed, UsageRatingInput } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
-import { needKey } from '../../rating/usage/product-spans.ts';
+import { sortedKeys } from '../../rating/usage/group-values.ts';
+import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
-import type { UsageAnswers } from './usage-answers.ts';
+import { type LineHours, slicedHours } from './sliced-hours.ts';
+import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
+import { createUsageNotes } from './usage-notes.ts';
+import { meteredUsage, readSlices, type SlicedAnswer } from './usage-slices.ts';
 
 export interface RatedTarget {
   /** In the order of the invoice. */
   readonly lines: readonly RatedLine[];
   readonly warnings: readonly InvoiceWarning[];
+  /** Why metrics could not be evaluated. Products that need one of them have no lines. */
+  readonly problems: readonly Refusal[];
+  /** Products with too many lines, which have none. */
+  readonly unlisted: readonly UnlistedProduct[];
+  /** The hours of the lines, by position; null where the lines have them as their windows. */
+  readonly hours: (() => AsyncIterable<readonly LineHours[]>) | null;
 }
 
-/** Lines record windows of `windowSize`, or one window for the whole period where it is null. */
-export function rateTarget(
+/** Which windows lines record: one for the whole period where the size is null. */
+export interface RecordedWindows {
+  readonly size: WindowSize | null;
+  /** Only windows in this time are needed; the others may be joined. Null for all. */
+  readonly within: Interval | null;
+}
+
+export interface RateDeps {
+  readonly clickhouse: ClickHouse;
+  /** Default: `INVOICE_LINES_MAX_DEFAULT`. */
+  readonly invoiceLinesMax?: number;
+}
+
+/** The terms of a target cannot be rated, which is a bug. Unlike a failure to read usage, it is its own alone. */
+export class UnratableError extends Error {
+  override readonly name = 'UnratableError';
+}
+
+export async function rateTarget(
+  deps: RateDeps,
   target: UsageTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
-  windowSize: WindowSize | null,
-): RatedTarget {
+  windows: RecordedWindows,
+): Promise<RatedTarget> {
+  const linesMax = deps.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT;
   const { contract, period } = target;
-  const { terms, products, conversions } = cardOf(context, contract);
+  const groups = rated(() => needGroups(target, context));
+  const isSliced = groups.some((group) => isTooLarge(group, target, usage));
+  const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
+  const input = rated(() =>
+    ratingInput(target, context, boundariesOf(period, hasLaterHours ? null : windows.size, windows.within)),
+  );
+  const collector = createLineCollector(linesMax);
+  const notes = createUsageNotes(context, period);
+  const read = () => readGroups(deps.clickhouse, target, context, usage, groups);
+  for await (const { groupKeys, answers } of read()) {
+    notes.add(answers);
+    collector.add(rated(() => rateKeys({ ...input, usage: meteredUsage(answers) }, groupKeys)));
+  }
+  const { terms, conversions } = cardOf(context, contract);
+  return rated(() => {
+    const collected = collector.result();
+    const failed = productsWith(notes.failedMetrics(), target, context);
+    const lines = collected.lines.filter(({ productId }) => !failed.has(productId));
+    const unlisted = collected.unlisted.filter(({ productId }) => !failed.has(productId));
+    const unpriced = collected.warnings.filter(({ productId }) => !failed.has(productId));
+    const all = [...lines, ...conversionLines(lines, terms.fiatCreditTypeId, conversions, period)];
+    return {
+      lines: all,
+      unlisted,
+      problems: notes.problems(),
+      warnings: [...notes.warnings(), ...tooManyLines(unlisted, period, linesMax), ...unpriced],
+      hours: hasLaterHours
+        ? () => slicedHours(all, ratingInput(target, context, windowBoundaries(period, 'hour')), read())
+        : null,
+    };
+  });
+}
+
+/** Runs a pure calculation. */
+function rated<Result>(calculate: () => Result): Result {
+  try {
+    return calculate();
+  } catch (error) {
+    throw new UnratableError('the terms of an invoice cannot be rated', { cause: error });
+  }
+}
+
+/** What rating needs besides usage. */
+function ratingInput(
+  { contract, period }: UsageTarget,
+  context: InvoiceContext,
+  boundaries: readonly Instant[],
+): UsageRatingInput {
+  const { terms, products } = cardOf(context, contract);
   const { overrides, multiplierPrioritization, usageFilters } = termsOf(context, contract);
-  const { lines, warnings } = rateUsage({
+  return {
     period,
-    boundaries: boundariesOf(period, windowSize),
+    boundaries,
     products,
     usageFilters,
     fiatCreditTypeId: terms.fiatCreditTypeId,
     productOrder: terms.productOrder,
     overrides: { overrides, prioritization: multiplierPrioritization },
-    usage: meteredUsage(target, context, usage),
-  });
-  return {
-    lines: [...lines, ...conversionLines(lines, terms.fiatCreditTypeId, conversions, period)],
-    warnings,
+    usage: [],
   };
 }
 
-function boundariesOf(period: Interval, windowSize: WindowSize | null): readonly Instant[] {
-  return windowSize === null ? [period.start, period.end] : windowBoundaries(period, windowSize);
+function boundariesOf(
+  period: Interval,
+  size: WindowSize | null,
+  within: Interval | null,
+): readonly Instant[] {
+  const { start, end } = period;
+  if (size === null) return [start, end];
+  const all = windowBoundaries(period, size);
+  if (within === null) return all;
+  return all.filter((at) => at === start || at === end || (at >= within.start && at <= within.end));
 }
 
-/** One answer per need. A customer without metered usage used nothing. */
-function meteredUsage(target: UsageTarget, context: InvoiceContext, usage: UsageAnswers): MeteredUsage[] {
-  const { contract, period } = target;
-  const byKey = new Map(needsOf(context, target).map((need) => [needKey(need), need]));
-  return [...byKey.values()].map((need) => ({
-    ...need,
-    series: usage.seriesOf({ need, period, customerId: contract.customerId }) ?? [],
+/** The distinct needs by their group keys; those of a line key have the same. */
+function needGroups(target: UsageTarget, context: InvoiceContext): UsageNeed[][] {
+  const needs = new Map(needsOf(context, target).map((need) => [needKey(need), need]));
+  return [...groupBy(needs.values(), ({ groupKeys }) => JSON.stringify(sortedKeys(groupKeys))).values()];
+}
+
+function answerTo(need: UsageNeed, { contract, period }: UsageTarget, usage: UsageAnswers) {
+  return usage.answerOf({ need, period, customerId: contract.customerId });
+}
+
+function isTooLarge(needs: readonly UsageNeed[], target: UsageTarget, usage: UsageAnswers): boolean {
+  return needs.some((need) => answerTo(need, target, usage) === null);
+}
+
+interface GroupPart {
+  readonly groupKeys: readonly string[];
+  readonly answers: readonly SlicedAnswer[];
+}
+
+/** All usage of the target, group by group: what was read before at once, the rest in slices. */
+async function* readGroups(
+  clickhouse: ClickHouse,
+  target: UsageTarget,
+  context: InvoiceContext,
+  usage: UsageAnswers,
+  groups: readonly (readonly UsageNeed[])[],
+): AsyncGenerator<GroupPart, void, undefined> {
+  const { customerId } = target.contract;
+  const owner = { customerId, refs: termsOf(context, target.contract).customerRefs };
+  for (const needs of groups) {
+    const groupKeys = needs[0]?.groupKeys ?? [];
+    if (isTooLarge(needs, target, usage)) {
+      const questions = needs.map((need) => ({
+        need,
+        request: seriesRequest(context, { need, period: target.period }, [owner], usage.ingestedUpTo),
+      }));
+      for await (const answers of readSlices(clickhouse, questions)) yield { groupKeys, answers };
+    } else {
+      const answers = needs.map((need) => ({ need, answer: answerTo(need, target, usage) ?? NOTHING_USED }));
+      yield { groupKeys, answers };
+    }
+  }
+}
+
+/** A customer without metered usage used nothing. */
+const NOTHING_USED = { series: [], uncounted: null, problem: null };
+
+function productsWith(metricIds: ReadonlySet<string>, target: UsageTarget, context: InvoiceContext) {
+  if (metricIds.size === 0) return new Set<string>();
+  const { usageFilters } = termsOf(context, target.contract);
+  const products = cardOf(context, target.contract).products.map(({ product }) => product);
+  return new Set(
+    products
+      .filter((product) =>
+        usageNeeds(product, target.period, usageFilters).some((need) => metricIds.has(need.billableMetricId)),
+      )
+      .map(({ id }) => id),
+  );
+}
+
+function tooManyLines(
+  unlisted: readonly UnlistedProduct[],
+  { start, end }: Interval,
+  lineCountMax: number,
+): InvoiceWarning[] {
+  return unlisted.map((product) => ({
+    kind: 'too_many_lines',
+    ...product,
+    interval: { start, end },
+    lineCountMax,
   }));
 }

@@ -7,7 +7,6 @@ import { assert, notFound } from '../../core/errors.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import { cutPage, type Page } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
@@ -20,7 +19,13 @@ import {
   withLines,
 } from '../../store/invoices.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
-import { computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
+import {
+  type ComputeDeps,
+  computeDrafts,
+  computeUsageInvoices,
+  type PlannedInvoices,
+  planInvoices,
+} from './compute.ts';
 import { findLateUsage } from './late-usage.ts';
 import {
   draftWithWarnings,
@@ -31,11 +36,8 @@ import {
 } from './unbilled-usage.ts';
 import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from './usage-periods.ts';
 
-export interface InvoiceDeps {
+export interface InvoiceDeps extends ComputeDeps {
   readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
 }
 
 /** Drafts and issued invoices are read from one snapshot. */
@@ -70,7 +72,7 @@ export async function listInvoices(
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
-  const computed = await computeUsageInvoices(deps, drafts, null);
+  const computed = await computeDrafts(deps, drafts);
   const found = [...issued, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
   return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
 }

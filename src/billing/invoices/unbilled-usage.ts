@@ -7,7 +7,7 @@ import type { LateUsage } from '../../rating/invoice/late-usage.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
-import type { ComputedInvoice } from './compute.ts';
+import type { ComputedDraft } from './compute.ts';
 
 /** Enough to find the cause: a long list usually comes from one missing rate. */
 const SHOWN_MAX = 100;
@@ -30,7 +30,7 @@ export function firstOf<Entry>(entries: readonly Entry[]): Shown<Entry> {
   return { first: entries.slice(0, SHOWN_MAX), count: entries.length };
 }
 
-export function draftWithWarnings({ invoice, warnings }: ComputedInvoice): InvoiceWithWarnings {
+export function draftWithWarnings({ invoice, warnings }: ComputedDraft): InvoiceWithWarnings {
   return { ...invoice, warnings: firstOf(warnings) };
 }
 

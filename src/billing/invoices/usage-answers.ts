@@ -1,17 +1,20 @@
 /**
  * Reads the metered usage of any number of invoices, with one query per metric, grouping and period for all
- * customers together.
+ * customers together. Usage with more values than are held in memory is not read here, but by `usage-slices.ts`.
  */
 
 import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
-import type { BillableMetric } from '../../core/metric.ts';
-import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { readMetricSeries } from '../../metering/metric-usage.ts';
+import {
+  countMetricValues,
+  type MetricSeriesRequest,
+  readMetricSeries,
+} from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
+import type { MeteredSeries } from '../../metering/query/usage-series.ts';
 import type { UsageNeed } from '../../rating/types.ts';
 import { needKey } from '../../rating/usage/product-spans.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
@@ -28,14 +31,19 @@ interface Question extends UsageQuestion {
   readonly refs: readonly string[];
 }
 
-type SeriesByCustomer = ReadonlyMap<string, readonly UsageSeries[]>;
+type SeriesByCustomer = ReadonlyMap<string, MeteredSeries | null>;
 
 export interface UsageAnswers {
   /** No event counts that was ingested later: epoch microseconds. */
   readonly ingestedUpTo: string;
-  /** Undefined where nobody asked. */
-  seriesOf(question: UsageQuestion): readonly UsageSeries[] | undefined;
+  /** Null where there are too many values to be read at once. Undefined where nobody asked. */
+  answerOf(question: UsageQuestion): MeteredSeries | null | undefined;
 }
+
+/** Values in memory at once. Each takes some 200 bytes. */
+const VALUES_MAX = 1_000_000;
+/** An invoice with very many metrics has this room for each of them nevertheless. */
+const VALUES_OF_QUESTION_MIN = 50_000;
 
 export async function readUsageAnswers(
   clickhouse: ClickHouse,
@@ -46,17 +54,28 @@ export async function readUsageAnswers(
     const { contract, period } = target;
     const { customerId } = contract;
     const { customerRefs: refs } = termsOf(context, contract);
-    return needsOf(context, target).map((need) => ({ need, period, customerId, refs }));
+    return needsOrNone(context, target).map((need) => ({ need, period, customerId, refs }));
   });
   const ingestedUpTo = await momentOf(clickhouse, questions);
-  const answers = [...groupItems(questions, questionKey)].map(async ([key, group]) => {
-    return [key, await askOnce(clickhouse, group, context, ingestedUpTo)] as const;
+  const groups = [...groupItems(questions, questionKey)];
+  const valuesMax = Math.max(VALUES_OF_QUESTION_MIN, Math.floor(VALUES_MAX / Math.max(1, groups.length)));
+  const answers = groups.map(async ([key, group]) => {
+    return [key, await askOnce(clickhouse, group, context, { ingestedUpTo, valuesMax })] as const;
   });
   const byQuestion = new Map(await Promise.all(answers));
   return {
     ingestedUpTo,
-    seriesOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
+    answerOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
   };
+}
+
+/** Terms that cannot be rated fail where their own invoice is rated, not here, where others are read too. */
+function needsOrNone(context: InvoiceContext, target: UsageTarget): UsageNeed[] {
+  try {
+    return needsOf(context, target);
+  } catch {
+    return [];
+  }
 }
 
 /** Ingestion time of the last event that any of the questions can count. All questions count up to it. */
@@ -72,45 +91,87 @@ function questionKey({ need, period }: UsageQuestion): string {
   return `${needKey(need)}@${period.countedFrom}-${period.end}`;
 }
 
+interface Bounds {
+  readonly ingestedUpTo: string;
+  readonly valuesMax: number;
+}
+
 /** Questions that differ in the customer only. */
 function askOnce(
   clickhouse: ClickHouse,
   group: readonly Question[],
   context: InvoiceContext,
-  ingestedUpTo: string,
+  { ingestedUpTo, valuesMax }: Bounds,
 ): Promise<SeriesByCustomer> {
   const [first] = group;
   assert(first !== undefined, 'a group has a member');
-  const metric = context.metrics.get(first.need.billableMetricId);
-  assert(metric !== undefined, `metric ${first.need.billableMetricId} of a product exists`);
   const owners = new Map(group.map(({ customerId, refs }) => [customerId, { customerId, refs }]));
-  return readSeries(clickhouse, { metric, question: first, ingestedUpTo }, [...owners.values()]);
+  const request = seriesRequest(context, first, [...owners.values()], ingestedUpTo);
+  return readThatFit(clickhouse, { ...request, rowsMax: valuesMax });
 }
 
-interface AskedSeries {
-  readonly metric: BillableMetric;
-  readonly question: Question;
-  readonly ingestedUpTo: string;
-}
-
-/** If one answer would exceed the limit of values, the customers are split into halves. */
-async function readSeries(
-  clickhouse: ClickHouse,
-  asked: AskedSeries,
+/** The request to metering for the usage of some customers. */
+export function seriesRequest(
+  context: InvoiceContext,
+  { need, period }: Omit<UsageQuestion, 'customerId'>,
   customers: readonly UsageOwner[],
-): Promise<SeriesByCustomer> {
-  const { metric, question, ingestedUpTo } = asked;
-  const { evaluatedAt, usageFilter, groupKeys: groupBy } = question.need;
-  const period = { start: question.period.countedFrom, end: question.period.end };
+  ingestedUpTo: string,
+): Omit<MetricSeriesRequest, 'rowsMax'> {
+  const metric = context.metrics.get(need.billableMetricId);
+  assert(metric !== undefined, `metric ${need.billableMetricId} of a product exists`);
+  return {
+    metric,
+    customers,
+    period: { start: period.countedFrom, end: period.end },
+    evaluatedAt: need.evaluatedAt,
+    usageFilter: need.usageFilter,
+    groupBy: need.groupKeys,
+    ingestedUpTo,
+  };
+}
+
+/** If the customers have too many values together, those with the fewest are read, and the others are null. */
+async function readThatFit(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<SeriesByCustomer> {
+  const { customers, rowsMax } = request;
+  const all = await readIfFits(clickhouse, request);
+  if (all !== null) return all;
+  const none = new Map(customers.map(({ customerId }) => [customerId, null]));
+  if (customers.length === 1) return none;
+  const counts = await countMetricValues(clickhouse, request);
+  if (counts === null) return await readEach(clickhouse, request);
+  let total = 0;
+  const fitting = customers
+    .map((customer) => ({ customer, count: counts.get(customer.customerId) ?? 0 }))
+    .sort((a, b) => a.count - b.count)
+    .filter(({ count }) => {
+      total += count;
+      return total <= rowsMax;
+    })
+    .map(({ customer }) => customer);
+  const found = await readIfFits(clickhouse, { ...request, customers: fitting });
+  return new Map([...none, ...(found ?? [])]);
+}
+
+/** SQL metrics are evaluated customer by customer anyway. */
+async function readEach(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<SeriesByCustomer> {
+  const rowsMax = Math.ceil(request.rowsMax / request.customers.length);
+  const result = new Map<string, MeteredSeries | null>();
+  for (const customer of request.customers) {
+    const own = await readIfFits(clickhouse, { ...request, customers: [customer], rowsMax });
+    result.set(customer.customerId, own?.get(customer.customerId) ?? null);
+  }
+  return result;
+}
+
+/** Null where there are too many values. */
+export async function readIfFits(
+  clickhouse: ClickHouse,
+  request: MetricSeriesRequest,
+): Promise<Map<string, MeteredSeries> | null> {
   try {
-    const request = { metric, customers, period, evaluatedAt, usageFilter, groupBy, ingestedUpTo };
     return await readMetricSeries(clickhouse, request);
   } catch (error) {
-    const isTooLarge = error instanceof Refusal && error.kind === 'too_large';
-    if (!isTooLarge || customers.length === 1) throw error;
-    const half = Math.ceil(customers.length / 2);
-    const first = await readSeries(clickhouse, asked, customers.slice(0, half));
-    const second = await readSeries(clickhouse, asked, customers.slice(half));
-    return new Map([...first, ...second]);
+    if (error instanceof Refusal && error.kind === 'too_large') return null;
+    throw error;
   }
 }

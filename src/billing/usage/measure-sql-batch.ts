@@ -72,6 +72,7 @@ async function allRows(
   const rows: UsageGroupRow[] = [];
   const request = {
     metric: await loadSqlMetric(metric.sql),
+    metricName: metric.name,
     refs,
     range,
     windowSize,

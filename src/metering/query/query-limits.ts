@@ -18,6 +18,9 @@ export interface QueryLimits {
 
 export const GIBIBYTE = 1024 ** 3;
 
+/** An invoice has to be computed, if slowly. */
+export const BILLING_EXECUTION_SECONDS = 120;
+
 /** An analyst's query has one thread, so that other queries are not slowed down. */
 export const ANALYSIS_LIMITS: QueryLimits = {
   lane: 'analysis',

@@ -10,7 +10,8 @@ import { assert } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import { HOUR_MS, type Instant, type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
-import { ingestedCondition } from './groups-sql.ts';
+import { type CompiledQuery, ingestedCondition } from './groups-sql.ts';
+import { type KeySlice, sliceConditions } from './key-slice.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
@@ -35,6 +36,8 @@ export interface UsageSeriesRequest {
   readonly usageFilter?: { readonly property: string; readonly values: readonly string[] } | null;
   /** Only events ingested up to here, in epoch microseconds; null for all. */
   readonly ingestedUpTo?: string | null;
+  /** Only these line keys; null for all. */
+  readonly slice?: KeySlice | null;
   /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
   readonly rowsMax?: number;
 }
@@ -69,6 +72,23 @@ export function compileUsageSeries(request: UsageSeriesRequest, windowsMax: numb
     orderBy: keys,
   });
   return { sql, parameters, windowEnd: windows.endOf };
+}
+
+/** Rows `owner`, `value_count`: how many windows of lines each customer has. Customers without any are absent. */
+export function compileSeriesSizes(request: UsageSeriesRequest): CompiledQuery {
+  const { customers, groupBy } = request;
+  const parameters = createParameters();
+  const windows = seriesWindows(parameters, request);
+  const owner = customers.length > 1 ? ['owner'] : [];
+  const keys = [...owner, ...groupBy.map((_, index) => `group_${index}`)];
+  const sql = renderStatement({
+    definitions: [],
+    columns: [customers.length > 1 ? 'owner' : '0 AS owner', 'toString(count()) AS value_count'],
+    from: `(\n${windowsStatement(parameters, request, keys, windows.startSql)}\n)`,
+    conditions: [],
+    groupBy: owner,
+  });
+  return { sql, parameters };
 }
 
 /** A row for each line and window in which there was usage. */
@@ -107,7 +127,15 @@ interface LineEvents {
 
 /** The matching events that belong to a line: those with every property that lines are made of. */
 function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEvents {
-  const { metric, customers, period, groupBy, usageFilter = null, ingestedUpTo = null } = request;
+  const {
+    metric,
+    customers,
+    period,
+    groupBy,
+    usageFilter = null,
+    ingestedUpTo = null,
+    slice = null,
+  } = request;
   const refs = customers.flatMap((customer) => customer.refs);
   const scope = scopeConditions(parameters, refs, period);
   const owner = customers.length > 1 ? [`${ownerSql(parameters, customers)} AS owner`] : [];
@@ -126,6 +154,11 @@ function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEv
       ...presence,
       ...filter,
       ...ingestedCondition(parameters, ingestedUpTo),
+      ...sliceConditions(
+        parameters,
+        groupBy.map((_, index) => `group_${index}`),
+        slice,
+      ),
     ],
   };
 }

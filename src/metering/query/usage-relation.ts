@@ -14,6 +14,7 @@ import type { Parameters } from './parameters.ts';
 export const USAGE_ROWS_MAX = 1_000_000;
 
 const TOO_MANY_ROWS_OR_BYTES = '396';
+const TOO_MANY_GROUPS = '158';
 
 /** The parts of a query over the events. Empty lists leave their clause out. */
 export interface UsageStatement {
@@ -70,9 +71,13 @@ export async function queryUsage<Row>(
     readonly parameters: Parameters;
     readonly schema: z.ZodType<Row>;
     readonly rowsMax?: number;
+    /** The engine gives up as soon as a thread has more groups, which saves time; null for no such limit. */
+    readonly groupsMax?: number | null;
+    /** Longer than the default, for an invoice that has to be computed. */
+    readonly executionSeconds?: number;
   },
 ): Promise<Row[]> {
-  const { sql, parameters, schema, rowsMax = USAGE_ROWS_MAX } = query;
+  const { sql, parameters, schema, rowsMax = USAGE_ROWS_MAX, groupsMax = null, executionSeconds } = query;
   try {
     return await clickhouse.query({
       sql,
@@ -82,10 +87,12 @@ export async function queryUsage<Row>(
         do_not_merge_across_partitions_select_final: 1,
         max_result_rows: rowsMax,
         result_overflow_mode: 'throw',
+        ...(executionSeconds === undefined ? {} : { max_execution_time: executionSeconds }),
+        ...(groupsMax === null ? {} : { max_rows_to_group_by: groupsMax, group_by_overflow_mode: 'throw' }),
       },
     });
   } catch (error) {
-    if (error instanceof ClickHouseError && error.code === TOO_MANY_ROWS_OR_BYTES) {
+    if (error instanceof ClickHouseError && [TOO_MANY_ROWS_OR_BYTES, TOO_MANY_GROUPS].includes(error.code)) {
       throw tooManyValues(metric, rowsMax);
     }
     throw error;

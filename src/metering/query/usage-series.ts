@@ -3,13 +3,23 @@
  * of customers in one query. Rules in docs/metering.md.
  */
 import { z } from 'zod';
-import { assert } from '../../core/errors.ts';
+import { assert, type Refusal } from '../../core/errors.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
+import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
 import { cumulativeSteps } from './series-fold.ts';
-import { compileUsageSeries, type UsageSeriesRequest } from './series-sql.ts';
+import { compileSeriesSizes, compileUsageSeries, type UsageSeriesRequest } from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
+
+/** The series of one customer, and what they do not contain. */
+export interface MeteredSeries {
+  readonly series: readonly UsageSeries[];
+  /** Events without which the metric was evaluated, because it cannot be with them; null for none. */
+  readonly uncounted: { readonly count: number; readonly transactionIds: readonly string[] } | null;
+  /** Why the metric could not be evaluated at all, in which case there are no series; else null. */
+  readonly problem: Refusal | null;
+}
 
 /**
  * The series of every requested customer, an empty list where it has no matching event. Series are in
@@ -25,7 +35,16 @@ export async function readUsageSeries(
   const owners = customers.filter(({ refs }) => refs.length > 0);
   if (owners.length === 0) return result;
   const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
-  const lines = await queryUsage(clickhouse, metric, { sql, parameters, schema: lineRow });
+  // UNIQUE groups by values before it counts them in windows.
+  const groupsMax = metric.aggregation === 'UNIQUE' ? null : rowsMax;
+  const executionSeconds = BILLING_EXECUTION_SECONDS;
+  const lines = await queryUsage(clickhouse, metric, {
+    sql,
+    parameters,
+    schema: lineRow,
+    groupsMax,
+    executionSeconds,
+  });
   if (lines.reduce((sum, line) => sum + line.window_values.length, 0) > rowsMax) {
     throw tooManyValues(metric, rowsMax);
   }
@@ -43,6 +62,30 @@ export async function readUsageSeries(
   }
   return result;
 }
+
+/** How many values the series of each customer have; only of those with any. */
+export async function countSeriesValues(
+  clickhouse: ClickHouse,
+  request: UsageSeriesRequest,
+): Promise<Map<string, number>> {
+  const owners = request.customers.filter(({ refs }) => refs.length > 0);
+  if (owners.length === 0) return new Map();
+  const query = compileSeriesSizes({ ...request, customers: owners });
+  const rows = await queryUsage(clickhouse, request.metric, {
+    ...query,
+    schema: sizeRow,
+    executionSeconds: BILLING_EXECUTION_SECONDS,
+  });
+  return new Map(
+    rows.map(({ owner, value_count }) => {
+      const customerId = owners[owner]?.customerId;
+      assert(customerId !== undefined, 'every row belongs to a requested customer');
+      return [customerId, Number(value_count)] as const;
+    }),
+  );
+}
+
+const sizeRow = z.object({ owner: z.number(), value_count: z.string() });
 
 const lineRow = z.object({
   /** Index into the requested customers. */

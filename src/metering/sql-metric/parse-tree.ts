@@ -39,7 +39,7 @@ const FUNCTIONS = new Set(
   empty equals extract extractGroups floor fromUnixTimestamp64Micro fromUnixTimestamp64Milli greater greaterOrEquals
   greatest hex if ifNull in intDiv isNotNull isNull JSONExtract lambda least left length less
   lessOrEquals mapContains match max maxMerge maxState min minMerge minState minus modulo multiIf multiply negate
-  not notEquals nullIf or overlay plus reinterpret repeat replaceOne replaceRegexpAll round SHA256 sum
+  not notEquals nullIf or overlay plus quantileExactLow reinterpret repeat replaceOne replaceRegexpAll round SHA256 sipHash64 sum
   sumMerge sumState
   throwIf toDecimal128OrNull toDecimal256 toDecimal256OrNull toInt16OrZero toInt256 toInt64 toInt64OrNull toString
   toUInt8 toUnixTimestamp64Micro toUnixTimestamp64Milli transform tuple tupleElement uniqExact uniqExactMerge

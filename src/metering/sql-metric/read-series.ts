@@ -10,6 +10,7 @@ import { groupBy as groupItems } from '../../core/group-by.ts';
 import { type Instant, type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import type { UsageSeries, UsageStep } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
+import type { KeySlice } from '../query/key-slice.ts';
 import type { QueryLimits } from '../query/query-limits.ts';
 import type { UsageOwner } from '../query/series-sql.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
@@ -25,6 +26,7 @@ import {
   compileHours,
   compileWhole,
   type EventScope,
+  type LeftOutEvents,
   needsEventHours,
   type OutputColumns,
 } from './statement-sql.ts';
@@ -45,19 +47,24 @@ export interface SqlSeriesRequest {
   readonly usageFilter?: EventScope['usageFilter'];
   /** Only events ingested up to here, in epoch microseconds; null for all. */
   readonly ingestedUpTo?: string | null;
+  /** Only these line keys; null for all. */
+  readonly slice?: KeySlice | null;
+  /** Events that are left out (`counted-series.ts`). */
+  readonly leftOut?: LeftOutEvents | null;
 }
 
 /**
  * The series of every requested customer, an empty list where the query has no row. NULL counts as 0.
  * Series are in byte order of their group values. Throws an `invalid` refusal that names the limit where
- * the query runs too long, needs too much memory or computes too large a number.
+ * the query runs too long, needs too much memory or computes too large a number, and a `too_large` one where its
+ * result has more rows than `limits` allow.
  */
 export async function readSqlSeries(
   clickhouse: ClickHouse,
   request: SqlSeriesRequest,
   limits: QueryLimits = BILLING_LIMITS,
 ): Promise<Map<string, UsageSeries[]>> {
-  const { customers, period, usageFilter = null, ingestedUpTo = null } = request;
+  const { customers, period, usageFilter = null, ingestedUpTo = null, leftOut = null } = request;
   assert(
     isHourAligned(period.start) && isHourAligned(period.end),
     'a billing period starts and ends on the hour',
@@ -66,7 +73,7 @@ export async function readSqlSeries(
   const result = new Map<string, UsageSeries[]>();
   for (const { customerId, refs } of customers) {
     assert(!result.has(customerId), 'no customer is asked for twice');
-    const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo };
+    const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo, leftOut };
     result.set(customerId, await readCustomer(runner, request, scope));
   }
   return result;
@@ -74,28 +81,28 @@ export async function readSqlSeries(
 
 async function readCustomer(
   runner: StatementRunner,
-  { metric, evaluatedAt, groupBy }: SqlSeriesRequest,
+  { metric, evaluatedAt, groupBy, slice = null }: SqlSeriesRequest,
   scope: EventScope,
 ): Promise<UsageSeries[]> {
   const columns = outputColumns(metric, groupBy);
   if (evaluatedAt !== 'hour') {
-    const values = await readInstants(runner, { metric, columns, scope, instants: evaluatedAt });
+    const values = await readInstants(runner, { metric, columns, scope, slice, instants: evaluatedAt });
     return joinInstants(groupBy, evaluatedAt, values);
   }
   const hours = needsEventHours(metric.query) ? await readEventHours(runner, scope) : [];
-  const rows = await runner.runQuery(compileHours(metric.query, columns, scope, hours));
+  const rows = await runner.runQuery(compileHours(metric.query, columns, scope, hours, slice));
   return [...groupItems(rows, lineOf).values()].map((line) => newSeries(groupBy, line, stepsOf(line)));
 }
 
 /** V at each of the instants, by line: every instant is a query of its own over the events before it. */
 async function readInstants(
   runner: StatementRunner,
-  { metric, columns, scope, instants }: InstantsRequest,
+  { metric, columns, scope, slice, instants }: InstantsRequest,
 ): Promise<StatementRow[][]> {
   const values: StatementRow[][] = [];
   for (const end of instants) {
     const until = { ...scope, interval: { start: scope.interval.start, end } };
-    values.push(await runner.runQuery(compileWhole(metric.query, columns, until)));
+    values.push(await runner.runQuery(compileWhole(metric.query, columns, until, slice)));
   }
   return values;
 }
@@ -104,6 +111,7 @@ interface InstantsRequest {
   readonly metric: CheckedSqlMetric;
   readonly columns: OutputColumns;
   readonly scope: EventScope;
+  readonly slice: KeySlice | null;
   readonly instants: readonly Instant[];
 }
 

@@ -5,7 +5,7 @@
 
 import { z } from 'zod';
 import { decimal } from '../../core/decimal.ts';
-import { invalid } from '../../core/errors.ts';
+import { invalid, type Refusal } from '../../core/errors.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -21,16 +21,25 @@ import { ANALYSIS_LIMITS, type QueryLimits } from '../query/query-limits.ts';
 import type { RowPlace } from '../query/row-order-sql.ts';
 import type { UsageGroupRow, UsageGroupsPage, UsageGroupsRequest } from '../query/usage-groups.ts';
 import { windowAt, windowLength, windowStartOf } from '../query/usage-windows.ts';
+import { ANALYSIS_SEARCH, findUncountable } from './event-search.ts';
+import { OVERFLOW_MESSAGE } from './exact-sql.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
-import { createStatementRunner, type StatementRow, type StatementRunner } from './run-statement.ts';
+import {
+  createStatementRunner,
+  isOverflow,
+  type StatementRow,
+  type StatementRunner,
+} from './run-statement.ts';
 import { outputColumns } from './sql-metric.ts';
-import { compileWindows, type EventScope } from './statement-sql.ts';
+import { compileWindows, type EventScope, type LeftOutEvents } from './statement-sql.ts';
 
 /** As for streaming metrics; the group key is any of the group columns. */
 export interface SqlUsageRequest extends Omit<UsageGroupsRequest, 'metric'> {
   readonly metric: CheckedSqlMetric;
   /** Events ingested later are left out, epoch microseconds. Else it is as the cursor says, or as of now. */
   readonly ingestedUpTo?: string | null;
+  /** For refusals; a query that is tried out has none. */
+  readonly metricName?: string;
 }
 
 /**
@@ -56,9 +65,30 @@ export async function readSqlUsage(
     const page = { size: request.windowSize, groupFilters, place, limit };
     return runner.runQuery(compileWindows(request.metric.query, columns, scope, page));
   };
-  return request.groupKey === null
-    ? await readWindows(request, ingestedUpTo, evaluate)
-    : await readGroups(request, names, ingestedUpTo, evaluate);
+  try {
+    return request.groupKey === null
+      ? await readWindows(request, ingestedUpTo, evaluate)
+      : await readGroups(request, names, ingestedUpTo, evaluate);
+  } catch (error) {
+    if (!isOverflow(error) || request.metricName === undefined) throw error;
+    const { refs, range: interval } = request;
+    const searched = {
+      query: request.metric.query,
+      columns,
+      scope: { refs, interval, usageFilter: null, ingestedUpTo },
+    };
+    throw uncountable(request.metricName, await findUncountable(runner, searched, ANALYSIS_SEARCH));
+  }
+}
+
+/** Answers with usage have no place for warnings, so they are refused, with the events that an invoice leaves out. */
+function uncountable(metricName: string, { ids }: LeftOutEvents): Refusal {
+  const events = ids.map((id) => JSON.stringify(id)).join(', ');
+  const named = ids.length === 0 ? 'these events together' : `event${ids.length === 1 ? '' : 's'} ${events}`;
+  return invalid(
+    [],
+    `metric ${JSON.stringify(metricName)} cannot be computed with ${named}: ${OVERFLOW_MESSAGE}`,
+  );
 }
 
 type Evaluate = (range: Interval, place: RowPlace, limit: number) => Promise<StatementRow[]>;

@@ -1,9 +1,15 @@
 /** Runs the statements of SQL metrics: verified, within limits, and with failures that an analyst understands. */
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
-import { invalid, type Refusal } from '../../core/errors.ts';
+import { invalid, Refusal } from '../../core/errors.ts';
 import type { ClickHouse, QuerySettings } from '../client/clickhouse.ts';
-import { GIBIBYTE, limitRefusal, limitSettings, type QueryLimits } from '../query/query-limits.ts';
+import {
+  BILLING_EXECUTION_SECONDS,
+  GIBIBYTE,
+  limitRefusal,
+  limitSettings,
+  type QueryLimits,
+} from '../query/query-limits.ts';
 import { OVERFLOW_MESSAGE } from './exact-sql.ts';
 import { verifyStatement } from './parse-tree.ts';
 import type { CompiledStatement } from './statement-sql.ts';
@@ -21,7 +27,7 @@ export const DEFINITION_LIMITS: QueryLimits = {
 /** An invoice has to be computed, if slowly: these only keep a query from taking the machine along. */
 export const BILLING_LIMITS: QueryLimits = {
   lane: 'service',
-  executionSeconds: 120,
+  executionSeconds: BILLING_EXECUTION_SECONDS,
   memoryBytes: 4 * GIBIBYTE,
   rowsRead: 10_000_000_000,
   resultRows: 1_000_000,
@@ -83,6 +89,10 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
     case 'TOO_DEEP_SUBQUERIES':
     case 'TOO_DEEP_RECURSION':
       return refuse('the query is too complicated');
+    case 'TOO_MANY_ROWS_OR_BYTES':
+      // Usage of an invoice that is too much for one answer is read in parts.
+      if (limits.lane === 'service') return new Refusal('too_large', `more than ${limits.resultRows} values`);
+      return limitRefusal(error, limits, refuse);
     default:
       if (error.message.includes('Query tree is too big')) return refuse('the query is too complicated');
       return limitRefusal(error, limits, refuse);
@@ -91,4 +101,9 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
 
 function refuse(problem: string): Refusal {
   return invalid(['sql'], problem);
+}
+
+/** Whether a query ended because of a number that is too large, which is a matter of the events that it read. */
+export function isOverflow(error: unknown): boolean {
+  return error instanceof Refusal && error.problem === OVERFLOW_MESSAGE;
 }

@@ -1,6 +1,7 @@
 /** The statements that evaluate a SQL metric for one customer: over an interval, over windows, or by hours. */
 import { HOUR_MS, type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import { ingestedCondition, windowSql } from '../query/groups-sql.ts';
+import { type KeySlice, sliceConditions } from '../query/key-slice.ts';
 import { inCondition } from '../query/match-sql.ts';
 import { createParameters, type Parameters } from '../query/parameters.ts';
 import { placeConditions, type RowPlace } from '../query/row-order-sql.ts';
@@ -21,6 +22,16 @@ export interface EventScope {
   readonly usageFilter: { readonly property: string; readonly values: readonly string[] } | null;
   /** Only events ingested up to here, in epoch microseconds; null for all. */
   readonly ingestedUpTo: string | null;
+  /** Events that are left out, because the query cannot be evaluated with them. */
+  readonly leftOut?: LeftOutEvents | null;
+  /** Only these events; null for all. */
+  readonly onlyIds?: readonly string[] | null;
+}
+
+export interface LeftOutEvents {
+  readonly ids: readonly string[];
+  /** All events from this instant on, too; null for none. */
+  readonly from: Instant | null;
 }
 
 /** Which columns of the query count, by their index. */
@@ -48,6 +59,7 @@ export function compileWhole(
   query: WrittenQuery,
   columns: OutputColumns,
   scope: EventScope,
+  slice: KeySlice | null = null,
 ): CompiledStatement {
   const started = startStatement(query, query.whole, createParameters(), scope, {});
   const { relation, from, output, parameters } = started;
@@ -56,7 +68,7 @@ export function compileWhole(
     definitions: output.definitions.list(),
     columns: ["'0' AS part", groupValuesSql(groups), `toString(sum(${value})) AS value`],
     from,
-    conditions: groups.map((group) => `isNotNull(${group})`),
+    conditions: lineConditions(parameters, groups, slice),
     groupBy: [relation.part, ...groups],
     orderBy: groups,
   });
@@ -104,6 +116,7 @@ export function compileHours(
   columns: OutputColumns,
   scope: EventScope,
   ends: readonly Instant[],
+  slice: KeySlice | null = null,
 ): CompiledStatement {
   const own = createParameters();
   const first = scope.interval.start + HOUR_MS;
@@ -131,7 +144,7 @@ export function compileHours(
     definitions: output.definitions.list(),
     columns: [...pair, ...groups],
     from,
-    conditions: groups.map((group) => `isNotNull(${group})`),
+    conditions: lineConditions(parameters, groups, slice),
     groupBy: [],
   });
   const sql = renderStatement({
@@ -145,9 +158,43 @@ export function compileHours(
   return { sql, parameters };
 }
 
+/** Rows that belong to a line of the slice. */
+function lineConditions(parameters: Parameters, groups: readonly string[], slice: KeySlice | null): string[] {
+  return [...groups.map((group) => `isNotNull(${group})`), ...sliceConditions(parameters, groups, slice)];
+}
+
 /** Whether `compileHours` looks at `ends`: where one aggregate reads another. */
 export function needsEventHours({ readsGroups }: WrittenQuery): boolean {
   return readsGroups;
+}
+
+/** One row: how many events of any type there are in the scope, and the instant of the one in the middle. */
+export function compileEventCount(scope: EventScope): CompiledStatement {
+  const parameters = createParameters();
+  const sql = renderStatement({
+    definitions: [],
+    columns: [
+      'toString(count()) AS event_count',
+      'toString(quantileExactLow(0.5)(toUnixTimestamp64Milli(timestamp))) AS middle',
+    ],
+    conditions: scopeSql(parameters, scope),
+    groupBy: [],
+  });
+  return { sql, parameters };
+}
+
+/** Rows `transaction_id`, `at` (epoch milliseconds): the first events of the scope, in the order of time, then id. */
+export function compileEventList(scope: EventScope, limit: number): CompiledStatement {
+  const parameters = createParameters();
+  const sql = renderStatement({
+    definitions: [],
+    columns: ['transaction_id', 'toString(toUnixTimestamp64Milli(timestamp)) AS at'],
+    conditions: scopeSql(parameters, scope),
+    groupBy: [],
+    orderBy: ['timestamp', 'transaction_id'],
+    limit: parameters.bind('limit', 'UInt32', limit),
+  });
+  return { sql, parameters };
 }
 
 /** Rows `part`: the ends of the hours in which the customer has events. */
@@ -200,10 +247,14 @@ function startStatement(
 
 function scopeSql(
   parameters: Parameters,
-  { refs, interval, usageFilter, ingestedUpTo }: EventScope,
+  { refs, interval, usageFilter, ingestedUpTo, leftOut = null, onlyIds = null }: EventScope,
 ): string[] {
+  const end = Math.min(interval.end, leftOut?.from ?? interval.end);
+  const ids = (values: readonly string[]) => parameters.bind('event_ids', 'Array(String)', values);
   return [
-    ...scopeConditions(parameters, refs, interval),
+    ...scopeConditions(parameters, refs, { start: interval.start, end }),
+    ...(leftOut === null || leftOut.ids.length === 0 ? [] : [`NOT (transaction_id IN ${ids(leftOut.ids)})`]),
+    ...(onlyIds === null ? [] : [`transaction_id IN ${ids(onlyIds)}`]),
     ...(usageFilter === null ? [] : [inCondition(parameters, usageFilter.property, usageFilter.values)]),
     ...ingestedCondition(parameters, ingestedUpTo),
   ];

@@ -6,13 +6,13 @@
  * makes differences of single lines meaningless.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
-import type { InvoiceLine, InvoiceWarning } from '../../core/invoice.ts';
+import type { InvoiceLine, UnpricedUsage } from '../../core/invoice.ts';
 import { groupValuesKey } from '../usage/group-values.ts';
 
 /** Lines and warnings of one invoice. */
 export interface InvoiceUsage {
   readonly lines: readonly InvoiceLine[];
-  readonly warnings: readonly InvoiceWarning[];
+  readonly warnings: readonly UnpricedUsage[];
 }
 
 export interface LateUsage {

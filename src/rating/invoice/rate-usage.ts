@@ -7,16 +7,16 @@
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
-import type { BilledPeriod, InvoiceWarning, UsageInvoiceLine } from '../../core/invoice.ts';
+import type { BilledPeriod, UnpricedUsage, UsageInvoiceLine } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
-import type { Instant, Interval } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import type { LineTerms } from '../rates/line-terms.ts';
 import { type ContractOverrides, overridesOf } from '../rates/overrides.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import type { ProductOnCard, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
-import { groupValuesKey } from '../usage/group-values.ts';
+import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
+import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
-import { counterRuns, versionAt } from '../usage/product-spans.ts';
+import { type CounterRun, counterRuns, versionAt } from '../usage/product-spans.ts';
 import {
   type BandAmount,
   bandAmounts,
@@ -27,6 +27,7 @@ import {
   segmentsOf,
   zeroAmount,
 } from '../usage/segments.ts';
+import { createLineCollector } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
 
 interface Context {
@@ -36,6 +37,8 @@ interface Context {
   readonly usage: UsageIndex;
   readonly overrides: ContractOverrides;
   readonly usageFilters: readonly UsageFilter[];
+  /** Only runs with these group keys (`groupKeysKey`); null for all. */
+  readonly groupedBy: string | null;
 }
 
 /** A priced, entitled segment. */
@@ -50,6 +53,18 @@ interface BilledSegment {
  * input is inconsistent (usage missing, steps outside the period), which is a bug of the caller.
  */
 export function rateUsage(input: UsageRatingInput): UsageRating {
+  const collector = createLineCollector(Number.POSITIVE_INFINITY);
+  collector.add(rateKeys(input));
+  const { lines, warnings } = collector.result();
+  return { lines, warnings };
+}
+
+/**
+ * Rates the line keys of the given usage, product by product in invoice order. Line keys do not depend on each
+ * other, so the keys of an invoice may be rated in any parts; a line collector joins them. With `groupedBy`, only
+ * runs with exactly these group keys are rated, and only their usage need be given.
+ */
+export function rateKeys(input: UsageRatingInput, groupedBy: readonly string[] | null = null): RatedKeys[] {
   assertBoundaries(input);
   const { period, boundaries, overrides, usageFilters, fiatCreditTypeId } = input;
   const context: Context = {
@@ -59,13 +74,17 @@ export function rateUsage(input: UsageRatingInput): UsageRating {
     usageFilters,
     fiatCreditTypeId,
     usage: indexUsage(input.usage, period),
+    groupedBy: groupedBy === null ? null : groupKeysKey(groupedBy),
   };
   const products = input.products.map((onCard) => ({
     id: onCard.product.id,
     name: versionAt(onCard.product, period.end - 1).name,
     onCard,
   }));
-  return joined(sortProducts(products, input.productOrder).map(({ onCard }) => rateProduct(onCard, context)));
+  return sortProducts(products, input.productOrder).map(({ id, name, onCard }) => ({
+    ...rateProduct(onCard, context),
+    product: { id, name },
+  }));
 }
 
 /**
@@ -83,26 +102,28 @@ export function lineIdParts(line: UsageInvoiceLine): string[] {
   ];
 }
 
-function rateProduct({ product, rates }: ProductOnCard, context: Context): UsageRating {
+function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<RatedKeys, 'product'> {
   assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
   const ownContext = { ...context, overrides: overridesOf(product, context.overrides) };
-  const rated = counterRuns(product, context.period, context.usageFilters).flatMap((run) =>
+  const runs = counterRuns(product, context.period, context.usageFilters).filter(
+    (run) => context.groupedBy === null || context.groupedBy === groupKeysOfRun(run),
+  );
+  const rated = runs.flatMap((run) =>
     lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, ownContext)),
   );
-  const { lines, warnings } = joined(rated);
-  if (lines.length > 0) return { lines: byStart(lines), warnings: byStart(warnings) };
-  // A product without group keys has at least one line on every invoice, a zero line without usage.
-  const zeroLine = rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null;
-  return { lines: zeroLine === null ? [] : [zeroLine], warnings: byStart(warnings) };
+  return {
+    lines: rated.flatMap(({ lines }) => lines),
+    warnings: rated.flatMap(({ warnings }) => warnings),
+    zeroLine: rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null,
+  };
 }
 
-/** A stable sort by start: items of one start keep the order of group values and tiers. */
-function byStart<Dated extends { readonly interval: Interval }>(dated: readonly Dated[]): Dated[] {
-  return dated.toSorted((a, b) => a.interval.start - b.interval.start);
+function groupKeysOfRun({ pricingGroupKey, presentationGroupKey }: CounterRun): string {
+  return groupKeysKey([...pricingGroupKey, ...presentationGroupKey]);
 }
 
-function joined(parts: readonly UsageRating[]): UsageRating {
-  return { lines: parts.flatMap(({ lines }) => lines), warnings: parts.flatMap(({ warnings }) => warnings) };
+function groupKeysKey(names: readonly string[]): string {
+  return JSON.stringify(sortedKeys(names));
 }
 
 /** `zeroLine` is the line of a product without group keys that has no other line. */
@@ -112,7 +133,7 @@ function rateLineKey(
   rates: RateBook,
   { period, boundaries, overrides, fiatCreditTypeId }: Context,
 ): UsageRating & { zeroLine: UsageLine | null } {
-  const warnings: InvoiceWarning[] = [];
+  const warnings: UnpricedUsage[] = [];
   const billed: BilledSegment[] = [];
   for (const segment of segmentsOf({ product, fiatCreditTypeId, ...key }, rates, overrides, period)) {
     const movement = movementOf(segment);
@@ -175,7 +196,7 @@ function unpriced(
   key: LineKey,
   { interval }: Segment,
   { from, to }: Movement,
-): InvoiceWarning {
+): UnpricedUsage {
   const { name, billableMetricId } = versionAt(product, interval.end - 1);
   assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
   return {

@@ -30,8 +30,9 @@ export function conversionLines(
   period: Interval,
 ): RatedConversionLine[] {
   const used = lines.filter((line) => line.creditTypeId !== fiatCreditTypeId && line.hasMoved);
-  const units = new Set(used.map((line) => line.creditTypeId));
-  return [...units].map((unit) => {
+  const units = createUnitWindows(fiatCreditTypeId);
+  units.add(used);
+  return [...new Set(used.map((line) => line.creditTypeId))].map((unit) => {
     const conversion = conversions.get(unit);
     assert(conversion !== undefined, `the rate card converts pricing unit ${unit}`);
     const own = used.filter((line) => line.creditTypeId === unit);
@@ -46,19 +47,43 @@ export function conversionLines(
       quantity,
       unitPrice,
       total: quantity.times(unitPrice),
-      windows: convertedWindows(own, unitPrice),
+      windows: convertedWindows(units.of(unit), unitPrice),
     };
   });
 }
 
+/** What lines in custom units come to in each window, summed up as the lines come. */
+export interface UnitWindows {
+  add(lines: readonly UsageLine[]): void;
+  of(unit: string): readonly UnitWindow[];
+}
+
+interface UnitWindow {
+  readonly window: Interval;
+  readonly quantity: Decimal;
+}
+
+export function createUnitWindows(fiatCreditTypeId: string): UnitWindows {
+  const units = new Map<string, Map<Instant, UnitWindow>>();
+  return {
+    add(lines) {
+      for (const { creditTypeId, windows } of lines) {
+        if (creditTypeId === fiatCreditTypeId) continue;
+        const own = units.get(creditTypeId) ?? new Map<Instant, UnitWindow>();
+        units.set(creditTypeId, own);
+        for (const { window, total } of windows) {
+          const quantity = own.get(window.start)?.quantity ?? ZERO;
+          own.set(window.start, { window, quantity: quantity.plus(total) });
+        }
+      }
+    },
+    of: (unit) => [...(units.get(unit)?.values() ?? [])],
+  };
+}
+
 /** Leaves out windows in which the lines of the unit cancel out. */
-function convertedWindows(lines: readonly UsageLine[], unitPrice: Decimal): WindowAmount[] {
-  const outstanding = new Map<Instant, { window: Interval; quantity: Decimal }>();
-  for (const { window, total } of lines.flatMap(({ windows }) => windows)) {
-    const quantity = outstanding.get(window.start)?.quantity ?? ZERO;
-    outstanding.set(window.start, { window, quantity: quantity.plus(total) });
-  }
-  return [...outstanding.values()]
+export function convertedWindows(windows: readonly UnitWindow[], unitPrice: Decimal): WindowAmount[] {
+  return windows
     .filter(({ quantity }) => !quantity.eq(ZERO))
     .sort((a, b) => a.window.start - b.window.start)
     .map(({ window, quantity }) => ({ window, quantity, total: quantity.times(unitPrice) }));

@@ -107,7 +107,7 @@ export const invoiceLineItems = pgTable(
   ],
 );
 
-/** Usage that an issued invoice does not bill because no rate covered it. Written once, with the invoice. */
+/** Usage that an issued invoice does not bill although nobody decided so. Written once, with the invoice. */
 export const invoiceWarnings = pgTable(
   'invoice_warnings',
   {
@@ -116,15 +116,25 @@ export const invoiceWarnings = pgTable(
       .references(() => invoices.id),
     /** From 0. */
     position: integer('position').notNull(),
-    kind: text('kind', { enum: ['unpriced_usage'] }).notNull(),
-    productId: uuid('product_id').notNull(),
-    productName: text('product_name').notNull(),
-    billableMetricId: uuid('billable_metric_id').notNull(),
-    pricingGroupValues: jsonb('pricing_group_values').notNull(),
-    presentationGroupValues: jsonb('presentation_group_values').notNull(),
+    kind: text('kind', { enum: ['unpriced_usage', 'uncounted_events', 'too_many_lines'] }).notNull(),
     startingAt: instant('starting_at').notNull(),
     endingBefore: instant('ending_before').notNull(),
-    quantity: exact('quantity').notNull(),
+    /** Set for all but `uncounted_events`. */
+    productId: uuid('product_id'),
+    productName: text('product_name'),
+    /** Set for all but `too_many_lines`. */
+    billableMetricId: uuid('billable_metric_id'),
+    /** Set for `unpriced_usage`. */
+    pricingGroupValues: jsonb('pricing_group_values'),
+    presentationGroupValues: jsonb('presentation_group_values'),
+    quantity: exact('quantity'),
+    /** Set for `uncounted_events`. */
+    metricName: text('metric_name'),
+    eventCount: integer('event_count'),
+    transactionIds: text('transaction_ids').array(),
+    /** Set for `too_many_lines`. */
+    lineCount: integer('line_count'),
+    lineCountMax: integer('line_count_max'),
   },
   (table) => [primaryKey({ columns: [table.invoiceId, table.position] })],
 );

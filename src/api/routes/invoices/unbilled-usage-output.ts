@@ -8,10 +8,12 @@ import type {
   InvoiceWithWarnings,
 } from '../../../billing/invoices/unbilled-usage.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
+import { unreachable } from '../../../core/errors.ts';
 import type { InvoiceWarning } from '../../../core/invoice.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
 import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { invoiceAdvice } from './warning-messages.ts';
 
 const groupValues = z.record(z.string(), z.string());
 
@@ -22,15 +24,31 @@ export const groupValuesShape = {
 
 const warningSchema = z
   .object({
-    code: z.string().meta({ description: '`unpriced_usage`: usage that no rate covers. It has no line.' }),
+    code: z.string().meta({
+      description:
+        '`unpriced_usage`: usage that no rate covers. `uncounted_events`: events over which the metric cannot be ' +
+        'evaluated; it is counted without them. `too_many_lines`: a product with more lines than an invoice ' +
+        'lists; none of them is on the invoice. On drafts also `metric_not_evaluated`: a metric that needs too ' +
+        'much time or memory; and `not_computed`: lines and totals of this draft are missing.',
+    }),
     message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
-    product_id: uuid,
-    product_name: z.string(),
-    billable_metric_id: uuid,
+    product_id: uuid.optional(),
+    product_name: z.string().optional(),
+    billable_metric_id: uuid.optional(),
+    billable_metric_name: z.string().optional(),
     ...groupValuesShape,
     starting_at: timestamp,
     ending_before: timestamp,
-    quantity: exactValue.meta({ type: 'number', description: 'Not billed; after conversion and rounding.' }),
+    quantity: exactValue.optional().meta({
+      type: 'number',
+      description: 'Not billed; after conversion and rounding. For `unpriced_usage`.',
+    }),
+    event_count: z.int().optional().meta({ description: 'Events that are not counted.' }),
+    transaction_ids: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Of the first 100 of these events.' }),
+    line_count: z.int().optional().meta({ description: 'Lines that the product would have.' }),
   })
   .meta({ id: 'InvoiceWarning' });
 
@@ -111,33 +129,54 @@ function hasMembers(values: Readonly<Record<string, string>>): boolean {
 }
 
 function warningToWire(warning: InvoiceWarning): z.input<typeof warningSchema> {
-  return {
-    code: warning.kind,
-    message: adviceOn(warning),
-    product_id: warning.productId,
-    product_name: warning.productName,
-    billable_metric_id: warning.billableMetricId,
-    ...groupValuesToWire(warning),
-    starting_at: formatInstant(warning.interval.start),
-    ending_before: formatInstant(warning.interval.end),
-    quantity: warning.quantity,
+  const { kind, interval } = warning;
+  const common = {
+    code: kind,
+    message: invoiceAdvice(warning),
+    starting_at: formatInstant(interval.start),
+    ending_before: formatInstant(interval.end),
   };
+  switch (kind) {
+    case 'unpriced_usage':
+      return {
+        ...common,
+        product_id: warning.productId,
+        product_name: warning.productName,
+        billable_metric_id: warning.billableMetricId,
+        ...groupValuesToWire(warning),
+        quantity: warning.quantity,
+      };
+    case 'uncounted_events':
+      return {
+        ...common,
+        ...metricToWire(warning),
+        event_count: warning.eventCount,
+        transaction_ids: [...warning.transactionIds],
+      };
+    case 'too_many_lines':
+      return {
+        ...common,
+        product_id: warning.productId,
+        product_name: warning.productName,
+        line_count: warning.lineCount,
+      };
+    case 'metric_not_evaluated':
+      return { ...common, ...metricToWire(warning) };
+    case 'not_computed':
+      return common;
+    default:
+      return unreachable(kind);
+  }
 }
 
-function adviceOn({ productName, pricingGroupValues, interval }: InvoiceWarning): string {
-  const from = formatInstant(interval.start);
-  const to = formatInstant(interval.end);
-  const name = JSON.stringify(productName);
-  if (!hasMembers(pricingGroupValues)) {
-    return `no rate of the rate card covers ${name} from ${from} to ${to}: add a rate for this time`;
-  }
-  const values = Object.entries(pricingGroupValues)
-    .map(([key, value]) => `${key} ${JSON.stringify(value)}`)
-    .join(', ');
-  return (
-    `no rate of the rate card covers ${name} with ${values} from ${from} to ${to}: ` +
-    'add a rate for these values or a rate without group values'
-  );
+function metricToWire({
+  billableMetricId,
+  metricName,
+}: {
+  readonly billableMetricId: string;
+  readonly metricName: string;
+}) {
+  return { billable_metric_id: billableMetricId, billable_metric_name: metricName };
 }
 
 function lateToWire(

@@ -1,0 +1,53 @@
+/** The messages of an invoice's warnings: what is not billed, why, and what to do about it. */
+import { unreachable } from '../../../core/errors.ts';
+import type { InvoiceWarning, UncountedEvents, UnpricedUsage } from '../../../core/invoice.ts';
+import { formatInstant } from '../../../core/time.ts';
+
+export function invoiceAdvice(warning: InvoiceWarning): string {
+  switch (warning.kind) {
+    case 'unpriced_usage':
+      return unpricedAdvice(warning);
+    case 'uncounted_events':
+      return uncountedAdvice(warning);
+    case 'too_many_lines':
+      return (
+        `${JSON.stringify(warning.productName)} has ${warning.lineCount} lines, more than the ` +
+        `${warning.lineCountMax} that one invoice lists, and is not billed on this invoice: remove group keys ` +
+        'of the product that have too many different values, or raise INVOICE_LINES_MAX'
+      );
+    case 'metric_not_evaluated':
+      return (
+        `the usage of ${JSON.stringify(warning.metricName)} could not be computed (${warning.reason}): its ` +
+        'products have no lines here, and the invoice is not issued before it can be computed'
+      );
+    case 'not_computed':
+      return 'this invoice could not be computed: its lines and totals are missing; the log of the service has the reason';
+    default:
+      return unreachable(warning);
+  }
+}
+
+function unpricedAdvice({ productName, pricingGroupValues, interval }: UnpricedUsage): string {
+  const from = formatInstant(interval.start);
+  const to = formatInstant(interval.end);
+  const name = JSON.stringify(productName);
+  const pricing = Object.entries(pricingGroupValues);
+  if (pricing.length === 0) {
+    return `no rate of the rate card covers ${name} from ${from} to ${to}: add a rate for this time`;
+  }
+  const values = pricing.map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(', ');
+  return (
+    `no rate of the rate card covers ${name} with ${values} from ${from} to ${to}: ` +
+    'add a rate for these values or a rate without group values'
+  );
+}
+
+function uncountedAdvice({ metricName, eventCount, transactionIds }: UncountedEvents): string {
+  const [first = ''] = transactionIds;
+  const events = eventCount === 1 ? `event ${JSON.stringify(first)} is` : `${eventCount} events are`;
+  return (
+    `${events} not counted by ${JSON.stringify(metricName)}, because the metric cannot be computed with ` +
+    `${eventCount === 1 ? 'it' : 'them'}: a number has too many digits; correct what sends such events, and send ` +
+    'their usage again under new transaction ids'
+  );
+}

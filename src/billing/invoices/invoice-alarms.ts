@@ -1,0 +1,66 @@
+/** Tells operators of invoices with usage that is neither billed nor free: in the log, and in figures. */
+
+import type { Logger } from 'pino';
+import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
+import { formatInstant } from '../../core/time.ts';
+
+export interface InvoiceAlarms {
+  /** An invoice was computed, as a draft or to be issued. */
+  computed(invoice: Invoice, warnings: readonly InvoiceWarning[]): void;
+  /** A draft could not be computed. */
+  notComputed(invoiceId: string, error: unknown): void;
+  /** How many warnings were found since the start, by code. A warning counts once for each invoice. */
+  stats(): ReadonlyMap<InvoiceWarning['kind'], number>;
+}
+
+/** Usage without a rate is a matter of the catalogue, and its warnings are many. */
+const TOLD = ['uncounted_events', 'too_many_lines', 'metric_not_evaluated', 'not_computed'] as const;
+type ToldKind = (typeof TOLD)[number];
+
+/** Drafts are computed whenever they are read. Beyond so many warnings, the oldest are told again. */
+const REMEMBERED_MAX = 10_000;
+
+export function createInvoiceAlarms(log: Logger): InvoiceAlarms {
+  const counts = new Map<ToldKind, number>(TOLD.map((kind) => [kind, 0]));
+  const known = new Set<string>();
+
+  function isNew(kind: ToldKind, ...parts: readonly unknown[]): boolean {
+    const key = JSON.stringify([kind, ...parts]);
+    if (known.has(key)) return false;
+    const [oldest] = known;
+    if (known.size >= REMEMBERED_MAX && oldest !== undefined) known.delete(oldest);
+    known.add(key);
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    return true;
+  }
+
+  return {
+    computed({ id, customerId, contractId, period }, warnings) {
+      for (const warning of warnings) {
+        if (warning.kind === 'unpriced_usage') continue;
+        const { kind, interval: _, ...details } = warning;
+        if (!isNew(kind, id, details)) continue;
+        log.warn(
+          {
+            ...{ invoice_id: id, customer_id: customerId, contract_id: contractId },
+            ...{ period_start: formatInstant(period.start), warning: kind, details: shortened(details) },
+          },
+          'an invoice leaves out usage that cannot be counted or listed',
+        );
+      }
+    },
+    notComputed(invoiceId, error) {
+      if (!isNew('not_computed', invoiceId)) return;
+      log.error({ err: error, invoice_id: invoiceId }, 'a draft cannot be computed');
+    },
+    stats: () => counts,
+  };
+}
+
+/** Keeps the log record readable. */
+const LOGGED_IDS_MAX = 10;
+
+function shortened(details: object): object {
+  if (!('transactionIds' in details) || !Array.isArray(details.transactionIds)) return details;
+  return { ...details, transactionIds: details.transactionIds.slice(0, LOGGED_IDS_MAX) };
+}

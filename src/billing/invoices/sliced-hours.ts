@@ -1,0 +1,64 @@
+/**
+ * The hours of the lines of an invoice whose usage is too large for memory: computed again slice by slice, when the
+ * lines and so their positions are known.
+ */
+import { sum } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import { lineIdParts, rateKeys } from '../../rating/invoice/rate-usage.ts';
+import type { RatedLine, UsageLine, UsageRatingInput, WindowAmount } from '../../rating/types.ts';
+import { convertedWindows, createUnitWindows } from '../../rating/usage/cpu-conversion.ts';
+import { meteredUsage, type SlicedAnswer } from './usage-slices.ts';
+
+/** The hours of one line of an invoice. */
+export interface LineHours {
+  /** Position of the line on the invoice. */
+  readonly position: number;
+  readonly hours: readonly WindowAmount[];
+}
+
+/**
+ * The hours of all lines, each line once, in no order. `input` has the hours as boundaries. Throws if the hours of a
+ * line do not add up to it, because events were removed since it was computed.
+ */
+export async function* slicedHours(
+  lines: readonly RatedLine[],
+  input: UsageRatingInput,
+  parts: AsyncIterable<{
+    readonly groupKeys: readonly string[];
+    readonly answers: readonly SlicedAnswer[];
+  }>,
+): AsyncGenerator<readonly LineHours[], void, undefined> {
+  const positions = new Map<string, number>();
+  for (const [position, line] of lines.entries()) {
+    if (line.type === 'usage') positions.set(lineKeyOf(line), position);
+  }
+  const units = createUnitWindows(input.fiatCreditTypeId);
+  for await (const { groupKeys, answers } of parts) {
+    const usage = meteredUsage(answers);
+    const rated = rateKeys({ ...input, usage }, groupKeys).flatMap((product) => product.lines);
+    const own = rated.flatMap((line) => {
+      const position = positions.get(lineKeyOf(line));
+      return position === undefined ? [] : [{ position, line }];
+    });
+    for (const { position, line } of own) assertAddsUp(lines[position], line.windows);
+    units.add(own.map(({ line }) => line));
+    yield own.map(({ position, line }) => ({ position, hours: line.windows }));
+  }
+  yield lines.flatMap((line, position) => {
+    if (line.type === 'usage') return [];
+    const hours = convertedWindows(units.of(line.convertedCreditTypeId), line.unitPrice);
+    assertAddsUp(line, hours);
+    return [{ position, hours }];
+  });
+}
+
+function lineKeyOf(line: UsageLine): string {
+  return JSON.stringify(lineIdParts(line));
+}
+
+function assertAddsUp(line: RatedLine | undefined, windows: readonly WindowAmount[]): void {
+  const isSame =
+    line?.quantity.eq(sum(windows.map(({ quantity }) => quantity))) === true &&
+    line.total.eq(sum(windows.map(({ total }) => total)));
+  assert(isSame, 'the hours of a line add up to it');
+}
