@@ -106,3 +106,7 @@ SETTINGS ttl_only_drop_parts = 1;
 CREATE TABLE IF NOT EXISTS event_repeats ON CLUSTER 'tallyhouse'
 AS event_repeats_local
 ENGINE = Distributed('tallyhouse', currentDatabase(), event_repeats_local, sipHash64(transaction_id));
+
+-- A part whose rows were all deleted stays, empty, until it is merged: the service notices a part that disappears, and
+-- this one would look like it.
+ALTER TABLE usage_events_local ON CLUSTER 'tallyhouse' MODIFY SETTING remove_empty_parts = 0;

@@ -6,12 +6,13 @@
  */
 
 import { type Service, startService } from './app/service.ts';
+import { StoreFailure } from './app/store-failure.ts';
 import { type Config, ConfigError, loadConfig, processEnvironment } from './config.ts';
 import { MigrationError } from './core/migrations.ts';
 import { EmbeddedClickHouseError } from './embedded/chdb-engine.ts';
 import { DataDirectoryError } from './embedded/data-directory.ts';
 import { EmbeddedPostgresError } from './embedded/postgres-binaries.ts';
-import { createLogger } from './log.ts';
+import { createLogger, type Logger } from './log.ts';
 
 const EXPECTED = [
   ConfigError,
@@ -19,7 +20,11 @@ const EXPECTED = [
   EmbeddedPostgresError,
   EmbeddedClickHouseError,
   MigrationError,
+  StoreFailure,
 ];
+
+/** After 30 s of draining, the rest takes a few seconds. Container managers kill soon after. */
+const STOP_MS_MAX = 42_000;
 
 async function main(): Promise<void> {
   const config = loadConfig(processEnvironment());
@@ -28,11 +33,15 @@ async function main(): Promise<void> {
   const stopRequested = nextSignal();
   const service = await startService(config, log);
   announce(service, config);
-  log.info({ url: service.url, startMs: Math.round(performance.now() - startedAt) }, 'ready');
+  const problems = service.problems();
+  const started = { url: service.url, startMs: Math.round(performance.now() - startedAt) };
+  if (problems.length === 0) log.info(started, 'ready');
+  else log.error({ ...started, problems }, 'not ready');
   const reason = await Promise.race([stopRequested, service.lost.then((why) => ({ why }))]);
   if ('why' in reason) fail(reason.why);
   log.info({ signal: reason.signal }, 'draining');
   exitOnNextSignal();
+  exitAfter(STOP_MS_MAX, log);
   await service.close();
   log.info('stopped');
   process.exit(0);
@@ -50,8 +59,22 @@ function exitOnNextSignal(): void {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
 }
 
+/** Whatever hangs: acknowledged events are on disk, and jobs that were not done are done by the next start. */
+function exitAfter(ms: number, log: Logger): void {
+  const limit = setTimeout(() => {
+    log.error('stopping takes too long: the process ends now');
+    process.exit(1);
+  }, ms);
+  limit.unref();
+}
+
 function announce(service: Service, config: Config): void {
-  const lines = [`tallyhouse is ready at ${service.url}`, `  API reference  ${service.url}/docs`];
+  const problems = service.problems();
+  const lines =
+    problems.length === 0
+      ? [`tallyhouse is ready at ${service.url}`]
+      : [`tallyhouse runs at ${service.url} and is NOT ready:`, ...problems.map((problem) => `  ${problem}`)];
+  lines.push(`  API reference  ${service.url}/docs`);
   if (service.newToken !== null) {
     lines.push(
       `  API token      ${service.newToken}`,

@@ -8,9 +8,12 @@ import {
   ingestMeasures,
   invoiceMeasures,
   jobMeasures,
+  laneMeasures,
+  lossMeasures,
   repeatMeasures,
 } from '../api/http/service-measures.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
+import type { Readiness } from '../api/routes/service/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Config } from '../config.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
@@ -18,12 +21,15 @@ import { createJobRunner } from '../jobs/job-runner.ts';
 import { createServiceClock } from '../jobs/service-clock.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { inLane } from '../metering/client/clickhouse-client.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
-import { createIngest } from '../metering/ingest/ingest.ts';
+import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
+import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
 import type { Database } from '../store/database.ts';
 import { VERSION } from '../version.ts';
 import { type App, createApp } from './http-app.ts';
+import { createPartsWatch, type PartsWatch } from './parts-watch.ts';
 import { applicationRoutes } from './routes.ts';
 
 export interface ApplicationParts {
@@ -41,6 +47,10 @@ export interface Application {
   readonly refuseUnreadable: App['refuseUnreadable'];
   /** The first token, where it was stored just now and the operator has not seen it yet. */
   readonly newToken: string | null;
+  /** What is wrong with the stored data and what to do, a line each; empty when the service is ready. */
+  problems(): readonly string[];
+  /** Takes no further job and resolves when the work in progress has ended. */
+  endJobs(): Promise<void>;
   /** Called when no request is running any more: ends the jobs, writes the last batch. */
   close(): Promise<void>;
 }
@@ -49,28 +59,46 @@ export interface Application {
 const TAIL_INTERVAL_MS = 1_000;
 
 /** Resolves when requests can be answered: the index of known events is built, jobs are running. */
-export async function createApplication(parts: ApplicationParts): Promise<Application> {
-  const { config, log, stores } = parts;
+export async function createApplication(given: ApplicationParts): Promise<Application> {
+  const { config, log, stores } = given;
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
+  const watch = createPartsWatch({
+    db: stores.db,
+    clickhouse: stores.clickhouse,
+    log,
+    cluster: config.clickhouseCluster,
+    isEmbedded: config.clickhouseUrl === undefined,
+  });
+  const parts = {
+    problem: () => watch.problems()[0] ?? null,
+    damaged: (part: DamagedPart) => watch.damaged(part),
+  };
+  const clickhouse = guardParts(stores.clickhouse, parts);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
   const alarms = createInvoiceAlarms(log);
   const invoicing = {
-    clickhouse: stores.clickhouse,
+    clickhouse,
     clock,
     gracePeriodHours,
     alarms,
     ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
   };
+  const finalization = {
+    ...invoicing,
+    db: stores.db,
+    clickhouse: inLane(clickhouse, 'finalization'),
+  };
   const jobs = createJobRunner({
     db: stores.db,
     clock,
     log,
-    kinds: [finalizationJobKind({ ...invoicing, db: stores.db })],
+    kinds: [finalizationJobKind(finalization)],
     ping: stores.ping,
+    isPaused: () => parts.problem() !== null,
   });
-  const repeats = createRepeatLog({ clickhouse: stores.clickhouse });
+  const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
-    clickhouse: stores.clickhouse,
+    clickhouse: inLane(clickhouse, 'ingest'),
     clock,
     windowDays,
     log,
@@ -83,10 +111,11 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
     db: stores.db,
     clock,
     apiToken: config.apiToken,
-    firstToken: parts.firstToken,
+    firstToken: given.firstToken,
   });
-  const { ids } = await ingest.rebuild();
-  log.info({ ids }, 'the index of known events is built');
+  await watch.check();
+  const index = createIndexBuilder({ ingest, watch, log });
+  await index.build();
   const app = createApp({
     version: VERSION,
     log,
@@ -95,35 +124,69 @@ export async function createApplication(parts: ApplicationParts): Promise<Applic
       ...applicationRoutes({ ...invoicing, db: stores.db, windowDays, repeats }),
       ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
     ],
-    ingest: ingest.ingest,
-    readiness: () => readiness(stores),
+    ingest: async (body) => {
+      requireNoLoss(parts);
+      return await ingest.ingest(body);
+    },
+    readiness: () => readiness(stores, watch),
     measures: (registry) => {
       ingestMeasures(registry, () => ingest.stats());
       repeatMeasures(registry, () => repeats.stats());
       jobMeasures(registry, () => jobs.stats(), clock);
       invoiceMeasures(registry, () => alarms.stats());
+      laneMeasures(registry, () => stores.clickhouse.laneFigures());
+      lossMeasures(registry, () => watch.problems().length);
     },
   });
   jobs.start();
+  watch.start(index.build);
   return {
     fetch: app.hono.fetch,
     routes: app.routes,
     refuseUnreadable: app.refuseUnreadable,
     newToken,
+    problems: () => watch.problems(),
+    endJobs: () => jobs.close(),
     async close() {
       await jobs.close();
       await ingest.close();
       await repeats.close();
+      await watch.close();
       await closeMetricReader();
     },
   };
 }
 
-/** The index is built before anything is served, so only the stores can be missing. */
-async function readiness(stores: ApplicationParts['stores']) {
-  const ready = await stores.ping().then(
+/** While nothing is missing, the index is built before anything is served. */
+async function readiness(stores: ApplicationParts['stores'], watch: PartsWatch): Promise<Readiness> {
+  const answer = await stores.ping().then(
     () => true,
     () => false,
   );
-  return { ready, checks: { stores: ready } };
+  // Whoever has restored or accepted sees it at once.
+  if (watch.problems().length > 0) await watch.check().catch(() => undefined);
+  const problems = watch.problems();
+  const isComplete = problems.length === 0;
+  return { ready: answer && isComplete, checks: { stores: answer, data: isComplete }, problems };
+}
+
+/**
+ * Builds the index of known events once. Where stored events cannot be read, it is built when they are restored or
+ * their loss is accepted; until then no event is taken.
+ */
+function createIndexBuilder({ ingest, watch, log }: { ingest: Ingest; watch: PartsWatch; log: Logger }) {
+  let isBuilt = false;
+  return {
+    build: async () => {
+      if (isBuilt) return;
+      try {
+        const { ids } = await ingest.rebuild();
+        isBuilt = true;
+        log.info({ ids }, 'the index of known events is built');
+      } catch (error) {
+        await watch.check();
+        if (watch.problems().length === 0) throw error;
+      }
+    },
+  };
 }

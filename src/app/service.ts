@@ -10,21 +10,26 @@ import { firstToken } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
 import { createApplication } from './application.ts';
+import { drain } from './drain.ts';
 import { startStores } from './stores.ts';
 
 export interface Service {
   readonly url: string;
   /** To be shown to the operator, once; null where there was a token already. */
   readonly newToken: string | null;
+  /** What keeps it from being ready, a line each. */
+  problems(): readonly string[];
   /** Resolves with the reason, on one line, when the service cannot continue. */
   readonly lost: Promise<string>;
-  /** Drains: no new connections, running requests are answered, then everything is closed. */
+  /**
+   * Drains: no new connections, running requests are answered, then everything is closed. Queries that still run
+   * after 30 s are cancelled.
+   */
   close(): Promise<void>;
 }
 
-/** A client that reads its answer slower than this is cut off, so that a shutdown always ends. */
+/** Requests and jobs that take longer are ended when the service stops. */
 const DRAIN_WAIT_MS = 30_000;
-const DRAIN_POLL_MS = 50;
 
 /** Starts everything. When a step fails, the steps before it are undone before this throws. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
@@ -49,8 +54,21 @@ export async function startService(config: Config, log: Logger): Promise<Service
     });
     server.on('clientError', application.refuseUnreadable);
     await listen(server, config);
-    undo.push(() => drain(server));
-    return { url: urlOf(server, config), newToken: application.newToken, lost: stores.lost, close: unwind };
+    undo.push(() =>
+      drain({
+        server,
+        waitMs: DRAIN_WAIT_MS,
+        endJobs: () => application.endJobs(),
+        cancelQueries: () => stores.clickhouse.cancelQueries(),
+      }),
+    );
+    return {
+      url: urlOf(server, config),
+      newToken: application.newToken,
+      problems: () => application.problems(),
+      lost: stores.lost,
+      close: unwind,
+    };
   } catch (error) {
     await unwind();
     throw error;
@@ -65,21 +83,6 @@ async function listen(server: ServerType, config: Pick<Config, 'host' | 'port'>)
       resolve();
     });
   });
-}
-
-/** Stops listening and waits until every running request has its answer. */
-async function drain(server: ServerType): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  if (!('closeIdleConnections' in server)) return await closed;
-  // A kept-alive connection becomes idle with its last answer, and only then can be closed.
-  const poll = setInterval(() => server.closeIdleConnections(), DRAIN_POLL_MS);
-  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_WAIT_MS);
-  server.closeIdleConnections();
-  await closed;
-  clearInterval(poll);
-  clearTimeout(limit);
 }
 
 function urlOf(server: ServerType, config: Pick<Config, 'host' | 'port'>): string {

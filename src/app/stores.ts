@@ -11,6 +11,7 @@ import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
 import { migrateStores } from './migrate-stores.ts';
+import { reached } from './store-failure.ts';
 
 export type StoresConfig = Pick<
   Config,
@@ -72,6 +73,15 @@ async function openPostgres(config: StoresConfig): Promise<Relational> {
       : undefined;
   const connection: PostgresConnection = embedded?.connection ?? { url: config.databaseUrl ?? '' };
   const pool = createDatabase(connection);
+  const { databaseUrl: url } = config;
+  if (url !== undefined) {
+    try {
+      await reached({ store: 'PostgreSQL', variable: 'DATABASE_URL', url }, () => pool.ping());
+    } catch (error) {
+      await pool.close();
+      throw error;
+    }
+  }
   return { connection, pool, lost: endOf(embedded), close: () => closeInOrder(pool, embedded) };
 }
 
@@ -92,7 +102,8 @@ async function openClickHouse(config: StoresConfig): Promise<ClickHouse> {
     return await createEmbeddedClickHouse({ directory, workerThreads: config.workerThreads });
   }
   const server = { url: config.clickhouseUrl, cluster: config.clickhouseCluster };
-  await createRemoteDatabase(server);
+  const where = { store: 'ClickHouse', variable: 'CLICKHOUSE_URL', url: server.url } as const;
+  await reached(where, () => createRemoteDatabase(server));
   return createRemoteClickHouse(server);
 }
 

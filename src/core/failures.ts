@@ -44,7 +44,7 @@ function factsOf(error: unknown, depth: number): FailureFacts {
 }
 
 /** The message of an error, without parameters of statements and without values that it quotes. */
-function failureMessage(error: Error): string {
+export function failureMessage(error: Error): string {
   const query = textOf(error, 'query');
   const message = 'params' in error && query !== undefined ? `Failed query: ${query}` : error.message;
   const quotesValues = textOf(error, 'severity') !== undefined || textOf(error, 'type') !== undefined;

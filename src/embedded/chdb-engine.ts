@@ -76,7 +76,8 @@ async function loadEngine() {
 /**
  * Keeps every path inside the directory, and is named explicitly because the engine would otherwise
  * read a config.xml from wherever the process was started. Half of the memory belongs to the rest of
- * the process; the caches are sized for a machine of a few gigabytes rather than for a server.
+ * the process; the caches are sized for a machine of a few gigabytes rather than for a server. Damaged parts are set
+ * aside however large they are, because the service names each of them and does not start to work without them.
  */
 function engineConfiguration(directory: string): string {
   const path = (name: string) => `${escapeXml(join(directory, name))}/`;
@@ -87,6 +88,10 @@ function engineConfiguration(directory: string): string {
   <max_server_memory_usage_to_ram_ratio>0.5</max_server_memory_usage_to_ram_ratio>
   <mark_cache_size>268435456</mark_cache_size>
   <primary_index_cache_size>268435456</primary_index_cache_size>
+  <merge_tree>
+    <max_suspicious_broken_parts>1000000000</max_suspicious_broken_parts>
+    <max_suspicious_broken_parts_bytes>1000000000000000</max_suspicious_broken_parts_bytes>
+  </merge_tree>
 </clickhouse>
 `;
 }

@@ -1,9 +1,9 @@
 /**
  * ClickHouse inside this process: chDB, reached through `@clickhouse/client` like a server.
  *
- * A connection of the engine runs one query at a time, so there are several, by purpose: a pool for
- * queries, and one each for queries of analysts, inserts, DDL and pings. None waits for another's work.
- * The engine's calls run on Node's worker threads, so the pool leaves some of those free.
+ * A connection of the engine runs one query at a time, so there are several, by purpose: a pool for each lane of
+ * queries, and one connection each for inserts, DDL and pings. None waits for another's work. The engine's calls run
+ * on Node's worker threads, so slow queries leave some of those free.
  *
  * Settings that are sent with a query stick to its connection; therefore only the ones that are meant
  * to stay are set, once, when it is opened. Query connections are read-only for good: whatever text
@@ -12,10 +12,11 @@
 import { availableParallelism } from 'node:os';
 import { ClickHouseError } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
-import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { type ClickHouse, QUERY_LANES, type QueryLane } from '../metering/client/clickhouse.ts';
 import type { BackendSelect, ClickHouseBackend } from '../metering/client/clickhouse-client.ts';
+import { type ConnectionPool, createConnectionPool } from '../metering/client/connection-pool.ts';
+import { createLanes } from '../metering/client/query-lanes.ts';
 import { type EngineConnection, openEngine } from './chdb-engine.ts';
-import { type ConnectionPool, createConnectionPool } from './connection-pool.ts';
 import { isSingleStatement } from './single-statement.ts';
 
 export interface EmbeddedClickHouseOptions {
@@ -37,12 +38,12 @@ interface Slot {
 
 /** Node's own default; `npm start` sets more. */
 const DEFAULT_WORKER_THREADS = 4;
-/** Kept free of queries: one for an insert, one for an analyst, a ping, DDL, or Node's own file work. */
-const RESERVED_WORKER_THREADS = 2;
+/** Kept free of slow queries: for an insert, the reads of ingest, a ping or DDL, and Node's own file work. */
+const RESERVED_WORKER_THREADS = 4;
+/** From this many worker threads on, jobs and analysts have two connections each. */
+const MANY_WORKER_THREADS = 12;
 /** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
-const QUERY_CONNECTIONS_AIM = 4;
-/** An analyst's slow query is ended after seconds; beyond this many waiting queries, new ones are refused. */
-const ANALYSES_WAITING_MAX = 20;
+const REQUEST_CONNECTIONS_AIM = 4;
 /** Parameters travel in the text of the query; a list of 100,000 customer ids is 4 MB. */
 const QUERY_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -67,29 +68,29 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
     return { connection: await open(), parameterNames: new Set(), open };
   };
   const forQueries = [`SET max_query_size = ${QUERY_BYTES_MAX}`, 'SET readonly = 2'];
-  const queryConnections = queryConnectionCount(options.workerThreads ?? DEFAULT_WORKER_THREADS);
-  const slots = await Promise.all([
-    makeSlot(),
-    makeSlot(),
-    makeSlot(...forQueries),
-    makeSlot(...forQueries),
-    ...Array.from({ length: queryConnections }, () => makeSlot(...forQueries)),
-  ]);
-  const [inserts, statements, pings, analyses, ...queries] = slots;
+  const counts = laneConnections(options.workerThreads ?? DEFAULT_WORKER_THREADS);
+  const [inserts, statements, pings] = await Promise.all([makeSlot(), makeSlot(), makeSlot()]);
+  const laneSlots = await slotsOfLanes(counts, () => makeSlot(...forQueries));
   const pools = {
     inserts: createConnectionPool([inserts]),
     statements: createConnectionPool([statements]),
     pings: createConnectionPool([pings]),
-    analysis: createConnectionPool([analyses], ANALYSES_WAITING_MAX),
-    service: createConnectionPool(queries),
   };
+  const lanes = createLanes(laneSlots, {
+    endQueries: () => use(pools.pings, (slot) => command(slot, END_QUERIES)),
+  });
   return {
-    select: (query) => use(pools[query.lane], (slot) => select(slot, query)),
+    select: (query) =>
+      lanes.run(query, (pool, customer) => use(pool, (slot) => select(slot, query), customer)),
     command: (sql) => use(pools.statements, (slot) => command(slot, sql)),
     insertRows: (insert) => use(pools.inserts, (slot) => insertRows(slot, database, insert)),
     ping: () => use(pools.pings, (slot) => command(slot, 'SELECT 1')),
+    laneFigures: lanes.figures,
+    cancelQueries: lanes.cancel,
     close: async () => {
+      await lanes.drain();
       await Promise.all(Object.values(pools).map((pool) => pool.drain()));
+      const slots = [inserts, statements, pings, ...Object.values(laneSlots).flat()];
       await Promise.all(slots.map((slot) => slot.connection.client.close()));
       await engine.close();
     },
@@ -100,7 +101,11 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
  * Works with a free connection, and replaces it when the work fails, because the partial output of a failed query
  * stays on its connection and would be prepended to the result of the next query.
  */
-async function use<T>(pool: ConnectionPool<Slot>, work: (slot: Slot) => Promise<T>): Promise<T> {
+async function use<T>(
+  pool: ConnectionPool<Slot>,
+  work: (slot: Slot) => Promise<T>,
+  customer?: string,
+): Promise<T> {
   return await pool.withConnection(async (slot) => {
     try {
       return await work(slot);
@@ -111,14 +116,33 @@ async function use<T>(pool: ConnectionPool<Slot>, work: (slot: Slot) => Promise<
       await spoiled.client.close();
       throw withEngineCode(error);
     }
-  });
+  }, customer);
 }
 
-/** How many queries run side by side with this many worker threads. */
-export function queryConnectionCount(workerThreads: number): number {
-  const aim = Math.max(QUERY_CONNECTIONS_AIM, availableParallelism());
-  return Math.max(1, Math.min(aim, workerThreads - RESERVED_WORKER_THREADS));
+/** How many queries of each lane run side by side with this many worker threads. */
+export function laneConnections(workerThreads: number): Record<QueryLane, number> {
+  const few = workerThreads < MANY_WORKER_THREADS ? 1 : 2;
+  const aim = Math.max(REQUEST_CONNECTIONS_AIM, availableParallelism());
+  const room = workerThreads - RESERVED_WORKER_THREADS - 2 * few;
+  const requests = Math.max(1, Math.min(aim, room));
+  return { requests, finalization: few, analysis: few, verification: 1, ingest: 1 };
 }
+
+async function slotsOfLanes(
+  counts: Readonly<Record<QueryLane, number>>,
+  makeSlot: () => Promise<Slot>,
+): Promise<Record<QueryLane, Slot[]>> {
+  const lanes = await Promise.all(
+    QUERY_LANES.map(async (lane) => {
+      const slots = await Promise.all(Array.from({ length: counts[lane] }, makeSlot));
+      return [lane, slots] as const;
+    }),
+  );
+  return Object.fromEntries(lanes) as Record<QueryLane, Slot[]>;
+}
+
+/** All of this database; an insert is not a SELECT and goes on. */
+const END_QUERIES = "KILL QUERY WHERE query_kind = 'Select' AND current_database = currentDatabase() ASYNC";
 
 async function select(slot: Slot, query: BackendSelect): Promise<AsyncIterable<unknown>> {
   const { sql, params } = query;

@@ -7,7 +7,7 @@
  * this process is killed. docs/operations.md says how to reach it with psql.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { lstat, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,7 +22,7 @@ import {
   POSTGRES_USER,
   preparePlace,
 } from './postgres-cluster.ts';
-import { isPostgresRunning, readPostmaster } from './postmaster-file.ts';
+import { isPostgresRunning, type Postmaster, readPostmaster } from './postmaster-file.ts';
 
 export interface EmbeddedPostgres {
   readonly connection: PostgresConnection;
@@ -98,7 +98,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const home = await preparePlace(options.directory, account);
   const dataDir = join(home, 'data');
   await ensureCluster(binaries, home, dataDir, account);
-  await waitForOldServer(dataDir);
+  await waitForOldServer(options.directory, dataDir);
   const socketDir = await makeSocketDirectory(home, account);
   const settings = { ...SETTINGS, ...options.settings, unix_socket_directories: socketDir };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -137,20 +137,38 @@ export async function runningPostgres(directory: string): Promise<PostgresConnec
 }
 
 /** A server whose process was killed a moment ago may still be writing its last checkpoint. */
-async function waitForOldServer(dataDir: string): Promise<void> {
+async function waitForOldServer(directory: string, dataDir: string): Promise<void> {
   const giveUpAt = Date.now() + OLD_SERVER_WAIT_MS;
   for (;;) {
     const postmaster = await readPostmaster(dataDir);
     if (postmaster === null) return;
     if (!(await isPostgresRunning(postmaster.pid))) break;
+    await refuseCopy(dataDir, postmaster);
     if (Date.now() > giveUpAt) {
-      throw new EmbeddedPostgresError(`a PostgreSQL (pid ${postmaster.pid}) already serves ${dataDir}`);
+      const line = `a PostgreSQL (pid ${postmaster.pid}) already serves ${dataDir}`;
+      // As root, the files may be elsewhere; a copy of DATA_DIR then has the link, and not the files.
+      const link = `, to which ${directory} is a link: copy what it points to as well (cp -aL), into a DATA_DIR of its own`;
+      throw new EmbeddedPostgresError((await isLink(directory)) ? `${line}${link}` : line);
     }
     await delay(POLL_MS);
   }
   // Its process is gone or is something else by now. PostgreSQL itself would refuse to start while any
   // process, whichever, has that number.
   await rm(join(dataDir, 'postmaster.pid'), { force: true });
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return (await lstat(path)).isSymbolicLink();
+}
+
+/** Files that are copied while a server writes them belong to different moments. */
+async function refuseCopy(dataDir: string, { pid, dataDir: served }: Postmaster): Promise<void> {
+  const [here, there] = await Promise.all([realpath(dataDir), realpath(served).catch(() => served)]);
+  if (here === there) return;
+  throw new EmbeddedPostgresError(
+    `${dataDir} is a copy of ${served}, made while PostgreSQL (pid ${pid}) was writing there, and may be inconsistent; ` +
+      `stop that service before copying. Of an atomic snapshot, remove ${join(dataDir, 'postmaster.pid')} and start again`,
+  );
 }
 
 async function waitUntilReady(

@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 
 export interface Postmaster {
   readonly pid: number;
+  /** The data directory that it serves. That of another one, where the file has been copied from there. */
+  readonly dataDir: string;
   readonly socketDir: string;
   readonly isReady: boolean;
 }
@@ -21,7 +23,7 @@ export async function readPostmaster(dataDir: string): Promise<Postmaster | null
   const lines = text.split('\n').map((line) => line.trim());
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
-  return { pid, socketDir: lines[4] ?? '', isReady: lines[7] === 'ready' };
+  return { pid, dataDir: lines[1] ?? '', socketDir: lines[4] ?? '', isReady: lines[7] === 'ready' };
 }
 
 /** True when process `pid` is a PostgreSQL that still runs (an exited one not yet reaped does not count). */

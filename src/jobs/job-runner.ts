@@ -60,9 +60,11 @@ interface Deps {
   readonly kinds: readonly JobKind[];
   /** Rejects when a store does not answer. */
   ping(): Promise<unknown>;
+  /** While true, no job runs; one that is running and fails is as it was before. */
+  isPaused?(): boolean;
 }
 
-export function createJobRunner({ db, clock, log, kinds, ping }: Deps): JobRunner {
+export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => false }: Deps): JobRunner {
   const names = kinds.map(({ kind }) => kind);
   const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
   let queue: readonly QueueFigures[] = [];
@@ -72,7 +74,7 @@ export function createJobRunner({ db, clock, log, kinds, ping }: Deps): JobRunne
     db,
     log,
     kinds,
-    isClosed: () => closed,
+    isClosed: () => closed || isPaused(),
     storesAnswer: () => answersInTime(ping),
     count: (kind, { done, failed }) => {
       const before = counts.get(kind) ?? { done: 0, failed: 0 };

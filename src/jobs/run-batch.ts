@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { Refusal } from '../core/errors.ts';
+import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
 import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-claims.ts';
@@ -129,6 +130,8 @@ async function afterFailure(
   preparation: number,
 ): Promise<JobCounts> {
   const { deps } = batch;
+  // The service stops, and has cancelled what the work was waiting for: the jobs are as they were before.
+  if (deps.isClosed()) return NONE;
   if (!(await deps.storesAnswer())) {
     deps.log.warn({ err: error, kind: batch.kind.kind, jobs: jobs.length }, 'a store does not answer');
     throw new Refusal('unavailable', 'a store does not answer: try again later');
@@ -158,7 +161,7 @@ async function postpone({ deps, kind }: Batch, job: Job, error: unknown): Promis
 /** For database errors, the message of PostgreSQL: the message around it contains the whole statement. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  return failureMessage(error.cause instanceof Error ? error.cause : error);
 }
 
 function chunksOf(jobs: readonly Job[], size: number): (readonly Job[])[] {

@@ -1,6 +1,8 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, readFile, symlink } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { type Program, runCommand, runProgram } from '../support/child-process.ts';
@@ -177,6 +179,53 @@ describe('the process', () => {
     expect(await program.ended).toBe(1);
     expect(program.stderr()).toBe(`tallyhouse: ${line}\n`);
   });
+
+  test.each([
+    [
+      { DATABASE_URL: 'postgres://me:s3cret@127.0.0.1:1/x' },
+      'PostgreSQL of DATABASE_URL (127.0.0.1:1) does not answer: connection refused',
+    ],
+    [
+      { CLICKHOUSE_URL: 'http://me:s3cret@127.0.0.1:1/x' },
+      'ClickHouse of CLICKHOUSE_URL (127.0.0.1:1) does not answer: connection refused',
+    ],
+  ])('says in one line which store does not answer: %o', async (env, line) => {
+    const program = start(env);
+    expect(await program.ended).toBe(1);
+    expect(program.stderr()).toBe(`tallyhouse: ${line}\n`);
+  });
+
+  test('says of a copy of a running data directory that it is one', async () => {
+    // PostgreSQL, which root runs under another account, can get there.
+    await chmod(dirname(dirname(dataDir)), 0o755);
+    await ready(start());
+    expect(await startOnCopy()).toContain(
+      `${dataDir}-copy/postgres/data is a copy of ${dataDir}/postgres/data, made while PostgreSQL`,
+    );
+  });
+
+  test('says of a copy that only has a link to the files of PostgreSQL where they are', async () => {
+    await chmod(dirname(dirname(dataDir)), 0o755);
+    const elsewhere = await mkdtemp(join(dirname(dataDir), 'elsewhere-'));
+    await chmod(elsewhere, 0o777);
+    await mkdir(dataDir);
+    await symlink(join(elsewhere, 'postgres'), join(dataDir, 'postgres'));
+    await mkdir(join(elsewhere, 'postgres'), { mode: 0o777 });
+    await chmod(join(elsewhere, 'postgres'), 0o777);
+    await ready(start());
+    expect(await startOnCopy()).toContain(`to which ${dataDir}-copy/postgres is a link`);
+  });
+
+  /** The one line in which a start on a copy of the data directory is refused. */
+  async function startOnCopy(): Promise<string> {
+    const copy = `${dataDir}-copy`;
+    await promisify(execFile)('cp', ['-a', dataDir, copy]);
+    const program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: copy });
+    started.push(program);
+    const code = await program.ended;
+    const isOneLine = /^tallyhouse: [^\n]*\n$/.test(program.stderr());
+    return code === 1 && isOneLine ? program.stderr() : `${code}, ${program.stderr()}`;
+  }
 
   test('says in one line that its port is taken, and leaves nothing running', async () => {
     const first = start();

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
-import { queryConnectionCount } from '../../src/embedded/chdb.ts';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { laneConnections } from '../../src/embedded/chdb.ts';
+import type { ClickHouse, QueryLane } from '../../src/metering/client/clickhouse.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const anything = z.unknown();
 const SLOW = 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)';
 /** Fails until all query connections are busy; runs on the connection for DDL. */
-const ALL_RUNNING = `SELECT throwIf(count() < 2) FROM system.processes WHERE query LIKE 'SELECT sum(sipHash64%'`;
+const ALL_RUNNING = `SELECT throwIf(count() < 3) FROM system.processes WHERE query LIKE 'SELECT sum(sipHash64%'`;
 
 let directory: string;
 let clickhouse: ClickHouse;
@@ -36,11 +36,14 @@ afterAll(() => clickhouse.close());
 const insert = (rows: string) =>
   clickhouse.insertRows({ table: 'numbers_seen', columns: ['n'], rows: Buffer.from(rows) });
 
+function slowQuery(lane: QueryLane, customer?: string): Promise<unknown> {
+  const settings = { max_execution_time: 60, max_threads: 1 };
+  return clickhouse.query({ sql: SLOW, settings, schema: anything, lane, customer });
+}
+
 describe('the embedded ClickHouse', () => {
   test('takes inserts, pings and DDL while every query connection is busy', async () => {
-    const slow = Array.from({ length: queryConnectionCount(4) }, () =>
-      clickhouse.query({ sql: SLOW, settings: { max_execution_time: 60, max_threads: 1 }, schema: anything }),
-    );
+    const slow = [slowQuery('requests'), slowQuery('finalization'), slowQuery('analysis')];
     let ended = 0;
     for (const query of slow) query.catch(() => {}).finally(() => ended++);
     const allRunning = clickhouse.command.bind(null, ALL_RUNNING);
@@ -109,10 +112,45 @@ describe('the embedded ClickHouse', () => {
   });
 });
 
-test.each([
-  [4, 2],
-  [3, 1],
-  [1, 1],
-])('with %i worker threads the queries use at most %i', (workerThreads, connections) => {
-  expect(queryConnectionCount(workerThreads)).toBe(connections);
+describe('an embedded ClickHouse with many worker threads', () => {
+  beforeAll(async () => {
+    await clickhouse.close();
+    clickhouse = await createEmbeddedClickHouse({ directory, workerThreads: 16 });
+  });
+
+  const runningAndWaiting = (lane: QueryLane) => clickhouse.laneFigures().get(lane);
+
+  test('answers one customer while the slow queries of another wait for each other', async () => {
+    const slow = [
+      slowQuery('requests', 'slow'),
+      slowQuery('requests', 'slow'),
+      slowQuery('requests', 'slow'),
+    ];
+    for (const query of slow) query.catch(() => {});
+    expect(runningAndWaiting('requests')).toEqual({ running: 1, waiting: 2 });
+    const rows = await clickhouse.query({ sql: 'SELECT 1 AS a', schema: anything, customer: 'quick' });
+    expect(rows).toEqual([{ a: 1 }]);
+    expect(runningAndWaiting('requests')).toEqual({ running: 1, waiting: 2 });
+    const refused = slow.map((query) => expect(query).rejects.toMatchObject({ kind: 'unavailable' }));
+    const startedAt = performance.now();
+    await clickhouse.cancelQueries();
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    await Promise.all(refused);
+  });
+
+  test('still inserts after its queries were cancelled, takes no more of them, and opens again', async () => {
+    await insert('[200]\n');
+    const after = clickhouse.query({ sql: 'SELECT 1', schema: anything });
+    await expect(after).rejects.toMatchObject({ kind: 'unavailable' });
+    await clickhouse.close();
+    clickhouse = await createEmbeddedClickHouse({ directory });
+    const sql = 'SELECT n FROM numbers_seen WHERE n = 200';
+    expect(await clickhouse.query({ sql, schema: anything })).toEqual([{ n: '200' }]);
+  });
+});
+
+test.each([1, 4, 8, 16])('slow queries leave some of %i worker threads free', (workerThreads) => {
+  const { requests, finalization, analysis } = laneConnections(workerThreads);
+  expect(Math.min(requests, finalization, analysis)).toBeGreaterThan(0);
+  expect(requests + finalization + analysis).toBeLessThan(Math.max(4, workerThreads));
 });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import type { ClickHouse, QueryLane } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 
 /** What a request said, as a ClickHouse server reads it. */
@@ -176,6 +176,37 @@ test('more hand-written queries than may wait are refused, and others are not', 
   await expect.poll(() => heard.length).toBe(5);
   release();
   await Promise.all([...analyses, service]);
+});
+
+test('one customer’s slow queries wait for each other, and no other lane or customer waits for them', async () => {
+  const release = holdAnswers();
+  const ask = (lane: QueryLane, customer: string) =>
+    clickhouse.queryBytes({ sql: `SELECT '${lane} ${customer}' FORMAT TSV`, lane, customer });
+  const slow = Array.from({ length: 8 }, () => ask('requests', 'slow'));
+  await expect.poll(() => heard.length).toBe(3);
+  const others = [ask('requests', 'quick'), ask('finalization', 'slow'), ask('verification', 'slow')];
+  await expect.poll(() => heard.length).toBe(6);
+  expect(clickhouse.laneFigures().get('requests')).toEqual({ running: 4, waiting: 5 });
+  release();
+  await Promise.all([...slow, ...others]);
+});
+
+test('queries are cancelled by closing their connections, which ClickHouse is told to heed', async () => {
+  const other = createRemoteClickHouse({ url });
+  const release = holdAnswers();
+  const query = other.queryBytes({ sql: 'SELECT 1 FORMAT TSV' });
+  const refused = expect(query).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect.poll(() => heard.length).toBe(1);
+  await other.cancelQueries();
+  await refused;
+  expect(heard[0]?.url.get('cancel_http_readonly_queries_on_client_close')).toBe('1');
+  await expect(other.queryBytes({ sql: 'SELECT 1 FORMAT TSV' })).rejects.toMatchObject({
+    kind: 'unavailable',
+  });
+  release();
+  await other.insertRows({ table: 't', columns: ['a'], rows: Buffer.from('[1]\n') });
+  expect(heard.at(-1)?.body).toBe('[1]\n');
+  await other.close();
 });
 
 test('a failure carries the code of ClickHouse, and a ping that fails rejects', async () => {

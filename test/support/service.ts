@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { type Application, createApplication } from '../../src/app/application.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database, PostgresConnection } from '../../src/store/database.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestClickHouse, createTestDatabase } from './stores.ts';
 
@@ -25,6 +25,7 @@ export interface TestService {
   readonly api: ApiClient;
   readonly routes: Application['routes'];
   readonly db: Database;
+  readonly connection: PostgresConnection;
   readonly clickhouse: ClickHouse;
   /** Moves the sandbox clock and waits until everything that fell due is done. */
   moveClock(to: string | Instant): Promise<void>;
@@ -70,6 +71,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     api,
     routes: application.routes,
     db: database.db,
+    connection: database.connection,
     clickhouse,
     async moveClock(to) {
       const now = typeof to === 'number' ? formatInstant(to) : to;

@@ -5,6 +5,8 @@ import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { JobStats } from '../../jobs/job-runner.ts';
 import type { JobCounts } from '../../jobs/run-batch.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { PoolFigures } from '../../metering/client/connection-pool.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { Ingest } from '../../metering/ingest/ingest.ts';
 import { registerCounter, registerGauge } from './metrics.ts';
@@ -79,6 +81,33 @@ export function invoiceMeasures(registry: Registry, stats: () => ReturnType<Invo
     help: 'Warnings of drafts and issued invoices, each counted once: usage that cannot be counted or listed.',
     label: 'code',
     values: stats,
+  });
+}
+
+/** Losses of stored events (docs/operations.md). */
+export function lossMeasures(registry: Registry, open: () => number): void {
+  registerGauge(registry, {
+    name: 'tallyhouse_event_store_losses_open',
+    help: 'Damaged or missing parts of ClickHouse that are neither restored nor accepted; the service is not ready.',
+    value: open,
+  });
+}
+
+/** Queries to ClickHouse by lane (docs/scaling.md). */
+export function laneMeasures(registry: Registry, figures: ClickHouse['laneFigures']): void {
+  const byLane = (of: (figures: PoolFigures) => number) => ({
+    label: 'lane',
+    values: () => new Map([...figures()].map(([lane, one]) => [lane, of(one)])),
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_clickhouse_queries_running',
+    help: 'Queries to ClickHouse that run.',
+    ...byLane(({ running }) => running),
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_clickhouse_queries_waiting',
+    help: 'Queries that wait for a connection of their lane, or for the share of their customer.',
+    ...byLane(({ waiting }) => waiting),
   });
 }
 

@@ -1,14 +1,16 @@
 /**
- * Measures the rows of a page of batch usage: one query per metric, whatever the number of customers.
+ * Measures the rows of a page of batch usage: one query per streaming metric, one per customer and SQL metric.
  * Kinds of metric part here.
  */
 import type { Decimal } from '../../core/decimal.ts';
-import { assert, unreachable } from '../../core/errors.ts';
+import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import {
+  readPresentRefs,
   readUsageBatch,
   type UsageBatchGrouping,
   type UsageBatchWindow,
@@ -46,27 +48,43 @@ export interface MeasuredRow {
 const VALUES_PER_QUERY_MAX = 1_000_000;
 /** Half of the connections at least stay free for others. */
 const QUERIES_AT_ONCE = 2;
+/** Customers whose SQL metrics are evaluated side by side; one customer's are evaluated one after the other. */
+const CUSTOMERS_AT_ONCE = 4;
 
-/** A row for every window of the runs, in their order. Throws a `too_large` refusal where one query is. */
+export interface MeasuredRuns {
+  /** A row for every window of the first runs, in their order. */
+  readonly rows: readonly MeasuredRow[];
+  /** Whether these are all runs, or the time was over before. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Measures runs in their order until all are measured or `timeMs` is over; the first one in any case. A run that
+ * fails ends the rows before it, unless it is the first: then its refusal is thrown.
+ */
 export async function measureRuns(
   clickhouse: ClickHouse,
   request: MeasureRequest,
   runs: readonly BatchRun[],
-): Promise<MeasuredRow[]> {
+  timeMs: number,
+): Promise<MeasuredRuns> {
+  const endsAt = performance.now() + timeMs;
   const { lengthMs } = request.windows;
   const measured = new Map<string, UsageBatchWindow>();
-  const metrics = [...groupItems(runs, ({ metricId }) => metricId)];
-  for (let from = 0; from < metrics.length; from += QUERIES_AT_ONCE) {
-    const some = metrics.slice(from, from + QUERIES_AT_ONCE);
-    await Promise.all(
-      some.map(async ([metricId, ofMetric]) => {
-        for (const window of await measureMetric(clickhouse, request, metricId, ofMetric)) {
-          measured.set(rowKey(window.customerId, metricId, window.start), window);
-        }
-      }),
-    );
-  }
-  return runs.flatMap((run) => {
+  const keep = (metricId: string, windows: readonly UsageBatchWindow[]) => {
+    for (const window of windows) measured.set(rowKey(window.customerId, metricId, window.start), window);
+  };
+  const isSql = ({ metricId }: BatchRun) => askedMetric(request, metricId).metric.kind === 'sql';
+  await measureStreaming(
+    clickhouse,
+    request,
+    runs.filter((run) => !isSql(run)),
+    keep,
+  );
+  const left = await measureSqlRuns(clickhouse, request, runs.filter(isSql), { keep, endsAt });
+  const firstLeft = runs.findIndex((run) => left.has(run));
+  const shown = firstLeft < 0 ? runs : runs.slice(0, firstLeft);
+  const rows = shown.flatMap((run) => {
     const { metric, groupBy } = askedMetric(request, run.metricId);
     return windowStarts(run, request.windows).map((start): MeasuredRow => {
       const window = measured.get(rowKey(run.customerId, run.metricId, start));
@@ -79,6 +97,96 @@ export async function measureRuns(
       };
     });
   });
+  return { rows, isComplete: firstLeft < 0 };
+}
+
+type Keep = (metricId: string, windows: readonly UsageBatchWindow[]) => void;
+
+/** One query for each metric, whatever the number of customers. */
+async function measureStreaming(
+  clickhouse: ClickHouse,
+  request: MeasureRequest,
+  runs: readonly BatchRun[],
+  keep: Keep,
+): Promise<void> {
+  const metrics = [...groupItems(runs, ({ metricId }) => metricId)];
+  for (let from = 0; from < metrics.length; from += QUERIES_AT_ONCE) {
+    const some = metrics.slice(from, from + QUERIES_AT_ONCE);
+    await Promise.all(
+      some.map(async ([metricId, ofMetric]) => {
+        keep(metricId, await measureStreamingMetric(clickhouse, request, metricId, ofMetric));
+      }),
+    );
+  }
+}
+
+/**
+ * A query for each customer and metric, several customers side by side. Returns the runs that were not measured.
+ * Customers without events share one evaluation of each metric, because a query over no events may still have a row.
+ */
+async function measureSqlRuns(
+  clickhouse: ClickHouse,
+  request: MeasureRequest,
+  runs: readonly BatchRun[],
+  { keep, endsAt }: { readonly keep: Keep; readonly endsAt: number },
+): Promise<ReadonlySet<BatchRun>> {
+  const left = new Set(runs);
+  if (runs.length === 0) return left;
+  const present = await presentRefs(clickhouse, request, runs);
+  const verified = new Set<string>();
+  const ofNobody = new Map<string, Promise<UsageBatchWindow[]>>();
+  const measure = async (run: BatchRun): Promise<UsageBatchWindow[]> => {
+    const { customerId } = run;
+    const refs = request.refs.get(customerId) ?? [];
+    if (refs.some((ref) => present.has(ref)))
+      return await measureSqlRun(clickhouse, { ...request, verified }, run, { customerId, refs });
+    const key = rowKey(run.metricId, String(run.interval.end), run.interval.start);
+    const shared =
+      ofNobody.get(key) ?? measureSqlRun(clickhouse, { ...request, verified }, run, { customerId, refs: [] });
+    ofNobody.set(key, shared);
+    return (await shared).map((window) => ({ ...window, customerId }));
+  };
+  const waiting = [...groupItems(runs, ({ customerId }) => customerId).values()];
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      for (const run of next) {
+        if (run !== runs[0] && performance.now() > endsAt) return;
+        try {
+          keep(run.metricId, await measure(run));
+        } catch (error) {
+          if (run === runs[0] || !(error instanceof Refusal)) throw error;
+          // The rows end here; the next page begins with this run.
+          waiting.length = 0;
+          return;
+        }
+        left.delete(run);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CUSTOMERS_AT_ONCE }, worker));
+  return left;
+}
+
+/** The references of the customers that have events at all. */
+async function presentRefs(
+  clickhouse: ClickHouse,
+  { refs, windows }: MeasureRequest,
+  runs: readonly BatchRun[],
+): Promise<ReadonlySet<string>> {
+  const all = [...new Set(runs.flatMap(({ customerId }) => refs.get(customerId) ?? []))];
+  return new Set(await readPresentRefs(clickhouse, all, windows.range));
+}
+
+async function measureSqlRun(
+  clickhouse: ClickHouse,
+  { metrics, windowSize, ingestedUpTo, verified }: MeasureRequest & { readonly verified: Set<string> },
+  { metricId, interval: range }: BatchRun,
+  customer: UsageOwner,
+): Promise<UsageBatchWindow[]> {
+  const asked = metrics.get(metricId);
+  assert(asked?.metric.kind === 'sql', 'a run of a SQL metric');
+  const batch = { metric: asked.metric, groupBy: asked.groupBy, windowSize, range, ingestedUpTo, verified };
+  return await measureSqlMetric(clickhouse, batch, customer);
 }
 
 function rowKey(customerId: string, metricId: string, start: number): string {
@@ -100,7 +208,7 @@ function groupsOf(
 }
 
 /** All runs of one metric at once; what their common interval covers beyond them is measured in vain. */
-async function measureMetric(
+async function measureStreamingMetric(
   clickhouse: ClickHouse,
   request: MeasureRequest,
   metricId: string,
@@ -108,29 +216,18 @@ async function measureMetric(
 ): Promise<UsageBatchWindow[]> {
   const { refs, windowSize, ingestedUpTo } = request;
   const { metric, groupBy } = askedMetric(request, metricId);
+  assert(metric.kind === 'streaming', 'runs of a streaming metric');
   const range = {
     start: Math.min(...runs.map(({ interval }) => interval.start)),
     end: Math.max(...runs.map(({ interval }) => interval.end)),
   };
-  const customers = runs.map(({ customerId }) => ({ customerId, refs: refs.get(customerId) ?? [] }));
-  switch (metric.kind) {
-    case 'streaming':
-      return await readUsageBatch(clickhouse, {
-        metric,
-        customers,
-        range,
-        windowSize,
-        groupBy,
-        ingestedUpTo,
-        rowsMax: VALUES_PER_QUERY_MAX,
-      });
-    case 'sql':
-      return await measureSqlMetric(
-        clickhouse,
-        { metric, groupBy, windowSize, range, ingestedUpTo },
-        customers,
-      );
-    default:
-      return unreachable(metric);
-  }
+  return await readUsageBatch(clickhouse, {
+    metric,
+    customers: runs.map(({ customerId }) => ({ customerId, refs: refs.get(customerId) ?? [] })),
+    range,
+    windowSize,
+    groupBy,
+    ingestedUpTo,
+    rowsMax: VALUES_PER_QUERY_MAX,
+  });
 }

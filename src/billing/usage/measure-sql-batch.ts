@@ -24,20 +24,12 @@ interface SqlBatch {
   readonly range: Interval;
   /** What all queries see, epoch microseconds; null: each what is there when it runs. */
   readonly ingestedUpTo: string | null;
+  /** Texts of statements that were verified already. A metric has the same for all customers. */
+  readonly verified: Set<string>;
 }
 
-/** The windows in which the query has a row; by group where a group key is asked for. */
+/** The windows of a customer in which the query has a row; by group where a group key is asked for. */
 export async function measureSqlMetric(
-  clickhouse: ClickHouse,
-  batch: SqlBatch,
-  customers: readonly UsageOwner[],
-): Promise<UsageBatchWindow[]> {
-  const windows: UsageBatchWindow[] = [];
-  for (const customer of customers) windows.push(...(await measureCustomer(clickhouse, batch, customer)));
-  return windows;
-}
-
-async function measureCustomer(
   clickhouse: ClickHouse,
   batch: SqlBatch,
   { customerId, refs }: UsageOwner,
@@ -65,7 +57,7 @@ function groupsOf(rows: readonly UsageGroupRow[], groupBy: UsageBatchGrouping | 
 
 async function allRows(
   clickhouse: ClickHouse,
-  { metric, windowSize, range, ingestedUpTo }: SqlBatch,
+  { metric, windowSize, range, ingestedUpTo, verified }: SqlBatch,
   refs: readonly string[],
   groupBy: UsageBatchGrouping | null,
 ): Promise<UsageGroupRow[]> {
@@ -77,6 +69,7 @@ async function allRows(
     range,
     windowSize,
     ingestedUpTo,
+    verified,
     groupKey: groupBy === null ? null : [groupBy.key],
     groupFilters: groupBy === null || groupBy.values === null ? {} : { [groupBy.key]: groupBy.values },
     limit: ROWS_PER_QUERY,

@@ -29,7 +29,9 @@ interface Deps {
 export const BATCH_ROWS_PER_PAGE = 5_000;
 /** Group values of a page. A single row may have more: the groups of a row are never split. */
 const GROUPS_PER_PAGE = 50_000;
-/** How much smaller the next try is when a page is more than one query may return. */
+/** A page that takes longer ends with what is measured by then. SQL metrics are one query per customer. */
+const PAGE_MS_MAX = 10_000;
+/** How much smaller the next try is when a page is more than one query may return, or takes too long. */
 const SHRINK = 10;
 
 /** Where the next page goes on, and the moment that all pages show. */
@@ -60,7 +62,11 @@ export interface UsageBatchInput extends PageRequest<UsageBatchCursor> {
 export type UsageBatchPage = Page<MeasuredRow, UsageBatchCursor>;
 
 /** Refuses an unknown customer or metric (`not_found`), and an unsound request (`invalid`). */
-export async function usageBatch(deps: Deps, input: UsageBatchInput): Promise<UsageBatchPage> {
+export async function usageBatch(
+  deps: Deps,
+  input: UsageBatchInput,
+  pageMsMax: number = PAGE_MS_MAX,
+): Promise<UsageBatchPage> {
   const { windowSize, range, after } = input;
   checkUsageRange(windowSize, range);
   const windows = { range, lengthMs: windowLength(windowSize) ?? range.end - range.start };
@@ -69,7 +75,7 @@ export async function usageBatch(deps: Deps, input: UsageBatchInput): Promise<Us
   const rowsMax = rowsOfPage(input);
   const customerIds = await askedCustomers(deps, input, metrics.size * rowCount(range, windows), rowsMax);
   const stretch = nextStretch(customerIds, [...metrics.keys()], windows, after, rowsMax);
-  return await pageOf(deps, input, { metrics, windows }, stretch);
+  return await pageOf(deps, input, { metrics, windows, pageMsMax }, stretch);
 }
 
 function checkPosition({ range, lengthMs }: BatchWindows, after: UsageBatchCursor | null): void {
@@ -142,26 +148,37 @@ async function askedCustomers(
 async function pageOf(
   deps: Deps,
   input: UsageBatchInput,
-  asked: { readonly metrics: ReadonlyMap<string, AskedMetric>; readonly windows: BatchWindows },
+  asked: {
+    readonly metrics: ReadonlyMap<string, AskedMetric>;
+    readonly windows: BatchWindows;
+    readonly pageMsMax: number;
+  },
   stretch: BatchStretch,
 ): Promise<UsageBatchPage> {
-  const { metrics, windows } = asked;
+  const { metrics, windows, pageMsMax } = asked;
   const refs = await customerRefs(deps.db, [...new Set(stretch.runs.map(({ customerId }) => customerId))]);
-  const mayBeCut = stretch.hasMore || [...metrics.values()].some(({ groupBy }) => groupBy !== null);
+  const mayBeCut =
+    stretch.hasMore ||
+    [...metrics.values()].some(({ metric, groupBy }) => metric.kind === 'sql' || groupBy !== null);
   const ingestedUpTo = input.after?.ingestedUpTo ?? (mayBeCut ? await watermark(deps, input) : null);
   const request = { metrics, windows, refs, windowSize: input.windowSize, ingestedUpTo };
   let { runs, hasMore } = stretch;
   for (;;) {
     try {
-      const rows = await measureRuns(deps.clickhouse, request, runs);
-      return cutPage(rows, hasMore, ingestedUpTo);
+      const { rows, isComplete } = await measureRuns(deps.clickhouse, request, runs, pageMsMax);
+      return cutPage(rows, hasMore || !isComplete, ingestedUpTo);
     } catch (error) {
       const rows = runs.reduce((total, { interval }) => total + rowCount(interval, windows), 0);
-      if (!(error instanceof Refusal && error.kind === 'too_large') || rows <= 1) throw error;
+      if (!isTooMuch(error) || rows <= 1) throw error;
       runs = firstRows(runs, windows, Math.ceil(rows / SHRINK));
       hasMore = true;
     }
   }
+}
+
+/** More than one query may return, or more than one may take. */
+function isTooMuch(error: unknown): boolean {
+  return error instanceof Refusal && (error.kind === 'too_large' || error.path[0] === 'sql');
 }
 
 async function watermark({ db, clickhouse }: Deps, { customerIds, range }: UsageBatchInput): Promise<string> {

@@ -11,6 +11,7 @@ export interface BackendSelect {
   readonly sql: string;
   readonly params: QueryParams;
   readonly lane: QueryLane;
+  readonly customer: string | undefined;
   /** The parameters as a SET statement before the query, for an engine without separate parameters. */
   parameterStatement(): string;
 }
@@ -22,6 +23,8 @@ export interface ClickHouseBackend {
   command(sql: string): Promise<void>;
   insertRows: ClickHouse['insertRows'];
   ping(): Promise<void>;
+  laneFigures: ClickHouse['laneFigures'];
+  cancelQueries(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -44,29 +47,50 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
       params,
       settings,
       lane,
+      customer,
       schema,
     }: SelectStatement & { schema: z.ZodType<Row> }) => {
       const clause = settingsClause({ ...DEFAULT_SETTINGS, ...settings, ...ROW_SETTINGS });
       // On its own line, so that it is not part of a comment at the end of the query.
-      const bytes = await select(backend, `${sql}\nFORMAT JSONEachRow\n${clause}`, params, lane);
+      const bytes = await select(backend, `${sql}\nFORMAT JSONEachRow\n${clause}`, {
+        params,
+        lane,
+        customer,
+      });
       return z.array(schema).parse(JSON.parse(bytes.toString('utf8')));
     },
-    queryBytes: async ({ sql, params, settings, lane }) =>
-      await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, params, lane),
+    queryBytes: async ({ sql, settings, ...about }) =>
+      await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, about),
     command: (sql) => backend.command(sql),
     insertRows: (insert) => backend.insertRows(insert),
     ping: () => backend.ping(),
+    laneFigures: () => backend.laneFigures(),
+    cancelQueries: () => backend.cancelQueries(),
     close: () => backend.close(),
   };
+}
+
+/** The same ClickHouse, with another lane for all queries that name none. */
+export function inLane(clickhouse: ClickHouse, lane: QueryLane): ClickHouse {
+  return {
+    ...clickhouse,
+    query: (query) => clickhouse.query({ lane, ...query }),
+    queryBytes: (query) => clickhouse.queryBytes({ lane, ...query }),
+  };
+}
+
+interface AboutSelect {
+  readonly params?: QueryParams | undefined;
+  readonly lane?: QueryLane | undefined;
+  readonly customer?: string | undefined;
 }
 
 async function select(
   backend: ClickHouseBackend,
   sql: string,
-  params: QueryParams = {},
-  lane: QueryLane = 'service',
+  { params = {}, lane = 'requests', customer }: AboutSelect,
 ): Promise<Buffer> {
-  const query = { sql, params, lane, parameterStatement: () => parameterStatement(params) };
+  const query = { sql, params, lane, customer, parameterStatement: () => parameterStatement(params) };
   const result = await backend.select(query);
   const chunks: Buffer[] = [];
   for await (const chunk of result) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));

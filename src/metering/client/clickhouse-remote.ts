@@ -1,16 +1,16 @@
 /**
  * ClickHouse behind a URL: one node, or a cluster behind any of its nodes.
  *
- * Two HTTP clients: one for the service, and one with few connections for queries written by users. Statements are
- * sent with the settings that their kind needs (`cluster-settings.ts`).
+ * An HTTP client for each lane of queries, and one for inserts, DDL and pings. Statements are sent with the settings
+ * that their kind needs (`cluster-settings.ts`).
  */
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { assert, Refusal } from '../../core/errors.ts';
-import type { ClickHouse, QueryLane } from './clickhouse.ts';
+import { assert } from '../../core/errors.ts';
+import { type ClickHouse, QUERY_LANES, type QueryLane } from './clickhouse.ts';
 import { type BackendSelect, createClickHouse } from './clickhouse-client.ts';
 import { serverFailure } from './clickhouse-error.ts';
 import { parameterForm } from './clickhouse-parameters.ts';
@@ -21,12 +21,21 @@ import {
   CLUSTER_SELECT_SETTINGS,
 } from './cluster-settings.ts';
 import { inPieces } from './parameter-pieces.ts';
+import { createLanes } from './query-lanes.ts';
 
 /** Longer than any query may run, so that the server's own limit applies first, with a clear error. */
 const REQUEST_TIMEOUT_MS = 660_000;
-const CONNECTIONS_MAX: Readonly<Record<QueryLane, number>> = { service: 16, analysis: 4 };
-/** An analyst's slow query is ended after seconds; beyond this many waiting queries, new ones are refused. */
-const ANALYSES_WAITING_MAX = 20;
+/** The first statement to a server. On a cluster it waits 10 s for nodes that are down. */
+const FIRST_ANSWER_MS_MAX = 30_000;
+const LANE_CONNECTIONS: Readonly<Record<QueryLane, number>> = {
+  requests: 12,
+  finalization: 6,
+  analysis: 4,
+  verification: 2,
+  ingest: 4,
+};
+/** For inserts, DDL and pings. */
+const WRITE_CONNECTIONS = 8;
 
 export interface RemoteClickHouseOptions {
   /** The contents of CLICKHOUSE_URL; `clickhouse-url.ts` describes them. */
@@ -41,46 +50,72 @@ interface Request {
   readonly query: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly body?: { readonly bytes: Buffer | string; readonly type?: string };
+  readonly signal?: AbortSignal;
 }
 
 /** Opens a server; nothing is sent before the first statement. */
 export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickHouse {
   const address = parseClickHouseUrl(options.url);
   const settings = statementSettings(address, options.cluster !== undefined);
-  const clients: Readonly<Record<QueryLane, ClickHouseClient>> = {
-    service: openClient(address.url, address.database, CONNECTIONS_MAX.service),
-    analysis: openClient(address.analysisUrl, address.database, CONNECTIONS_MAX.analysis),
-  };
-  let analyses = 0;
-  const select = async (query: BackendSelect): Promise<Readable> =>
-    await send(clients[query.lane], { ...selectRequest(query), settings: settings.select });
-  return createClickHouse({
-    select: async (query) => {
-      if (query.lane === 'service') return await select(query);
-      if (analyses >= CONNECTIONS_MAX.analysis + ANALYSES_WAITING_MAX) {
-        throw new Refusal('overloaded', 'too many queries are waiting, try again later');
-      }
-      analyses += 1;
-      try {
-        return await select(query);
-      } finally {
-        analyses -= 1;
-      }
+  const clients = laneClients(address);
+  const writer = openClient(address.url, address.database, WRITE_CONNECTIONS);
+  const running = new Set<AbortController>();
+  const lanes = createLanes(laneSlots(clients), {
+    // The server ends a query whose connection is closed (`cancel_http_readonly_queries_on_client_close`).
+    endQueries: async () => {
+      for (const controller of running) controller.abort();
     },
-    command: (query) => run(clients.service, { query, settings: settings.command }),
+  });
+  const select = async (client: ClickHouseClient, query: BackendSelect): Promise<Readable> => {
+    const controller = new AbortController();
+    running.add(controller);
+    try {
+      const { signal } = controller;
+      return await send(client, { ...selectRequest(query), settings: settings.select, signal });
+    } finally {
+      running.delete(controller);
+    }
+  };
+  return createClickHouse({
+    select: (query) =>
+      lanes.run(query, (pool, customer) => pool.withConnection((client) => select(client, query), customer)),
+    command: (query) => run(writer, { query, settings: settings.command }),
     insertRows: async ({ table, columns, rows }) => {
       for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
       const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT JSONCompactEachRow`;
-      await run(clients.service, { query, settings: settings.insert, body: { bytes: rows } });
+      await run(writer, { query, settings: settings.insert, body: { bytes: rows } });
     },
     ping: async () => {
-      const result = await clients.service.ping({ select: true });
+      const result = await writer.ping({ select: true });
       if (!result.success) throw result.error;
     },
+    laneFigures: lanes.figures,
+    cancelQueries: lanes.cancel,
     close: async () => {
-      await Promise.all(Object.values(clients).map((client) => client.close()));
+      await Promise.all([writer, ...Object.values(clients)].map((client) => client.close()));
     },
   });
+}
+
+function laneClients(address: ClickHouseAddress): Record<QueryLane, ClickHouseClient> {
+  const open = (lane: QueryLane, url = address.url) =>
+    openClient(url, address.database, LANE_CONNECTIONS[lane]);
+  return {
+    requests: open('requests'),
+    finalization: open('finalization'),
+    analysis: open('analysis', address.analysisUrl),
+    verification: open('verification', address.analysisUrl),
+    ingest: open('ingest'),
+  };
+}
+
+/** The client of a lane once for each of its connections. */
+function laneSlots(clients: Readonly<Record<QueryLane, ClickHouseClient>>) {
+  const slots = QUERY_LANES.map((lane) => {
+    const client = clients[lane];
+    return [lane, Array.from({ length: LANE_CONNECTIONS[lane] }, () => client)] as const;
+  });
+  return Object.fromEntries(slots) as Record<QueryLane, ClickHouseClient[]>;
 }
 
 /** Creates the database that the URL names, so that an empty server is enough. */
@@ -93,6 +128,7 @@ export async function createRemoteDatabase(options: RemoteClickHouseOptions): Pr
     await run(client, {
       query: `CREATE DATABASE IF NOT EXISTS \`${address.database}\`${onCluster}`,
       settings,
+      signal: AbortSignal.timeout(FIRST_ANSWER_MS_MAX),
     });
   } finally {
     await client.close();
@@ -117,7 +153,13 @@ function openClient(url: string, database: string | undefined, connections: numb
 function statementSettings({ settings }: ClickHouseAddress, isCluster: boolean) {
   const always = { wait_end_of_query: '1' };
   return {
-    select: { ...(isCluster ? CLUSTER_SELECT_SETTINGS : {}), ...settings, ...always, readonly: '2' },
+    select: {
+      ...(isCluster ? CLUSTER_SELECT_SETTINGS : {}),
+      cancel_http_readonly_queries_on_client_close: '1',
+      ...settings,
+      ...always,
+      readonly: '2',
+    },
     insert: { async_insert: '0', ...(isCluster ? CLUSTER_INSERT_SETTINGS : {}), ...settings, ...always },
     command: { ...(isCluster ? CLUSTER_COMMAND_SETTINGS : {}), ...settings, ...always },
   };
@@ -141,12 +183,13 @@ async function run(client: ClickHouseClient, request: Request): Promise<void> {
 }
 
 /** Throws `ClickHouseError` where the server refuses, and what the client throws where there is no answer. */
-async function send(client: ClickHouseClient, { query, settings, body }: Request): Promise<Readable> {
+async function send(client: ClickHouseClient, { query, settings, body, signal }: Request): Promise<Readable> {
   const result = await client.exec({
     query,
     clickhouse_settings: settings,
     // The client would read the error itself, and cut it.
     ignore_error_response: true,
+    ...(signal === undefined ? {} : { abort_signal: signal }),
     ...(body === undefined ? {} : { values: Readable.from([body.bytes], { objectMode: false }) }),
     ...(body?.type === undefined ? {} : { http_headers: { 'Content-Type': body.type } }),
   });

@@ -6,15 +6,21 @@
  * `ClickHouseError` of `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
  */
 import type { z } from 'zod';
+import type { PoolFigures } from './connection-pool.ts';
 
 export type QueryParams = Readonly<Record<string, unknown>>;
 export type QuerySettings = Readonly<Record<string, string | number>>;
 
 /**
- * Which connections a query takes. `analysis` is for queries written by users: they have few connections of their
- * own, so that slow ones delay only each other.
+ * Which connections a query takes. Slow queries delay only those of their own lane:
+ * - `requests`: drafts, breakdowns, usage and events that somebody asks for;
+ * - `finalization`: what invoices are computed from by jobs;
+ * - `analysis`: SQL metrics that are created or tried out, and their usage;
+ * - `verification`: the parse trees of statements that are about to run, milliseconds each;
+ * - `ingest`: ids of known events, and the service's own checks.
  */
-export type QueryLane = 'service' | 'analysis';
+export const QUERY_LANES = ['requests', 'finalization', 'analysis', 'verification', 'ingest'] as const;
+export type QueryLane = (typeof QUERY_LANES)[number];
 
 /** A SELECT: its text, the values of its `{name:Type}` placeholders and its own limits. */
 export interface SelectStatement {
@@ -22,8 +28,10 @@ export interface SelectStatement {
   readonly params?: QueryParams;
   /** Put into the query's own SETTINGS clause, over the defaults (`max_execution_time` among them). */
   readonly settings?: QuerySettings;
-  /** Default: `service`. */
+  /** Default: `requests`. */
   readonly lane?: QueryLane;
+  /** Whose usage it reads, where that is one customer's: it then takes a limited share of the lane. */
+  readonly customer?: string | undefined;
 }
 
 export interface ClickHouse {
@@ -46,6 +54,13 @@ export interface ClickHouse {
     readonly rows: Buffer;
   }): Promise<void>;
   ping(): Promise<void>;
+  /** Queries of each lane at this moment. */
+  laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
+  /**
+   * Ends the queries that run and refuses those that wait, and all later ones, as `unavailable`. Inserts, which may
+   * hold acknowledged events, still work. Resolves when no query runs any more.
+   */
+  cancelQueries(): Promise<void>;
   /** Waits for what is running, then lets go of the engine. */
   close(): Promise<void>;
 }

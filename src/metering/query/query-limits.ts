@@ -7,7 +7,8 @@ import { Refusal } from '../../core/errors.ts';
 import type { ClickHouse, QueryLane, QuerySettings } from '../client/clickhouse.ts';
 
 export interface QueryLimits {
-  readonly lane: QueryLane;
+  /** Null: that of the caller. */
+  readonly lane: QueryLane | null;
   readonly executionSeconds: number;
   readonly memoryBytes: number;
   readonly rowsRead: number;
@@ -78,7 +79,7 @@ export function forAnalysis(clickhouse: ClickHouse): ClickHouse {
     query: async (query) => {
       const settings = { ...query.settings, ...limitSettings(limits) };
       try {
-        return await clickhouse.query({ ...query, lane: limits.lane, settings });
+        return await clickhouse.query({ ...query, lane: 'analysis', settings });
       } catch (error) {
         const refuse = (problem: string) => new Refusal('invalid', problem);
         throw error instanceof ClickHouseError ? (limitRefusal(error, limits, refuse) ?? error) : error;

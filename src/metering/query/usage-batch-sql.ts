@@ -77,6 +77,19 @@ export function compileBatchWatermark(refs: readonly string[] | null, range: Int
   return { sql, parameters };
 }
 
+/** Which of these references have events in the range, as rows `ref`. */
+export function compilePresentRefs(refs: readonly string[], range: Interval): CompiledQuery {
+  const parameters = createParameters();
+  const sql = renderStatement({
+    definitions: [],
+    columns: ['customer_ref AS ref'],
+    from: 'usage_events',
+    conditions: scopeConditions(parameters, refs, range),
+    groupBy: ['customer_ref'],
+  });
+  return { sql, parameters };
+}
+
 /** The group of an event, null where it is none of those that are wanted. */
 function groupSql(parameters: Parameters, metric: StreamingMetric, groupBy: UsageBatchGrouping): string {
   const { key, values } = groupBy;

@@ -2,12 +2,18 @@
  * Usage of one metric for many customers in windows, for `POST /v1/usage`: every window is aggregated on
  * its own, in one query whatever the number of customers. Windows without a matching event are absent.
  */
+import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
 import type { Decimal } from '../../core/decimal.ts';
-import { assert } from '../../core/errors.ts';
+import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { compileBatchWatermark, compileUsageBatch, type UsageBatchQuery } from './usage-batch-sql.ts';
+import {
+  compileBatchWatermark,
+  compilePresentRefs,
+  compileUsageBatch,
+  type UsageBatchQuery,
+} from './usage-batch-sql.ts';
 import { queryUsage } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
 
@@ -26,18 +32,14 @@ export interface UsageBatchWindow {
   readonly groups: ReadonlyMap<string, Decimal>;
 }
 
-/** The windows in which something matched, in no order. */
+/** The windows in which something matched, in no order. A query that takes too long is refused as `too_large`. */
 export async function readUsageBatch(
   clickhouse: ClickHouse,
   request: UsageBatchRequest,
 ): Promise<UsageBatchWindow[]> {
   const customers = request.customers.filter(({ refs }) => refs.length > 0);
   if (customers.length === 0) return [];
-  const rows = await queryUsage(clickhouse, request.metric, {
-    ...compileUsageBatch({ ...request, customers }),
-    schema: batchRow,
-    rowsMax: request.rowsMax,
-  });
+  const rows = await queryBatch(clickhouse, { ...request, customers });
   const groups = new Map<string, Map<string, Decimal>>();
   for (const row of rows.filter(isGroup).sort((a, b) => byteOrder(a.row_group, b.row_group))) {
     const window = groups.get(windowKey(row)) ?? new Map<string, Decimal>();
@@ -58,6 +60,17 @@ export async function readUsageBatch(
     });
 }
 
+async function queryBatch(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
+  const { metric, rowsMax } = request;
+  try {
+    return await queryUsage(clickhouse, metric, { ...compileUsageBatch(request), schema: batchRow, rowsMax });
+  } catch (error) {
+    if (!(error instanceof ClickHouseError) || error.type !== 'TIMEOUT_EXCEEDED') throw error;
+    const problem = `usage of metric "${metric.name}" takes too long; ask for a shorter time or fewer customers`;
+    throw new Refusal('too_large', problem);
+  }
+}
+
 /**
  * The last moment of ingestion among the events of these customers (null: of all) in the range, in epoch
  * microseconds; '0' where there is none. Counts events of every type: a cut through time, not a value.
@@ -70,6 +83,21 @@ export async function readBatchWatermark(
   const { sql, parameters } = compileBatchWatermark(refs, range);
   const [row] = await clickhouse.query({ sql, params: parameters.values(), schema: watermarkRow });
   return row?.ingested_up_to ?? '0';
+}
+
+/** Those of the references that events in the range have, of whatever type. */
+export async function readPresentRefs(
+  clickhouse: ClickHouse,
+  refs: readonly string[],
+  range: Interval,
+): Promise<string[]> {
+  const { sql, parameters } = compilePresentRefs(refs, range);
+  const rows = await clickhouse.query({
+    sql,
+    params: parameters.values(),
+    schema: z.object({ ref: z.string() }),
+  });
+  return rows.map(({ ref }) => ref);
 }
 
 const batchRow = z.object({

@@ -177,7 +177,11 @@ type GroupRow = z.infer<typeof groupRow>;
 
 async function queryGroups(clickhouse: ClickHouse, query: GroupsQuery): Promise<GroupRow[]> {
   if (query.refs.length === 0) return [];
-  return await queryUsage(clickhouse, query.metric, { ...compileUsageGroups(query), schema: groupRow });
+  return await queryUsage(clickhouse, query.metric, {
+    ...compileUsageGroups(query),
+    schema: groupRow,
+    customer: query.refs[0],
+  });
 }
 
 const watermarkRow = z.object({ ingested_up_to: z.string() });
@@ -191,6 +195,7 @@ async function readWatermark(
   const [row] = await queryUsage(clickhouse, metric, {
     ...compileWatermark(refs, range),
     schema: watermarkRow,
+    customer: refs[0],
   });
   return row?.ingested_up_to ?? '0';
 }

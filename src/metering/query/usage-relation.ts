@@ -75,13 +75,24 @@ export async function queryUsage<Row>(
     readonly groupsMax?: number | null;
     /** Longer than the default, for an invoice that has to be computed. */
     readonly executionSeconds?: number;
+    /** Whose usage it is, where it is one customer's. */
+    readonly customer?: string | undefined;
   },
 ): Promise<Row[]> {
-  const { sql, parameters, schema, rowsMax = USAGE_ROWS_MAX, groupsMax = null, executionSeconds } = query;
+  const {
+    sql,
+    parameters,
+    schema,
+    rowsMax = USAGE_ROWS_MAX,
+    groupsMax = null,
+    executionSeconds,
+    customer,
+  } = query;
   try {
     return await clickhouse.query({
       sql,
       params: parameters.values(),
+      customer,
       schema,
       settings: {
         do_not_merge_across_partitions_select_final: 1,

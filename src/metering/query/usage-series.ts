@@ -37,13 +37,13 @@ export async function readUsageSeries(
   const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
   // UNIQUE groups by values before it counts them in windows.
   const groupsMax = metric.aggregation === 'UNIQUE' ? null : rowsMax;
-  const executionSeconds = BILLING_EXECUTION_SECONDS;
   const lines = await queryUsage(clickhouse, metric, {
     sql,
     parameters,
     schema: lineRow,
     groupsMax,
-    executionSeconds,
+    executionSeconds: BILLING_EXECUTION_SECONDS,
+    customer: owners.length === 1 ? owners[0]?.customerId : undefined,
   });
   if (lines.reduce((sum, line) => sum + line.window_values.length, 0) > rowsMax) {
     throw tooManyValues(metric, rowsMax);

@@ -43,7 +43,11 @@ async function readCounted(
     return await evaluate(null);
   } catch (error) {
     if (isOverflow(error))
-      return await withoutSome(createStatementRunner(clickhouse, limits), request, evaluate);
+      return await withoutSome(
+        createStatementRunner(clickhouse, limits, request.customers[0]?.customerId),
+        request,
+        evaluate,
+      );
     // It may need more time or memory than it is given. Other metrics are not concerned.
     if (error instanceof Refusal && error.kind === 'invalid') {
       return { series: [], uncounted: null, problem: error };

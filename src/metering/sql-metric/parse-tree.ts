@@ -55,6 +55,7 @@ export async function verifyStatement(
   const rows = await clickhouse.query({
     sql: `SELECT explain FROM (EXPLAIN AST ${sql})`,
     params: withoutContent(params),
+    lane: 'verification',
     schema: z.object({ explain: z.string() }),
   });
   verifyTree(readTree(rows.map(({ explain }) => explain)));

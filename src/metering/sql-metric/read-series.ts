@@ -69,11 +69,12 @@ export async function readSqlSeries(
     isHourAligned(period.start) && isHourAligned(period.end),
     'a billing period starts and ends on the hour',
   );
-  const runner = createStatementRunner(clickhouse, limits);
+  const verified = new Set<string>();
   const result = new Map<string, UsageSeries[]>();
   for (const { customerId, refs } of customers) {
     assert(!result.has(customerId), 'no customer is asked for twice');
     const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo, leftOut };
+    const runner = createStatementRunner(clickhouse, limits, customerId, verified);
     result.set(customerId, await readCustomer(runner, request, scope));
   }
   return result;

@@ -40,6 +40,8 @@ export interface SqlUsageRequest extends Omit<UsageGroupsRequest, 'metric'> {
   readonly ingestedUpTo?: string | null;
   /** For refusals; a query that is tried out has none. */
   readonly metricName?: string;
+  /** Texts of statements that were verified already; those of this request are added. */
+  readonly verified?: Set<string>;
 }
 
 /**
@@ -55,7 +57,7 @@ export async function readSqlUsage(
 ): Promise<UsageGroupsPage> {
   const { cursor } = request;
   if (cursor !== null) requireFittingCursor(request, cursor);
-  const runner = createStatementRunner(clickhouse, limits);
+  const runner = createStatementRunner(clickhouse, limits, request.refs[0], request.verified);
   const names = [...(request.groupKey ?? [])].sort();
   const columns = outputColumns(request.metric, names);
   const ingestedUpTo = request.ingestedUpTo ?? cursor?.ingestedUpTo ?? (await readWatermark(runner, request));

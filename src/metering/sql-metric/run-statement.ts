@@ -26,7 +26,7 @@ export const DEFINITION_LIMITS: QueryLimits = {
 
 /** An invoice has to be computed, if slowly: these only keep a query from taking the machine along. */
 export const BILLING_LIMITS: QueryLimits = {
-  lane: 'service',
+  lane: null,
   executionSeconds: BILLING_EXECUTION_SECONDS,
   memoryBytes: 4 * GIBIBYTE,
   rowsRead: 10_000_000_000,
@@ -53,14 +53,20 @@ export interface StatementRunner {
   runQuery(statement: CompiledStatement): Promise<StatementRow[]>;
 }
 
-export function createStatementRunner(clickhouse: ClickHouse, limits: QueryLimits): StatementRunner {
-  const verified = new Set<string>();
+/** Runs the statements of one customer, or of none (`undefined`). */
+export function createStatementRunner(
+  clickhouse: ClickHouse,
+  limits: QueryLimits,
+  customer: string | undefined,
+  verified: Set<string> = new Set(),
+): StatementRunner {
+  const lane = limits.lane === null ? {} : { lane: limits.lane };
   const run = async <Row>({ sql, parameters }: CompiledStatement, schema: z.ZodType<Row>): Promise<Row[]> => {
     const params = parameters.values();
     try {
       if (!verified.has(sql)) await verifyStatement(clickhouse, sql, params);
       verified.add(sql);
-      return await clickhouse.query({ sql, params, schema, lane: limits.lane, settings: settingsOf(limits) });
+      return await clickhouse.query({ sql, params, schema, ...lane, customer, settings: settingsOf(limits) });
     } catch (error) {
       throw error instanceof ClickHouseError ? (refusalOf(error, limits) ?? error) : error;
     }
@@ -91,7 +97,7 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
       return refuse('the query is too complicated');
     case 'TOO_MANY_ROWS_OR_BYTES':
       // Usage of an invoice that is too much for one answer is read in parts.
-      if (limits.lane === 'service') return new Refusal('too_large', `more than ${limits.resultRows} values`);
+      if (limits.lane === null) return new Refusal('too_large', `more than ${limits.resultRows} values`);
       return limitRefusal(error, limits, refuse);
     default:
       if (error.message.includes('Query tree is too big')) return refuse('the query is too complicated');

@@ -35,7 +35,7 @@ export async function closeMetricReader(): Promise<void> {
  */
 export async function checkSqlMetric(clickhouse: ClickHouse, sql: string): Promise<CheckedSqlMetric> {
   const metric = await loadSqlMetric(sql);
-  const runner = createStatementRunner(clickhouse, DEFINITION_LIMITS);
+  const runner = createStatementRunner(clickhouse, DEFINITION_LIMITS, undefined);
   for (const statement of compileAll(metric)) await runner.runQuery(statement);
   return metric;
 }

@@ -12,6 +12,8 @@ import { type RouteDefinition, route } from '../../http/route.ts';
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: Readonly<Record<string, boolean>>;
+  /** What is wrong and what to do, a line each. */
+  readonly problems?: readonly string[];
 }
 
 export interface ServiceDeps {
@@ -55,7 +57,7 @@ function readinessRoute(deps: ServiceDeps): RouteDefinition {
     path: '/readyz',
     operationId: 'readiness',
     summary: 'Can it take requests?',
-    description: '200 when both stores answer and the index of known events is built, else 503.',
+    description: '200 when both stores answer and no stored event is missing, else 503 with what to do.',
     tags: TAGS,
     scope: 'public',
     errors: [503],
@@ -65,9 +67,13 @@ function readinessRoute(deps: ServiceDeps): RouteDefinition {
       const readiness = await deps.readiness();
       if (readiness.ready) return { status: 'ready' as const, checks: { ...readiness.checks } };
       const missing = Object.keys(readiness.checks).filter((name) => readiness.checks[name] === false);
-      throw new Refusal('unavailable', `Not ready: ${missing.join(', ')}`, {
-        details: { checks: readiness.checks },
-      });
+      throw new Refusal(
+        'unavailable',
+        [`Not ready: ${missing.join(', ')}`, ...(readiness.problems ?? [])].join('. '),
+        {
+          details: { checks: readiness.checks },
+        },
+      );
     },
   });
 }

@@ -109,6 +109,7 @@ describe('the OpenAPI document', () => {
       '409',
       '413',
       '500',
+      '503',
     ]);
     expect(operation?.security).toEqual([{ token: [] }]);
   });

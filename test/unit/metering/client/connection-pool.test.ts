@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createConnectionPool } from '../../../src/embedded/connection-pool.ts';
+import { createConnectionPool } from '../../../../src/metering/client/connection-pool.ts';
 
 /** A piece of work that ends when told to. */
 function work() {
@@ -61,5 +61,43 @@ describe('a connection pool', () => {
     await expect(pool.withConnection(async () => {})).rejects.toMatchObject({ kind: 'overloaded' });
     blocker.finish();
     await Promise.all(accepted);
+  });
+
+  test('lets the work of one customer wait for itself, while others take the free connections', async () => {
+    const pool = createConnectionPool(['a', 'b', 'c'], { customerMax: 1 });
+    const blocker = work();
+    const slow = Array.from({ length: 3 }, () => pool.withConnection(() => blocker.done, 'slow'));
+    await pool.withConnection(async () => {}, 'quick');
+    await pool.withConnection(async () => {});
+    expect(pool.figures()).toEqual({ running: 1, waiting: 2 });
+    blocker.finish();
+    await Promise.all(slow);
+    expect(pool.figures()).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test('leaves room to wait for others when one customer has many queries waiting', async () => {
+    const pool = createConnectionPool(['only'], { waitingMax: 4 });
+    const blocker = work();
+    const use = () => blocker.done;
+    const slow = Array.from({ length: 3 }, () => pool.withConnection(use, 'slow'));
+    await expect(pool.withConnection(use, 'slow')).rejects.toMatchObject({ kind: 'overloaded' });
+    const others = ['one', 'two'].map((customer) => pool.withConnection(use, customer));
+    await expect(pool.withConnection(use, 'three')).rejects.toMatchObject({ kind: 'overloaded' });
+    blocker.finish();
+    await Promise.all([...slow, ...others]);
+  });
+
+  test('refuses all who wait when it is told to, and finishes what runs', async () => {
+    const pool = createConnectionPool(['only']);
+    const blocker = work();
+    const running = pool.withConnection(() => blocker.done.then(() => 'done'));
+    const waiting = pool.withConnection(async () => {});
+    pool.refuse();
+    await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(pool.withConnection(async () => {})).rejects.toMatchObject({ kind: 'unavailable' });
+    const drained = Promise.all([pool.drain(), pool.drain()]);
+    blocker.finish();
+    expect(await running).toBe('done');
+    expect(await drained).toEqual([undefined, undefined]);
   });
 });

@@ -1,0 +1,52 @@
+/**
+ * The end of the service's work when it stops: running requests and jobs get a fixed time, then the queries that
+ * they still wait for are cancelled. Acknowledged events are not concerned: an insert is never cancelled.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ServerType } from '@hono/node-server';
+
+export interface DrainParts {
+  readonly server: ServerType;
+  /** How long requests and jobs may go on. */
+  readonly waitMs: number;
+  /** Takes no further job and resolves when the work in progress has ended. */
+  endJobs(): Promise<void>;
+  cancelQueries(): Promise<void>;
+}
+
+const POLL_MS = 50;
+/** For the answers to the requests whose queries were cancelled, before their connections are closed. */
+const ANSWER_WAIT_MS = 2_000;
+
+/** Stops listening; resolves when no request runs any more, at the latest some seconds after `waitMs`. */
+export async function drain({ server, waitMs, endJobs, cancelQueries }: DrainParts): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  // A kept-alive connection becomes idle with its last answer, and only then can be closed.
+  const closeIdle = () => {
+    if ('closeIdleConnections' in server) server.closeIdleConnections();
+  };
+  closeIdle();
+  const poll = setInterval(closeIdle, POLL_MS);
+  const ended = Promise.all([closed, endJobs()]);
+  try {
+    if (await endsWithin(ended, waitMs)) return;
+    await endsWithin(Promise.all([cancelQueries(), ended]), ANSWER_WAIT_MS);
+    // A client that reads its answer too slowly is cut off.
+    if ('closeAllConnections' in server) server.closeAllConnections();
+    await endsWithin(ended, ANSWER_WAIT_MS);
+  } finally {
+    clearInterval(poll);
+  }
+}
+
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+  const limit = new AbortController();
+  const timeout = delay(ms, false, { signal: limit.signal }).catch(() => false);
+  try {
+    return await Promise.race([work.then(() => true), timeout]);
+  } finally {
+    limit.abort();
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Lends a fixed number of connections, one user each at a time. Users wait in the order in which they came, except
+ * that one customer's work has a limited share: the others do not wait for a customer with slow queries.
+ */
+import { Refusal } from '../../core/errors.ts';
+
+export interface PoolFigures {
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface ConnectionPool<Connection> {
+  /**
+   * Runs `use` with a free connection. Work for the same `customer` takes at most that customer's share of the
+   * connections. Refuses as overloaded when too many are waiting already.
+   */
+  withConnection<T>(use: (connection: Connection) => Promise<T>, customer?: string): Promise<T>;
+  /** Refuses those who wait, and everyone who comes later. Running work goes on. */
+  refuse(): void;
+  /** Takes no new users and resolves when the running and waiting ones are done. */
+  drain(): Promise<void>;
+  figures(): PoolFigures;
+}
+
+export interface PoolLimits {
+  /** Default: 1,000. More waiting means minutes of delay, so further ones are refused. */
+  readonly waitingMax?: number;
+  /** Connections that one customer's work takes at most. Default: all. */
+  readonly customerMax?: number;
+}
+
+interface Waiting<Connection> {
+  readonly customer: string | undefined;
+  resolve(connection: Connection): void;
+  reject(reason: Refusal): void;
+}
+
+const WAITING_MAX = 1_000;
+
+export function createConnectionPool<Connection>(
+  connections: readonly Connection[],
+  { waitingMax = WAITING_MAX, customerMax = connections.length }: PoolLimits = {},
+): ConnectionPool<Connection> {
+  const free = [...connections];
+  const waiting: Array<Waiting<Connection>> = [];
+  const running = new Map<string, number>();
+  let draining = false;
+  const drained: Array<() => void> = [];
+
+  const hasRoom = (customer: string | undefined) =>
+    customer === undefined || (running.get(customer) ?? 0) < customerMax;
+
+  const count = (customer: string | undefined, change: 1 | -1) => {
+    if (customer === undefined) return;
+    const left = (running.get(customer) ?? 0) + change;
+    if (left > 0) running.set(customer, left);
+    else running.delete(customer);
+  };
+
+  const giveBack = (connection: Connection, customer: string | undefined) => {
+    count(customer, -1);
+    const index = waiting.findIndex((each) => hasRoom(each.customer));
+    const [next] = index < 0 ? [] : waiting.splice(index, 1);
+    if (next === undefined) free.push(connection);
+    else {
+      count(next.customer, 1);
+      next.resolve(connection);
+    }
+    if (free.length === connections.length) for (const resolve of drained.splice(0)) resolve();
+  };
+
+  const take = async (customer: string | undefined): Promise<Connection> => {
+    const connection = hasRoom(customer) ? free.pop() : undefined;
+    if (connection !== undefined) {
+      count(customer, 1);
+      return connection;
+    }
+    // Half of the places at most, so that the queue has room for others.
+    const ofCustomer = waiting.filter((each) => customer !== undefined && each.customer === customer);
+    if (waiting.length >= waitingMax || ofCustomer.length >= Math.ceil(waitingMax / 2))
+      throw new Refusal('overloaded', 'too many queries are waiting, try again later');
+    return await new Promise((resolve, reject) => {
+      waiting.push({ customer, resolve, reject });
+    });
+  };
+
+  return {
+    withConnection: async (use, customer) => {
+      if (draining) throw shuttingDown();
+      const connection = await take(customer);
+      try {
+        return await use(connection);
+      } finally {
+        giveBack(connection, customer);
+      }
+    },
+    refuse: () => {
+      draining = true;
+      for (const each of waiting.splice(0)) each.reject(shuttingDown());
+    },
+    drain: async () => {
+      draining = true;
+      if (free.length === connections.length) return;
+      await new Promise<void>((resolve) => {
+        drained.push(resolve);
+      });
+    },
+    figures: () => ({ running: connections.length - free.length, waiting: waiting.length }),
+  };
+}
+
+export function shuttingDown(): Refusal {
+  return new Refusal('unavailable', 'the service is shutting down');
+}

@@ -1,0 +1,83 @@
+/**
+ * ClickHouse, watched for damage and closed while events are missing: a number from a part of the events is a wrong
+ * number, and events that are taken now would be lost by a restore.
+ */
+import { ClickHouseError } from '@clickhouse/client';
+import { Refusal } from '../../core/errors.ts';
+import type { ClickHouse, QueryLane } from '../client/clickhouse.ts';
+
+/** Where a query has met damage. */
+export interface DamagedPart {
+  readonly tableId: string;
+  readonly part: string;
+}
+
+export interface PartsGuard {
+  /** Null while everything is there; else one line for the operator. */
+  problem(): string | null;
+  /** Called when a query has failed because a part cannot be read. */
+  damaged(part: DamagedPart): void;
+}
+
+/** The service's own checks and the rebuilding of the index go on. */
+const OPEN_LANES: ReadonlySet<QueryLane> = new Set(['ingest', 'verification']);
+
+export function guardParts(clickhouse: ClickHouse, guard: PartsGuard): ClickHouse {
+  const watched = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      const part = damagedPart(error);
+      if (part !== null) guard.damaged(part);
+      throw error;
+    }
+  };
+  const requireAll = (lane: QueryLane = 'requests') => {
+    if (!OPEN_LANES.has(lane)) requireNoLoss(guard);
+  };
+  return {
+    ...clickhouse,
+    query: async (query) => {
+      requireAll(query.lane);
+      return await watched(() => clickhouse.query(query));
+    },
+    queryBytes: async (query) => {
+      requireAll(query.lane);
+      return await watched(() => clickhouse.queryBytes(query));
+    },
+    command: (sql) => watched(() => clickhouse.command(sql)),
+  };
+}
+
+/** Refuses as `unavailable` while stored events are missing. */
+export function requireNoLoss({ problem }: Pick<PartsGuard, 'problem'>): void {
+  const text = problem();
+  if (text !== null) throw new Refusal('unavailable', `stored events are missing: ${text}`);
+}
+
+/** What ClickHouse says of files that are shorter than they should be, changed, or not there. */
+const DAMAGE_TYPES = new Set([
+  'ATTEMPT_TO_READ_AFTER_EOF',
+  'CANNOT_DECOMPRESS',
+  'CANNOT_OPEN_FILE',
+  'CANNOT_READ_ALL_DATA',
+  'CANNOT_READ_FROM_FILE_DESCRIPTOR',
+  'CHECKSUM_DOESNT_MATCH',
+  'CORRUPTED_DATA',
+  'FILE_DOESNT_EXIST',
+  'INCORRECT_DATA',
+  'NO_FILE_IN_DATA_PART',
+  'STD_EXCEPTION',
+  'TOO_LARGE_SIZE_COMPRESSED',
+  'UNEXPECTED_END_OF_FILE',
+  'UNKNOWN_CODEC',
+]);
+
+const PART_PATH = /\/store\/[0-9a-f]{3}\/([0-9a-f-]{36})\/(\w+)\//;
+
+/** The part whose files a query could not read; null for all other failures. */
+export function damagedPart(error: unknown): DamagedPart | null {
+  if (!(error instanceof ClickHouseError) || !DAMAGE_TYPES.has(error.type ?? '')) return null;
+  const [, tableId, part] = PART_PATH.exec(error.message) ?? [];
+  return tableId === undefined || part === undefined ? null : { tableId, part };
+}

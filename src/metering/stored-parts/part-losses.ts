@@ -1,0 +1,114 @@
+/**
+ * What is missing from the stored events: compares the parts that ClickHouse has with the parts that were there
+ * before. Pure.
+ *
+ * A part is a directory with rows, named after the insert blocks that it holds: `202611_1_5_1` holds the blocks 1 to
+ * 5 of November 2026. Merges and mutations make parts of more blocks, never of fewer. So a part that was there once
+ * is still there if a part now holds all of its blocks, however old the record is.
+ */
+
+/** A table whose rows count: events, or the lines of final invoices. */
+export const WATCHED_TABLES = ['usage_events', 'invoice_hourly_lines'] as const;
+
+/** The insert blocks of a part. */
+interface PartBlocks {
+  readonly table: string;
+  readonly partition: string;
+  readonly minBlock: number;
+  readonly maxBlock: number;
+}
+
+export interface StoredPart extends PartBlocks {
+  readonly name: string;
+  readonly rows: number;
+  /** Of the table: another one means that the table was made anew, and blocks were counted from the start. */
+  readonly tableId: string;
+}
+
+/** A part that ClickHouse could not read and has set aside. */
+export interface SetAsidePart extends PartBlocks {
+  /** Of the directory, such as `broken-on-start_202611_1_5_1`. */
+  readonly name: string;
+  readonly reason: string;
+}
+
+export type LossKind =
+  | 'broken' // set aside by ClickHouse
+  | 'missing' // was there, and is not any more
+  | 'unreadable' // a query has met damage in it
+  | 'replicated'; // all replicas of a shard have lost it
+
+export interface Loss {
+  readonly table: string;
+  /** Part, directory or partition: what the operator names to accept the loss. */
+  readonly part: string;
+  readonly kind: LossKind;
+  /** Rows that are gone; null where that is not known. */
+  readonly rows: number | null;
+}
+
+/** What is lost, given what was there before, what is there, and what was set aside. */
+export function lossesOf(
+  recorded: readonly StoredPart[],
+  active: readonly StoredPart[],
+  setAside: readonly SetAsidePart[],
+): Loss[] {
+  const tableIds = new Map(active.map(({ table, tableId }) => [table, tableId]));
+  const isSameTable = ({ table, tableId }: StoredPart) => (tableIds.get(table) ?? tableId) === tableId;
+  const missing = recorded.filter((part) => isSameTable(part) && !active.some((one) => holds(one, part)));
+  const broken = setAside.map((aside): Loss => {
+    const lost = missing.filter((part) => holds(aside, part));
+    const rows = lost.length === 0 ? null : sumOf(lost);
+    return { table: aside.table, part: aside.name, kind: 'broken', rows };
+  });
+  const gone = missing
+    .filter((part) => !setAside.some((aside) => holds(aside, part)))
+    .map(({ table, name, rows }): Loss => ({ table, part: name, kind: 'missing', rows }));
+  const replaced = recorded.filter((part) => !isSameTable(part));
+  return [...broken, ...gone, ...missingPartitions(replaced, active)];
+}
+
+/** A table that was made anew, by a restore for example, has to have as many rows of every partition as before. */
+function missingPartitions(recorded: readonly StoredPart[], active: readonly StoredPart[]): Loss[] {
+  const partitions = new Map(
+    recorded.map(({ table, partition }) => [`${table} ${partition}`, { table, partition }]),
+  );
+  return [...partitions.values()].flatMap(({ table, partition }): Loss[] => {
+    const isOf = (part: PartBlocks) => part.table === table && part.partition === partition;
+    const rows = sumOf(recorded.filter(isOf)) - sumOf(active.filter(isOf));
+    return rows > 0 ? [{ table, part: partition, kind: 'missing', rows }] : [];
+  });
+}
+
+function holds(outer: PartBlocks, inner: PartBlocks): boolean {
+  const isSamePartition = outer.table === inner.table && outer.partition === inner.partition;
+  return isSamePartition && outer.minBlock <= inner.minBlock && outer.maxBlock >= inner.maxBlock;
+}
+
+function sumOf(parts: readonly StoredPart[]): number {
+  return parts.reduce((total, { rows }) => total + rows, 0);
+}
+
+/** As operators name it. */
+export function lossName({ table, part }: Pick<Loss, 'table' | 'part'>): string {
+  return `${table}/${part}`;
+}
+
+const WHAT_HAPPENED: Readonly<Record<LossKind, string>> = {
+  broken: 'is damaged, and ClickHouse has set it aside',
+  missing: 'was there and is missing',
+  unreadable: 'is damaged and cannot be read',
+  replicated: 'were lost by all replicas of their shard',
+};
+
+/** One sentence for the operator, with what to do. */
+export function describeLoss(loss: Loss): string {
+  const { table, kind, rows } = loss;
+  const what = table.startsWith('usage_events') ? 'events' : 'rows';
+  const size = rows === null ? `an unknown number of ${what}` : `${rows} ${what}`;
+  const name = lossName(loss);
+  return (
+    `${name} ${WHAT_HAPPENED[kind]} (${size}). ` +
+    `Restore ClickHouse from a backup, or accept the loss: npm run accept-loss -- ${name}`
+  );
+}
