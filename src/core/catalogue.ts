@@ -43,6 +43,23 @@ export interface Product {
   readonly archivedAt: Instant | null;
 }
 
+/** Which charges a COMPOSITE product is a percentage of. */
+export interface CompositeTerms {
+  readonly compositeProductIds: readonly string[];
+  readonly compositeTags: readonly string[];
+  /** Leaves out products whose charge is zero. */
+  readonly excludeFreeUsage: boolean;
+  /** Counts other composites too. */
+  readonly includeCompositeSpend: boolean;
+}
+
+export interface CompositeVersion extends ProductVersion, CompositeTerms {}
+
+/** A product of type COMPOSITE. */
+export interface CompositeProduct extends Product {
+  readonly versions: readonly CompositeVersion[];
+}
+
 /** `size` is the width of the tier in units; null in the last, unbounded tier. */
 export interface Tier {
   readonly size: Decimal | null;
@@ -58,7 +75,7 @@ export type UsageRate =
  * The price of a COMPOSITE product as a fraction of other products' charges: 0.05 is 5 %. It has no pricing unit of
  * its own. `minimum` is the minimum charge of a billing period.
  */
-type PercentageRate =
+export type PercentageRate =
   | { readonly rateType: 'PERCENTAGE'; readonly price: Decimal; readonly minimum: Decimal | null }
   | {
       readonly rateType: 'TIERED_PERCENTAGE';

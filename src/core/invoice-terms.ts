@@ -10,7 +10,7 @@ import { usageFilter } from './terms/contract.ts';
 import { MULTIPLIER_PRIORITIZATIONS, override, overwriteRate } from './terms/overrides.ts';
 import { exactText, instantValue, listOf, objectOf, textMap } from './terms/values.ts';
 
-const productVersion = objectOf({
+const versionShape = {
   startingAt: instantValue.nullable(),
   name: z.string(),
   tags: listOf(z.string()),
@@ -29,6 +29,14 @@ const productVersion = objectOf({
   presentationGroupKey: listOf(z.string()),
   createdAt: instantValue,
   createdBy: z.string(),
+};
+const productVersion = objectOf(versionShape);
+const compositeVersion = objectOf({
+  ...versionShape,
+  compositeProductIds: listOf(z.string()),
+  compositeTags: listOf(z.string()),
+  excludeFreeUsage: z.boolean(),
+  includeCompositeSpend: z.boolean(),
 });
 
 const rateEntry = objectOf({
@@ -45,17 +53,18 @@ const rateEntry = objectOf({
   sequence: z.int(),
 });
 
-/** A usage product with every rate that was ever added for it. */
-const pricedProduct = objectOf({
-  product: objectOf({
-    id: z.string(),
-    type: z.enum(PRODUCT_TYPES),
-    archivedAt: instantValue.nullable(),
-    versions: listOf(productVersion),
-  }),
-  rateEntries: listOf(rateEntry),
-});
-type PricedProduct = z.output<typeof pricedProduct>;
+/** A product with every rate that was ever added for it. */
+function pricedProduct<Version extends z.ZodType>(version: Version) {
+  return objectOf({
+    product: objectOf({
+      id: z.string(),
+      type: z.enum(PRODUCT_TYPES),
+      archivedAt: instantValue.nullable(),
+      versions: listOf(version),
+    }),
+    rateEntries: listOf(rateEntry),
+  });
+}
 
 export const cardTerms = objectOf({
   fiatCreditTypeId: z.string(),
@@ -63,7 +72,10 @@ export const cardTerms = objectOf({
   conversions: listOf(
     objectOf({ customCreditTypeId: z.string(), name: z.string(), fiatPerCustomCredit: exactText }),
   ),
-  products: listOf(pricedProduct),
+  /** Usage products. */
+  products: listOf(pricedProduct(productVersion)),
+  /** Composite products. Invoices from before they were billed have none. */
+  composites: listOf(pricedProduct(compositeVersion)).default([]),
   productOrder: listOf(z.string()),
 });
 export type CardTerms = z.output<typeof cardTerms>;
@@ -83,30 +95,32 @@ export interface InvoiceTerms {
 }
 
 /** The terms of a card without fields that invoices do not need. */
-export function keptCardTerms({ products, ...rest }: CardTerms): CardTerms {
-  return { ...rest, products: products.map(keptProduct) };
+export function keptCardTerms({ products, composites, ...rest }: CardTerms): CardTerms {
+  return {
+    ...rest,
+    products: products.map((one) => keptProduct(one, keptVersion)),
+    composites: composites.map((one) => keptProduct(one, keptCompositeVersion)),
+  };
 }
 
-function keptProduct({ product, rateEntries }: PricedProduct): PricedProduct {
+interface PricedProduct<Version> {
+  readonly product: Omit<CardTerms['products'][number]['product'], 'versions'> & {
+    readonly versions: readonly Version[];
+  };
+  readonly rateEntries: CardTerms['products'][number]['rateEntries'];
+}
+
+function keptProduct<Version>(
+  { product, rateEntries }: PricedProduct<Version>,
+  keptVersionOf: (version: Version) => Version,
+): PricedProduct<Version> {
   return {
     product: {
       id: product.id,
       type: product.type,
       // Archiving a product does not change the rate cards that have it.
       archivedAt: null,
-      versions: product.versions.map((version) => ({
-        startingAt: version.startingAt,
-        name: version.name,
-        tags: version.tags,
-        billableMetricId: version.billableMetricId,
-        quantityConversion: version.quantityConversion,
-        quantityRounding: version.quantityRounding,
-        sqlBreakdownGranularity: version.sqlBreakdownGranularity,
-        pricingGroupKey: version.pricingGroupKey,
-        presentationGroupKey: version.presentationGroupKey,
-        createdAt: version.createdAt,
-        createdBy: version.createdBy,
-      })),
+      versions: product.versions.map(keptVersionOf),
     },
     rateEntries: rateEntries.map((entry) => ({
       id: entry.id,
@@ -121,5 +135,31 @@ function keptProduct({ product, rateEntries }: PricedProduct): PricedProduct {
       creditTypeId: entry.creditTypeId,
       sequence: entry.sequence,
     })),
+  };
+}
+
+function keptVersion(version: z.output<typeof productVersion>): z.output<typeof productVersion> {
+  return {
+    startingAt: version.startingAt,
+    name: version.name,
+    tags: version.tags,
+    billableMetricId: version.billableMetricId,
+    quantityConversion: version.quantityConversion,
+    quantityRounding: version.quantityRounding,
+    sqlBreakdownGranularity: version.sqlBreakdownGranularity,
+    pricingGroupKey: version.pricingGroupKey,
+    presentationGroupKey: version.presentationGroupKey,
+    createdAt: version.createdAt,
+    createdBy: version.createdBy,
+  };
+}
+
+function keptCompositeVersion(version: z.output<typeof compositeVersion>): z.output<typeof compositeVersion> {
+  return {
+    ...keptVersion(version),
+    compositeProductIds: version.compositeProductIds,
+    compositeTags: version.compositeTags,
+    excludeFreeUsage: version.excludeFreeUsage,
+    includeCompositeSpend: version.includeCompositeSpend,
   };
 }

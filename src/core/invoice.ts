@@ -23,8 +23,10 @@ interface LineAmounts {
   readonly total: Decimal;
 }
 
+/** A charge for a USAGE or COMPOSITE product. The quantity of a composite is the amount it is a percentage of. */
 export interface UsageInvoiceLine extends LineAmounts {
-  readonly type: 'usage';
+  /** `minimum`: what the minimum charge of a composite adds to its percentages. */
+  readonly type: 'usage' | 'minimum';
   readonly productId: string;
   readonly productType: ProductType;
   readonly productTags: readonly string[];

@@ -3,7 +3,7 @@
  *
  * The engine reads no store, clock or random source: the same input always gives the same output.
  */
-import type { Product, Rate } from '../core/catalogue.ts';
+import type { CompositeProduct, Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
 import type { BilledPeriod, ConversionLine, UnpricedUsage, UsageInvoiceLine } from '../core/invoice.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
@@ -36,6 +36,12 @@ export interface MeteredUsage extends UsageNeed {
  */
 export interface ProductOnCard {
   readonly product: Product;
+  readonly rates: RateBook;
+}
+
+/** A composite product with its rates, like `ProductOnCard`. */
+export interface CompositeOnCard {
+  readonly product: CompositeProduct;
   readonly rates: RateBook;
 }
 

@@ -4,16 +4,11 @@
  * An update sets some terms from its start on, until a later update sets the same terms; all other terms are
  * unchanged. Of updates with one start the one made last wins, term by term.
  */
-import type { ProductVersion } from '../core/catalogue.ts';
+import type { CompositeVersion } from '../core/catalogue.ts';
 import type { Instant } from '../core/time.ts';
 
-/** A version with everything that is kept about it; rating so far needs what `ProductVersion` names. */
-export interface StoredProductVersion extends ProductVersion {
-  readonly compositeProductIds: readonly string[];
-  readonly compositeTags: readonly string[];
-  readonly excludeFreeUsage: boolean;
-  readonly includeCompositeSpend: boolean;
-}
+/** A version with everything that is kept about it; the terms of composites are empty for other products. */
+export type StoredProductVersion = CompositeVersion;
 
 /** A version as a client describes it: without its dates and its author. */
 export type ProductTerms = Omit<StoredProductVersion, 'startingAt' | 'createdAt' | 'createdBy'>;

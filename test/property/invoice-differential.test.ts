@@ -9,21 +9,27 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import { DAY_MS, type Instant } from '../../src/core/time.ts';
 import {
-  type BilledAmounts,
   type BilledCard,
   billCustomer,
-  breakdownAmounts,
+  breakdownShares,
   createCard,
-  linesAt,
+  sharesAt,
 } from '../support/billed-cases.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
-import { summedBy } from '../support/naive/charges.ts';
-import { naiveConversions, naiveTotal } from '../support/naive/conversions.ts';
+import { naiveCompositeCharges } from '../support/naive/composites.ts';
 import { naiveCharges } from '../support/naive/rating.ts';
 import { naiveMeter } from '../support/naive/series.ts';
-import { scaled } from '../support/rated-charges.ts';
 import { PERIOD } from '../support/rating-scenarios.ts';
 import { customersOfOneCard, type SendableCustomer } from '../support/sendable-cases.ts';
+import {
+  atoms,
+  conversionsOfShares,
+  type Share,
+  sharesOfCharges,
+  sharesOfComposites,
+  summedShares,
+  totalOfShares,
+} from '../support/shares.ts';
 
 /** Of three customers each. */
 const CARDS = 6;
@@ -41,18 +47,17 @@ async function checkInvoice(card: BilledCard, customer: SendableCustomer): Promi
   const { given } = customer;
   const customerId = await billCustomer(api, card, customer);
   const meter = naiveMeter(given.metrics, given.events, given.period);
-  const charges = naiveCharges(given, meter).filter(({ creditTypeId }) => creditTypeId !== null);
-  const conversions = naiveConversions(charges, given.worths);
-  const expectAmounts = (actual: BilledAmounts, windowOf: (at: Instant) => Instant) => {
-    expect(summedBy(actual.charges, windowOf)).toEqual(summedBy(charges, windowOf));
-    expect(summedBy(actual.conversions, windowOf)).toEqual(summedBy(conversions, windowOf));
-  };
-  expectAmounts(await breakdownAmounts(api, card, customerId, given, 'HOUR'), byHour);
-  expectAmounts(await breakdownAmounts(api, card, customerId, given, 'DAY'), byDay);
+  const usage = naiveCharges(given, meter);
+  const lines = [...sharesOfCharges(usage), ...sharesOfComposites(naiveCompositeCharges(given, usage))];
+  const expected = [...lines, ...conversionsOfShares(lines, given.worths)];
+  const expectShares = (actual: readonly Share[], windowOf: (at: Instant) => Instant) =>
+    expect(summedShares(actual, windowOf)).toEqual(summedShares(expected, windowOf));
+  expectShares(await breakdownShares(api, card, customerId, given, 'HOUR'), byHour);
+  expectShares(await breakdownShares(api, card, customerId, given, 'DAY'), byDay);
   const invoices = await api.get(`/v1/customers/${customerId}/invoices`);
-  expectAmounts(linesAt(card, invoices, 'data[0]', PERIOD.start), byPeriod);
-  const total = scaled(decimal(invoices.digits('data[0].total')), 8);
-  expect(total).toBe(naiveTotal(charges, USD_CENTS.id, given.worths));
+  expectShares(sharesAt(card, invoices, 'data[0]', PERIOD.start), byPeriod);
+  const total = atoms(decimal(invoices.digits('data[0].total')));
+  expect(total).toBe(totalOfShares(expected, USD_CENTS.id));
 }
 
 it(

@@ -1,18 +1,17 @@
 /** Billing cases through the public API: written as catalogue, contracts and events, read back as invoices. */
-import type { ProductVersion, Rate, RateEntry } from '../../src/core/catalogue.ts';
+import type { CompositeVersion, ProductVersion, Rate, RateEntry } from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import { formatInstant, type Instant } from '../../src/core/time.ts';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
-import type { BillingCase } from './billing-cases.ts';
 import { ADD_RATES, CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from './catalogue-api.ts';
-import type { Charge, Conversion } from './naive/charges.ts';
+import type { CompositeCase } from './composite-cases.ts';
 import { naivePairs } from './naive/rates.ts';
-import { scaled } from './rated-charges.ts';
 import { fixed } from './rating-scenarios.ts';
 import type { SendableCustomer } from './sendable-cases.ts';
+import { atoms, CONVERSION_LINE, lineText, type Share } from './shares.ts';
 
 /** A rate card with what is on it, and what its ids are called in the case. */
 export interface BilledCard {
@@ -21,13 +20,8 @@ export interface BilledCard {
   readonly ids: ReadonlyMap<string, string>;
 }
 
-export interface BilledAmounts {
-  readonly charges: Charge[];
-  readonly conversions: Conversion[];
-}
-
 /** Creates metrics, products, units and rates. */
-export async function createCard(api: ApiClient, given: BillingCase): Promise<BilledCard> {
+export async function createCard(api: ApiClient, given: CompositeCase): Promise<BilledCard> {
   const ids = new Map([[USD_CENTS.id, USD_CENTS.id]]);
   for (const metric of given.metrics) ids.set(metric.id, await createdId(api, METRICS, metricBody(metric)));
   for (const unit of given.worths.keys())
@@ -52,7 +46,21 @@ export async function createCard(api: ApiClient, given: BillingCase): Promise<Bi
       });
     }
   }
-  for (const entry of given.products.flatMap(({ rateEntries }) => rateEntries)) {
+  for (const { product } of given.composites) {
+    const [first, ...updates] = product.versions;
+    if (first === undefined) throw new Error('a product has a version');
+    const product_id = await createdId(api, PRODUCTS, { type: 'COMPOSITE', ...compositeBody(first, ids) });
+    ids.set(product.id, product_id);
+    for (const version of updates) {
+      await api.post('/v1/contract-pricing/products/update', {
+        product_id,
+        starting_at: formatInstant(version.startingAt ?? 0),
+        ...compositeBody(version, ids),
+      });
+    }
+  }
+  const priced = [...given.products, ...given.composites];
+  for (const entry of priced.flatMap(({ rateEntries }) => rateEntries)) {
     await api.post(ADD_RATES, { rate_card_id: id, rates: [rateBody(entry, ids)] });
   }
   return { id, ids };
@@ -100,7 +108,7 @@ export async function billCustomer(
   return customer_id;
 }
 
-function withOtherContent(event: BillingCase['events'][number]): BillingCase['events'][number] {
+function withOtherContent(event: CompositeCase['events'][number]): CompositeCase['events'][number] {
   return { ...event, timestamp: event.timestamp - 1, properties: { ...event.properties, amount: '1000' } };
 }
 
@@ -136,6 +144,17 @@ function versionBody(version: ProductVersion, ids: BilledCard['ids']) {
   };
 }
 
+function compositeBody(version: CompositeVersion, ids: BilledCard['ids']) {
+  return {
+    name: version.name,
+    tags: version.tags,
+    composite_product_ids: version.compositeProductIds.map((id) => ids.get(id)),
+    composite_tags: version.compositeTags,
+    exclude_free_usage: version.excludeFreeUsage,
+    include_composite_spend: version.includeCompositeSpend,
+  };
+}
+
 function rateBody(entry: RateEntry, ids: BilledCard['ids']) {
   return {
     product_id: ids.get(entry.productId),
@@ -149,10 +168,12 @@ function rateBody(entry: RateEntry, ids: BilledCard['ids']) {
 }
 
 function priceBody(rate: Rate) {
-  if (rate.rateType === 'FLAT') return { rate_type: 'FLAT', price: rate.price };
-  if (rate.rateType !== 'TIERED') throw new Error(`${rate.rateType} prices no usage`);
+  const { rateType: rate_type } = rate;
+  const minimum =
+    'minimum' in rate && rate.minimum !== null ? { minimum_config: { minimum: rate.minimum } } : {};
+  if (!('tiers' in rate)) return { rate_type, price: rate.price, ...minimum };
   const tiers = rate.tiers.map(({ size, price }) => ({ price, ...(size === null ? {} : { size }) }));
-  return { rate_type: 'TIERED', tiers };
+  return { rate_type, tiers, ...minimum };
 }
 
 function overrideBody(one: Override, ids: BilledCard['ids']) {
@@ -194,14 +215,14 @@ function overrideBody(one: Override, ids: BilledCard['ids']) {
 }
 
 /** The breakdown of the customer's invoice. */
-export async function breakdownAmounts(
+export async function breakdownShares(
   api: ApiClient,
   card: BilledCard,
   customerId: string,
-  { period }: BillingCase,
+  { period }: CompositeCase,
   windowSize: 'HOUR' | 'DAY',
-): Promise<BilledAmounts> {
-  const amounts: BilledAmounts = { charges: [], conversions: [] };
+): Promise<Share[]> {
+  const shares: Share[] = [];
   let next: string | undefined;
   do {
     const page = await api.get(`/v1/customers/${customerId}/invoices/breakdowns`, {
@@ -214,49 +235,39 @@ export async function breakdownAmounts(
     });
     for (const index of page.list('data').keys()) {
       const at = Date.parse(page.text(`data[${index}].breakdown_start_timestamp`));
-      addLines(amounts, card, page, `data[${index}]`, at);
+      shares.push(...sharesAt(card, page, `data[${index}]`, at));
     }
     next = page.at('next_page') === null ? undefined : page.text('next_page');
   } while (next !== undefined);
-  return amounts;
+  return shares;
 }
 
 /** The lines of the invoice at `path` of an answer, as those of a window that starts at `at`. */
-export function linesAt(card: BilledCard, answer: ApiAnswer, path: string, at: Instant): BilledAmounts {
-  const amounts: BilledAmounts = { charges: [], conversions: [] };
-  addLines(amounts, card, answer, path, at);
-  return amounts;
-}
-
-function addLines(
-  { charges, conversions }: BilledAmounts,
-  card: BilledCard,
-  answer: ApiAnswer,
-  path: string,
-  at: Instant,
-): void {
+export function sharesAt(card: BilledCard, answer: ApiAnswer, path: string, at: Instant): Share[] {
   const nameOf = (id: string) => [...card.ids].find(([, known]) => known === id)?.[0] ?? id;
-  for (const index of answer.list(`${path}.line_items`).keys()) {
+  return answer.list(`${path}.line_items`).map((_, index): Share => {
     const line = `${path}.line_items[${index}]`;
-    const amount = (name: string, places: number) =>
-      scaled(decimal(answer.digits(`${line}.${name}`)), places);
+    const [quantity, total] = [`${line}.quantity`, `${line}.total`].map((one) =>
+      atoms(decimal(answer.digits(one))),
+    ) as [bigint, bigint];
     if (answer.text(`${line}.type`) === 'cpu_conversion') {
       const creditTypeId = nameOf(answer.text(`${line}.converted_credit_type.id`));
-      conversions.push({ creditTypeId, at, quantity: amount('quantity', 6), total: amount('total', 8) });
-      continue;
+      return { line: CONVERSION_LINE, creditTypeId, at, quantity, total };
     }
-    const level = answer.at(`${line}.tier.level`);
-    charges.push({
-      productId: nameOf(answer.text(`${line}.product_id`)),
-      pricing: pairsAt(answer, `${line}.pricing_group_values`),
-      presentation: pairsAt(answer, `${line}.presentation_group_values`),
-      at,
-      level: level === undefined ? 0 : Number(answer.digits(`${line}.tier.level`)),
-      creditTypeId: nameOf(answer.text(`${line}.credit_type.id`)),
-      quantity: amount('quantity', 2),
-      total: amount('total', 6),
-    });
-  }
+    const text = lineText(
+      nameOf(answer.text(`${line}.product_id`)),
+      levelAt(answer, line),
+      pairsAt(answer, `${line}.pricing_group_values`),
+      pairsAt(answer, `${line}.presentation_group_values`),
+    );
+    return { line: text, creditTypeId: nameOf(answer.text(`${line}.credit_type.id`)), at, quantity, total };
+  });
+}
+
+/** 0 without tiers, null for the minimum of a composite. */
+function levelAt(answer: ApiAnswer, line: string): number | null {
+  if (answer.text(`${line}.name`).endsWith(' (minimum)')) return null;
+  return answer.at(`${line}.tier.level`) === undefined ? 0 : Number(answer.digits(`${line}.tier.level`));
 }
 
 function pairsAt(answer: ApiAnswer, path: string): string {

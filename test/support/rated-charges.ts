@@ -1,14 +1,16 @@
 /** The results of the rating engine for a billing case, as charges. */
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
+import type { BilledPeriod } from '../../src/core/invoice.ts';
+import type { Interval } from '../../src/core/time.ts';
 import { type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
-import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
-import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
+import { type InvoiceRatingInput, rateInvoice } from '../../src/rating/invoice/rate-invoice.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { MeteredUsage, RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/types.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
 import { usageNeeds } from '../../src/rating/usage/product-spans.ts';
 import type { BillingCase } from './billing-cases.ts';
+import type { CompositeCase } from './composite-cases.ts';
 import type { Charge, Conversion } from './naive/charges.ts';
 import { naivePairs } from './naive/rates.ts';
 import { type NaiveMeter, naiveValueAt } from './naive/series.ts';
@@ -18,36 +20,70 @@ export interface RatedCase extends UsageRating {
   readonly conversions: readonly RatedConversionLine[];
 }
 
-/** The invoice of a case, with windows of the given size, or one for the whole period. */
-export function rateCase(given: BillingCase, meter: NaiveMeter, size: WindowSize | 'period'): RatedCase {
-  const { products, overrides, prioritization, usageFilters } = given;
-  const period = wholePeriod(given.period);
-  const rating = rateUsage({
+/**
+ * The invoice of a case, with windows of the given size, or one for the whole period. `billed` is what the
+ * invoice bills of the period; all of it unless given.
+ */
+export function rateCase(
+  given: BillingCase & Partial<Pick<CompositeCase, 'composites'>>,
+  meter: NaiveMeter,
+  size: WindowSize | 'period',
+  billed: Interval = given.period,
+): RatedCase {
+  const input = ratingInputOf(given, meter, size, billed);
+  const rating = rateInvoice(input);
+  return {
+    ...rating,
+    conversions: conversionLines(rating.lines, USD_CENTS.id, conversionsOf(given), input.period),
+  };
+}
+
+export function ratingInputOf(
+  given: BillingCase & Partial<Pick<CompositeCase, 'composites'>>,
+  meter: NaiveMeter,
+  size: WindowSize | 'period',
+  billed: Interval = given.period,
+): InvoiceRatingInput {
+  const { products, composites = [], overrides, prioritization, usageFilters } = given;
+  const period = { ...billed, countedFrom: given.period.start };
+  return {
     period,
     boundaries: size === 'period' ? [period.start, period.end] : windowBoundaries(period, size),
     products: products.map(({ product, rateEntries }) => ({ product, rates: rateBook(rateEntries) })),
-    usage: meteredUsage(given, meter),
+    composites: composites.map(({ product, rateEntries }) => ({ product, rates: rateBook(rateEntries) })),
+    worths: new Map(
+      [...conversionsOf(given)].map(([unit, { fiatPerCustomCredit }]) => [unit, fiatPerCustomCredit]),
+    ),
+    usage: meteredUsage(given, period, meter),
     overrides: { overrides, prioritization },
     usageFilters,
     fiatCreditTypeId: USD_CENTS.id,
     productOrder: [],
-  });
-  const worths = new Map(
-    [...given.worths].map(([name, worth]) => [name, { name, fiatPerCustomCredit: decimal(fixed(worth, 2)) }]),
+  };
+}
+
+function conversionsOf({ worths }: BillingCase) {
+  return new Map(
+    [...worths].map(([name, worth]) => [name, { name, fiatPerCustomCredit: decimal(fixed(worth, 2)) }]),
   );
-  return { ...rating, conversions: conversionLines(rating.lines, USD_CENTS.id, worths, period) };
 }
 
 /** What metering would answer to the questions of the engine. */
-function meteredUsage({ period, products, usageFilters }: BillingCase, meter: NaiveMeter): MeteredUsage[] {
-  const needs = products.flatMap(({ product }) => usageNeeds(product, wholePeriod(period), usageFilters));
+function meteredUsage(
+  { products, usageFilters }: BillingCase,
+  period: BilledPeriod,
+  meter: NaiveMeter,
+): MeteredUsage[] {
+  const needs = products.flatMap(({ product }) => usageNeeds(product, period, usageFilters));
   return needs.map((need) => ({
     ...need,
     series: meter(need.billableMetricId, need.groupKeys, need.usageFilter).map((series) => ({
       groupValues: series.groupValues,
       steps:
         need.evaluatedAt === 'hour'
-          ? series.steps.map(({ at, value }) => ({ at, value: decimal(value) }))
+          ? series.steps
+              .filter(({ at }) => at <= period.end)
+              .map(({ at, value }) => ({ at, value: decimal(value) }))
           : need.evaluatedAt.map((at) => ({ at, value: decimal(fixed(naiveValueAt(series, at), 2)) })),
     })),
   }));

@@ -190,9 +190,11 @@ function invoiceOf(
 
 /** A line has the product's present tags, unlike its name, which is that of the line's time. */
 function withPresentTags(lines: readonly RatedLine[], card: CardTerms, now: Instant): RatedLine[] {
-  const products = new Map(card.products.map(({ product }) => [product.id, product]));
+  const products = new Map(
+    [...card.products, ...card.composites].map(({ product }) => [product.id, product]),
+  );
   return lines.map((line) => {
-    if (line.type !== 'usage') return line;
+    if (line.type === 'cpu_conversion') return line;
     const product = products.get(line.productId);
     return product === undefined ? line : { ...line, productTags: versionAt(product, now).tags };
   });

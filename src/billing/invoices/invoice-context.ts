@@ -3,14 +3,14 @@
  * kind of entity for any number of invoices. For an issued invoice it is what was stored with the invoice.
  */
 
-import type { Product } from '../../core/catalogue.ts';
+import type { Product, ProductType } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
-import type { ProductOnCard, UsageNeed } from '../../rating/types.ts';
+import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
 import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
 import { usageNeeds } from '../../rating/usage/product-spans.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
@@ -20,7 +20,7 @@ import { loadCreditTypes } from '../../store/credit-types.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadOverrides } from '../../store/overrides.ts';
-import { loadProducts } from '../../store/products.ts';
+import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
 
@@ -33,7 +33,9 @@ export interface UsageTarget {
 /** The terms of a rate card, with lookups. */
 export interface PricedCard {
   readonly terms: CardTerms;
+  /** Usage products. */
   readonly products: readonly ProductOnCard[];
+  readonly composites: readonly CompositeOnCard[];
   /** By custom pricing unit. */
   readonly conversions: ReadonlyMap<string, UnitConversion>;
 }
@@ -112,6 +114,10 @@ function pricedCard(terms: CardTerms, metrics: InvoiceContext['metrics']): Price
       product: streamedByHour(product, metrics),
       rates: rateBook(rateEntries),
     })),
+    composites: terms.composites.map(({ product, rateEntries }) => ({
+      product,
+      rates: rateBook(rateEntries),
+    })),
     conversions: new Map(terms.conversions.map((one) => [one.customCreditTypeId, one])),
   };
 }
@@ -141,14 +147,17 @@ async function loadCardTerms(
   const loaded = [...cards].map(([id, { fiatCreditTypeId, conversions }]) => {
     const byProduct = groupBy(entries.get(id) ?? [], (entry) => entry.productId);
     const productOrder = order.get(id) ?? [];
+    const pricedOfType = (type: ProductType) =>
+      productsOfType(type, productOrder, products).map((product) => ({
+        product,
+        rateEntries: byProduct.get(product.id) ?? [],
+      }));
     const card: CardTerms = {
       fiatCreditTypeId,
       conversions: conversions.map((one) => ({ ...one, name: nameOf(units, one.customCreditTypeId) })),
       productOrder,
-      products: usageProducts(productOrder, products).map((product) => ({
-        product,
-        rateEntries: byProduct.get(product.id) ?? [],
-      })),
+      products: pricedOfType('USAGE'),
+      composites: pricedOfType('COMPOSITE'),
     };
     return [id, card] as const;
   });
@@ -176,10 +185,14 @@ async function loadContractTerms(
   );
 }
 
-function usageProducts(ids: readonly string[], products: ReadonlyMap<string, Product>): Product[] {
+function productsOfType(
+  type: ProductType,
+  ids: readonly string[],
+  products: ReadonlyMap<string, StoredProduct>,
+): StoredProduct[] {
   return ids.flatMap((id) => {
     const product = products.get(id);
-    return product?.type === 'USAGE' ? [product] : [];
+    return product?.type === type ? [product] : [];
   });
 }
 

@@ -40,6 +40,6 @@ export async function freezeCustomFields(
 }
 
 function objectIds({ id, customerId, contractId, lines }: InvoiceObjects): string[] {
-  const products = lines.flatMap((line) => (line.type === 'usage' ? [line.productId] : []));
+  const products = lines.flatMap((line) => (line.type === 'cpu_conversion' ? [] : [line.productId]));
   return [id, customerId, contractId, ...new Set(products)];
 }

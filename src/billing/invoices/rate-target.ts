@@ -14,8 +14,13 @@ import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
 import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
-import { rateKeys } from '../../rating/invoice/rate-usage.ts';
-import type { RatedLine, UsageNeed, UsageRatingInput } from '../../rating/types.ts';
+import {
+  createInvoiceRater,
+  type InvoiceTermsInput,
+  inProductOrder,
+  inWindows,
+} from '../../rating/invoice/rate-invoice.ts';
+import type { RatedLine, UsageNeed } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
 import { sortedKeys } from '../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
@@ -70,20 +75,27 @@ export async function rateTarget(
   const input = rated(() =>
     ratingInput(target, context, boundariesOf(period, hasLaterHours ? null : windows.size, windows.within)),
   );
+  const rater = rated(() => createInvoiceRater(input));
   const collector = createLineCollector(linesMax);
   const notes = createUsageNotes(context, period);
   const read = () => readGroups(deps.clickhouse, target, context, usage, groups);
   for await (const { groupKeys, answers } of read()) {
     notes.add(answers);
-    collector.add(rated(() => rateKeys({ ...input, usage: meteredUsage(answers) }, groupKeys)));
+    collector.add(rated(() => rater.rate(meteredUsage(answers), groupKeys)));
   }
   const { terms, conversions } = cardOf(context, contract);
   return rated(() => {
     const collected = collector.result();
     const failed = productsWith(notes.failedMetrics(), target, context);
-    const lines = collected.lines.filter(({ productId }) => !failed.has(productId));
+    const usageLines = collected.lines.filter(({ productId }) => !failed.has(productId));
     const unlisted = collected.unlisted.filter(({ productId }) => !failed.has(productId));
     const unpriced = collected.warnings.filter(({ productId }) => !failed.has(productId));
+    const missing = new Set([...failed, ...unlisted.map(({ productId }) => productId)]);
+    const composites = rater.composites(usageLines, (productId) => !missing.has(productId));
+    const lines = inProductOrder(
+      [...usageLines, ...composites.map((line) => inWindows(line, input.boundaries))],
+      input,
+    );
     const all = [...lines, ...conversionLines(lines, terms.fiatCreditTypeId, conversions, period)];
     return {
       lines: all,
@@ -91,7 +103,12 @@ export async function rateTarget(
       problems: notes.problems(),
       warnings: [...notes.warnings(), ...tooManyLines(unlisted, period, linesMax), ...unpriced],
       hours: hasLaterHours
-        ? () => slicedHours(all, ratingInput(target, context, windowBoundaries(period, 'hour')), read())
+        ? () =>
+            slicedHours(
+              { lines: all, composites },
+              ratingInput(target, context, windowBoundaries(period, 'hour')),
+              read(),
+            )
         : null,
     };
   });
@@ -111,18 +128,19 @@ function ratingInput(
   { contract, period }: UsageTarget,
   context: InvoiceContext,
   boundaries: readonly Instant[],
-): UsageRatingInput {
-  const { terms, products } = cardOf(context, contract);
+): InvoiceTermsInput {
+  const { terms, products, composites, conversions } = cardOf(context, contract);
   const { overrides, multiplierPrioritization, usageFilters } = termsOf(context, contract);
   return {
     period,
     boundaries,
     products,
+    composites,
+    worths: new Map([...conversions].map(([unit, one]) => [unit, one.fiatPerCustomCredit])),
     usageFilters,
     fiatCreditTypeId: terms.fiatCreditTypeId,
     productOrder: terms.productOrder,
     overrides: { overrides, prioritization: multiplierPrioritization },
-    usage: [],
   };
 }
 

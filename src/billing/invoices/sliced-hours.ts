@@ -16,13 +16,19 @@ export interface LineHours {
   readonly hours: readonly WindowAmount[];
 }
 
+interface SlicedInvoice {
+  readonly lines: readonly RatedLine[];
+  /** The lines of composites, with hourly windows. */
+  readonly composites: readonly UsageLine[];
+}
+
 /**
  * The hours of all lines, each line once, in no order. `input` has the hours as boundaries. Throws if the hours of a
  * line do not add up to it, because events were removed since it was computed.
  */
 export async function* slicedHours(
-  lines: readonly RatedLine[],
-  input: UsageRatingInput,
+  { lines, composites }: SlicedInvoice,
+  input: Omit<UsageRatingInput, 'usage'>,
   parts: AsyncIterable<{
     readonly groupKeys: readonly string[];
     readonly answers: readonly SlicedAnswer[];
@@ -30,22 +36,26 @@ export async function* slicedHours(
 ): AsyncGenerator<readonly LineHours[], void, undefined> {
   const positions = new Map<string, number>();
   for (const [position, line] of lines.entries()) {
-    if (line.type === 'usage') positions.set(lineKeyOf(line), position);
+    if (line.type !== 'cpu_conversion') positions.set(lineKeyOf(line), position);
   }
   const units = createUnitWindows(input.fiatCreditTypeId);
-  for await (const { groupKeys, answers } of parts) {
-    const usage = meteredUsage(answers);
-    const rated = rateKeys({ ...input, usage }, groupKeys).flatMap((product) => product.lines);
-    const own = rated.flatMap((line) => {
+  const hoursOf = (hourly: readonly UsageLine[]): LineHours[] => {
+    const own = hourly.flatMap((line) => {
       const position = positions.get(lineKeyOf(line));
       return position === undefined ? [] : [{ position, line }];
     });
     for (const { position, line } of own) assertAddsUp(lines[position], line.windows);
     units.add(own.map(({ line }) => line));
-    yield own.map(({ position, line }) => ({ position, hours: line.windows }));
+    return own.map(({ position, line }) => ({ position, hours: line.windows }));
+  };
+  for await (const { groupKeys, answers } of parts) {
+    const usage = meteredUsage(answers);
+    const rated = rateKeys({ ...input, usage }, groupKeys).flatMap((product) => product.lines);
+    yield hoursOf(rated);
   }
+  yield hoursOf(composites);
   yield lines.flatMap((line, position) => {
-    if (line.type === 'usage') return [];
+    if (line.type !== 'cpu_conversion') return [];
     const hours = convertedWindows(units.of(line.convertedCreditTypeId), line.unitPrice);
     assertAddsUp(line, hours);
     return [{ position, hours }];

@@ -4,14 +4,12 @@
  * A composite counts the spend of products that it names by id or tag. It counts composites only if it opts in
  * (`include_composite_spend`).
  */
-import type { ProductVersion } from '../../core/catalogue.ts';
+import type { CompositeTerms, ProductVersion } from '../../core/catalogue.ts';
+import { countsProduct } from './composite-parts.ts';
 
 /** The terms that decide which products a composite counts, and which composites count it. */
-interface CompositeVersion extends Pick<ProductVersion, 'startingAt' | 'tags'> {
-  readonly compositeProductIds: readonly string[];
-  readonly compositeTags: readonly string[];
-  readonly includeCompositeSpend: boolean;
-}
+type CompositeVersion = Pick<ProductVersion, 'startingAt' | 'tags'> &
+  Omit<CompositeTerms, 'excludeFreeUsage'>;
 
 interface Composite {
   readonly id: string;
@@ -50,7 +48,7 @@ function wayBack(
     const from = inForce.get(way.at(-1) ?? '');
     if (from === undefined) continue;
     for (const [id, version] of inForce) {
-      if (version === undefined || !counts(from, id, version)) continue;
+      if (version === undefined || !countsProduct(from, { id, ...version, isComposite: true })) continue;
       if (id === productId) return way;
       if (seen.has(id)) continue;
       seen.add(id);
@@ -58,12 +56,4 @@ function wayBack(
     }
   }
   return null;
-}
-
-function counts(composite: CompositeVersion, id: string, version: CompositeVersion): boolean {
-  if (!composite.includeCompositeSpend) return false;
-  return (
-    composite.compositeProductIds.includes(id) ||
-    composite.compositeTags.some((tag) => version.tags.includes(tag))
-  );
 }

@@ -6,7 +6,7 @@
  * makes differences of single lines meaningless.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
-import type { InvoiceLine, UnpricedUsage } from '../../core/invoice.ts';
+import type { InvoiceLine, UnpricedUsage, UsageInvoiceLine } from '../../core/invoice.ts';
 import { groupValuesKey } from '../usage/group-values.ts';
 
 /** Lines and warnings of one invoice. */
@@ -38,11 +38,16 @@ export function lateUsage(now: InvoiceUsage, frozen: InvoiceUsage): LateUsage[] 
 
 function usagesOf({ lines, warnings }: InvoiceUsage): LateUsage[] {
   const billed = lines.flatMap((line): LateUsage[] =>
-    line.type === 'usage'
-      ? [{ ...line, productName: line.name, price: { creditTypeId: line.creditTypeId, total: line.total } }]
-      : [],
+    line.type === 'cpu_conversion' ? [] : [usageOf(line)],
   );
   return [...billed, ...warnings.map((warning) => ({ ...warning, price: null }))];
+}
+
+/** A minimum changes what a composite costs, and is no quantity. */
+function usageOf(line: UsageInvoiceLine): LateUsage {
+  const { name, creditTypeId, total } = line;
+  const quantity = line.type === 'minimum' ? ZERO : line.quantity;
+  return { ...line, productName: name, quantity, price: { creditTypeId, total } };
 }
 
 /** Keeps the first name, which is the recomputed line's if there is one. */

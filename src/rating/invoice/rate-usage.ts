@@ -3,16 +3,18 @@
  * over time from metered usage, the rates of the card and the contract's overrides.
  *
  * Owns: which segments give lines, zero lines and warnings. Does not own: prices and overrides (rates/),
- * quantities (usage/), loading the input. There is no drawdown of commits and credits yet.
+ * quantities (usage/), composite products (composites/), loading the input. There is no drawdown of commits and
+ * credits yet.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { BilledPeriod, UnpricedUsage, UsageInvoiceLine } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
-import type { Instant } from '../../core/time.ts';
+import type { Instant, Interval } from '../../core/time.ts';
 import type { LineTerms } from '../rates/line-terms.ts';
 import { type ContractOverrides, overridesOf } from '../rates/overrides.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
+import { type PriceBands, priceBands } from '../rates/tiers.ts';
 import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
 import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
@@ -33,6 +35,7 @@ import { sortProducts } from './product-order.ts';
 interface Context {
   readonly fiatCreditTypeId: string;
   readonly period: BilledPeriod;
+  readonly billed: Interval;
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
   readonly overrides: ContractOverrides;
@@ -45,6 +48,7 @@ interface Context {
 interface BilledSegment {
   readonly segment: Segment;
   readonly terms: LineTerms;
+  readonly bands: PriceBands;
   readonly movement: Movement;
 }
 
@@ -63,12 +67,20 @@ export function rateUsage(input: UsageRatingInput): UsageRating {
  * Rates the line keys of the given usage, product by product in invoice order. Line keys do not depend on each
  * other, so the keys of an invoice may be rated in any parts; a line collector joins them. With `groupedBy`, only
  * runs with exactly these group keys are rated, and only their usage need be given.
+ *
+ * `billed` is the time that has lines: the period, or the part of the counters' time before it, whose lines are
+ * on another invoice.
  */
-export function rateKeys(input: UsageRatingInput, groupedBy: readonly string[] | null = null): RatedKeys[] {
-  assertBoundaries(input);
+export function rateKeys(
+  input: UsageRatingInput,
+  groupedBy: readonly string[] | null = null,
+  billed: Interval = input.period,
+): RatedKeys[] {
+  assertBoundaries(input, billed);
   const { period, boundaries, overrides, usageFilters, fiatCreditTypeId } = input;
   const context: Context = {
     period,
+    billed,
     boundaries,
     overrides,
     usageFilters,
@@ -93,12 +105,14 @@ export function rateKeys(input: UsageRatingInput, groupedBy: readonly string[] |
  */
 export function lineIdParts(line: UsageInvoiceLine): string[] {
   return [
-    'usage-line',
+    line.type === 'usage' ? 'usage-line' : 'minimum-line',
     line.productId,
     String(line.interval.start),
     groupValuesKey(line.pricingGroupValues),
     groupValuesKey(line.presentationGroupValues),
     String(line.tier?.level ?? 0),
+    // A composite has one line for each pricing unit of what it counts.
+    ...(line.productType === 'COMPOSITE' ? [line.creditTypeId] : []),
   ];
 }
 
@@ -131,28 +145,28 @@ function rateLineKey(
   product: Product,
   key: LineKey,
   rates: RateBook,
-  { period, boundaries, overrides, fiatCreditTypeId }: Context,
+  { billed: billedTime, boundaries, overrides, fiatCreditTypeId }: Context,
 ): UsageRating & { zeroLine: UsageLine | null } {
   const warnings: UnpricedUsage[] = [];
   const billed: BilledSegment[] = [];
-  for (const segment of segmentsOf({ product, fiatCreditTypeId, ...key }, rates, overrides, period)) {
+  for (const segment of segmentsOf({ product, fiatCreditTypeId, ...key }, rates, overrides, billedTime)) {
     const movement = movementOf(segment);
     const { terms, entitled } = segment;
     if (!entitled) continue;
-    if (terms !== null) billed.push({ segment, terms, movement });
+    if (terms !== null) billed.push({ segment, terms, bands: priceBands(terms.rate), movement });
     else if (!movement.low.eq(movement.high)) {
       warnings.push(unpriced(product, key, segment, movement));
     }
   }
-  const lines = billed.flatMap(({ segment, terms, movement }) =>
-    bandAmounts(segment, movement, terms.rate, boundaries).map((amount) =>
+  const lines = billed.flatMap(({ segment, terms, bands, movement }) =>
+    bandAmounts(segment, movement, bands, boundaries).map((amount) =>
       newLine(product, key, segment, terms, amount, true),
     ),
   );
   const zero = (one: BilledSegment | undefined) =>
     one === undefined
       ? null
-      : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.terms.rate), false);
+      : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.bands), false);
   if (lines.length === 0) {
     // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
     const usedZero = zero(billed.findLast(({ movement }) => hasUsage(movement)));
@@ -211,12 +225,12 @@ function unpriced(
   };
 }
 
-function assertBoundaries({ period, boundaries }: UsageRatingInput): void {
+function assertBoundaries({ period, boundaries }: UsageRatingInput, billed: Interval): void {
   assert(period.start < period.end, 'a billing period has a length');
   assert(period.countedFrom <= period.start, 'counters start before what they bill');
   assert(
-    boundaries[0] === period.start && boundaries.at(-1) === period.end,
-    'windows begin and end with the billing period',
+    boundaries[0] === billed.start && boundaries.at(-1) === billed.end,
+    'windows begin and end with the billed time',
   );
   for (let index = 1; index < boundaries.length; index += 1) {
     assert((boundaries[index - 1] ?? 0) < (boundaries[index] ?? 0), 'window boundaries ascend');

@@ -5,7 +5,7 @@
  * band. A change of the quantity crosses bands, upwards with positive amounts and downwards with negative
  * ones. Amounts are additive: a to b plus b to c equals a to c, in every band.
  */
-import type { Rate, Tier } from '../../core/catalogue.ts';
+import type { PercentageRate, Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import { assert, type FieldPath } from '../../core/errors.ts';
 
@@ -58,12 +58,22 @@ export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
 /** The bands of a rate of usage. Tiers must have passed `validateTiers`. Any other kind of rate throws. */
 export function priceBands(rate: Rate): PriceBands {
   assert(rate.rateType === 'FLAT' || rate.rateType === 'TIERED', `${rate.rateType} prices no usage`);
-  if (rate.rateType === 'FLAT') {
-    return [{ level: 1, startingAt: ZERO, end: null, size: null, price: rate.price }];
-  }
+  return rate.rateType === 'FLAT' ? oneBand(rate.price) : tierBands(rate.tiers);
+}
+
+/** The bands of a rate of a composite product: fractions of an amount of money instead of prices of units. */
+export function percentageBands(rate: PercentageRate): PriceBands {
+  return rate.rateType === 'PERCENTAGE' ? oneBand(rate.price) : tierBands(rate.tiers);
+}
+
+function oneBand(price: Decimal): PriceBands {
+  return [{ level: 1, startingAt: ZERO, end: null, size: null, price }];
+}
+
+function tierBands(tiers: readonly Tier[]): PriceBands {
   const bands: PriceBand[] = [];
   let startingAt = ZERO;
-  for (const { size, price } of rate.tiers) {
+  for (const { size, price } of tiers) {
     const end = size === null ? null : startingAt.plus(size);
     bands.push({ level: bands.length + 1, startingAt, end, size, price });
     if (end !== null) startingAt = end;

@@ -30,7 +30,10 @@ export interface CounterRun {
 }
 
 /** The version in force at `at`: the last one that has started. */
-export function versionAt(product: Product, at: Instant): ProductVersion {
+export function versionAt<Version extends ProductVersion>(
+  product: Pick<Product, 'id'> & { readonly versions: readonly Version[] },
+  at: Instant,
+): Version {
   const version = product.versions.findLast(({ startingAt }) => startingAt === null || startingAt <= at);
   assert(version !== undefined, `product ${product.id} has an initial version`);
   return version;

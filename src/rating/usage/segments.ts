@@ -6,27 +6,23 @@
  * the counter at the segment's start to the counter at its end; the amount of a window is the same walk
  * between the window's ends. Walks are additive, so windows add up exactly to the line.
  */
-import type { Rate } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
 import { type PricedKey, type TermsSpan, termsSpans } from '../rates/line-terms.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import {
-  bandAt,
-  bandsBetween,
-  type PriceBand,
-  type PriceBands,
-  priceBands,
-  walkBands,
-} from '../rates/tiers.ts';
+import { bandAt, bandsBetween, type PriceBand, type PriceBands, walkBands } from '../rates/tiers.ts';
 import type { WindowAmount } from '../types.ts';
 import type { CounterPiece, LineKey } from './line-key.ts';
 
-export interface Segment extends TermsSpan {
+/** A stretch of a counter. */
+export interface CounterSegment {
+  readonly interval: Interval;
   readonly piece: CounterPiece;
 }
+
+export interface Segment extends TermsSpan, CounterSegment {}
 
 /** The counter over a segment: start, end, minimum, maximum and steps. */
 export interface Movement {
@@ -61,7 +57,7 @@ export function segmentsOf(
   });
 }
 
-export function movementOf({ interval, piece }: Segment): Movement {
+export function movementOf({ interval, piece }: CounterSegment): Movement {
   const { series, positionOf } = piece;
   const { steps } = series;
   const firstStep = firstStepAfter(steps, interval.start);
@@ -94,13 +90,12 @@ export function hasUsage({ firstStep, afterLastStep }: Movement): boolean {
  * included with quantity 0, because its windows need a line. The bands do not depend on the reported windows.
  */
 export function bandAmounts(
-  { piece }: Segment,
+  { piece }: CounterSegment,
   movement: Movement,
-  rate: Rate,
+  bands: PriceBands,
   boundaries: readonly Instant[],
 ): BandAmount[] {
   if (movement.low.eq(movement.high)) return [];
-  const bands = priceBands(rate);
   const moved = bandsBetween(bands, movement.low, movement.high);
   const quantities = new Map(walkBands(bands, movement.from, movement.to).map((s) => [s.band, s.quantity]));
   const windows = windowAmounts(piece, movement, bands, boundaries);
@@ -111,8 +106,8 @@ export function bandAmounts(
 }
 
 /** A zero amount, in the band of the counter's value. */
-export function zeroAmount(movement: Movement, rate: Rate): BandAmount {
-  return { band: bandAt(priceBands(rate), movement.to), quantity: ZERO, total: ZERO, windows: [] };
+export function zeroAmount(movement: Movement, bands: PriceBands): BandAmount {
+  return { band: bandAt(bands, movement.to), quantity: ZERO, total: ZERO, windows: [] };
 }
 
 /** Walks from window to window. Only windows in which the counter changed cost time. */

@@ -78,7 +78,7 @@ export const invoiceLineItems = pgTable(
       .references(() => invoices.id),
     /** Order on the invoice, from 0; also the line's number in the frozen hourly lines. */
     position: integer('position').notNull(),
-    type: text('type', { enum: ['usage', 'cpu_conversion'] }).notNull(),
+    type: text('type', { enum: ['usage', 'minimum', 'cpu_conversion'] }).notNull(),
     /** Set for all but conversions; so are the type and the tags of the product. */
     productId: uuid('product_id'),
     productType: text('product_type'),

@@ -111,10 +111,7 @@ function stands(one: Override, winner: Override, isExplicit: boolean, wanted: Ov
 
 /** 1 and one more for every bound below the unit; 0 for a flat price that nothing cuts. */
 function levelOf(list: Rate, elected: readonly Override[], unit: number): number {
-  const tierLists = [
-    ...(list.rateType === 'TIERED' ? [list.tiers] : []),
-    ...elected.map(({ tiers }) => tiers),
-  ];
+  const tierLists = [...('tiers' in list ? [list.tiers] : []), ...elected.map(({ tiers }) => tiers)];
   const bounds = new Set<number>();
   for (const tiers of tierLists) {
     let bound = 0;
@@ -124,7 +121,7 @@ function levelOf(list: Rate, elected: readonly Override[], unit: number): number
       bounds.add(bound);
     }
   }
-  if (list.rateType === 'FLAT' && bounds.size === 0) return 0;
+  if (!('tiers' in list) && bounds.size === 0) return 0;
   return 1 + [...bounds].filter((bound) => bound < unit).length;
 }
 

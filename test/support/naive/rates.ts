@@ -49,8 +49,8 @@ function rateOfValues(
 
 /** What the rate asks for unit number `unit`, counted in hundredths from 1. */
 export function naiveListPrice(rate: Rate, unit: number): NaivePrice {
-  if (rate.rateType === 'FLAT') return { price: tenThousandths(rate.price), level: 0 };
-  if (rate.rateType !== 'TIERED') throw new Error(`${rate.rateType} prices no usage`);
+  if (rate.rateType === 'SUBSCRIPTION') throw new Error('subscriptions are not rated');
+  if (!('tiers' in rate)) return { price: tenThousandths(rate.price), level: 0 };
   const { tier, level } = tierOfUnit(rate.tiers, unit);
   if (tier === null) throw new Error('the last tier has no end');
   return { price: tenThousandths(tier.price), level };

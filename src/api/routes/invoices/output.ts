@@ -34,7 +34,9 @@ const lineItemSchema = z
     type: z.string().meta({
       description:
         '`usage`, or `cpu_conversion`: what the lines in one custom pricing unit come to in the currency of ' +
-        'the invoice. It has no product; `quantity` is in the custom unit, and `total` is in the currency.',
+        'the invoice. It has no product; `quantity` is in the custom unit, and `total` is in the currency. ' +
+        'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
+        'the fraction as `unit_price`. What its minimum adds is a line named "… (minimum)", of quantity 1.',
     }),
     quantity: exactValue,
     unit_price: exactValue,
@@ -168,6 +170,8 @@ function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceVi
 
 function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
   return {
+    ...(line.type === 'minimum' ? { name: `${line.name} (minimum)` } : {}),
+    type: 'usage',
     product_id: line.productId,
     product_type: PRODUCT_TYPE_NAMES[line.productType],
     product_tags: [...line.productTags],

@@ -1,0 +1,159 @@
+/**
+ * Charges composite products hour by hour, in the order in which they follow from one another.
+ *
+ * The base of a composite is a counter, like the quantity of usage: the cumulative amount of what it counts, one
+ * counter per pricing unit. Its charge in an hour is the walk through its percentages from the counter at the
+ * hour's start to the counter at its end, so hours add up to lines.
+ */
+import type { CompositeProduct } from '../../core/catalogue.ts';
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { Interval } from '../../core/time.ts';
+import type { UsageStep } from '../../core/usage-series.ts';
+import { walkBands } from '../rates/tiers.ts';
+import { type CountingComposite, type CountingStretch, stretchAt } from './composite-parts.ts';
+import type { HourlySpend, Spend } from './hourly-spend.ts';
+import { type PercentageSpan, percentageAt } from './percentage-spans.ts';
+
+/** A composite to charge. */
+export interface ChargedComposite {
+  readonly product: CompositeProduct;
+  /** Over the whole time that is counted. */
+  readonly spans: readonly PercentageSpan[];
+  /** Where its minimum is due: one window for each invoice on which it is charged, ascending. */
+  readonly minimumsDue: readonly MinimumDue[];
+}
+
+export interface MinimumDue {
+  readonly span: PercentageSpan;
+  /** The last window of the span. */
+  readonly window: Interval;
+}
+
+/** What the minimum adds to the percentages, in the currency. Negative where it takes back an earlier one. */
+export interface MinimumCharge extends MinimumDue {
+  readonly amount: Decimal;
+}
+
+/** What a composite counted and was charged besides its percentages. */
+export interface CompositeCharge {
+  /** The cumulative base by pricing unit. */
+  readonly bases: ReadonlyMap<string, readonly UsageStep[]>;
+  readonly minimums: readonly MinimumCharge[];
+}
+
+interface ChargingInput {
+  readonly composites: readonly ChargedComposite[];
+  readonly stretches: readonly CountingStretch[];
+  /** With every window in which a minimum is due. Charges of composites are added to it. */
+  readonly hours: readonly HourlySpend[];
+  readonly fiatCreditTypeId: string;
+  /** The value of one unit of a pricing unit in the currency. */
+  readonly worthOf: (creditTypeId: string) => Decimal;
+}
+
+interface Counter {
+  position: Decimal;
+  readonly steps: UsageStep[];
+}
+
+/** A composite while it is being charged. */
+interface Running extends ChargedComposite {
+  readonly counters: Map<string, Counter>;
+  readonly minimums: MinimumCharge[];
+  /** Percentages so far, in the currency. */
+  charged: Decimal;
+  /** Whether anything that was counted had a charge. */
+  hasCounted: boolean;
+}
+
+/** The charge of every composite, by product. */
+export function chargeComposites(input: ChargingInput): Map<string, CompositeCharge> {
+  const running = new Map(input.composites.map((one) => [one.product.id, started(one)]));
+  for (const hour of input.hours) {
+    for (const counting of stretchAt(input.stretches, hour.window.start).order) {
+      const one = running.get(counting.compositeId);
+      assert(one !== undefined, `composite product ${counting.compositeId} is charged`);
+      hour.spends.push(
+        ...percentagesOf(one, counting, hour, input),
+        ...minimumOf(one, counting, hour, input),
+      );
+    }
+  }
+  return new Map([...running].map(([id, one]) => [id, chargeOf(one)]));
+}
+
+function started(composite: ChargedComposite): Running {
+  return { ...composite, counters: new Map(), minimums: [], charged: ZERO, hasCounted: false };
+}
+
+function chargeOf({ counters, minimums }: Running): CompositeCharge {
+  return { bases: new Map([...counters].map(([unit, { steps }]) => [unit, steps])), minimums };
+}
+
+/** Moves the counters by what was spent in the hour. */
+function percentagesOf(
+  one: Running,
+  counting: CountingComposite,
+  { window, spends }: HourlySpend,
+  { worthOf }: ChargingInput,
+): Spend[] {
+  const bands = percentageAt(one.spans, window.start)?.bands;
+  const charges: Spend[] = [];
+  for (const [creditTypeId, increment] of countedBy(one, counting, spends)) {
+    const counter = one.counters.get(creditTypeId) ?? { position: ZERO, steps: [] };
+    one.counters.set(creditTypeId, counter);
+    const from = counter.position;
+    counter.position = from.plus(increment);
+    counter.steps.push({ at: window.end, value: counter.position });
+    if (bands === undefined) continue;
+    const amount = sum(walkBands(bands, from, counter.position).map((slice) => slice.amount));
+    one.charged = one.charged.plus(amount.times(worthOf(creditTypeId)));
+    charges.push({ productId: one.product.id, creditTypeId, amount, isFree: false });
+  }
+  return charges;
+}
+
+/** The change of the base by pricing unit, where there is one. */
+function countedBy(
+  one: Running,
+  { parts, excludesFreeUsage }: CountingComposite,
+  spends: readonly Spend[],
+): [string, Decimal][] {
+  const increments = new Map<string, Decimal>();
+  for (const { productId, creditTypeId, amount, isFree } of spends) {
+    if (!parts.has(productId) || (excludesFreeUsage && isFree)) continue;
+    if (!amount.eq(ZERO)) one.hasCounted = true;
+    increments.set(creditTypeId, (increments.get(creditTypeId) ?? ZERO).plus(amount));
+  }
+  return [...increments].filter(([, increment]) => !increment.eq(ZERO));
+}
+
+/**
+ * Raises the charge of the billing period so far to the minimum of the present rate. What an earlier invoice of
+ * the period charged for a minimum counts towards it.
+ */
+function minimumOf(
+  one: Running,
+  { excludesFreeUsage }: CountingComposite,
+  { window }: HourlySpend,
+  { fiatCreditTypeId }: ChargingInput,
+): Spend[] {
+  const due = one.minimumsDue.find((minimum) => minimum.window.start === window.start);
+  if (due === undefined) return [];
+  const wanted = shortfall(one, due.span, excludesFreeUsage);
+  const amount = wanted.minus(sum(one.minimums.map((minimum) => minimum.amount)));
+  if (amount.eq(ZERO)) return [];
+  one.minimums.push({ ...due, amount });
+  return [{ productId: one.product.id, creditTypeId: fiatCreditTypeId, amount, isFree: false }];
+}
+
+/** A composite that leaves out free usage has no minimum where nothing else was used. */
+function shortfall(
+  { charged, hasCounted }: Running,
+  { rate: { minimum } }: PercentageSpan,
+  excludesFreeUsage: boolean,
+): Decimal {
+  if (minimum === null || charged.gte(minimum) || (excludesFreeUsage && !hasCounted)) return ZERO;
+  return minimum.minus(charged);
+}

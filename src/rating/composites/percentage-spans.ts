@@ -1,0 +1,86 @@
+/**
+ * The percentage of a composite product over time: the rate after overrides, where the product is entitled.
+ * Spans are cut where the rate changes, and where a new version of the product counts something else.
+ */
+import type { CompositeTerms, CompositeVersion, PercentageRate, Rate } from '../../core/catalogue.ts';
+import { assert } from '../../core/errors.ts';
+import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import { termsSpans } from '../rates/line-terms.ts';
+import { type ContractOverrides, overridesOf } from '../rates/overrides.ts';
+import { type PriceBands, percentageBands } from '../rates/tiers.ts';
+import type { CompositeOnCard } from '../types.ts';
+import { sortedKeys } from '../usage/group-values.ts';
+
+/** A stretch of time in which a composite is charged at one rate. */
+export interface PercentageSpan {
+  readonly interval: Interval;
+  readonly rate: PercentageRate;
+  readonly bands: PriceBands;
+  /** The rate of the rate card; null if only an OVERWRITE sets the percentage. */
+  readonly listRate: Rate | null;
+}
+
+/** The spans of `interval`, ascending. There is none where the composite has no rate or is not entitled. */
+export function percentageSpans(
+  { product, rates }: CompositeOnCard,
+  contract: ContractOverrides,
+  fiatCreditTypeId: string,
+  interval: Interval,
+): PercentageSpan[] {
+  const overrides = withoutUnits(overridesOf(product, contract));
+  const key = { product, fiatCreditTypeId, pricingGroupValues: {}, presentationGroupValues: {} };
+  return settingsSpans(product.versions, interval).flatMap((settings) =>
+    termsSpans(rates, overrides, key, settings).flatMap(({ interval: span, terms, entitled }) => {
+      if (terms === null || !entitled) return [];
+      const { rate, listed } = terms;
+      assert(
+        rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE',
+        `the rate of composite product ${product.id} is a percentage`,
+      );
+      return [{ interval: span, rate, bands: percentageBands(rate), listRate: listed?.rate ?? null }];
+    }),
+  );
+}
+
+/** The span that `at` lies in. */
+export function percentageAt(spans: readonly PercentageSpan[], at: Instant): PercentageSpan | undefined {
+  return spans.find(({ interval }) => interval.start <= at && at < interval.end);
+}
+
+/** A percentage takes the unit of what it is a percentage of, so a unit in an override must not cut a span. */
+function withoutUnits(contract: ContractOverrides): ContractOverrides {
+  const overrides = contract.overrides.map((one) =>
+    one.overwriteRate === null
+      ? one
+      : { ...one, overwriteRate: { ...one.overwriteRate, creditTypeId: null } },
+  );
+  return { ...contract, overrides };
+}
+
+/** The interval cut where another version counts something else. */
+function settingsSpans(versions: readonly CompositeVersion[], within: Interval): Interval[] {
+  const spans: { interval: Interval; settings: string }[] = [];
+  for (const [index, version] of versions.entries()) {
+    const start = version.startingAt ?? Number.NEGATIVE_INFINITY;
+    const interval = intersect(within, { start, end: versions[index + 1]?.startingAt ?? null });
+    if (interval === null) continue;
+    const settings = settingsKey(version);
+    const previous = spans.at(-1);
+    if (previous?.settings === settings) {
+      previous.interval = { start: previous.interval.start, end: interval.end };
+    } else {
+      spans.push({ interval, settings });
+    }
+  }
+  return spans.map(({ interval }) => interval);
+}
+
+/** Independent of the order of ids and tags. */
+function settingsKey(terms: CompositeTerms): string {
+  return JSON.stringify([
+    sortedKeys(terms.compositeProductIds),
+    sortedKeys(terms.compositeTags),
+    terms.excludeFreeUsage,
+    terms.includeCompositeSpend,
+  ]);
+}

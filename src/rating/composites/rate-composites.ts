@@ -1,0 +1,88 @@
+/**
+ * The lines of composite products on a usage invoice: percentages of the charges of other products
+ * (docs/rating.md, "Composite products"). Pure.
+ */
+import { type Decimal, ONE } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { BilledPeriod } from '../../core/invoice.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { ContractOverrides } from '../rates/overrides.ts';
+import type { CompositeOnCard, ProductOnCard, UsageLine } from '../types.ts';
+import { type ChargedComposite, chargeComposites, type MinimumDue } from './composite-charges.ts';
+import { type BilledLines, type BilledSpend, compositeLines } from './composite-lines.ts';
+import { countingStretches } from './composite-parts.ts';
+import { hourlySpend } from './hourly-spend.ts';
+import { percentageSpans } from './percentage-spans.ts';
+
+interface CompositesInput {
+  readonly period: BilledPeriod;
+  readonly billed: BilledLines;
+  /** What was used in the counted time before the billed one; null if there is none. */
+  readonly earlier: BilledSpend | null;
+  readonly composites: readonly CompositeOnCard[];
+  /** The other products on the card. */
+  readonly products: readonly ProductOnCard[];
+  readonly overrides: ContractOverrides;
+  readonly fiatCreditTypeId: string;
+  /** The value of one custom unit in the currency. */
+  readonly worths: ReadonlyMap<string, Decimal>;
+}
+
+/** The lines of all composites, product by product; inside a product by start, pricing unit and tier. */
+export function rateComposites(input: CompositesInput): UsageLine[] {
+  const { composites, products, period, billed, earlier, fiatCreditTypeId } = input;
+  const counted = { start: period.countedFrom, end: period.end };
+  const invoices: readonly BilledSpend[] = earlier === null ? [billed] : [earlier, billed];
+  const stretches = countingStretches(
+    composites.map(({ product }) => product),
+    products.map(({ product }) => product),
+    counted,
+  );
+  const charged = composites.map((one) => chargedComposite(one, invoices, input));
+  const charges = chargeComposites({
+    composites: charged,
+    stretches,
+    hours: hourlySpend(
+      invoices.map(({ spends }) => spends),
+      charged.flatMap(({ minimumsDue }) => minimumsDue.map(({ window }) => window)),
+    ),
+    fiatCreditTypeId,
+    worthOf: (unit) => worthOf(unit, input),
+  });
+  return charged.flatMap((one) => {
+    const charge = charges.get(one.product.id);
+    assert(charge !== undefined, `composite product ${one.product.id} is charged`);
+    return compositeLines(one, charge, { billed, stretches, fiatCreditTypeId });
+  });
+}
+
+/** Rates are cut at the start of the billed time. */
+function chargedComposite(
+  composite: CompositeOnCard,
+  invoices: readonly BilledSpend[],
+  { overrides, fiatCreditTypeId }: CompositesInput,
+): ChargedComposite {
+  const spansOf = ({ interval }: BilledSpend) =>
+    percentageSpans(composite, overrides, fiatCreditTypeId, interval);
+  return {
+    product: composite.product,
+    spans: invoices.flatMap(spansOf),
+    minimumsDue: invoices.flatMap((invoice): MinimumDue[] => {
+      const span = spansOf(invoice).at(-1);
+      return span === undefined ? [] : [{ span, window: lastWindow(span.interval, invoice.boundaries) }];
+    }),
+  };
+}
+
+function worthOf(unit: string, { fiatCreditTypeId, worths }: CompositesInput): Decimal {
+  if (unit === fiatCreditTypeId) return ONE;
+  const worth = worths.get(unit);
+  assert(worth !== undefined, `the rate card converts pricing unit ${unit}`);
+  return worth;
+}
+
+/** The last window of an interval whose end is one of the ascending `boundaries`. */
+function lastWindow({ start, end }: Interval, boundaries: readonly Instant[]): Interval {
+  const before = boundaries.findLast((at) => at < end);
+  return { start: Math.max(start, before ?? start), end };
+}

@@ -1,0 +1,57 @@
+/**
+ * Adds up what each product charges in each hour. Lines may come in any parts, so that an invoice with more lines than
+ * memory has room for can be rated in slices.
+ */
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import type { Interval } from '../../core/time.ts';
+import type { UsageLine } from '../types.ts';
+
+/** The charges of one product in one pricing unit. */
+export interface ProductSpend {
+  readonly productId: string;
+  readonly creditTypeId: string;
+  readonly total: Decimal;
+  /** In no order; the totals add up to `total`. */
+  readonly windows: readonly { readonly window: Interval; readonly total: Decimal }[];
+}
+
+export interface SpendCollector {
+  /** Lines with hourly windows. */
+  add(lines: readonly UsageLine[]): void;
+  /** Of the products that `counts` names. */
+  spends(counts: (productId: string) => boolean): ProductSpend[];
+}
+
+interface Collected extends Omit<ProductSpend, 'total' | 'windows'> {
+  total: Decimal;
+  readonly hours: Map<number, { readonly window: Interval; total: Decimal }>;
+}
+
+export function createSpendCollector(): SpendCollector {
+  const collected = new Map<string, Collected>();
+  const spendOf = ({ productId, creditTypeId }: UsageLine): Collected => {
+    const key = `${productId} ${creditTypeId}`;
+    const known = collected.get(key);
+    if (known !== undefined) return known;
+    const own: Collected = { productId, creditTypeId, total: ZERO, hours: new Map() };
+    collected.set(key, own);
+    return own;
+  };
+  return {
+    add(lines) {
+      for (const line of lines) {
+        const own = spendOf(line);
+        own.total = own.total.plus(line.total);
+        for (const { window, total } of line.windows) {
+          const hour = own.hours.get(window.start);
+          if (hour === undefined) own.hours.set(window.start, { window, total });
+          else hour.total = hour.total.plus(total);
+        }
+      }
+    },
+    spends: (counts) =>
+      [...collected.values()]
+        .filter(({ productId }) => counts(productId))
+        .map(({ hours, ...rest }) => ({ ...rest, windows: [...hours.values()] })),
+  };
+}
