@@ -8,6 +8,7 @@ import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
+import { benchOverrides } from './overrides.ts';
 import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
 import { benchUsage } from './usage.ts';
@@ -23,6 +24,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   restart: benchRestart,
   search: benchSearch,
   'rate-schedule': benchContractRateSchedule,
+  overrides: benchOverrides,
 };
 
 const wanted = process.argv.slice(2);

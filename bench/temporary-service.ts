@@ -26,6 +26,8 @@ export interface TemporaryService {
   readonly startMs: number;
   /** Throws for everything but 200. */
   post(path: string, body: unknown): Promise<TimedAnswer>;
+  /** Throws for everything but 200. */
+  get(path: string): Promise<TimedAnswer>;
   /** CPU time of all threads up to now, or NaN where there is no /proc. */
   cpuSeconds(): Promise<number>;
   memoryMb(): Promise<number>;
@@ -63,19 +65,20 @@ export async function startTemporaryService(dataDir?: string): Promise<Temporary
     port,
     token: TOKEN,
     startMs: performance.now() - begin,
-    post: (path, body) => post(base + path, body),
+    post: (path, body) => request('POST', base + path, body),
+    get: (path) => request('GET', base + path),
     cpuSeconds: () => cpuSeconds(server),
     memoryMb: () => memoryMb(server),
     close,
   };
 }
 
-async function post(url: string, body: unknown): Promise<TimedAnswer> {
+async function request(method: 'GET' | 'POST', url: string, body?: unknown): Promise<TimedAnswer> {
   const start = performance.now();
   const response = await fetch(url, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const text = await response.text();
   const milliseconds = performance.now() - start;

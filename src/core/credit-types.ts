@@ -11,8 +11,9 @@ export interface CreditType {
 
 export const USD_CENTS: CreditType = { id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2', name: 'USD (cents)' };
 
+const EUR: CreditType = { id: '58f0be15-cc47-4220-bdaf-072ab0e44f96', name: 'EUR' };
+
 const OTHER_FIAT_CODES = [
-  'EUR',
   'GBP',
   'AUD',
   'BRL',
@@ -34,6 +35,7 @@ const OTHER_FIAT_CODES = [
 /** Every fiat currency the service knows, USD first. */
 export const FIAT_CREDIT_TYPES: readonly CreditType[] = [
   USD_CENTS,
+  EUR,
   ...OTHER_FIAT_CODES.map((code) => ({ id: derivedId('credit-type', code), name: code })),
 ];
 

@@ -90,8 +90,19 @@ export function namesNothing(path: FieldPath, problem: Problem): Refusal {
   return new Refusal('not_found', problem, { path });
 }
 
-export function conflict(problem: Problem, path: FieldPath = []): Refusal {
-  return new Refusal('conflict', problem, { path });
+/** `conflictingId` is the object that is in the way, where there is one with an id. */
+export function conflict(
+  problem: Problem,
+  path: FieldPath = [],
+  conflictingId: string | null = null,
+): Refusal {
+  const details = conflictingId === null ? undefined : { conflicting_id: conflictingId };
+  return new Refusal('conflict', problem, { path, details });
+}
+
+/** A uniqueness key was used before; `conflictingId` is the object that has it. */
+export function keyUsed(conflictingId: string | null): Refusal {
+  return conflict('This uniqueness key has already been used.', [], conflictingId);
 }
 
 /** For states that are impossible unless there is a bug. Throws a plain error, not a refusal. */

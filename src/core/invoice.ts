@@ -94,7 +94,18 @@ interface NotComputed {
 }
 
 /** Usage that was neither billed nor free. */
-export type IssuedWarning = UnpricedUsage | UncountedEvents | UnlistedLines;
+/** The metric of a product has no group key with the key of the usage filter: events without it are not counted. */
+export interface UnseenUsage {
+  readonly kind: 'usage_filter_without_group_key';
+  readonly productId: string;
+  readonly productName: string;
+  readonly billableMetricId: string;
+  /** In which both are in force. */
+  readonly interval: Interval;
+}
+
+/** Usage that was neither billed nor free. */
+export type IssuedWarning = UnpricedUsage | UnseenUsage | UncountedEvents | UnlistedLines;
 export type InvoiceWarning = IssuedWarning | UnevaluatedMetric | NotComputed;
 
 /**

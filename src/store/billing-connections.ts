@@ -17,19 +17,22 @@ export interface BillingConnection {
   readonly createdAt: Instant;
 }
 
-/** Stores a connection. Returns false, and stores nothing, where the very same one exists. */
+/** Stores a connection, and returns the id of the one with this configuration: another one if there was one. */
 export async function insertConnection(
   db: Database | Transaction,
   connection: BillingConnection,
-): Promise<boolean> {
+): Promise<string | null> {
   const { billingProvider, deliveryMethod, configuration } = connection;
   const key = derivedId('billing-connection', billingProvider, deliveryMethod, canonicalJson(configuration));
-  const rows = await db
+  await db
     .insert(billingConnections)
     .values({ ...connection, key })
-    .onConflictDoNothing({ target: billingConnections.key })
-    .returning({ id: billingConnections.id });
-  return rows.length > 0;
+    .onConflictDoNothing({ target: billingConnections.key });
+  const [row] = await db
+    .select({ id: billingConnections.id })
+    .from(billingConnections)
+    .where(eq(billingConnections.key, key));
+  return row?.id ?? null;
 }
 
 /** The connections by id; unknown ids are absent. */
@@ -91,7 +94,7 @@ function fromRow(row: typeof billingConnections.$inferSelect): BillingConnection
 }
 
 /** The same text for equal values, whatever the order of their members. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -20,12 +20,13 @@ export async function insertContractEdits(tx: Transaction, edits: readonly Contr
   return rows.length === edits.length;
 }
 
-export async function isEditKeyUsed(db: Database | Transaction, uniquenessKey: string): Promise<boolean> {
-  const rows = await db
+/** The edit that was made with the uniqueness key. */
+export async function editWithKey(db: Database | Transaction, uniquenessKey: string): Promise<string | null> {
+  const [row] = await db
     .select({ id: contractEdits.id })
     .from(contractEdits)
     .where(eq(contractEdits.uniquenessKey, uniquenessKey));
-  return rows.length > 0;
+  return row?.id ?? null;
 }
 
 /** The changes of a contract, first to last. */

@@ -1,5 +1,5 @@
 /** Thresholds, spend trackers and usage filters of contracts. */
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNull, or } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
 import { paymentGate } from '../core/terms/payment-gate.ts';
@@ -15,7 +15,7 @@ import type { Instant } from '../core/time.ts';
 import { allOrNone, applicabilityFromColumns, applicabilityToColumns } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { prepaidBalanceThresholds, spendThresholds, spendTrackers } from './schema/contract-settings.ts';
-import { contractUsageFilters } from './schema/contracts.ts';
+import { contracts, contractUsageFilters } from './schema/contracts.ts';
 
 /** Makes `threshold` the contract's, in place of the one it has; null takes it away. */
 export async function putSpendThreshold(
@@ -201,6 +201,33 @@ export async function insertUsageFilters(
   await tx
     .insert(contractUsageFilters)
     .values(added.map((filter) => ({ ...filter, groupValues: [...filter.groupValues], contractId })));
+}
+
+/** Contracts on the cards that have usage filters and bill usage after `at`, by id. */
+export async function filteredContracts(
+  db: Database | Transaction,
+  rateCardIds: readonly string[],
+  at: Instant,
+): Promise<
+  { readonly id: string; readonly rateCardId: string | null; readonly endingBefore: Instant | null }[]
+> {
+  if (rateCardIds.length === 0) return [];
+  return db
+    .selectDistinct({
+      id: contracts.id,
+      rateCardId: contracts.rateCardId,
+      endingBefore: contracts.endingBefore,
+    })
+    .from(contracts)
+    .innerJoin(contractUsageFilters, eq(contractUsageFilters.contractId, contracts.id))
+    .where(
+      and(
+        inArray(contracts.rateCardId, [...rateCardIds]),
+        isNull(contracts.archivedAt),
+        or(isNull(contracts.endingBefore), gt(contracts.endingBefore, at)),
+      ),
+    )
+    .orderBy(asc(contracts.id));
 }
 
 /** The filters of each contract by start; of two with one start only the one added last. */

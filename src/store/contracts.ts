@@ -21,6 +21,12 @@ export async function insertContract(tx: Transaction, contract: Contract): Promi
   return rows.length > 0;
 }
 
+/** The contract that was created with the uniqueness key. */
+export async function contractWithKey(db: Database | Transaction, key: string): Promise<string | null> {
+  const [row] = await db.select({ id: contracts.id }).from(contracts).where(eq(contracts.uniquenessKey, key));
+  return row?.id ?? null;
+}
+
 /** Writes the header of a contract that exists. */
 export async function updateContract(tx: Transaction, contract: Contract): Promise<void> {
   await tx.update(contracts).set(toRow(contract)).where(eq(contracts.id, contract.id));

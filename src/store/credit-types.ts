@@ -1,5 +1,5 @@
 /** Pricing units: the fiat currencies of core/ and the custom ones in the database, seen as one. */
-import { asc, inArray } from 'drizzle-orm';
+import { asc, eq, inArray } from 'drizzle-orm';
 import { type CreditType, FIAT_CREDIT_TYPES } from '../core/credit-types.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
@@ -42,15 +42,15 @@ export async function listCustomCreditTypes(
   return keysetPage(rows, page.limit);
 }
 
-/** Stores a custom pricing unit. Returns false, and stores nothing, where there is one of this name. */
+/** Stores a custom pricing unit, and returns the id of the unit with this name: another one if there was one. */
 export async function insertCreditType(
   db: Database | Transaction,
   creditType: CustomCreditType,
-): Promise<boolean> {
-  const rows = await db
-    .insert(creditTypes)
-    .values(creditType)
-    .onConflictDoNothing({ target: creditTypes.name })
-    .returning({ id: creditTypes.id });
-  return rows.length > 0;
+): Promise<string | null> {
+  await db.insert(creditTypes).values(creditType).onConflictDoNothing({ target: creditTypes.name });
+  const [row] = await db
+    .select({ id: creditTypes.id })
+    .from(creditTypes)
+    .where(eq(creditTypes.name, creditType.name));
+  return row?.id ?? null;
 }

@@ -60,6 +60,17 @@ export async function claimAliases(
   return [];
 }
 
+/** The customer that has one of the aliases, or whose id it is; null where there is none by now. */
+export async function holderOfAliases(tx: Transaction, aliases: readonly string[]): Promise<string | null> {
+  const [row] = await tx
+    .select({ customerId: ingestAliases.customerId })
+    .from(ingestAliases)
+    .where(inArray(ingestAliases.alias, [...aliases]))
+    .orderBy(asc(ingestAliases.alias))
+    .limit(1);
+  return row?.customerId ?? aliases.find(isUuid) ?? null;
+}
+
 async function aliasPositions(
   tx: Transaction,
   customerId: string,

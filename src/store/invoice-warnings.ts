@@ -62,6 +62,14 @@ function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
         interval,
         quantity: present(row.quantity),
       };
+    case 'usage_filter_without_group_key':
+      return {
+        kind,
+        productId: present(row.productId),
+        productName: present(row.productName),
+        billableMetricId: present(row.billableMetricId),
+        interval,
+      };
     case 'uncounted_events':
       return {
         kind,

@@ -44,6 +44,12 @@ export async function insertPackage(
   return true;
 }
 
+/** The package that was created with the uniqueness key. */
+export async function packageWithKey(db: Database | Transaction, key: string): Promise<string | null> {
+  const [row] = await db.select({ id: packages.id }).from(packages).where(eq(packages.uniquenessKey, key));
+  return row?.id ?? null;
+}
+
 /** The package, archived or not; null where the id is unknown or not a UUID. */
 export async function findPackage(db: Database | Transaction, id: string): Promise<Package | null> {
   if (!isUuid(id)) return null;

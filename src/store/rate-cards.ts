@@ -281,3 +281,12 @@ export async function rateCardProductOrder(
   }
   return order;
 }
+
+/** The cards that the product is on. */
+export async function rateCardsOfProduct(db: Database | Transaction, productId: string): Promise<string[]> {
+  const rows = await db
+    .select({ rateCardId: rateCardProducts.rateCardId })
+    .from(rateCardProducts)
+    .where(eq(rateCardProducts.productId, productId));
+  return rows.map(({ rateCardId }) => rateCardId);
+}

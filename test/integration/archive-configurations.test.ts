@@ -31,9 +31,15 @@ const EDIT = '/v2/contracts/edit';
 const start = { starting_at: '2026-10-01T00:00:00Z' };
 const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
+let accounts = 0;
+
+/** Each of another account of the customer's, so that none equals an earlier one. */
 async function configure(of = customer): Promise<string> {
+  accounts += 1;
+  const stripe = { billing_provider: 'stripe', delivery_method: 'direct_to_billing_provider' };
+  const configuration = { stripe_customer_id: `cus_${accounts}`, stripe_collection_method: 'send_invoice' };
   const answer = await api.post('/v1/setCustomerBillingProviderConfigurations', {
-    data: [{ customer_id: of, billing_provider: 'stripe', delivery_method: 'direct_to_billing_provider' }],
+    data: [{ customer_id: of, ...stripe, configuration }],
   });
   return answer.text('data[0].id');
 }

@@ -268,9 +268,9 @@ describe('creating a contract from a package', () => {
       billing_provider: 'aws_marketplace',
       delivery_method: 'direct_to_billing_provider',
     });
-    const configure = async (billing_provider: string, delivery_method: string) =>
+    const configure = async (billing_provider: string, delivery_method: string, configuration = {}) =>
       api.post('/v1/setCustomerBillingProviderConfigurations', {
-        data: [{ customer_id: customer, billing_provider, delivery_method, configuration: {} }],
+        data: [{ customer_id: customer, billing_provider, delivery_method, configuration }],
       });
     const refused = async (count: number) => {
       const answer = await attempt({ package_id });
@@ -285,7 +285,7 @@ describe('creating a contract from a package', () => {
     const matching = await configure('aws_marketplace', 'direct_to_billing_provider');
     const { contract } = await stored(await provision({ package_id }));
     expect(contract.billingConfigurationId).toBe(matching.text('data[0].id'));
-    await configure('aws_marketplace', 'direct_to_billing_provider');
+    await configure('aws_marketplace', 'direct_to_billing_provider', { aws_customer_id: 'b' });
     await refused(2);
   });
 });

@@ -167,14 +167,14 @@ describe('a hierarchy', () => {
 });
 
 describe('a billing configuration', () => {
-  async function configure(): Promise<string> {
+  async function configure(netsuite_customer_id = '1'): Promise<string> {
     const answer = await api.post('/v1/setCustomerBillingProviderConfigurations', {
       data: [
         {
           customer_id: customer,
           billing_provider: 'netsuite',
           delivery_method: 'direct_to_billing_provider',
-          configuration: { netsuite_customer_id: '1' },
+          configuration: { netsuite_customer_id },
         },
       ],
     });
@@ -197,8 +197,8 @@ describe('a billing configuration', () => {
   });
 
   test('has to be the only one of its provider and delivery method', async () => {
-    await configure();
-    await configure();
+    await configure('1');
+    await configure('2');
     const answer = await attempt({
       billing_provider_configuration: {
         billing_provider: 'netsuite',

@@ -349,6 +349,100 @@ describe('group values that only an override names', () => {
   });
 });
 
+describe('an OVERWRITE without a rate on the card', () => {
+  const medium = { model: 'medium', region: 'eu' };
+  const fixed = (price: number, values: object, fields: object = {}) => ({
+    starting_at: day(10),
+    type: 'OVERWRITE',
+    overwrite_rate: { rate_type: 'FLAT', price },
+    override_specifiers: [{ product_id: tokens, pricing_group_values: values }],
+    ...fields,
+  });
+
+  test('is a row of its own behind those of the card, whose list rate repeats its price', async () => {
+    const rows = await rates(await contract(fixed(9, medium, { ending_before: day(12) })));
+    expect(listPrices(rows)).toEqual([1, 2, 5, 7, 8, 9]);
+    const rate = {
+      rate_type: 'FLAT',
+      price: 9,
+      pricing_group_values: medium,
+      credit_type: expect.objectContaining({ name: 'USD (cents)' }),
+    };
+    expect(rows.at(-1)).toEqual({
+      rate_card_id: card,
+      product_id: tokens,
+      product_name: 'Tokens',
+      product_tags: ['llm'],
+      product_custom_fields: {},
+      starting_at: day(10),
+      ending_before: day(12),
+      entitled: true,
+      pricing_group_values: medium,
+      list_rate: rate,
+      override_rate: rate,
+    });
+  });
+
+  test('is no row before it starts, where the contract excludes it, and for a price on the card', async () => {
+    const later = fixed(9, medium, { starting_at: day(12) });
+    const excluded = { ...fixed(9, medium), entitled: false };
+    const onCard = fixed(9, { model: 'large', region: 'eu' });
+    for (const [override, prices] of [
+      [later, [1, 2, 5, 7, 8]],
+      [excluded, [1, 2, 5, 7, 8]],
+      [onCard, [1, 2, 5, 7, 8]],
+    ] as const) {
+      expect(listPrices(await rates(await contract(override)))).toEqual(prices);
+    }
+  });
+
+  test('comes before the rates of a card that start later, for a product without group values too', async () => {
+    const fresh = await createdId(api, RATE_CARDS, { name: 'Later' });
+    const rate = { starting_at: day(12), entitled: true, rate_type: 'FLAT', price: 3 };
+    await api.post(ADD_RATES, { rate_card_id: fresh, rates: [{ ...rate, product_id: plain }] });
+    const id = await createdId(api, CONTRACTS, {
+      customer_id: customer,
+      rate_card_id: fresh,
+      starting_at: day(10),
+      overrides: [
+        { starting_at: day(10), product_id: plain, overwrite_rate: { rate_type: 'FLAT', price: 9 } },
+      ],
+    });
+    const [row, ...others] = await rates(id);
+    expect(row).toMatchObject({ product_id: plain, starting_at: day(10), ending_before: day(12) });
+    expect(others).toEqual([]);
+  });
+
+  test.each([1, 2, 3, 4, 7, 8, 9, 100])('comes once in pages of %i', async (limit) => {
+    const many = Array.from({ length: 5 }, (_, index) =>
+      fixed(20 + index, { model: `model-${index}`, region: index === 4 ? 'long '.repeat(100) : 'eu' }),
+    );
+    const id = await contract(...many, fixed(10, { model: 'large', region: 'eu' }));
+    const rows = await rates(id, {}, limit);
+    expect(overridePrices(rows).toSorted()).toEqual([
+      10,
+      20,
+      21,
+      22,
+      23,
+      24,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(rows).toEqual(await rates(id));
+  });
+
+  test('is found by selectors of its product and values', async () => {
+    const id = await contract(fixed(9, medium));
+    const selected = (selector: object) => rates(id, { selectors: [selector] });
+    expect(listPrices(await selected({ product_id: tokens, pricing_group_values: medium }))).toEqual([9]);
+    expect(listPrices(await selected({ partial_pricing_group_values: { model: 'medium' } }))).toEqual([9]);
+    expect(listPrices(await selected({ product_id: plain }))).toEqual([5]);
+  });
+});
+
 describe('pages', () => {
   test('hold every row once also where the values that an override names are long', async () => {
     const long = '長'.repeat(5_000);

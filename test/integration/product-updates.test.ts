@@ -61,7 +61,6 @@ describe('updating a product', () => {
       name: 'Usage',
       tags: ['ai'],
       quantity_rounding: { rounding_method: 'ROUND_UP', decimal_places: 0 },
-      pricing_group_key: [],
     });
     expect(product.at('data.current')).toEqual({
       name: 'Usage',
@@ -71,7 +70,6 @@ describe('updating a product', () => {
       quantity_conversion: null,
       quantity_rounding: null,
       pricing_group_key: ['model'],
-      presentation_group_key: [],
       ...CREATED,
     });
   });

@@ -185,9 +185,9 @@ describe('updating a rate card', () => {
       /^add_credit_type_conversions\[0\]\.custom_credit_type_id: .*not a custom/,
     ],
     [
-      'a conversion into nothing',
+      'a conversion into less than nothing',
       () => ({
-        add_credit_type_conversions: [{ custom_credit_type_id: units[1], fiat_per_custom_credit: 0 }],
+        add_credit_type_conversions: [{ custom_credit_type_id: units[1], fiat_per_custom_credit: -1 }],
       }),
       /^add_credit_type_conversions\[0\]\.fiat_per_custom_credit: /,
     ],

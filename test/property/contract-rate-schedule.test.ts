@@ -82,13 +82,14 @@ const overridesArbitrary = fc.array(
       type: 'MULTIPLIER',
       multiplier: one.price,
     })),
-    fc.record({ range, price, large: fc.boolean() }).map((one) => () => ({
+    fc.record({ range, price, of: fc.constantFrom('plain', ...MODELS) }).map((one) => () => ({
       ...one.range,
       type: 'OVERWRITE',
       overwrite_rate: { rate_type: 'FLAT', price: one.price },
-      override_specifiers: one.large
-        ? [{ product_id: tokens, pricing_group_values: { model: 'large' } }]
-        : [{ product_id: plain }],
+      override_specifiers:
+        one.of === 'plain'
+          ? [{ product_id: plain }]
+          : [{ product_id: tokens, pricing_group_values: { model: one.of } }],
     })),
     fc.record({ range, target, entitled: fc.boolean() }).map((one) => () => ({
       ...one.range,

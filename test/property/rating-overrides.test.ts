@@ -1,7 +1,9 @@
 /** Precedence of overrides for one unit of usage against the scoring of test/support/naive/overrides.ts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { entitlementAt, overriddenRate, type PricedSubject } from '../../src/rating/rates/overrides.ts';
+import { indexOverrides } from '../../src/rating/rates/override-index.ts';
+import type { PricedSubject } from '../../src/rating/rates/override-targets.ts';
+import { overriddenRate } from '../../src/rating/rates/overrides.ts';
 import { naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from '../support/naive/overrides.ts';
 import { naiveListPrice } from '../support/naive/rates.ts';
 import { allowedUnder, override, usageRate } from '../support/override-cases.ts';
@@ -24,6 +26,27 @@ const overrides = fc.array(
     withCommits: true,
   }),
   { maxLength: 8 },
+);
+
+const HOURS = 12;
+
+/** In force at any hours, some of them never. */
+const datedOverrides = fc.array(
+  override({
+    terms: fc
+      .tuple(fc.integer({ min: 0, max: HOURS }), fc.option(fc.integer({ min: 0, max: 4 })))
+      .map(([startingAt, length]) => ({
+        startingAt,
+        endingBefore: length === null ? null : startingAt + length,
+      })),
+    productIds: ['p', 'q'],
+    tags: ['a', 'b'],
+    pricingGroupValues: [{ model: 'x' }, { model: 'x', size: 's' }, { model: 'y' }],
+    presentationGroupValues: [{ region: 'eu' }],
+    creditTypeIds: [null, 'unit'],
+    withCommits: true,
+  }),
+  { maxLength: 25 },
 );
 
 const subject: fc.Arbitrary<PricedSubject> = fc.record({
@@ -55,7 +78,10 @@ describe('overrides', () => {
         units,
         (candidates, prioritization, who, list, sampled) => {
           const allowed = allowedUnder(prioritization, candidates);
-          const result = overriddenRate({ overrides: allowed, prioritization }, who, AT, list);
+          const result = overriddenRate(
+            indexOverrides({ overrides: allowed, prioritization }).of(who).decisionAt(AT),
+            list,
+          );
           const applicable = naiveApplicable(allowed, who, AT);
           for (const unit of sampled) {
             const isExplicit = prioritization === 'EXPLICIT';
@@ -72,12 +98,49 @@ describe('overrides', () => {
     );
   });
 
+  it('are decided for all times at once as for each time alone', () => {
+    const prioritizations = fc.constantFrom('LOWEST_MULTIPLIER' as const, 'EXPLICIT' as const);
+    fc.assert(
+      fc.property(
+        datedOverrides,
+        prioritizations,
+        subject,
+        usageRate,
+        (candidates, prioritization, who, list) => {
+          const allowed = allowedUnder(prioritization, candidates);
+          const own = indexOverrides({ overrides: allowed, prioritization }).of(who);
+          const decidedAt = (at: number) => {
+            const { entitled } = own.decisionAt(at);
+            const rate = overriddenRate(own.decisionAt(at), list);
+            return [entitled, rate && { ...naiveListPrice(rate.rate, 700), creditTypeId: rate.creditTypeId }];
+          };
+          const expectedAt = (at: number) => {
+            const applicable = naiveApplicable(allowed, who, at);
+            const onCard = naiveEntitlement(applicable, true);
+            const entitled = onCard === naiveEntitlement(applicable, false) ? onCard : null;
+            return [
+              entitled,
+              naiveOverriddenPrice(applicable, prioritization === 'EXPLICIT', who, list, 700),
+            ];
+          };
+          for (let at = -1; at <= HOURS + 5; at += 1) {
+            expect(decidedAt(at)).toEqual(expectedAt(at));
+            const isNew = JSON.stringify(expectedAt(at)) !== JSON.stringify(expectedAt(at - 1));
+            if (isNew) expect([own.nextChange(at - 1), own.previousChange(at)]).toEqual([at, at]);
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('leave the entitlement to the last added one that speaks of it', () => {
     fc.assert(
       fc.property(overrides, subject, fc.boolean(), (candidates, who, onCard) => {
         const contract = { overrides: candidates, prioritization: 'LOWEST_MULTIPLIER' as const };
         const expected = naiveEntitlement(naiveApplicable(candidates, who, AT), onCard);
-        expect(entitlementAt(contract, who, AT, onCard)).toBe(expected);
+        const { entitled } = indexOverrides(contract).of(who).decisionAt(AT);
+        expect(entitled ?? onCard).toBe(expected);
       }),
     );
   });

@@ -24,6 +24,9 @@ export const errorBody = z
     code: z.string().optional().meta({
       description: 'On contract operations: `ContractNotFound`, `CustomerNotFound`, `InvalidArgument`, …',
     }),
+    conflicting_id: z.string().optional().meta({
+      description: 'With 409: the object that has the key, the name or the value already.',
+    }),
   })
   .meta({ id: 'Error' });
 

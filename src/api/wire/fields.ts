@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { CUSTOM_FIELD_VALUE_LENGTH_MAX } from '../../core/custom-fields.ts';
 import { Decimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
 import { isUuid } from '../../core/ids.ts';
-import { isDayAligned, isHourAligned, parseRfc3339 } from '../../core/time.ts';
+import { formatInstant, type Instant, isDayAligned, isHourAligned, parseRfc3339 } from '../../core/time.ts';
 import { JsonNumber } from '../http/json.ts';
 
 /** A UUID, in lower case as PostgreSQL writes it. In a path a malformed one answers 404, elsewhere 400. */
@@ -22,23 +22,42 @@ export const uuid = z
 const EARLIEST = Date.UTC(1970, 0, 1);
 const LATEST = Date.UTC(2200, 0, 1);
 
+/** An end may lie further ahead: clients write a date in 2999 for an end that never comes. */
+const LATEST_END = Date.UTC(3000, 0, 1);
+
 /** An RFC 3339 timestamp with an explicit offset, parsed to an `Instant`; truncated to milliseconds. */
-export const timestamp = z
-  .string()
-  .transform((text, context) => {
-    const at = parseRfc3339(text);
-    if (at !== null && at >= EARLIEST && at <= LATEST) return at;
-    context.addIssue(
-      at === null
-        ? 'must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z'
-        : 'must lie between 1970-01-01T00:00:00Z and 2200-01-01T00:00:00Z',
-    );
-    return z.NEVER;
-  })
-  .meta({ type: 'string', format: 'date-time' });
+export const timestamp = timestampUpTo(LATEST);
+
+function timestampUpTo(latest: Instant) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const at = parseRfc3339(text);
+      if (at !== null && at >= EARLIEST && at <= latest) return at;
+      context.addIssue(
+        at === null
+          ? 'must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z'
+          : `must lie between ${shown(EARLIEST)} and ${shown(latest)}`,
+      );
+      return z.NEVER;
+    })
+    .meta({ type: 'string', format: 'date-time' });
+}
+
+function shown(at: Instant): string {
+  return formatInstant(at).replace('.000Z', 'Z');
+}
 
 /** A timestamp on a full UTC hour, as prices and periods require. */
 export const hourAlignedTimestamp = timestamp
+  .refine(isHourAligned, 'must be on a full hour in UTC')
+  .meta({ type: 'string', format: 'date-time', description: 'On a full hour in UTC.' });
+
+/** The end of something that is stored, as answers show it. */
+export const endTimestamp = timestampUpTo(LATEST_END);
+
+/** The end of something that is stored, on a full UTC hour. */
+export const hourAlignedEnd = endTimestamp
   .refine(isHourAligned, 'must be on a full hour in UTC')
   .meta({ type: 'string', format: 'date-time', description: 'On a full hour in UTC.' });
 

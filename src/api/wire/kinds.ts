@@ -5,9 +5,11 @@ import { decided, defaulted, described, type Field, kind, named } from './descri
 import {
   creditType,
   customFields as customFieldsSchema,
+  endTimestamp,
   enumIn,
   exactNumber,
   exactValue,
+  hourAlignedEnd,
   hourAlignedTimestamp,
   timestamp,
   uuid,
@@ -19,9 +21,11 @@ export const text = kind(z.string().min(1), z.string());
 export const anyText = kind(z.string(), z.string());
 export const truth = kind(z.boolean(), z.boolean());
 export const id = kind(uuid, uuid);
-export const instant = kind(timestamp, timestamp, formatInstant);
+export const instant = kind(timestamp, endTimestamp, formatInstant);
+/** The end of a term on a full hour, which may lie as far ahead as 2999. */
+export const end = kind(hourAlignedEnd, endTimestamp, formatInstant);
 /** An instant on a full hour. */
-export const hour = kind(hourAlignedTimestamp, timestamp, formatInstant);
+export const hour = kind(hourAlignedTimestamp, endTimestamp, formatInstant);
 
 /** Default: false. In answers only when true. */
 export const flag: Field<boolean> = {

@@ -9,7 +9,7 @@ import {
   insertBillingConfigurations,
   listBillingConfigurations,
 } from '../../store/billing-configurations.ts';
-import { loadConnections } from '../../store/billing-connections.ts';
+import { canonicalJson, loadConnections } from '../../store/billing-connections.ts';
 import { findCustomer, lockCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { unconnectedDeliveryMethodId } from './connections.ts';
@@ -36,7 +36,11 @@ export interface BillingConfigurationView
   readonly deliverySettings: ProviderSettings;
 }
 
-/** Adds configurations to a customer who is made or locked in this transaction. Refuses unsound ones (`invalid`). */
+/**
+ * Adds configurations to a customer who is made or locked in this transaction. One that equals an active
+ * configuration of the customer is that one, so that repeating a call changes nothing. Refuses unsound ones
+ * (`invalid`).
+ */
 export async function addBillingConfigurations(
   tx: Transaction,
   customerId: string,
@@ -44,12 +48,15 @@ export async function addBillingConfigurations(
   createdAt: Instant,
   pathOf: (index: number) => FieldPath,
 ): Promise<BillingConfiguration[]> {
+  const active = await listBillingConfigurations(tx, customerId, { includeArchived: false });
+  const known = new Map(active.toReversed().map((one) => [contentOf(one), one]));
   const added: BillingConfiguration[] = [];
+  const result: BillingConfiguration[] = [];
   for (const [index, input] of inputs.entries()) {
     const path = pathOf(index);
     const { billingProvider, taxProvider, settings } = input;
     checkSettings(billingProvider, settings, taxProvider, path);
-    added.push({
+    const one = {
       id: newId(),
       customerId,
       billingProvider,
@@ -58,10 +65,21 @@ export async function addBillingConfigurations(
       configuration: settings,
       createdAt,
       archivedAt: null,
-    });
+    };
+    const same = known.get(contentOf(one));
+    result.push(same ?? one);
+    if (same !== undefined) continue;
+    known.set(contentOf(one), one);
+    added.push(one);
   }
   await insertBillingConfigurations(tx, added);
-  return added;
+  return result;
+}
+
+/** Everything that a client says about a configuration. */
+function contentOf(one: BillingConfiguration): string {
+  const { billingProvider, deliveryMethod, connectionId, taxProvider, configuration } = one;
+  return canonicalJson([billingProvider, deliveryMethod, connectionId, taxProvider, configuration]);
 }
 
 /**

@@ -1,10 +1,14 @@
 /** The service's own connections to billing providers; clients know them as delivery methods. */
-import type { BillingProvider, DeliveryMethod } from '../../core/billing-providers.ts';
+import {
+  type BillingProvider,
+  CONTRACT_BILLING_PROVIDERS,
+  type DeliveryMethod,
+} from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conflict } from '../../core/errors.ts';
 import { derivedId, newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page } from '../../core/paging.ts';
-import { insertConnection, listConnections } from '../../store/billing-connections.ts';
+import { findConnections, insertConnection, listConnections } from '../../store/billing-connections.ts';
 import type { Database } from '../../store/database.ts';
 import { type ProviderSettings, publicSettings } from './provider-settings.ts';
 
@@ -35,27 +39,41 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
   const id = newId();
   const createdAt = deps.clock.now();
   const connection = { id, billingProvider, deliveryMethod, configuration: settings, createdAt };
-  if (!(await insertConnection(deps.db, connection))) {
-    throw conflict(`${billingProvider} is connected by ${deliveryMethod} with this configuration already`);
+  const stored = await insertConnection(deps.db, connection);
+  if (stored !== id) {
+    const text = `${billingProvider} is already connected by ${deliveryMethod} with this configuration`;
+    throw conflict(text, [], stored);
   }
   return id;
 }
 
-/** A page of connections, oldest first. */
+/**
+ * A page of what customers' configurations can use: the connections, oldest first, and behind them direct delivery to
+ * each provider that has no connection for it.
+ */
 export async function listBillingProviders(
-  deps: Pick<Deps, 'db'>,
+  { db }: Pick<Deps, 'db'>,
   after: KeysetPosition | null,
 ): Promise<Page<DeliveryMethodView>> {
-  const { rows, next } = await listConnections(deps.db, { after, limit: CONNECTIONS_PER_PAGE });
-  return {
-    rows: rows.map(({ id, billingProvider, deliveryMethod, configuration }) => ({
-      id,
-      billingProvider,
-      deliveryMethod,
-      settings: publicSettings(configuration),
-    })),
-    next,
-  };
+  const { rows, next } = await listConnections(db, { after, limit: CONNECTIONS_PER_PAGE });
+  const connections = rows.map(({ id, billingProvider, deliveryMethod, configuration }) => ({
+    id,
+    billingProvider,
+    deliveryMethod,
+    settings: publicSettings(configuration),
+  }));
+  return { rows: next === null ? [...connections, ...(await withoutConnection(db))] : connections, next };
+}
+
+async function withoutConnection(db: Database): Promise<DeliveryMethodView[]> {
+  const deliveryMethod = 'direct_to_billing_provider';
+  const methods: DeliveryMethodView[] = [];
+  for (const billingProvider of CONTRACT_BILLING_PROVIDERS) {
+    if ((await findConnections(db, billingProvider, deliveryMethod)).length > 0) continue;
+    const id = unconnectedDeliveryMethodId(billingProvider, deliveryMethod);
+    methods.push({ id, billingProvider, deliveryMethod, settings: {} });
+  }
+  return methods;
 }
 
 /** The id of a delivery method without a connection: the same for all customers, for ever. */

@@ -2,10 +2,10 @@
  * The one way to change an existing contract: lock it, load it, compute its new state, and settle the change
  * with all its consequences (settle-contract.ts). Edits, end dates, usage filters and archiving use it.
  */
-import { assert } from '../../core/errors.ts';
+import { assert, keyUsed } from '../../core/errors.ts';
 import type { Contract, FullContract } from '../../core/terms/contract.ts';
 import type { ContractEdit } from '../../core/terms/contract-edits.ts';
-import { isEditKeyUsed } from '../../store/contract-edits.ts';
+import { editWithKey } from '../../store/contract-edits.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -15,7 +15,6 @@ import {
   type ContractChange,
   type ContractDeps,
   settleContracts,
-  usedKey,
 } from './settle-contract.ts';
 
 export interface ContractReference {
@@ -40,7 +39,8 @@ export async function changeContract(
     throw await missingContract(tx, customerId, contractId);
   }
   const { uniquenessKey = null } = origin;
-  if (uniquenessKey !== null && (await isEditKeyUsed(tx, uniquenessKey))) throw usedKey();
+  const sameEdit = uniquenessKey === null ? null : await editWithKey(tx, uniquenessKey);
+  if (sameEdit !== null) throw keyUsed(sameEdit);
   const [before] = await withTerms(tx, [contract]);
   assert(before !== undefined, `contract ${contractId} is loaded`);
   const [edit] = await settleContracts(tx, deps, [{ before, ...(await change(before)) }], origin);

@@ -1,6 +1,6 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
-import { conflict, invalid, notFound, words } from '../../core/errors.ts';
+import { invalid, keyUsed, notFound, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type {
   Contract,
@@ -12,7 +12,7 @@ import type {
 } from '../../core/terms/contract.ts';
 import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
-import { insertContract } from '../../store/contracts.ts';
+import { contractWithKey, insertContract } from '../../store/contracts.ts';
 import { holdCustomer } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { RateCard } from '../../store/rate-cards.ts';
@@ -80,7 +80,7 @@ export async function createContractIn(
     usageFilters: usageFilter === null ? [] : [usageFilter],
   };
   if (!(await insertContract(tx, contract))) {
-    throw conflict('This uniqueness key has already been used.');
+    throw keyUsed(await contractWithKey(tx, contract.uniquenessKey ?? ''));
   }
   const renewal =
     input.transition === null ? NO_RENEWAL : await renewContract(tx, contract, input.transition, now);

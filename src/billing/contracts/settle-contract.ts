@@ -8,12 +8,12 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';
-import { conflict } from '../../core/errors.ts';
+import { keyUsed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { Instant } from '../../core/time.ts';
-import { insertContractEdits } from '../../store/contract-edits.ts';
+import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts';
 import { insertTerms, saveContract } from '../../store/contract-terms.ts';
 import { insertContractVersions } from '../../store/contract-versions.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -96,7 +96,9 @@ async function writeChanges(
   }
   const edits = changed.map((change) => editOf(change, origin));
   // Two edits of different contracts may have the same key: only the insertion decides between them.
-  if (!(await insertContractEdits(tx, edits))) throw usedKey();
+  if (!(await insertContractEdits(tx, edits))) {
+    throw keyUsed(origin.uniquenessKey == null ? null : await editWithKey(tx, origin.uniquenessKey));
+  }
   return edits;
 }
 
@@ -128,8 +130,4 @@ async function followRenewals(
     followed.push(...sources);
   }
   return followed;
-}
-
-export function usedKey(): Error {
-  return conflict('This uniqueness key has already been used.');
 }

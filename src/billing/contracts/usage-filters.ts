@@ -2,8 +2,10 @@
 
 import { type FieldPath, invalid } from '../../core/errors.ts';
 import type { Contract, UsageFilter } from '../../core/terms/contract.ts';
-import { contains } from '../../core/time.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import { missingFilterKey } from '../../rating/usage/filter-keys.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
+import { filteredContracts, loadUsageFilters } from '../../store/contract-settings.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { rateCardProductOrder } from '../../store/rate-cards.ts';
@@ -25,30 +27,75 @@ export async function checkUsageFilter(
   if (rateCardId === null) return;
   const onCard = (await rateCardProductOrder(db, [rateCardId])).get(rateCardId) ?? [];
   const products = await loadProducts(db, onCard);
-  await checkGroupKey(db, [...products.values()], filter.groupKey, [...path, 'groupKey']);
+  const problem = await filterProblem(db, [...products.values()], filter.groupKey, filter.startingAt);
+  if (problem !== null) throw invalid([...path, 'groupKey'], problem.text);
 }
 
-/** One group key of each metric must hold the filter's key together with the product's own keys. */
-async function checkGroupKey(
+/**
+ * Refuses (`invalid`, naming `field`) products whose metric cannot answer the usage filters of contracts on these
+ * cards: each product as it is from `from` on. Contracts that are archived or have ended do not count.
+ */
+export async function checkFiltersOfCards(
   db: Database | Transaction,
-  products: readonly StoredProduct[],
-  groupKey: string,
-  field: FieldPath,
+  rateCardIds: readonly string[],
+  products: readonly FilteredProduct[],
+  { now, from }: { readonly now: Instant; readonly from: Instant },
+  fieldOf: (productId: string) => FieldPath,
 ): Promise<void> {
-  const versions = products.flatMap(({ id, versions: all }) => {
-    const version = all.at(-1);
-    return version?.billableMetricId == null ? [] : [{ id, version, metricId: version.billableMetricId }];
-  });
+  if (products.length === 0) return;
+  const contracts = await filteredContracts(db, rateCardIds, now);
+  const filters = await loadUsageFilters(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  const checked = new Set<string>();
+  for (const { id, endingBefore } of contracts) {
+    const own = filters.get(id) ?? [];
+    for (const [index, { groupKey, startingAt }] of own.entries()) {
+      const end = own[index + 1]?.startingAt ?? endingBefore;
+      // Many contracts have the same filter, and its answer is the same for all of them.
+      const key = JSON.stringify([groupKey, Math.max(startingAt, from)]);
+      if ((end !== null && end <= Math.max(now, from)) || checked.has(key)) continue;
+      checked.add(key);
+      const problem = await filterProblem(db, products, groupKey, Math.max(startingAt, from));
+      if (problem === null) continue;
+      throw invalid(
+        fieldOf(problem.productId),
+        `contract ${id} filters usage by ${groupKey}, but ${problem.text}`,
+      );
+    }
+  }
+}
+
+type FilteredProduct = Pick<StoredProduct, 'id' | 'versions'>;
+
+/**
+ * One group key of each metric must hold the filter's key together with the product's own keys, in all versions in
+ * force from `from` on. Null if all do.
+ */
+async function filterProblem(
+  db: Database | Transaction,
+  products: readonly FilteredProduct[],
+  groupKey: string,
+  from: Instant,
+): Promise<{ readonly productId: string; readonly text: string } | null> {
+  const versions = products.flatMap(({ id, versions: all }) =>
+    all.flatMap((version, index) => {
+      const end = all[index + 1]?.startingAt ?? null;
+      const { billableMetricId } = version;
+      if (billableMetricId === null || (end !== null && end <= from)) return [];
+      return [{ id, version, metricId: billableMetricId }];
+    }),
+  );
   const metrics = await loadMetrics(db, [...new Set(versions.map((one) => one.metricId))]);
   for (const { id, version, metricId } of versions) {
-    const metric = metrics.get(metricId);
-    // Metrics in SQL can be filtered by any property.
-    if (metric?.kind !== 'streaming') continue;
-    const needed = [groupKey, ...version.pricingGroupKey, ...version.presentationGroupKey];
-    if (metric.groupKeys.some((key) => needed.every((name) => key.includes(name)))) continue;
-    throw invalid(
-      field,
-      `billable metric ${metricId} of product ${id} has no group key that contains ${[...new Set(needed)].join(', ')}`,
-    );
+    const missing = missingFilterKey(metrics.get(metricId), version, groupKey);
+    if (missing === null) continue;
+    const names = missing.join(', ');
+    return {
+      productId: id,
+      text: `billable metric ${metricId} of product ${id} has no group key that contains ${names}`,
+    };
   }
+  return null;
 }

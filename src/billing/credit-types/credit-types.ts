@@ -46,9 +46,10 @@ export async function listPricingUnits(
 /** Makes a custom pricing unit. Refuses a name that another unit or a currency has (`conflict`). */
 export async function createPricingUnit(deps: Deps, name: string): Promise<CreditType> {
   const unit = { id: newId(), name, createdAt: deps.clock.now() };
-  const isCurrency = FIAT_CREDIT_TYPES.some((fiat) => fiat.name === name);
-  if (isCurrency || !(await insertCreditType(deps.db, unit))) {
-    throw conflict(`there is a pricing unit with the name ${JSON.stringify(name)} already`);
+  const currency = FIAT_CREDIT_TYPES.find((fiat) => fiat.name === name);
+  const holder = currency?.id ?? (await insertCreditType(deps.db, unit));
+  if (holder !== unit.id) {
+    throw conflict(`there is a pricing unit with the name ${JSON.stringify(name)} already`, [], holder);
   }
   return unit;
 }

@@ -6,7 +6,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { claimAliases, lockCustomer, updateCustomer } from '../../store/customers.ts';
+import { claimAliases, holderOfAliases, lockCustomer, updateCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 
 interface Deps {
@@ -48,7 +48,8 @@ export async function replaceAliases(
     .join(', ');
   const rest = taken.length > ALIASES_NAMED_MAX ? ` and ${taken.length - ALIASES_NAMED_MAX} more` : '';
   const verb = taken.length === 1 ? 'alias already belongs' : 'aliases already belong';
-  throw conflict(`ingest ${verb} to another customer: ${named}${rest}`);
+  const holder = await holderOfAliases(tx, taken);
+  throw conflict(`ingest ${verb} to another customer: ${named}${rest}`, [], holder);
 }
 
 /** The same aliases in the same order, each once. */

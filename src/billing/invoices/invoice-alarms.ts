@@ -37,7 +37,7 @@ export function createInvoiceAlarms(log: Logger): InvoiceAlarms {
   return {
     computed({ id, customerId, contractId, period }, warnings) {
       for (const warning of warnings) {
-        if (warning.kind === 'unpriced_usage') continue;
+        if (warning.kind === 'unpriced_usage' || warning.kind === 'usage_filter_without_group_key') continue;
         const { kind, interval: _, ...details } = warning;
         if (!isNew(kind, id, details)) continue;
         log.warn(

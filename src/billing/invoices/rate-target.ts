@@ -24,6 +24,7 @@ import type { RatedLine, UsageNeed } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
 import { sortedKeys } from '../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
+import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import { type LineHours, slicedHours } from './sliced-hours.ts';
 import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
@@ -101,7 +102,12 @@ export async function rateTarget(
       lines: all,
       unlisted,
       problems: notes.problems(),
-      warnings: [...notes.warnings(), ...tooManyLines(unlisted, period, linesMax), ...unpriced],
+      warnings: [
+        ...notes.warnings(),
+        ...tooManyLines(unlisted, period, linesMax),
+        ...filterWarnings(input.products, input.usageFilters, context.metrics, period),
+        ...unpriced,
+      ],
       hours: hasLaterHours
         ? () =>
             slicedHours(

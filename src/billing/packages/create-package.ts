@@ -1,13 +1,13 @@
 /** Creates packages (docs/packages.md). */
 import type { Clock } from '../../core/clock.ts';
 import { ZERO } from '../../core/decimal.ts';
-import { conflict, invalid, namesNothing, words } from '../../core/errors.ts';
+import { invalid, keyUsed, namesNothing, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { HeaderTemplate, Package } from '../../core/terms/packages.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { insertPackage, type NewPackageAlias } from '../../store/packages.ts';
+import { insertPackage, type NewPackageAlias, packageWithKey } from '../../store/packages.ts';
 import { loadAliasAssignments } from '../../store/rate-cards.ts';
 import { resolveRateCard } from '../contracts/rate-card-of-contract.ts';
 import { type BuiltTerms, buildNewTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
@@ -62,7 +62,7 @@ export async function createPackage(
       archivedAt: null,
     };
     if (!(await insertPackage(tx, created, input.aliases))) {
-      throw conflict('This uniqueness key has already been used.');
+      throw keyUsed(await packageWithKey(tx, created.uniquenessKey ?? ''));
     }
     await storeCustomFields(tx, fieldsOfTemplates(input.terms, created.terms));
     return created;

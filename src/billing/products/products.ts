@@ -22,6 +22,8 @@ import {
   lockProduct,
   type StoredProduct,
 } from '../../store/products.ts';
+import { rateCardsOfProduct } from '../../store/rate-cards.ts';
+import { checkFiltersOfCards } from '../contracts/usage-filters.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,
@@ -29,7 +31,7 @@ import {
   type WithCustomFields,
 } from '../custom-fields/with-fields.ts';
 import { checkTermsOfType } from './product-definition.ts';
-import { checkCycles, checkKeysOfVersions, checkNamedEntities } from './product-references.ts';
+import { checkCycles, checkKeysOfVersions, checkNamedEntities, keyField } from './product-references.ts';
 
 interface Deps {
   readonly db: Database;
@@ -95,9 +97,23 @@ export async function updateProduct(deps: Deps, input: UpdateProductInput): Prom
     for (const version of affected) checkTermsOfType(product.type, version);
     await checkNamedEntities(tx, changes);
     await checkKeysOfVersions(tx, affected, changes);
+    await checkFilters(tx, { ...product, versions }, input, update.createdAt);
     await checkCycles(tx, { ...product, versions }, changes);
     await insertProductUpdate(tx, product, update);
   });
+}
+
+/** A change of the metric or of the keys must suit the usage filters of contracts that have the product. */
+async function checkFilters(
+  tx: Transaction,
+  product: Pick<StoredProduct, 'id' | 'versions'>,
+  { changes, startingAt }: UpdateProductInput,
+  now: Instant,
+): Promise<void> {
+  const { billableMetricId, pricingGroupKey, presentationGroupKey } = changes;
+  if (billableMetricId == null && pricingGroupKey === undefined && presentationGroupKey === undefined) return;
+  const cards = await rateCardsOfProduct(tx, product.id);
+  await checkFiltersOfCards(tx, cards, [product], { now, from: startingAt }, () => [keyField(changes)]);
 }
 
 /**

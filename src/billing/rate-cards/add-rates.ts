@@ -3,11 +3,18 @@ import type { Clock } from '../../core/clock.ts';
 import { type CreditType, USD_CENTS } from '../../core/credit-types.ts';
 import { assert, type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { Instant } from '../../core/time.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { claimProductUnits, lockRateCard, type RateCard } from '../../store/rate-cards.ts';
+import {
+  claimProductUnits,
+  lockRateCard,
+  type RateCard,
+  rateCardProductOrder,
+} from '../../store/rate-cards.ts';
 import { insertRates, type NewRateEntry } from '../../store/rates.ts';
+import { checkFiltersOfCards } from '../contracts/usage-filters.ts';
 import { checkRate, type RateTerms } from './rate-terms.ts';
 
 interface Deps {
@@ -57,10 +64,27 @@ export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedR
         createdBy: input.createdBy,
       };
     });
+    await checkFilters(tx, card, products, input, createdAt);
     await fixUnits(tx, card, entries, creditTypes, input.pathOf);
     await insertRates(tx, entries);
     return { entries, creditTypes };
   });
+}
+
+/** A product that comes onto the card must suit the usage filters of the contracts on it. */
+async function checkFilters(
+  tx: Transaction,
+  card: RateCard,
+  products: ReadonlyMap<string, StoredProduct>,
+  { rates, pathOf }: AddRatesInput,
+  now: Instant,
+): Promise<void> {
+  const onCard = new Set((await rateCardProductOrder(tx, [card.id])).get(card.id) ?? []);
+  const added = [...products.values()].filter(({ id }) => !onCard.has(id));
+  const indexOf = (id: string) => rates.findIndex(({ productId }) => productId === id);
+  const from = Math.min(...rates.map(({ startingAt }) => startingAt));
+  const fieldOf = (id: string) => [...pathOf(indexOf(id)), 'productId'];
+  await checkFiltersOfCards(tx, [card.id], added, { now, from }, fieldOf);
 }
 
 function productOf(

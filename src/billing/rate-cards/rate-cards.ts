@@ -167,8 +167,9 @@ async function checkConversions(
       );
     }
     converted.add(customCreditTypeId);
-    if (fiatPerCustomCredit.lte(ZERO)) {
-      throw invalid([...field, 'fiatPerCustomCredit'], 'must be greater than 0');
+    // 0 is the price of a free plan.
+    if (fiatPerCustomCredit.lt(ZERO)) {
+      throw invalid([...field, 'fiatPerCustomCredit'], 'must not be negative');
     }
   }
 }

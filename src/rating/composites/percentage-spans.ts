@@ -6,7 +6,8 @@ import type { CompositeTerms, CompositeVersion, PercentageRate, Rate } from '../
 import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { termsSpans } from '../rates/line-terms.ts';
-import { type ContractOverrides, overridesOf } from '../rates/overrides.ts';
+import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
+import type { ContractOverrides } from '../rates/overrides.ts';
 import { type PriceBands, percentageBands } from '../rates/tiers.ts';
 import type { CompositeOnCard } from '../types.ts';
 import { sortedKeys } from '../usage/group-values.ts';
@@ -20,15 +21,23 @@ export interface PercentageSpan {
   readonly listRate: Rate | null;
 }
 
-/** The spans of `interval`, ascending. There is none where the composite has no rate or is not entitled. */
+/**
+ * The spans of `interval`, ascending. There is none where the composite has no rate or is not entitled. `overrides` are
+ * `percentageOverrides`.
+ */
 export function percentageSpans(
   { product, rates }: CompositeOnCard,
-  contract: ContractOverrides,
+  overrides: OverrideIndex,
   fiatCreditTypeId: string,
   interval: Interval,
 ): PercentageSpan[] {
-  const overrides = withoutUnits(overridesOf(product, contract));
-  const key = { product, fiatCreditTypeId, pricingGroupValues: {}, presentationGroupValues: {} };
+  const key = {
+    product,
+    fiatCreditTypeId,
+    pricingGroupValues: {},
+    presentationGroupValues: {},
+    billingFrequency: null,
+  };
   return settingsSpans(product.versions, interval).flatMap((settings) =>
     termsSpans(rates, overrides, key, settings).flatMap(({ interval: span, terms, entitled }) => {
       if (terms === null || !entitled) return [];
@@ -47,14 +56,17 @@ export function percentageAt(spans: readonly PercentageSpan[], at: Instant): Per
   return spans.find(({ interval }) => interval.start <= at && at < interval.end);
 }
 
-/** A percentage takes the unit of what it is a percentage of, so a unit in an override must not cut a span. */
-function withoutUnits(contract: ContractOverrides): ContractOverrides {
+/**
+ * The overrides of a contract for its percentages. A percentage takes the unit of what it is a percentage of, so a unit
+ * in an override must not cut a span.
+ */
+export function percentageOverrides(contract: ContractOverrides): OverrideIndex {
   const overrides = contract.overrides.map((one) =>
     one.overwriteRate === null
       ? one
       : { ...one, overwriteRate: { ...one.overwriteRate, creditTypeId: null } },
   );
-  return { ...contract, overrides };
+  return indexOverrides({ ...contract, overrides });
 }
 
 /** The interval cut where another version counts something else. */

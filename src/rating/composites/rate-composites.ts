@@ -6,13 +6,14 @@ import { type Decimal, ONE } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import type { CompositeOnCard, ProductOnCard, UsageLine } from '../types.ts';
 import { type ChargedComposite, chargeComposites, type MinimumDue } from './composite-charges.ts';
 import { type BilledLines, type BilledSpend, compositeLines } from './composite-lines.ts';
 import { countingStretches } from './composite-parts.ts';
 import { hourlySpend } from './hourly-spend.ts';
-import { percentageSpans } from './percentage-spans.ts';
+import { percentageOverrides, percentageSpans } from './percentage-spans.ts';
 
 interface CompositesInput {
   readonly period: BilledPeriod;
@@ -38,7 +39,8 @@ export function rateComposites(input: CompositesInput): UsageLine[] {
     products.map(({ product }) => product),
     counted,
   );
-  const charged = composites.map((one) => chargedComposite(one, invoices, input));
+  const overrides = percentageOverrides(input.overrides);
+  const charged = composites.map((one) => chargedComposite(one, invoices, overrides, fiatCreditTypeId));
   const charges = chargeComposites({
     composites: charged,
     stretches,
@@ -60,7 +62,8 @@ export function rateComposites(input: CompositesInput): UsageLine[] {
 function chargedComposite(
   composite: CompositeOnCard,
   invoices: readonly BilledSpend[],
-  { overrides, fiatCreditTypeId }: CompositesInput,
+  overrides: OverrideIndex,
+  fiatCreditTypeId: string,
 ): ChargedComposite {
   const spansOf = ({ interval }: BilledSpend) =>
     percentageSpans(composite, overrides, fiatCreditTypeId, interval);

@@ -12,7 +12,7 @@ import type { BilledPeriod, UnpricedUsage, UsageInvoiceLine } from '../../core/i
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { LineTerms } from '../rates/line-terms.ts';
-import { type ContractOverrides, overridesOf } from '../rates/overrides.ts';
+import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
 import { type PriceBands, priceBands } from '../rates/tiers.ts';
 import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
@@ -38,7 +38,7 @@ interface Context {
   readonly billed: Interval;
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
-  readonly overrides: ContractOverrides;
+  readonly overrides: OverrideIndex;
   readonly usageFilters: readonly UsageFilter[];
   /** Only runs with these group keys (`groupKeysKey`); null for all. */
   readonly groupedBy: string | null;
@@ -82,7 +82,7 @@ export function rateKeys(
     period,
     billed,
     boundaries,
-    overrides,
+    overrides: indexOverrides(overrides),
     usageFilters,
     fiatCreditTypeId,
     usage: indexUsage(input.usage, period),
@@ -118,12 +118,11 @@ export function lineIdParts(line: UsageInvoiceLine): string[] {
 
 function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<RatedKeys, 'product'> {
   assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
-  const ownContext = { ...context, overrides: overridesOf(product, context.overrides) };
   const runs = counterRuns(product, context.period, context.usageFilters).filter(
     (run) => context.groupedBy === null || context.groupedBy === groupKeysOfRun(run),
   );
   const rated = runs.flatMap((run) =>
-    lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, ownContext)),
+    lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, context)),
   );
   return {
     lines: rated.flatMap(({ lines }) => lines),
@@ -149,7 +148,8 @@ function rateLineKey(
 ): UsageRating & { zeroLine: UsageLine | null } {
   const warnings: UnpricedUsage[] = [];
   const billed: BilledSegment[] = [];
-  for (const segment of segmentsOf({ product, fiatCreditTypeId, ...key }, rates, overrides, billedTime)) {
+  const priced = { product, fiatCreditTypeId, billingFrequency: null, ...key };
+  for (const segment of segmentsOf(priced, rates, overrides, billedTime)) {
     const movement = movementOf(segment);
     const { terms, entitled } = segment;
     if (!entitled) continue;

@@ -50,7 +50,7 @@ function subscriptionPeriodTerms(contract: Contract, subscription: Subscription)
 
 /**
  * The anchor is the subscription's own, otherwise the contract's. If the frequency is longer than that of the
- * contract's usage invoices, it is the start of the usage period in which the subscription starts.
+ * contract's usage invoices, it is the subscription's start: its periods are all full.
  */
 export function subscriptionAnchor(
   contract: Contract,
@@ -58,8 +58,5 @@ export function subscriptionAnchor(
 ): Instant {
   if (anchorDate !== null) return anchorDate;
   const { frequency } = contract.statementSchedule;
-  const anchor = statementAnchor(contract);
-  if (DAYS_AT_LEAST[billingFrequency] <= DAYS_AT_LEAST[frequency]) return anchor;
-  const schedule = { frequency, day: 'CUSTOM_DATE' as const, anchor };
-  return periodContaining({ schedule, contract: { start: 0, end: null } }, startingAt)?.start ?? anchor;
+  return DAYS_AT_LEAST[billingFrequency] > DAYS_AT_LEAST[frequency] ? startingAt : statementAnchor(contract);
 }

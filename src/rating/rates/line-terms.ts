@@ -2,17 +2,13 @@
  * The terms of a line key over time: the rate after overrides, and whether the usage is entitled. Spans are
  * cut only where one of the two changes.
  */
-import type { BillingFrequency, Product, Rate, RateEntry } from '../../core/catalogue.ts';
-import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import type { BillingFrequency, Product, ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
+import type { Instant, Interval } from '../../core/time.ts';
 import type { GroupValues } from '../usage/group-values.ts';
 import { versionAt } from '../usage/product-spans.ts';
-import {
-  type ContractOverrides,
-  entitlementAt,
-  overriddenRate,
-  overrideInstants,
-  type PricedSubject,
-} from './overrides.ts';
+import type { OverrideIndex, SubjectOverrides } from './override-index.ts';
+import type { PricedSubject } from './override-targets.ts';
+import { overriddenRate } from './overrides.ts';
 import { type RateBook, rateSpans, sameRate } from './rate-schedule.ts';
 
 /** The price of a line key in one stretch of time. */
@@ -40,19 +36,25 @@ export interface PricedKey {
   readonly fiatCreditTypeId: string;
   readonly pricingGroupValues: GroupValues;
   readonly presentationGroupValues: GroupValues;
+  /** Of subscriptions. */
+  readonly billingFrequency: BillingFrequency | null;
 }
+
+/** The overrides of a key over time. The tags of its product decide which, so they may change with its version. */
+export type KeyOverrides = SubjectOverrides;
 
 /** The terms over `interval`, ascending and without gaps. Adjacent spans differ. */
 export function termsSpans(
   book: RateBook,
-  contract: ContractOverrides,
+  contract: OverrideIndex,
   key: PricedKey,
   interval: Interval,
 ): TermsSpan[] {
+  const overrides = overridesOfKey(contract, key);
   const spans: TermsSpan[] = [];
   for (const span of rateSpans(book, key.pricingGroupValues, interval)) {
-    for (const piece of cutAt(span.interval, changeInstants(contract, key))) {
-      const current = spanAt(contract, key, piece, span.entry);
+    for (const piece of cutAtChanges(span.interval, overrides)) {
+      const current = spanAt(overrides, key, piece, span.entry);
       const previous = spans.at(-1);
       if (previous !== undefined && sameSpans(previous, current)) {
         spans[spans.length - 1] = {
@@ -67,16 +69,43 @@ export function termsSpans(
   return spans;
 }
 
+export function overridesOfKey(contract: OverrideIndex, key: PricedKey): KeyOverrides {
+  const { product } = key;
+  const inForce = new Map<ProductVersion, SubjectOverrides>();
+  const overridesAt = (at: Instant) => {
+    const version = versionAt(product, at);
+    const known = inForce.get(version) ?? contract.of(subjectOf(key, version));
+    inForce.set(version, known);
+    return known;
+  };
+  const versionStarts = contract.isEmpty
+    ? []
+    : product.versions.flatMap(({ startingAt }) => startingAt ?? []);
+  return {
+    decisionAt: (at) => overridesAt(at).decisionAt(at),
+    nextChange(at) {
+      const next = overridesAt(at).nextChange(at);
+      const version = versionStarts.find((start) => at < start);
+      return next === null || version === undefined ? (version ?? next) : Math.min(next, version);
+    },
+    previousChange(at) {
+      const previous = overridesAt(at).previousChange(at);
+      const version = versionStarts.findLast((start) => start <= at);
+      return previous === null || version === undefined ? (version ?? previous) : Math.max(previous, version);
+    },
+  };
+}
+
 /** A stretch in which nothing changes. */
 function spanAt(
-  contract: ContractOverrides,
+  overrides: KeyOverrides,
   key: PricedKey,
   interval: Interval,
   entry: RateEntry | null,
 ): TermsSpan {
-  const at = interval.start;
-  const entitled = entitlementAt(contract, subjectAt(key, at, null), at, entry?.entitled ?? true);
-  return { interval, terms: termsAt(contract, key, at, entry), entitled };
+  const terms = termsAt(overrides, key, interval.start, entry);
+  const entitled = terms?.entitled ?? overrides.decisionAt(interval.start).entitled ?? true;
+  return { interval, terms, entitled };
 }
 
 /**
@@ -84,48 +113,30 @@ function spanAt(
  * and the usage is entitled unless the contract excludes it.
  */
 export function termsAt(
-  contract: ContractOverrides,
-  key: PricedKey,
-  at: Instant,
-  listed: RateEntry,
-): LineTerms;
-export function termsAt(
-  contract: ContractOverrides,
-  key: PricedKey,
-  at: Instant,
-  listed: RateEntry | null,
-): LineTerms | null;
-export function termsAt(
-  contract: ContractOverrides,
+  overrides: KeyOverrides,
   key: PricedKey,
   at: Instant,
   listed: RateEntry | null,
 ): LineTerms | null {
-  if (contract.overrides.length === 0) {
-    return (
-      listed && { listed, rate: listed.rate, creditTypeId: listed.creditTypeId, entitled: listed.entitled }
-    );
-  }
-  const subject = subjectAt(key, at, listed?.billingFrequency ?? null);
-  const overridden = overriddenRate(contract, subject, at, listed?.rate ?? null);
+  const decision = overrides.decisionAt(at);
+  const overridden = overriddenRate(decision, listed?.rate ?? null);
   const rate = overridden?.rate ?? listed?.rate;
   if (rate === undefined) return null;
   return {
     listed,
     rate,
     creditTypeId: overridden?.creditTypeId ?? listed?.creditTypeId ?? key.fiatCreditTypeId,
-    entitled: entitlementAt(contract, subject, at, listed?.entitled ?? true),
+    entitled: decision.entitled ?? listed?.entitled ?? true,
   };
 }
 
-function subjectAt(
-  { product, pricingGroupValues, presentationGroupValues }: PricedKey,
-  at: Instant,
-  billingFrequency: BillingFrequency | null,
+function subjectOf(
+  { product, pricingGroupValues, presentationGroupValues, billingFrequency }: PricedKey,
+  { tags }: ProductVersion,
 ): PricedSubject {
   return {
     productId: product.id,
-    productTags: versionAt(product, at).tags,
+    productTags: tags,
     pricingGroupValues,
     presentationGroupValues,
     billingFrequency,
@@ -133,19 +144,16 @@ function subjectAt(
   };
 }
 
-/** Where an override starts or ends, or the product's tags change. Empty without overrides. */
-function changeInstants(contract: ContractOverrides, { product }: PricedKey): Instant[] {
-  if (contract.overrides.length === 0) return [];
-  return [...overrideInstants(contract), ...product.versions.flatMap(({ startingAt }) => startingAt ?? [])];
-}
-
-/** The interval cut at those of the instants that lie inside it. */
-function cutAt(interval: Interval, instants: readonly Instant[]): Interval[] {
-  const inside = instants.filter((at) => interval.start < at && at < interval.end);
-  const starts = [...new Set([interval.start, ...inside])].sort((a, b) => a - b);
-  return starts.flatMap(
-    (start, index) => intersect({ start, end: starts[index + 1] ?? interval.end }, interval) ?? [],
-  );
+/** The interval cut wherever the deciding overrides may change. */
+function cutAtChanges(interval: Interval, overrides: KeyOverrides): Interval[] {
+  const pieces: Interval[] = [];
+  let { start } = interval;
+  while (start < interval.end) {
+    const end = Math.min(overrides.nextChange(start) ?? interval.end, interval.end);
+    pieces.push({ start, end });
+    start = end;
+  }
+  return pieces;
 }
 
 function sameSpans(a: TermsSpan, b: TermsSpan): boolean {

@@ -1,43 +1,13 @@
 /**
- * Selects the override that applies to a price, and applies it (docs/rating.md, "Overrides").
+ * Applies overrides to a price (docs/rating.md, "Overrides"). override-index.ts selects them.
  *
- * Rating and the rate schedule of a contract share `overriddenRate` for the price and `entitlementAt` for the
- * entitlement. Overrides do not stack. Precedence, highest first: commit-specific OVERWRITE, commit-specific
- * multipliers, contract-level OVERWRITE, contract-level multipliers.
+ * Overrides do not stack. Precedence, highest first: commit-specific OVERWRITE, commit-specific multipliers,
+ * contract-level OVERWRITE, contract-level multipliers.
  */
-import type { BillingFrequency, Product, Rate, Tier } from '../../core/catalogue.ts';
+import type { Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import type {
-  MultiplierPrioritization,
-  Override,
-  OverrideSpecifier,
-  OverrideTier,
-} from '../../core/terms/overrides.ts';
-import { contains, type Instant } from '../../core/time.ts';
-import type { GroupValues } from '../usage/group-values.ts';
-
-/** A commit or credit that pays for the usage in question. */
-interface PayingBalance {
-  /** The commit or credit itself. */
-  readonly id: string;
-  /** The recurring commit or credit that created it. */
-  readonly recurringId: string | null;
-  /** True where the balance counts usage at its commit rate and the product has one. */
-  readonly usesCommitRate: boolean;
-}
-
-/** The usage or subscription to price. */
-export interface PricedSubject {
-  readonly productId: string;
-  /** The tags of the product version in force. */
-  readonly productTags: readonly string[];
-  readonly pricingGroupValues: GroupValues;
-  readonly presentationGroupValues: GroupValues;
-  readonly billingFrequency: BillingFrequency | null;
-  /** Null: no balance pays for it. */
-  readonly payer: PayingBalance | null;
-}
+import type { MultiplierPrioritization, Override, OverrideTier } from '../../core/terms/overrides.ts';
 
 export interface ContractOverrides {
   /** In the order in which they were added: the later one wins a tie. */
@@ -47,6 +17,21 @@ export interface ContractOverrides {
 
 export const NO_OVERRIDES: ContractOverrides = { overrides: [], prioritization: 'LOWEST_MULTIPLIER' };
 
+/** The overrides of a contract that decide at one instant (override-index.ts). */
+export interface OverrideDecision {
+  /** By precedence: commit-specific overrides before those of the contract. */
+  readonly prices: readonly DecidingOverrides[];
+  /** Null: no override sets the entitlement, so the card's applies. */
+  readonly entitled: boolean | null;
+}
+
+export interface DecidingOverrides {
+  /** The OVERWRITE that sets the price. Null: the multipliers apply. */
+  readonly overwrite: Override | null;
+  /** The smallest applies, in each range of quantities. */
+  readonly multipliers: readonly Override[];
+}
+
 /** A price after overrides. */
 export interface OverriddenRate {
   readonly rate: Rate;
@@ -55,24 +40,12 @@ export interface OverriddenRate {
 }
 
 /**
- * The price of `subject` at `at` after overrides; null if no override changes `listRate`. If the card has no
- * rate (`listRate` null), only an OVERWRITE sets a price.
+ * The price after overrides; null if none changes `listRate`. If the card has no rate (`listRate` null), only an
+ * OVERWRITE sets a price.
  */
-export function overriddenRate(
-  { overrides, prioritization }: ContractOverrides,
-  subject: PricedSubject,
-  at: Instant,
-  listRate: Rate | null,
-): OverriddenRate | null {
-  const target = subject.payer?.usesCommitRate === true ? 'COMMIT_RATE' : 'LIST_RATE';
-  const candidates = overrides.filter(
-    (one) => one.type !== null && one.target === target && appliesTo(one, subject, at),
-  );
-  for (const isCommitSpecific of [true, false]) {
-    const group = candidates.filter((one) => one.isCommitSpecific === isCommitSpecific);
-    const overwrite = group.findLast(({ type }) => type === 'OVERWRITE');
-    if (overwrite !== undefined) return overwrittenRate(overwrite);
-    const multipliers = prioritized(group, prioritization);
+export function overriddenRate({ prices }: OverrideDecision, listRate: Rate | null): OverriddenRate | null {
+  for (const { overwrite, multipliers } of prices) {
+    if (overwrite !== null) return overwrittenRate(overwrite);
     if (multipliers.length > 0 && listRate !== null) {
       return { rate: multiplied(listRate, multipliers), creditTypeId: null };
     }
@@ -80,94 +53,9 @@ export function overriddenRate(
   return null;
 }
 
-/** Whether `subject` is entitled at `at`: as set by the last added override that sets it, else by the card. */
-export function entitlementAt(
-  { overrides }: ContractOverrides,
-  subject: PricedSubject,
-  at: Instant,
-  onCard: boolean,
-): boolean {
-  const deciding = overrides.findLast((one) => one.entitled !== null && appliesTo(one, subject, at));
-  return deciding?.entitled ?? onCard;
-}
-
-/** Only the overrides that can apply to the product. A prefilter for its lines. */
-export function overridesOf(product: Product, contract: ContractOverrides): ContractOverrides {
-  const tags = new Set(product.versions.flatMap((version) => version.tags));
-  const isOwn = (productId: string | null) => productId === null || productId === product.id;
-  const overrides = contract.overrides.filter(
-    (one) =>
-      isOwn(one.productId) &&
-      (one.applicableProductTags.length === 0 || one.applicableProductTags.some((tag) => tags.has(tag))) &&
-      (one.specifiers.length === 0 || one.specifiers.some((specifier) => isOwn(specifier.productId))),
-  );
-  return { ...contract, overrides };
-}
-
-/** Where overrides begin and end. */
-export function overrideInstants({ overrides }: ContractOverrides): Instant[] {
-  return overrides.flatMap(({ startingAt, endingBefore }) =>
-    endingBefore === null ? [startingAt] : [startingAt, endingBefore],
-  );
-}
-
-function appliesTo(one: Override, subject: PricedSubject, at: Instant): boolean {
-  return contains({ start: one.startingAt, end: one.endingBefore }, at) && targets(one, subject);
-}
-
-function targets(one: Override, subject: PricedSubject): boolean {
-  if (one.isCommitSpecific && subject.payer === null) return false;
-  if (one.productId !== null) return one.productId === subject.productId;
-  if (one.applicableProductTags.length > 0) {
-    return one.applicableProductTags.some((tag) => subject.productTags.includes(tag));
-  }
-  return one.specifiers.length === 0 || one.specifiers.some((specifier) => meets(specifier, subject));
-}
-
-/** All conditions of one specifier. A product without a group key meets no condition on its values. */
-function meets(specifier: OverrideSpecifier, subject: PricedSubject): boolean {
-  return (
-    (specifier.productId === null || specifier.productId === subject.productId) &&
-    specifier.productTags.every((tag) => subject.productTags.includes(tag)) &&
-    holds(subject.pricingGroupValues, specifier.pricingGroupValues) &&
-    holds(subject.presentationGroupValues, specifier.presentationGroupValues) &&
-    (specifier.billingFrequency === null || specifier.billingFrequency === subject.billingFrequency) &&
-    namesPayer(specifier, subject.payer)
-  );
-}
-
-function holds(values: GroupValues, wanted: GroupValues): boolean {
-  return Object.entries(wanted).every(
-    ([name, value]) => Object.hasOwn(values, name) && values[name] === value,
-  );
-}
-
-function namesPayer(specifier: OverrideSpecifier, payer: PayingBalance | null): boolean {
-  const { commitIds, recurringCommitIds, anyCommitOrCreditIds } = specifier;
-  if (commitIds.length + recurringCommitIds.length + anyCommitOrCreditIds.length === 0) return true;
-  if (payer === null) return false;
-  const own = payer.recurringId === null ? [payer.id] : [payer.id, payer.recurringId];
-  return (
-    commitIds.includes(payer.id) ||
-    (payer.recurringId !== null && recurringCommitIds.includes(payer.recurringId)) ||
-    anyCommitOrCreditIds.some((id) => own.includes(id))
-  );
-}
-
 function overwrittenRate({ overwriteRate }: Override): OverriddenRate {
   assert(overwriteRate !== null, 'an OVERWRITE has a rate');
   return { rate: overwriteRate.rate, creditTypeId: overwriteRate.creditTypeId };
-}
-
-/** The candidate multipliers: under EXPLICIT only those with the lowest priority value. */
-function prioritized(group: readonly Override[], prioritization: MultiplierPrioritization): Override[] {
-  const multipliers = group.filter(({ type }) => type === 'MULTIPLIER' || type === 'TIERED');
-  if (prioritization === 'LOWEST_MULTIPLIER') return multipliers;
-  const first = multipliers.reduce<Decimal | null>((lowest, { priority }) => {
-    assert(priority !== null, 'under EXPLICIT every multiplier has a priority');
-    return lowest === null || priority.lt(lowest) ? priority : lowest;
-  }, null);
-  return multipliers.filter(({ priority }) => first !== null && priority?.eq(first));
 }
 
 /** Applies the smallest candidate multiplier to each range of quantities. */
@@ -193,7 +81,10 @@ function multiplied(rate: Rate, multipliers: readonly Override[]): Rate {
     case 'TIERED_PERCENTAGE':
       return { ...rate, tiers: multipliedTiers(rate.tiers, schedules) };
     case 'SUBSCRIPTION':
-      return { ...rate, price: rate.price.times(smallestAt(schedules, ZERO)) };
+      return {
+        ...rate,
+        price: rate.price.times(smallestOf(schedules.map((tiers) => ascent(tiers)(ZERO).multiplier))),
+      };
   }
 }
 
@@ -207,35 +98,38 @@ function multiplierTiers(one: Override): readonly OverrideTier[] {
   return [{ size: null, multiplier: one.multiplier }];
 }
 
-/** Splits the tiers wherever a multiplier changes. */
+/** Splits the tiers wherever a multiplier changes. One pass over the bounds, from the lowest upwards. */
 function multipliedTiers(tiers: readonly Tier[], schedules: readonly (readonly OverrideTier[])[]): Tier[] {
   const bounds = ascending([...boundsOf(tiers), ...schedules.flatMap(boundsOf)]);
-  const starts = [ZERO, ...bounds];
-  return starts.map((start, index) => {
+  const priceAfter = ascent(tiers);
+  const multipliersAfter = schedules.map(ascent);
+  return [ZERO, ...bounds].map((start, index) => {
     const end = bounds[index] ?? null;
+    const smallest = smallestOf(multipliersAfter.map((after) => after(start).multiplier));
     return {
       size: end === null ? null : end.minus(start),
-      price: tierAfter(tiers, start).price.times(smallestAt(schedules, start)),
+      price: priceAfter(start).price.times(smallest),
     };
   });
 }
 
-/** The smallest multiplier for the units just above `quantity`. */
-function smallestAt(schedules: readonly (readonly OverrideTier[])[], quantity: Decimal): Decimal {
-  return schedules
-    .map((tiers) => tierAfter(tiers, quantity).multiplier)
-    .reduce((smallest, multiplier) => (multiplier.lt(smallest) ? multiplier : smallest));
+function smallestOf(multipliers: readonly Decimal[]): Decimal {
+  return multipliers.reduce((smallest, multiplier) => (multiplier.lt(smallest) ? multiplier : smallest));
 }
 
-/** The tier of the units just above `quantity`: its lower bound is at or below, its upper bound above. */
-function tierAfter<T extends { readonly size: Decimal | null }>(tiers: readonly T[], quantity: Decimal): T {
-  let bound = ZERO;
-  for (const tier of tiers) {
-    if (tier.size === null) return tier;
-    bound = bound.plus(tier.size);
-    if (quantity.lt(bound)) return tier;
-  }
-  throw new Error('the last tier has no size');
+/**
+ * The tier of the units just above a quantity: its lower bound is at or below, its upper bound above. Must be
+ * called with ascending quantities.
+ */
+function ascent<T extends { readonly size: Decimal | null }>(tiers: readonly T[]): (quantity: Decimal) => T {
+  const bounds = boundsOf(tiers);
+  let index = 0;
+  return (quantity) => {
+    while (index < bounds.length && !quantity.lt(bounds[index] ?? quantity)) index += 1;
+    const tier = tiers[index];
+    assert(tier !== undefined, 'the last tier has no size');
+    return tier;
+  };
 }
 
 /** Upper bounds of the sized tiers. */

@@ -11,6 +11,7 @@
 import type { BillingFrequency, Rate, RateEntry, RateIdentity, Tier } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { unreachable } from '../../core/errors.ts';
+import { firstIndex } from '../../core/first-index.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { contains, type Instant, type Interval, intersect, type OpenInterval } from '../../core/time.ts';
 import { type GroupValues, groupValuesKey } from '../usage/group-values.ts';
@@ -153,18 +154,6 @@ function find(book: RateBook, identity: Identity, at: Instant): RateEntry | null
   const behind = firstIndex(segments.length, (index) => (segments[index]?.interval.start ?? at) > at);
   const segment = segments[behind - 1];
   return segment !== undefined && contains(segment.interval, at) ? segment.entry : null;
-}
-
-/** The first index below `length` for which `holds`, which then holds for all that follow; else `length`. */
-function firstIndex(length: number, holds: (index: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function segmentsOf(book: RateBook, identity: Identity): readonly EffectiveRate[] {

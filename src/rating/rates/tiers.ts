@@ -35,12 +35,18 @@ export interface TierProblem {
   readonly problem: string;
 }
 
+/** More tiers than any price list has. Every line of usage walks through them. */
+const TIERS_PER_RATE_MAX = 1_000;
+
 /**
  * Checks the tier list of a request; null if it is valid. Every tier but the last has a positive size, the last
- * one is unbounded, and no price is negative.
+ * one is unbounded, no price is negative, and there are at most `TIERS_PER_RATE_MAX`.
  */
 export function validateTiers(tiers: readonly Tier[]): TierProblem | null {
   if (tiers.length === 0) return { path: [], problem: 'at least one tier is needed' };
+  if (tiers.length > TIERS_PER_RATE_MAX) {
+    return { path: [], problem: `a rate has at most ${TIERS_PER_RATE_MAX.toLocaleString('en')} tiers` };
+  }
   const last = tiers.length - 1;
   for (const [index, { size, price }] of tiers.entries()) {
     if (price.lt(ZERO)) return { path: [index, 'price'], problem: 'must not be negative' };

@@ -10,7 +10,7 @@ import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
 import { type PricedKey, type TermsSpan, termsSpans } from '../rates/line-terms.ts';
-import type { ContractOverrides } from '../rates/overrides.ts';
+import type { OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
 import { bandAt, bandsBetween, type PriceBand, type PriceBands, walkBands } from '../rates/tiers.ts';
 import type { WindowAmount } from '../types.ts';
@@ -47,7 +47,7 @@ export interface BandAmount {
 export function segmentsOf(
   key: LineKey & PricedKey,
   book: RateBook,
-  contract: ContractOverrides,
+  contract: OverrideIndex,
   billed: Interval,
 ): Segment[] {
   return key.pieces.flatMap((piece) => {

@@ -116,7 +116,9 @@ export const invoiceWarnings = pgTable(
       .references(() => invoices.id),
     /** From 0. */
     position: integer('position').notNull(),
-    kind: text('kind', { enum: ['unpriced_usage', 'uncounted_events', 'too_many_lines'] }).notNull(),
+    kind: text('kind', {
+      enum: ['unpriced_usage', 'usage_filter_without_group_key', 'uncounted_events', 'too_many_lines'],
+    }).notNull(),
     startingAt: instant('starting_at').notNull(),
     endingBefore: instant('ending_before').notNull(),
     /** Set for all but `uncounted_events`. */

@@ -80,7 +80,9 @@ function listRoute(deps: ContractDeps): RouteDefinition {
     ...common,
     path: '/v1/listConfiguredBillingProviders',
     operationId: 'listConfiguredBillingProviders',
-    summary: 'List the connections to billing providers',
+    summary: 'List what configurations of customers can use',
+    description:
+      'The connections to billing providers, and direct delivery to those without one, whose id is fixed.',
     scope: 'read',
     body: z.object({ next_page: cursor(keysetPosition).nullish() }),
     response: pageOf(connection),

@@ -4,7 +4,7 @@ import { archiveContract } from '../../../billing/contracts/archive-contracts.ts
 import { setUsageFilter, updateEndDate } from '../../../billing/contracts/contract-changes.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, hourAlignedTimestamp, uuid } from '../../wire/fields.ts';
+import { createdId, hourAlignedEnd, uuid } from '../../wire/fields.ts';
 import { hour, id } from '../../wire/kinds.ts';
 import { record } from '../../wire/record.ts';
 import { usageFilterFields } from './input.ts';
@@ -30,9 +30,7 @@ function updateEndDateRoute(deps: ContractDeps): RouteDefinition {
       'the contract and nothing else.',
     body: z.object({
       ...reference,
-      ending_before: hourAlignedTimestamp
-        .nullish()
-        .meta({ description: 'Left out: the contract has no end.' }),
+      ending_before: hourAlignedEnd.nullish().meta({ description: 'Left out: the contract has no end.' }),
       allow_ending_before_finalized_invoice: z.boolean().nullish().meta({ description: 'Default: true.' }),
     }),
     response: createdId,

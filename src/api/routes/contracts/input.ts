@@ -6,7 +6,7 @@ import type { HierarchyInput, TransitionInput } from '../../../core/terms/contra
 import { MULTIPLIER_PRIORITIZATIONS } from '../../../core/terms/overrides.ts';
 import { called, defaulted, described, type Field, kind, list, optional } from '../../wire/description.ts';
 import { enumIn, wholeNumber } from '../../wire/fields.ts';
-import { anyText, customFields, hour, id, oneOf, text } from '../../wire/kinds.ts';
+import { anyText, customFields, end, hour, id, oneOf, text } from '../../wire/kinds.ts';
 import { beside, readAs, record, type SentOf } from '../../wire/record.ts';
 import { contractTerms, TERMS_MAX } from '../../wire/terms/contract-terms.ts';
 import { unsupportedPart } from '../../wire/terms/scope.ts';
@@ -129,7 +129,7 @@ export const createContract = record(
       'The card that the alias means at starting_at; the contract keeps that card.',
       optional(text),
     ),
-    endingBefore: optional(hour),
+    endingBefore: optional(end),
     statementSchedule: described('Default: MONTHLY on the first of the month.', optional(statementSchedule)),
     netPaymentTermsDays: paymentTermsDays,
     terms: beside(contractTerms),

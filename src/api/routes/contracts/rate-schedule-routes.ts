@@ -9,7 +9,7 @@ import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fiel
 import { formatInstant } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { customFields, timestamp, uuid } from '../../wire/fields.ts';
+import { customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { commitRate, groupValues, priceToWire, rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { rateSelectors, selectorsFromWire } from '../rate-cards/rate-selector-schemas.ts';
@@ -27,11 +27,13 @@ const contractRate = z
     product_tags: z.array(z.string()),
     product_custom_fields: customFields,
     starting_at: timestamp,
-    ending_before: timestamp.optional(),
+    ending_before: endTimestamp.optional(),
     entitled: z.boolean(),
     pricing_group_values: groupValues.optional(),
     billing_frequency: z.enum(BILLING_FREQUENCIES).optional(),
-    list_rate: rateSchema,
+    list_rate: rateSchema.meta({
+      description: 'The rate of the rate card. Repeats override_rate where only an OVERWRITE sets a price.',
+    }),
     override_rate: rateSchema.optional().meta({ description: 'Absent where no override decides.' }),
     commit_rate: commitRate.optional(),
   })
@@ -51,7 +53,8 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
     operationId: 'getContractRateSchedule',
     summary: 'Get the rates of a contract at one instant',
     description:
-      'The rates of its rate card together with what its overrides make of them. Entitled rates only. ' +
+      'The rates of its rate card together with what its overrides make of them, and prices that only ' +
+      'overrides set. Entitled rates only. ' +
       'Prices that overrides make for usage covered by a commit are not among them.',
     tags: ['Contracts'],
     scope: 'read',
@@ -72,7 +75,7 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
         selectors: selectorsFromWire(body.selectors),
         ...pageRequest(query),
       });
-      const productIds = page.rows.map(({ segment }) => segment.entry.productId);
+      const productIds = page.rows.map(({ shown }) => shown.entry.productId);
       const fields = await customFieldsOfObjects(deps, productIds);
       return pageToWire(page, (row) => rateToWireOf(row, creditTypes, fields));
     },
@@ -80,11 +83,11 @@ function rateScheduleRoute(deps: Deps): RouteDefinition {
 }
 
 function rateToWireOf(
-  { segment, terms, isOverridden, interval }: ContractRate,
+  { shown, terms, isOverridden, interval }: ContractRate,
   creditTypes: ReadonlyMap<string, CreditType>,
   fields: CustomFieldsById,
 ): z.input<typeof contractRate> {
-  const { entry, productName, productTags } = segment;
+  const { entry, productName, productTags } = shown;
   const { pricingGroupValues, billingFrequency, commitRate: commit } = entry;
   return {
     rate_card_id: entry.rateCardId,

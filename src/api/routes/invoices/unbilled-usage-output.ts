@@ -26,10 +26,11 @@ const warningSchema = z
   .object({
     code: z.string().meta({
       description:
-        '`unpriced_usage`: usage that no rate covers. `uncounted_events`: events over which the metric cannot be ' +
-        'evaluated; it is counted without them. `too_many_lines`: a product with more lines than an invoice ' +
-        'lists; none of them is on the invoice. On drafts also `metric_not_evaluated`: a metric that needs too ' +
-        'much time or memory; and `not_computed`: lines and totals of this draft are missing.',
+        '`unpriced_usage`: usage that no rate covers. `usage_filter_without_group_key`: the metric cannot group by ' +
+        'the key of the usage filter; events without this property are not counted. `uncounted_events`: events over ' +
+        'which the metric cannot be evaluated; it is counted without them. `too_many_lines`: a product with more ' +
+        'lines than an invoice lists; none of them is on the invoice. On drafts also `metric_not_evaluated`: a ' +
+        'metric that needs too much time or memory; and `not_computed`: lines and totals of this draft are missing.',
     }),
     message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
     product_id: uuid.optional(),
@@ -145,6 +146,13 @@ function warningToWire(warning: InvoiceWarning): z.input<typeof warningSchema> {
         billable_metric_id: warning.billableMetricId,
         ...groupValuesToWire(warning),
         quantity: warning.quantity,
+      };
+    case 'usage_filter_without_group_key':
+      return {
+        ...common,
+        product_id: warning.productId,
+        product_name: warning.productName,
+        billable_metric_id: warning.billableMetricId,
       };
     case 'uncounted_events':
       return {

@@ -1,12 +1,14 @@
 /** The messages of an invoice's warnings: what is not billed, why, and what to do about it. */
 import { unreachable } from '../../../core/errors.ts';
-import type { InvoiceWarning, UncountedEvents, UnpricedUsage } from '../../../core/invoice.ts';
+import type { InvoiceWarning, UncountedEvents, UnpricedUsage, UnseenUsage } from '../../../core/invoice.ts';
 import { formatInstant } from '../../../core/time.ts';
 
 export function invoiceAdvice(warning: InvoiceWarning): string {
   switch (warning.kind) {
     case 'unpriced_usage':
       return unpricedAdvice(warning);
+    case 'usage_filter_without_group_key':
+      return unseenAdvice(warning);
     case 'uncounted_events':
       return uncountedAdvice(warning);
     case 'too_many_lines':
@@ -39,6 +41,14 @@ function unpricedAdvice({ productName, pricingGroupValues, interval }: UnpricedU
   return (
     `no rate of the rate card covers ${name} with ${values} from ${from} to ${to}: ` +
     'add a rate for these values or a rate without group values'
+  );
+}
+
+function unseenAdvice({ productName, interval }: UnseenUsage): string {
+  return (
+    `no group key of the billable metric of ${JSON.stringify(productName)} contains the key of the usage filter ` +
+    `in force from ${formatInstant(interval.start)} to ${formatInstant(interval.end)}: events without this property ` +
+    'are not counted'
   );
 }
 

@@ -1,10 +1,10 @@
 /** Packages on the wire, in requests and in answers. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { CreatePackageInput } from '../../../billing/packages/create-package.ts';
 import type { PackageView } from '../../../billing/packages/packages.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
-import { answered, defaulted, described, list, noted, optional } from '../../wire/description.ts';
-import { anyText, hour, id, instant, oneOf, text } from '../../wire/kinds.ts';
+import { answered, defaulted, described, kind, list, noted, optional, sent } from '../../wire/description.ts';
+import { anyText, end, hour, id, instant, oneOf, text } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { packageTerms } from '../../wire/terms/contract-terms.ts';
 import { overrideTemplateView } from '../../wire/terms/overrides.ts';
@@ -21,7 +21,7 @@ import {
 
 const ALIASES_MAX = 100;
 
-const alias = record({ name: text, startingAt: optional(hour), endingBefore: optional(hour) });
+const alias = record({ name: text, startingAt: optional(hour), endingBefore: optional(end) });
 
 const statementSchedule = record({
   frequency: oneOf(STATEMENT_FREQUENCIES),
@@ -63,6 +63,13 @@ const fields = {
       defaulted(list(alias, { max: ALIASES_MAX }), []),
     ),
   ),
+  billingAnchorDate: sent(
+    described(
+      'Where the billing periods of contracts are counted from: their start, or the first of a month. Another way ' +
+        'to write the day of usage_statement_schedule.',
+      optional(kind(z.enum(['contract_start_date', 'first_billing_period']), z.string())),
+    ),
+  ),
   header: beside(header),
   terms: beside(packageTerms),
   createdAt: answered(instant),
@@ -74,21 +81,33 @@ const packageRecord = record(fields, { id: { sent: 'CreatePackage', answered: 'P
 
 export const packageOutput = packageRecord.output;
 
-export const createPackageBody = packageRecord.input.strict.superRefine(({ header }, context) => {
-  const { billingProvider: provider, deliveryMethod: method } = header;
-  if ((provider === null) === (method === null)) return;
-  const [path, other] =
-    provider === null ? ['billing_provider', 'delivery_method'] : ['delivery_method', 'billing_provider'];
-  context.addIssue({ code: 'custom', path: [path], message: `is required with ${other}` });
-});
+export const createPackageBody = packageRecord.input.strict.superRefine(
+  ({ header, billingAnchorDate }, context) => {
+    if (billingAnchorDate === 'first_billing_period' && header.statementSchedule.day === 'CONTRACT_START') {
+      const message = 'contradicts usage_statement_schedule.day CONTRACT_START';
+      context.addIssue({ code: 'custom', path: ['billing_anchor_date'], message });
+    }
+    const { billingProvider: provider, deliveryMethod: method } = header;
+    if ((provider === null) === (method === null)) return;
+    const [path, other] =
+      provider === null ? ['billing_provider', 'delivery_method'] : ['delivery_method', 'billing_provider'];
+    context.addIssue({ code: 'custom', path: [path], message: `is required with ${other}` });
+  },
+);
+
+const DAY_OF_ANCHOR = {
+  contract_start_date: 'CONTRACT_START',
+  first_billing_period: 'FIRST_OF_MONTH',
+} as const;
 
 export function packageFromWire(
-  { header, ...body }: z.output<typeof createPackageBody>,
+  { header, billingAnchorDate, ...body }: z.output<typeof createPackageBody>,
   createdBy: string,
 ): CreatePackageInput {
-  const { billingProvider: provider, deliveryMethod: method, ...rest } = header;
+  const { billingProvider: provider, deliveryMethod: method, statementSchedule: schedule, ...rest } = header;
   const billing = provider === null || method === null ? null : { provider, deliveryMethod: method };
-  return { ...body, header: { ...rest, billing }, createdBy };
+  const day = billingAnchorDate === null ? schedule.day : DAY_OF_ANCHOR[billingAnchorDate];
+  return { ...body, header: { ...rest, statementSchedule: { ...schedule, day }, billing }, createdBy };
 }
 
 export function packageToWire(view: PackageView) {

@@ -12,7 +12,7 @@ import { formatInstant } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
 import type { ContractSummary } from '../../../store/packages.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { createdId, endTimestamp, enumIn, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { createPackageBody, packageFromWire, packageOutput, packageToWire } from './package.ts';
 
@@ -112,7 +112,7 @@ const contractSummary = z
     customer_id: uuid,
     contract_id: uuid,
     starting_at: timestamp,
-    ending_before: timestamp.optional(),
+    ending_before: endTimestamp.optional(),
     archived_at: timestamp.optional(),
   })
   .meta({ id: 'ContractProjectionSummary' });

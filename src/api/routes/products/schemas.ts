@@ -212,10 +212,23 @@ export function versionToWire(
 function termsOfType(terms: ProductTerms, type: ProductType): ProductChanges {
   const { compositeProductIds, compositeTags, excludeFreeUsage, includeCompositeSpend, ...usage } = terms;
   const { name, tags } = terms;
-  if (type === 'USAGE') return usage;
+  if (type === 'USAGE') return withoutEmptyKeys(usage);
   return type === 'COMPOSITE'
     ? { name, tags, compositeProductIds, compositeTags, excludeFreeUsage, includeCompositeSpend }
     : { name, tags };
+}
+
+/** A state leaves out keys that are empty, so that clients read one that was never given as undefined. */
+function withoutEmptyKeys({
+  pricingGroupKey,
+  presentationGroupKey,
+  ...terms
+}: ProductChanges): ProductChanges {
+  return {
+    ...terms,
+    ...(pricingGroupKey?.length ? { pricingGroupKey } : {}),
+    ...(presentationGroupKey?.length ? { presentationGroupKey } : {}),
+  };
 }
 
 /** An update: only the terms that it set. */

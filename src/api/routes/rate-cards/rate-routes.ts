@@ -11,7 +11,7 @@ import { assert } from '../../../core/errors.ts';
 import { formatInstant, type OpenInterval } from '../../../core/time.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { createdId, customFields, timestamp, uuid } from '../../wire/fields.ts';
+import { createdId, customFields, endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   commitRate,
@@ -102,7 +102,7 @@ const rateSegment = z
     pricing_group_values: groupValues.optional(),
     billing_frequency: z.enum(BILLING_FREQUENCIES).optional(),
     starting_at: timestamp,
-    ending_before: timestamp.optional(),
+    ending_before: endTimestamp.optional(),
     entitled: z.boolean(),
     rate: rateSchema,
     commit_rate: commitRate.optional(),
@@ -137,7 +137,7 @@ function scheduleRoute(deps: Deps): RouteDefinition {
     body: z.object({
       rate_card_id: uuid,
       starting_at: timestamp,
-      ending_before: timestamp.nullish(),
+      ending_before: endTimestamp.nullish(),
       selectors: rateSelectors,
     }),
     handler: ({ query, body }) =>

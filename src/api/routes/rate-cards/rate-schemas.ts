@@ -9,6 +9,7 @@ import {
   enumIn,
   exactNumber,
   exactValue,
+  hourAlignedEnd,
   hourAlignedTimestamp,
   uuid,
 } from '../../wire/fields.ts';
@@ -54,7 +55,7 @@ export const rateInput = z
       .nullish()
       .meta({ description: 'Required for SUBSCRIPTION products, and for them only.' }),
     starting_at: hourAlignedTimestamp,
-    ending_before: hourAlignedTimestamp.nullish(),
+    ending_before: hourAlignedEnd.nullish(),
     entitled: z.boolean(),
     ...priceInput,
     credit_type_id: uuid

@@ -18,7 +18,9 @@ import {
   createdId,
   creditType,
   customFields,
+  endTimestamp,
   exactNumber,
+  hourAlignedEnd,
   hourAlignedTimestamp,
   timestamp,
   uuid,
@@ -40,7 +42,7 @@ const aliases = z
     z.object({
       name: z.string().min(1),
       starting_at: hourAlignedTimestamp.nullish(),
-      ending_before: hourAlignedTimestamp.nullish(),
+      ending_before: hourAlignedEnd.nullish(),
     }),
   )
   .nullish()
@@ -82,7 +84,7 @@ const rateCard = z
       z.object({
         name: z.string(),
         starting_at: timestamp.optional(),
-        ending_before: timestamp.optional(),
+        ending_before: endTimestamp.optional(),
       }),
     ),
     created_at: timestamp,

@@ -22,7 +22,7 @@ import {
   sent,
 } from '../description.ts';
 import { enumIn, uuid } from '../fields.ts';
-import { exact, hour, id, instant, oneOf, pricingUnit, product, truth } from '../kinds.ts';
+import { end, exact, hour, id, instant, oneOf, pricingUnit, product, truth } from '../kinds.ts';
 import { record, reshaped, within } from '../record.ts';
 import { range } from './relative-dates.ts';
 import { groupValues, productTagsOfSpecifier, rateTarget, tags, unsupported } from './scope.ts';
@@ -97,7 +97,7 @@ const ofContract = {
   ...plain,
   createdAt: answered(instant),
   startingAt: hour,
-  endingBefore: optional(hour),
+  endingBefore: optional(end),
   productId: named(product, optional(product)),
   applicableProductTags: optionalMany(tags, []),
   specifiers: called(

@@ -14,7 +14,7 @@ import {
   sent,
 } from '../description.ts';
 import { enumIn, uuid } from '../fields.ts';
-import { anyText, exact, hour, id, oneOf, product, reference, text, truth, whole } from '../kinds.ts';
+import { anyText, end, exact, hour, id, oneOf, product, reference, text, truth, whole } from '../kinds.ts';
 import { beside, insideIfAny, readAs, record, reshaped, within } from '../record.ts';
 import { range } from './relative-dates.ts';
 import { applicability, fraction, hierarchyAccess, priority, rateTarget, rounding } from './scope.ts';
@@ -80,7 +80,7 @@ const commitFields = { ...creditFields, invoiceAmount: optional(invoiceAmount) }
 const ofContract = {
   contractId: answered(called('contract', reference)),
   startingAt: hour,
-  endingBefore: optional(hour),
+  endingBefore: optional(end),
   hierarchyAccess: optional(hierarchyAccess),
   subscription: optional(subscriptionConfig),
 };
@@ -138,7 +138,7 @@ const amountPatch = record(patched({ unitPrice: price, quantity: price }));
 /** Applies to commits created from now on. */
 const patchFields = {
   accessAmount: patchOf(amountPatch),
-  endingBefore: described('Null: until the contract ends.', patchOf(optional(hour))),
+  endingBefore: described('Null: until the contract ends.', patchOf(optional(end))),
   rateType: described('Of what is made from now on.', patchOf(rateTarget)),
 };
 

@@ -13,14 +13,14 @@ import {
   patched,
   sent,
 } from '../description.ts';
-import { exact, flag, hour, id, instant, oneOf, reference, scheduleUnit, truth } from '../kinds.ts';
+import { end, exact, flag, hour, id, instant, oneOf, reference, scheduleUnit, truth } from '../kinds.ts';
 import { record, reshaped } from '../record.ts';
 import { duration, offset } from './relative-dates.ts';
 
 /** Ten years of days: more items in one schedule are a mistake. */
 const ITEMS_MAX = 3_660;
 
-const segment = { amount: exact({ min: '0' }), startingAt: hour, endingBefore: hour };
+const segment = { amount: exact({ min: '0' }), startingAt: hour, endingBefore: end };
 
 export const accessSchedule = record(
   {

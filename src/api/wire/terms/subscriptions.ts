@@ -30,6 +30,7 @@ import {
 import {
   anyText,
   customFields,
+  end,
   exact,
   hour,
   id,
@@ -100,7 +101,7 @@ export const subscription = record(
     ),
     seatGroupKey: answered(called('seat_config', optional(within('seat_group_key', anyText)))),
     startingAt: described('Default: the contract’s start.', decided(hour)),
-    endingBefore: described('Default: the contract’s end.', optional(hour)),
+    endingBefore: described('Default: the contract’s end.', optional(end)),
     billingCycleConfig: { ...insideIfAny(billingCycle), output: inside(billingCycle).output },
     quantitySchedule: answered(
       noted(
@@ -159,7 +160,7 @@ const quantityChange = record({
 export const subscriptionPatch = record(
   {
     id: { ...id, sentAs: 'subscription_id' },
-    endingBefore: described('Null: until the contract ends.', patchOf(optional(hour))),
+    endingBefore: described('Null: until the contract ends.', patchOf(optional(end))),
     seatGroupKey: called(
       'quantity_management_mode_update',
       described('The present quantity becomes unassigned seats.', patchOf(seatBased)),

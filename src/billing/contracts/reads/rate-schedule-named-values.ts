@@ -1,31 +1,75 @@
 /**
- * Rates of a contract that its card does not list: group values that an override names and that the card prices
- * only by its fallback rate, the rate without group values. The invoice bills them at the overridden price, so
- * the schedule shows them as separate rows after the row of the fallback rate.
+ * Group values that overrides name. The card may have no rate for exactly these values; the invoice bills them at
+ * the overridden price, so the rate schedule of a contract has rows for them.
  */
 import { createHash } from 'node:crypto';
+import type { BillingFrequency, RateEntry } from '../../../core/catalogue.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import type { Override } from '../../../core/terms/overrides.ts';
 import { contains, type Instant, type OpenInterval } from '../../../core/time.ts';
-import type { ProductOverrides } from '../../../rating/rates/contract-rate.ts';
 import { effectiveRates } from '../../../rating/rates/rate-schedule.ts';
 import { compareText, type GroupValues, groupValuesKey } from '../../../rating/usage/group-values.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
-import type { Database } from '../../../store/database.ts';
-import { loadRatesOfIdentities, rateIdentityKey, type StoredRateEntry } from '../../../store/rates.ts';
+import type { StoredProduct } from '../../../store/products.ts';
 import type { RateSelector } from '../../rate-cards/rate-selectors.ts';
 import type { RateSegment } from '../../rate-cards/read-rates.ts';
 
-/** A rate for all others of the card, with what the contract's overrides say about its product. */
-export interface RateForAllOthers {
-  readonly segment: RateSegment;
-  readonly overrides: ProductOverrides;
+/** Group values, and their place among the rows of one rate. */
+interface NamedValues {
+  readonly place: string;
+  readonly values: GroupValues;
+}
+
+/** What the overrides in force at one instant name. */
+export interface NamedByOverrides {
+  /** In the order of their places. Values of other keys than the product's pricing group key are left out. */
+  valuesOf(product: StoredProduct, billingFrequency: BillingFrequency | null): NamedValues[];
+  /** Products with a price of the contract's own, an OVERWRITE. */
+  readonly overwrittenProductIds: readonly string[];
+}
+
+/** Overrides for usage that a commit pays for make no rate of the schedule. */
+export function namedByOverrides(overrides: readonly Override[], at: Instant): NamedByOverrides {
+  const inForce = overrides.filter(
+    ({ startingAt, endingBefore, isCommitSpecific }) =>
+      !isCommitSpecific && contains({ start: startingAt, end: endingBefore }, at),
+  );
+  // Conditions on presentation values hold for part of the usage only, so they make no rate.
+  const naming = inForce
+    .flatMap(({ specifiers }) => specifiers)
+    .filter(
+      (one) =>
+        Object.keys(one.pricingGroupValues).length > 0 &&
+        Object.keys(one.presentationGroupValues).length === 0,
+    );
+  const byProduct = groupBy(naming, ({ productId }) => productId);
+  const overwritten = inForce
+    .filter(({ type }) => type === 'OVERWRITE')
+    .flatMap(({ productId, specifiers }) => [productId, ...specifiers.map((one) => one.productId)]);
+  return {
+    overwrittenProductIds: [...new Set(overwritten.filter((id) => id !== null))].sort(compareText),
+    valuesOf(product, billingFrequency) {
+      const { pricingGroupKey, tags } = versionAt(product, at);
+      const places = new Map<string, GroupValues>();
+      for (const one of [...(byProduct.get(product.id) ?? []), ...(byProduct.get(null) ?? [])]) {
+        if (one.billingFrequency !== null && one.billingFrequency !== billingFrequency) continue;
+        if (!one.productTags.every((tag) => tags.includes(tag))) continue;
+        if (!Object.keys(one.pricingGroupValues).every((name) => pricingGroupKey.includes(name))) continue;
+        places.set(placeOf(one.pricingGroupValues), one.pricingGroupValues);
+      }
+      return [...places]
+        .map(([place, values]) => ({ place, values }))
+        .sort((a, b) => compareText(a.place, b.place));
+    },
+  };
 }
 
 /** Bytes of a place as JSON: it stands in the cursor of a page, which a URL has to hold. */
 const PLACE_BYTES_MAX = 300;
 
 /**
- * Where the row of these values stands behind the rate for all others: one text per set of pairs, which is
- * `groupValuesKey` where that is short. Longer ones stand before those, in the order of their SHA-256.
+ * One text per set of pairs, by which rows of the same rate are ordered: `groupValuesKey` where that is short.
+ * Longer ones stand before those, in the order of their SHA-256.
  */
 export function placeOf(values: GroupValues): string {
   const key = groupValuesKey(values);
@@ -52,68 +96,9 @@ export function withRatesForAllOthers(selectors: readonly RateSelector[]): RateS
   });
 }
 
-/**
- * The segments around `at` of the group values that overrides in force then name, per rate for all others,
- * in the order of `placeOf`. Values with a rate of their own at `at` are left out: the card lists
- * them; a segment ends where such a rate begins.
- */
-export async function namedValueSegments(
-  db: Database,
-  rates: readonly RateForAllOthers[],
-  at: Instant,
-): Promise<RateSegment[][]> {
-  const candidates = rates.map((rate) => candidatesOf(rate, at));
-  const [first] = rates;
-  if (first === undefined) return [];
-  const { rateCardId } = first.segment.entry;
-  const own = await loadRatesOfIdentities(
-    db,
-    rateCardId,
-    candidates.flat().map(({ entry }) => entry),
-  );
-  return candidates.map((segments) =>
-    segments.flatMap((segment) => {
-      const interval = outsideOf(own.get(rateIdentityKey(segment.entry)) ?? [], segment.interval, at);
-      return interval === null ? [] : [{ ...segment, interval }];
-    }),
-  );
-}
-
-function candidatesOf({ segment, overrides }: RateForAllOthers, at: Instant): RateSegment[] {
-  const { pricingGroupKey: names } = versionAt(overrides.product, at);
-  const values = new Map(
-    namedValues(overrides, segment, at)
-      .filter((named) => Object.keys(named).every((name) => names.includes(name)))
-      .map((named) => [placeOf(named), named]),
-  );
-  return [...values]
-    .sort(([a], [b]) => compareText(a, b))
-    .map(([, pricingGroupValues]) => ({ ...segment, entry: { ...segment.entry, pricingGroupValues } }));
-}
-
-/** Conditions on presentation values hold for part of the usage only, so they make no rate. */
-function namedValues(
-  { product, contract }: ProductOverrides,
-  { entry, productTags }: RateSegment,
-  at: Instant,
-): GroupValues[] {
-  return contract.overrides
-    .filter(({ startingAt, endingBefore }) => contains({ start: startingAt, end: endingBefore }, at))
-    .flatMap(({ specifiers }) => specifiers)
-    .filter(
-      (one) =>
-        (one.productId === null || one.productId === product.id) &&
-        (one.billingFrequency === null || one.billingFrequency === entry.billingFrequency) &&
-        one.productTags.every((tag) => productTags.includes(tag)) &&
-        Object.keys(one.pricingGroupValues).length > 0 &&
-        Object.keys(one.presentationGroupValues).length === 0,
-    )
-    .map(({ pricingGroupValues }) => pricingGroupValues);
-}
-
 /** The part of `interval` around `at` that none of the rates covers; null where one covers `at` itself. */
-function outsideOf(
-  rates: readonly StoredRateEntry[],
+export function outsideOf(
+  rates: readonly RateEntry[],
   interval: OpenInterval,
   at: Instant,
 ): OpenInterval | null {

@@ -1,40 +1,40 @@
 /**
  * The rate schedule of a contract (docs/contracts.md, "The rate schedule"): the card's rates at an instant after
- * the contract's overrides, entitled ones only, page by page. Overrides are resolved as in rating
- * (rating/rates/line-terms.ts).
+ * the contract's overrides, and prices that only overrides set; entitled ones only, page by page. Overrides are
+ * resolved as in rating (rating/rates/line-terms.ts).
  */
 import type { Clock } from '../../../core/clock.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
-import { assert } from '../../../core/errors.ts';
 import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
 import type { Override } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
-import {
-  type PricedSegment,
-  type ProductOverrides,
-  pricedSegment,
-  productOverrides,
-} from '../../../rating/rates/contract-rate.ts';
-import type { ContractOverrides } from '../../../rating/rates/overrides.ts';
+import { type PricedSegment, pricedSegment } from '../../../rating/rates/contract-rate.ts';
+import { indexOverrides, type OverrideIndex } from '../../../rating/rates/override-index.ts';
+import { versionAt } from '../../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
 import type { Database } from '../../../store/database.ts';
 import { loadOverrides } from '../../../store/overrides.ts';
 import { loadProducts } from '../../../store/products.ts';
+import { findRateCard, type RateCard } from '../../../store/rate-cards.ts';
 import { isSelected, type RateSelector } from '../../rate-cards/rate-selectors.ts';
-import { type RatePosition, type RateSegment, readRates } from '../../rate-cards/read-rates.ts';
+import { type RatePosition, readRates } from '../../rate-cards/read-rates.ts';
 import { findContractOf } from './contracts.ts';
 import {
-  isForAllOthers,
-  namedValueSegments,
-  placeOf,
+  type NamedByOverrides,
+  namedByOverrides,
   withRatesForAllOthers,
 } from './rate-schedule-named-values.ts';
-
-/** The last row of the page before. */
-interface ScheduleRowPosition extends RatePosition {
-  /** `placeOf` values that only overrides name; empty for a row of the card's. */
-  readonly values: string;
-}
+import {
+  type CandidateRow,
+  candidatesOfCard,
+  candidatesWithoutRate,
+  isBehind,
+  isBehindTheCard,
+  type ScheduleRowPosition,
+  type ShownRate,
+  shownRate,
+  withoutOwnRates,
+} from './rate-schedule-rows.ts';
 
 export interface RateScheduleInput extends PageRequest<ScheduleRowPosition> {
   readonly customerId: string;
@@ -45,10 +45,10 @@ export interface RateScheduleInput extends PageRequest<ScheduleRowPosition> {
   readonly selectors: readonly RateSelector[];
 }
 
-/** A rate of the card, and its price under the contract. */
+/** A rate, and its price under the contract. */
 export interface ContractRate extends PricedSegment {
   readonly position: ScheduleRowPosition;
-  readonly segment: RateSegment;
+  readonly shown: ShownRate;
 }
 
 export interface RateSchedulePage extends Page<ContractRate, ScheduleRowPosition> {
@@ -57,7 +57,7 @@ export interface RateSchedulePage extends Page<ContractRate, ScheduleRowPosition
 
 const NOTHING: RateSchedulePage = { rows: [], next: null, creditTypes: new Map() };
 
-/** Most rates read at once. A page may need more rates than it shows, because not all are entitled. */
+/** Most rates handled at once. A page may need more rates than it shows, because not all are entitled. */
 const BATCH_MAX = 1_000;
 
 /** Refuses a contract that is not there (see `findContractOf`). A contract without a card has no rates. */
@@ -66,19 +66,50 @@ export async function readContractRates(
   input: RateScheduleInput,
 ): Promise<RateSchedulePage> {
   const contract = await findContractOf(db, input.customerId, input.contractId);
-  if (contract.rateCardId === null) return NOTHING;
+  const card = contract.rateCardId === null ? null : await findRateCard(db, contract.rateCardId);
+  if (card === null) return NOTHING;
   const overrides = await loadOverrides(db, [contract.id]);
-  const prioritization = contract.multiplierPrioritization;
   const at = input.at ?? clock.now();
-  const priced = createPricer(db, { overrides, prioritization }, input, at);
+  const schedule: Schedule = {
+    db,
+    card,
+    input,
+    at,
+    overrides,
+    index: indexOverrides({ overrides, prioritization: contract.multiplierPrioritization }),
+    named: namedByOverrides(overrides, at),
+  };
+  const rows = await cardRows(schedule);
+  if (rows.length <= input.limit) {
+    const candidates = await candidatesWithoutRate(db, card.id, schedule.named, at);
+    rows.push(...(await pricedRows(schedule, candidates, input.limit + 1 - rows.length)));
+  }
+  return pageOf(db, rows, input.limit);
+}
+
+/** One request, with what it is answered from. */
+interface Schedule {
+  readonly db: Database;
+  readonly card: RateCard;
+  readonly input: RateScheduleInput;
+  readonly at: Instant;
+  readonly overrides: readonly Override[];
+  readonly index: OverrideIndex;
+  readonly named: NamedByOverrides;
+}
+
+/** The rows of the card's rates: at least one more than the page holds, if there are so many. */
+async function cardRows(schedule: Schedule): Promise<ContractRate[]> {
+  const { db, card, input, at, overrides } = schedule;
   const rows: ContractRate[] = [];
+  if (input.after !== null && isBehindTheCard(input.after)) return rows;
   let after = beginningOf(input.after);
   let limit = input.limit + 1;
   do {
     const page = await readRates(
       { db },
       {
-        rateCardId: contract.rateCardId,
+        rateCardId: card.id,
         range: { start: at, end: at + 1 },
         selectors: withRatesForAllOthers(input.selectors),
         entitledOrOf: entitledProducts(overrides),
@@ -86,11 +117,64 @@ export async function readContractRates(
         limit,
       },
     );
-    rows.push(...(await priced(page.rows)));
+    const ids = page.rows.map(({ entry }) => entry.productId);
+    const products = await loadProducts(db, [...new Set(ids)]);
+    const candidates = candidatesOfCard(page.rows, products, schedule.named);
+    rows.push(...(await pricedRows(schedule, candidates, input.limit + 1 - rows.length)));
     after = page.next;
     limit = Math.min(limit * 2, BATCH_MAX);
   } while (rows.length <= input.limit && after !== null);
-  return pageOf(db, rows, input.limit);
+  return rows;
+}
+
+/** The first `wanted` rows of the page that the candidates make. Candidates behind those are not looked at. */
+async function pricedRows(
+  schedule: Schedule,
+  candidates: Iterable<CandidateRow>,
+  wanted: number,
+): Promise<ContractRate[]> {
+  const { db, card, input, at } = schedule;
+  const rows: ContractRate[] = [];
+  let batch: CandidateRow[] = [];
+  const price = async () => {
+    for (const one of await withoutOwnRates(db, card.id, batch, at)) rows.push(...rowOf(schedule, one));
+    batch = [];
+  };
+  for (const candidate of candidates) {
+    if (!isBehind(candidate.position, input.after) || !isWanted(input, candidate, at)) continue;
+    batch.push(candidate);
+    if (batch.length < Math.min(BATCH_MAX, wanted + rows.length)) continue;
+    await price();
+    if (rows.length >= wanted) return rows.slice(0, wanted);
+  }
+  await price();
+  return rows.slice(0, wanted);
+}
+
+function isWanted(
+  { selectors }: RateScheduleInput,
+  { product, pricingGroupValues, listed }: CandidateRow,
+  at: Instant,
+): boolean {
+  const billingFrequency = listed?.entry.billingFrequency ?? null;
+  const productTags = listed?.productTags ?? versionAt(product, at).tags;
+  return isSelected(selectors, { productId: product.id, pricingGroupValues, billingFrequency, productTags });
+}
+
+/** No row where the price is not entitled, or where nothing sets one. */
+function rowOf({ card, index, at }: Schedule, candidate: CandidateRow): ContractRate[] {
+  const { position, product, pricingGroupValues, listed, interval } = candidate;
+  const key = {
+    product,
+    fiatCreditTypeId: card.fiatCreditTypeId,
+    pricingGroupValues,
+    presentationGroupValues: {},
+    billingFrequency: listed?.entry.billingFrequency ?? null,
+  };
+  const priced = pricedSegment(index, key, { listed: listed?.entry ?? null, interval }, at);
+  return priced === null
+    ? []
+    : [{ position, shown: shownRate(candidate, card.id, priced.terms, at), ...priced }];
 }
 
 /** So that the segment of that row is read again: other rows may stand behind the same one. */
@@ -109,73 +193,12 @@ function entitledProducts(overrides: readonly Override[]): string[] | null {
   return named.length === ids.length ? [...new Set(named)] : null;
 }
 
-/** Prices the entitled rates of the card. Loads each product once. */
-function createPricer(
-  db: Database,
-  contract: ContractOverrides,
-  { selectors, after }: RateScheduleInput,
-  at: Instant,
-) {
-  const known = new Map<string, ProductOverrides>();
-  async function overridesOf(segments: readonly RateSegment[]): Promise<RateWithOverrides[]> {
-    const ids = new Set(segments.map(({ entry }) => entry.productId));
-    const products = await loadProducts(
-      db,
-      [...ids].filter((id) => !known.has(id)),
-    );
-    for (const [id, product] of products) known.set(id, productOverrides(product, contract));
-    return segments.map((segment) => {
-      const overrides = known.get(segment.entry.productId);
-      assert(overrides !== undefined, `product ${segment.entry.productId} of a rate exists`);
-      return { segment, overrides };
-    });
-  }
-  return async (segments: readonly RateSegment[]): Promise<ContractRate[]> => {
-    const rates = await withNamedValues(db, await overridesOf(segments), at);
-    return rates.flatMap(({ segment, overrides, values }) => {
-      const { entry, productTags } = segment;
-      const position = { ...segment.position, values };
-      if (!isBehind(position, after) || !isSelected(selectors, { ...entry, productTags })) return [];
-      const priced = pricedSegment(overrides, segment, at);
-      return priced === null ? [] : [{ position, segment, ...priced }];
-    });
-  };
-}
-
-interface RateWithOverrides {
-  readonly segment: RateSegment;
-  readonly overrides: ProductOverrides;
-}
-
-/** Every rate, and behind a rate for all others the group values that only overrides name. */
-async function withNamedValues(
-  db: Database,
-  rates: readonly RateWithOverrides[],
-  at: Instant,
-): Promise<(RateWithOverrides & { readonly values: string })[]> {
-  const forAllOthers = rates.filter(({ segment }) => isForAllOthers(segment));
-  const named = await namedValueSegments(db, forAllOthers, at);
-  const behind = new Map(forAllOthers.map((rate, index) => [rate, named[index] ?? []]));
-  return rates.flatMap((rate) => [
-    { ...rate, values: '' },
-    ...(behind.get(rate) ?? []).map((segment) => ({
-      segment,
-      overrides: rate.overrides,
-      values: placeOf(segment.entry.pricingGroupValues),
-    })),
-  ]);
-}
-
-function isBehind(position: ScheduleRowPosition, after: ScheduleRowPosition | null): boolean {
-  return after === null || position.identity > after.identity || position.values > after.values;
-}
-
 async function pageOf(
   db: Database,
   found: readonly ContractRate[],
   limit: number,
 ): Promise<RateSchedulePage> {
   const page = cutPage(found, limit, ({ position }) => position);
-  const units = page.rows.flatMap(({ segment, terms }) => [segment.entry.creditTypeId, terms.creditTypeId]);
+  const units = page.rows.flatMap(({ shown, terms }) => [shown.entry.creditTypeId, terms.creditTypeId]);
   return { ...page, creditTypes: await loadCreditTypes(db, [...new Set(units)]) };
 }

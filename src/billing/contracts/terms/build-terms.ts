@@ -18,6 +18,7 @@ import type {
 } from '../../../core/terms/thresholds.ts';
 import type { Instant } from '../../../core/time.ts';
 import { buildCommit } from './commits.ts';
+import { checkOverrideLimits } from './override-limits.ts';
 import { buildOverride } from './overrides.ts';
 import { buildRecurringCommit, refuseSecondDaily, validateRecurringCommit } from './recurring-commits.ts';
 import { buildScheduledCharge } from './scheduled-charges.ts';
@@ -56,7 +57,10 @@ export const NO_TERMS_INPUT: TermsInput = {
 };
 
 /** Terms that are there already, to which new ones may refer. */
-type ExistingTerms = Pick<ContractTerms, 'commits' | 'recurringCommits' | 'subscriptions' | 'spendTrackers'>;
+type ExistingTerms = Pick<
+  ContractTerms,
+  'commits' | 'recurringCommits' | 'overrides' | 'subscriptions' | 'spendTrackers'
+>;
 
 export interface BuildTerms {
   readonly contract: Pick<
@@ -74,7 +78,13 @@ export interface BuildTerms {
 /** Everything but usage filters. */
 export type BuiltTerms = Omit<ContractTerms, 'usageFilters'>;
 
-const NO_TERMS: ExistingTerms = { commits: [], recurringCommits: [], subscriptions: [], spendTrackers: [] };
+const NO_TERMS: ExistingTerms = {
+  commits: [],
+  recurringCommits: [],
+  overrides: [],
+  subscriptions: [],
+  spendTrackers: [],
+};
 
 /** The terms of a contract that has none yet. */
 export function buildNewTerms(input: TermsInput, build: Omit<BuildTerms, 'existing' | 'path'>): BuiltTerms {
@@ -106,6 +116,14 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
     build.existing.spendTrackers,
   );
   checkThresholds(input, context, build);
+  const overrides = input.overrides.map((one, index) =>
+    buildOverride(one, [...listsAt, 'overrides', index], context, {
+      id: newId(),
+      contractId: contract.id,
+      createdAt,
+    }),
+  );
+  checkOverrideLimits(build.existing.overrides, overrides, [...listsAt, 'overrides']);
   return {
     subscriptions: given.subscriptions.map(({ input: one, id }) =>
       buildSubscription(one, context, { ...origin, id }),
@@ -116,13 +134,7 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
     commits: given.commits.map(({ input: one, path, id }) =>
       buildCommit(one, path, context, { ...origin, id, customerId: contract.customerId }),
     ),
-    overrides: input.overrides.map((one, index) =>
-      buildOverride(one, [...listsAt, 'overrides', index], context, {
-        id: newId(),
-        contractId: contract.id,
-        createdAt,
-      }),
-    ),
+    overrides,
     scheduledCharges: input.scheduledCharges.map((one, index) =>
       buildScheduledCharge(one, [...listsAt, 'scheduledCharges', index], context, { ...origin, id: newId() }),
     ),

@@ -28,12 +28,12 @@ test('follow the contract’s usage invoices; the first may be partial', () => {
   ]);
 });
 
-test('of a longer frequency are counted from the usage period that the subscription begins in', () => {
+test('of a longer frequency are full from the subscription’s start', () => {
   const annual = { startingAt: at('2026-11-20'), billingFrequency: 'ANNUAL' as const };
   expect(periods(SEPTEMBER, annual, '2027-02-01')).toEqual([
     null,
-    '2026-11-20 2027-11-01',
-    '2027-11-01 2028-11-01',
+    '2026-11-20 2027-11-20',
+    '2027-11-20 2028-11-20',
   ]);
 });
 
@@ -46,9 +46,9 @@ test.each<[string, Partial<Subscription>, string]>([
   ['the contract’s', SEPTEMBER, '2026-10-01'],
   ['its own', { ...SEPTEMBER, anchorDate: at('2026-09-10') }, '2026-09-10'],
   [
-    'the start of its first usage period',
+    'the start, for a longer frequency,',
     { startingAt: at('2026-11-20'), billingFrequency: 'ANNUAL' },
-    '2026-11-01',
+    '2026-11-20',
   ],
 ])('are the same when %s anchor is given', (_, subscription, anchor) => {
   const { contract } = contractWith(SEPTEMBER);

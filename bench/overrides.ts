@@ -1,0 +1,153 @@
+/**
+ * A contract with as many overrides as it can have: how fast it is read and rated, and how long other requests wait
+ * meanwhile. Prints a Markdown table.
+ */
+import { quantile, table } from './report.ts';
+import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
+
+const OVERRIDES = 10_000;
+const PER_REQUEST = 5_000;
+const PRODUCTS = 100;
+const MODELS = 50;
+const RUNS = 15;
+const START = '2026-01-01T00:00:00Z';
+
+interface Reference {
+  readonly customer_id: string;
+  readonly contract_id: string;
+}
+
+/** Runs against a service of its own and returns the report. */
+export async function benchOverrides(): Promise<string> {
+  const service = await startTemporaryService();
+  try {
+    const reference = await createContract(service);
+    const { customer_id, contract_id } = reference;
+    const reads: [string, () => Promise<unknown>][] = [
+      ['contract (v2)', () => service.post('/v2/contracts/get', reference)],
+      ['contract (v1)', () => service.post('/v1/contracts/get', reference)],
+      ['contracts of the customer (v2)', () => service.post('/v2/contracts/list', { customer_id })],
+      [
+        'page of 100 of the rate schedule',
+        () => service.post('/v1/contracts/getContractRateSchedule?limit=100', { customer_id, contract_id }),
+      ],
+      ['draft invoice', () => service.get(`/v1/customers/${customer_id}/invoices?status=DRAFT&limit=1`)],
+    ];
+    const rows: string[][] = [];
+    for (const [name, read] of reads) rows.push([name, ...(await measured(service, read))]);
+    return report(rows);
+  } finally {
+    await service.close();
+  }
+}
+
+/** Milliseconds of the read, and of the slowest other request meanwhile. */
+async function measured(service: TemporaryService, read: () => Promise<unknown>): Promise<string[]> {
+  for (let run = 0; run < 3; run += 1) await read();
+  const times: number[] = [];
+  const waits: number[] = [];
+  for (let run = 0; run < RUNS; run += 1) {
+    const start = performance.now();
+    let isDone = false;
+    const answer = read().then(() => {
+      isDone = true;
+    });
+    let slowest = 0;
+    while (!isDone) {
+      const { milliseconds } = await service.get('/healthz');
+      slowest = Math.max(slowest, milliseconds);
+    }
+    await answer;
+    times.push(performance.now() - start);
+    waits.push(slowest);
+  }
+  return [times, waits].flatMap((list) => [0.5, 1].map((share) => quantile(list, share).toFixed(0)));
+}
+
+async function createContract(service: TemporaryService): Promise<Reference> {
+  const create = async (path: string, body: unknown) =>
+    ((await service.post(path, body)).body as { data: { id: string } }).data.id;
+  const metric = await create('/v1/billable-metrics/create', {
+    name: 'Tokens',
+    aggregation_type: 'SUM',
+    aggregation_key: 'tokens',
+    event_type_filter: { in_values: ['completion'] },
+    property_filters: ['tokens', 'model'].map((name) => ({ name, exists: true })),
+    group_keys: [['model']],
+  });
+  const products: string[] = [];
+  for (let index = 0; index < PRODUCTS; index += 1) {
+    products.push(
+      await create('/v1/contract-pricing/products/create', {
+        name: `Tokens ${index}`,
+        type: 'USAGE',
+        billable_metric_id: metric,
+        pricing_group_key: ['model'],
+        tags: [`family-${index % 10}`],
+      }),
+    );
+  }
+  const rate_card_id = await create('/v1/contract-pricing/rate-cards/create', { name: 'Card' });
+  await service.post('/v1/contract-pricing/rate-cards/addRates', {
+    rate_card_id,
+    rates: products.map((product_id) => ({
+      product_id,
+      starting_at: START,
+      entitled: true,
+      rate_type: 'FLAT',
+      price: 2,
+    })),
+  });
+  const customer_id = await create('/v1/customers', { name: 'Customer', ingest_aliases: ['customer'] });
+  const overrides = overridesFor(products);
+  const contract_id = await create('/v1/contracts/create', {
+    customer_id,
+    rate_card_id,
+    starting_at: START,
+    overrides: overrides.slice(0, PER_REQUEST),
+  });
+  const rest = overrides.slice(PER_REQUEST);
+  await service.post('/v2/contracts/edit', { customer_id, contract_id, add_overrides: rest });
+  await use(service);
+  return { customer_id, contract_id };
+}
+
+/** Fixed prices of models, and multipliers for tags and products, half of them for some days each. */
+function overridesFor(products: readonly string[]): object[] {
+  return Array.from({ length: OVERRIDES }, (_, index) => {
+    const product_id = products[index % PRODUCTS];
+    const model = `model-${Math.floor(index / PRODUCTS) % MODELS}`;
+    if (index % 2 === 0) {
+      return {
+        starting_at: START,
+        type: 'OVERWRITE',
+        overwrite_rate: { rate_type: 'FLAT', price: 1 + index / 100 },
+        override_specifiers: [{ product_id, pricing_group_values: { model } }],
+      };
+    }
+    const day = String(1 + (index % 27)).padStart(2, '0');
+    return {
+      starting_at: `2026-01-${day}T00:00:00Z`,
+      ending_before: `2030-01-${day}T00:00:00Z`,
+      type: 'MULTIPLIER',
+      multiplier: 0.5 + index / 100_000,
+      override_specifiers: [index % 3 === 0 ? { product_tags: [`family-${index % 10}`] } : { product_id }],
+    };
+  });
+}
+
+async function use(service: TemporaryService): Promise<void> {
+  const events = Array.from({ length: 100 }, (_, index) => ({
+    transaction_id: `${Date.now()} ${index}`,
+    customer_id: 'customer',
+    event_type: 'completion',
+    timestamp: new Date(Date.now() - index * 60_000).toISOString(),
+    properties: { tokens: 1, model: `model-${index}` },
+  }));
+  await service.post('/v1/ingest', events);
+}
+
+function report(rows: readonly string[][]): string {
+  const header = ['read', 'p50 ms', 'max ms', 'others wait, p50 ms', 'others wait, max ms'];
+  return `A contract with ${OVERRIDES.toLocaleString('en')} overrides, one read at a time beside a small request that is repeated. Targets: 200 ms, others wait 50 ms.\n\n${table(header, rows)}`;
+}

@@ -1,0 +1,210 @@
+/**
+ * Selects the overrides that decide a price, by target and by time, without looking at the others (docs/rating.md,
+ * "Overrides"). Rating and the rate schedule of a contract use the same index.
+ *
+ * Building it takes n log n steps for n overrides; a decision takes a binary search in each group of overrides with
+ * the same target.
+ */
+import type { Decimal } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { MultiplierPrioritization, Override } from '../../core/terms/overrides.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import {
+  changeInstants,
+  type Lane,
+  laneOf,
+  nextStart,
+  type PlacedOverride,
+  previousStart,
+  winnerAt,
+} from './override-lanes.ts';
+import {
+  groupsOf,
+  type PricedSubject,
+  type TargetGroup,
+  type TargetIndex,
+  targetGroups,
+  targetIndex,
+} from './override-targets.ts';
+import type { ContractOverrides, DecidingOverrides, OverrideDecision } from './overrides.ts';
+
+export interface OverrideIndex {
+  readonly isEmpty: boolean;
+  /** The overrides that concern the subject at some time. */
+  of(subject: PricedSubject): SubjectOverrides;
+}
+
+/** The overrides of one subject over time. */
+export interface SubjectOverrides {
+  decisionAt(at: Instant): OverrideDecision;
+  /** The first instant after `at` at which the decision may change; null: never. */
+  nextChange(at: Instant): Instant | null;
+  /** The last instant at or before `at` at which the decision may have changed; null: never. */
+  previousChange(at: Instant): Instant | null;
+}
+
+const UNDECIDED: OverrideDecision = { prices: [], entitled: null };
+
+const NO_SUBJECT_OVERRIDES: SubjectOverrides = {
+  decisionAt: () => UNDECIDED,
+  nextChange: () => null,
+  previousChange: () => null,
+};
+
+/** The lanes of a group are built when they are first looked at. */
+export function indexOverrides({ overrides, prioritization }: ContractOverrides): OverrideIndex {
+  const groups = targetGroups(overrides).map((group) => new IndexedGroup(group, prioritization));
+  const index: TargetIndex<IndexedGroup> = targetIndex(groups);
+  return {
+    isEmpty: overrides.length === 0,
+    of(subject) {
+      const own = groupsOf(index, subject);
+      return own.length === 0 ? NO_SUBJECT_OVERRIDES : subjectOverrides(own, subject, prioritization);
+    },
+  };
+}
+
+type RateTarget = Override['target'];
+
+/** The overrides of one group, by what they change. */
+interface GroupLanes {
+  readonly entitling: Lane;
+  readonly overwrites: Readonly<Record<RateTarget, Lane>>;
+  readonly multipliers: Readonly<Record<RateTarget, Lane>>;
+  /** Several apply at a time, because each range of quantities has its own best one. */
+  readonly tiered: readonly PlacedOverride[];
+  readonly tieredChanges: Pick<Lane, 'starts'>;
+}
+
+class IndexedGroup implements TargetGroup {
+  readonly condition: TargetGroup['condition'];
+  readonly isCommitSpecific: boolean;
+  readonly members: readonly PlacedOverride[];
+  readonly #prioritization: MultiplierPrioritization;
+  #lanes: GroupLanes | null = null;
+
+  constructor(group: TargetGroup, prioritization: MultiplierPrioritization) {
+    this.condition = group.condition;
+    this.isCommitSpecific = group.isCommitSpecific;
+    this.members = group.members;
+    this.#prioritization = prioritization;
+  }
+
+  get lanes(): GroupLanes {
+    this.#lanes ??= lanesOf(this.members, this.#prioritization);
+    return this.#lanes;
+  }
+}
+
+function lanesOf(members: readonly PlacedOverride[], prioritization: MultiplierPrioritization): GroupLanes {
+  const lastFirst = members.toReversed();
+  const tiered = members.filter(({ override: one }) => one.type === 'TIERED');
+  const isItself = (a: Override, b: Override) => a === b;
+  const overwrites = (target: RateTarget) =>
+    laneOf(
+      lastFirst.filter(({ override: one }) => one.type === 'OVERWRITE' && one.target === target),
+      isItself,
+    );
+  const multipliers = (target: RateTarget) =>
+    laneOf(
+      members
+        .filter(({ override: one }) => one.type === 'MULTIPLIER' && one.target === target)
+        .sort((a, b) => compareMultipliers(a.override, b.override, prioritization)),
+      (a, b) => compareMultipliers(a, b, prioritization) === 0,
+    );
+  return {
+    entitling: laneOf(
+      lastFirst.filter(({ override: one }) => one.entitled !== null),
+      isItself,
+    ),
+    overwrites: { LIST_RATE: overwrites('LIST_RATE'), COMMIT_RATE: overwrites('COMMIT_RATE') },
+    multipliers: { LIST_RATE: multipliers('LIST_RATE'), COMMIT_RATE: multipliers('COMMIT_RATE') },
+    tiered,
+    tieredChanges: { starts: changeInstants(tiered) },
+  };
+}
+
+/** The better one first: under EXPLICIT that of the lower priority value, then the smaller multiplier. */
+function compareMultipliers(a: Override, b: Override, prioritization: MultiplierPrioritization): number {
+  assert(a.multiplier !== null && b.multiplier !== null, 'a MULTIPLIER has a multiplier');
+  const byPriority = prioritization === 'EXPLICIT' ? priorityOf(a).cmp(priorityOf(b)) : 0;
+  return byPriority === 0 ? a.multiplier.cmp(b.multiplier) : byPriority;
+}
+
+function priorityOf({ priority }: Override): Decimal {
+  assert(priority !== null, 'under EXPLICIT every multiplier has a priority');
+  return priority;
+}
+
+function subjectOverrides(
+  groups: readonly IndexedGroup[],
+  { payer }: PricedSubject,
+  prioritization: MultiplierPrioritization,
+): SubjectOverrides {
+  const target = payer?.usesCommitRate === true ? 'COMMIT_RATE' : 'LIST_RATE';
+  const lanes = groups.map((group) => group.lanes);
+  const classes = [true, false].map((isCommitSpecific) =>
+    groups.filter((group) => group.isCommitSpecific === isCommitSpecific).map((one) => one.lanes),
+  );
+  const dated = lanes.flatMap(({ entitling, overwrites, multipliers, tieredChanges }) => [
+    entitling,
+    overwrites[target],
+    multipliers[target],
+    tieredChanges,
+  ]);
+  return {
+    decisionAt: (at) => ({
+      prices: classes.map((own) => decidingAt(own, target, prioritization, at)),
+      entitled: lastAdded(lanes.map(({ entitling }) => winnerAt(entitling, at)))?.entitled ?? null,
+    }),
+    nextChange: (at) =>
+      smallest(
+        dated.map((lane) => nextStart(lane, at)),
+        1,
+      ),
+    previousChange: (at) =>
+      smallest(
+        dated.map((lane) => previousStart(lane, at)),
+        -1,
+      ),
+  };
+}
+
+function decidingAt(
+  groups: readonly GroupLanes[],
+  target: RateTarget,
+  prioritization: MultiplierPrioritization,
+  at: Instant,
+): DecidingOverrides {
+  const overwrite = lastAdded(groups.map(({ overwrites }) => winnerAt(overwrites[target], at)));
+  if (overwrite !== null) return { overwrite, multipliers: [] };
+  const plain = groups.flatMap(({ multipliers }) => winnerAt(multipliers[target], at)?.override ?? []);
+  const tiered = groups
+    .flatMap((group) => group.tiered)
+    .map(({ override }) => override)
+    .filter((one) => one.target === target && contains({ start: one.startingAt, end: one.endingBefore }, at));
+  return { overwrite, multipliers: prioritized([...plain, ...tiered], prioritization) };
+}
+
+/** An override of several targets may be found more than once. Under EXPLICIT only the lowest priority value. */
+function prioritized(found: readonly Override[], prioritization: MultiplierPrioritization): Override[] {
+  const multipliers = [...new Set(found)];
+  if (prioritization === 'LOWEST_MULTIPLIER' || multipliers.length < 2) return multipliers;
+  const first = multipliers.map(priorityOf).reduce((lowest, one) => (one.lt(lowest) ? one : lowest));
+  return multipliers.filter((one) => priorityOf(one).eq(first));
+}
+
+function lastAdded(winners: readonly (PlacedOverride | null)[]): Override | null {
+  let last: PlacedOverride | null = null;
+  for (const winner of winners) {
+    if (winner !== null && (last === null || winner.position > last.position)) last = winner;
+  }
+  return last?.override ?? null;
+}
+
+/** The smallest of the instants, times `sign`; null where there is none. */
+function smallest(instants: readonly (Instant | null)[], sign: 1 | -1): Instant | null {
+  let found: Instant | null = null;
+  for (const at of instants) if (at !== null && (found === null || (at - found) * sign < 0)) found = at;
+  return found;
+}

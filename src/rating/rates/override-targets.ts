@@ -1,0 +1,196 @@
+/**
+ * Which overrides concern a price, whatever the time. The targets of an override are conditions of which one must
+ * hold; overrides with equal conditions share one group, and groups are found by what their condition names.
+ */
+import type { BillingFrequency } from '../../core/catalogue.ts';
+import { ownValue } from '../../core/own-value.ts';
+import type { Override, OverrideSpecifier } from '../../core/terms/overrides.ts';
+import { type GroupValues, sortedKeys } from '../usage/group-values.ts';
+import type { PlacedOverride } from './override-lanes.ts';
+
+/** A commit or credit that pays for the usage in question. */
+interface PayingBalance {
+  /** The commit or credit itself. */
+  readonly id: string;
+  /** The recurring commit or credit that created it. */
+  readonly recurringId: string | null;
+  /** True where the balance counts usage at its commit rate and the product has one. */
+  readonly usesCommitRate: boolean;
+}
+
+/** The usage or subscription to price. */
+export interface PricedSubject {
+  readonly productId: string;
+  /** The tags of the product version in force. */
+  readonly productTags: readonly string[];
+  readonly pricingGroupValues: GroupValues;
+  readonly presentationGroupValues: GroupValues;
+  readonly billingFrequency: BillingFrequency | null;
+  /** Null: no balance pays for it. */
+  readonly payer: PayingBalance | null;
+}
+
+/** What one target demands; everything must hold. Null or empty: no condition. */
+type TargetCondition = OverrideSpecifier;
+
+/** Overrides with the same condition, in the order of addition. */
+export interface TargetGroup {
+  readonly condition: TargetCondition;
+  /** Holds only for usage that a commit or credit pays for. */
+  readonly isCommitSpecific: boolean;
+  readonly members: readonly PlacedOverride[];
+}
+
+/** Finds the groups whose condition a subject meets. An override of several targets may be in several groups. */
+export interface TargetIndex<Group extends TargetGroup> {
+  readonly byFeature: ReadonlyMap<string, readonly Group[]>;
+  /** Their condition names nothing. */
+  readonly unconditional: readonly Group[];
+}
+
+/** The groups of the overrides, which are in the order of addition. */
+export function targetGroups(overrides: readonly Override[]): TargetGroup[] {
+  const groups = new Map<string, TargetGroup & { readonly members: PlacedOverride[] }>();
+  for (const [position, override] of overrides.entries()) {
+    const { isCommitSpecific } = override;
+    for (const condition of conditionsOf(override)) {
+      const key = `${isCommitSpecific} ${conditionKey(condition)}`;
+      const group = groups.get(key);
+      if (group === undefined)
+        groups.set(key, { condition, isCommitSpecific, members: [{ override, position }] });
+      else group.members.push({ override, position });
+    }
+  }
+  return [...groups.values()];
+}
+
+/** Files each group under the rarest feature of its condition, so that a lookup meets few others. */
+export function targetIndex<Group extends TargetGroup>(groups: readonly Group[]): TargetIndex<Group> {
+  const features = groups.map(({ condition }) => featuresOf(condition));
+  const counts = new Map<string, number>();
+  for (const feature of features.flat()) counts.set(feature, (counts.get(feature) ?? 0) + 1);
+  const rarer = (a: string, b: string) => ((counts.get(b) ?? 0) < (counts.get(a) ?? 0) ? b : a);
+  const byFeature = new Map<string, Group[]>();
+  const unconditional: Group[] = [];
+  for (const [index, group] of groups.entries()) {
+    const [first, ...others] = features[index] ?? [];
+    if (first === undefined) {
+      unconditional.push(group);
+      continue;
+    }
+    const rarest = others.reduce(rarer, first);
+    const filed = byFeature.get(rarest);
+    if (filed === undefined) byFeature.set(rarest, [group]);
+    else filed.push(group);
+  }
+  return { byFeature, unconditional };
+}
+
+export function groupsOf<Group extends TargetGroup>(
+  { byFeature, unconditional }: TargetIndex<Group>,
+  subject: PricedSubject,
+): Group[] {
+  const { productId, productTags, pricingGroupValues, presentationGroupValues } = subject;
+  const features = featuresOf({ productId, productTags, pricingGroupValues, presentationGroupValues });
+  return [...unconditional, ...features.flatMap((feature) => byFeature.get(feature) ?? [])].filter(
+    (group) => (!group.isCommitSpecific || subject.payer !== null) && meets(group.condition, subject),
+  );
+}
+
+const NO_CONDITION: OverrideSpecifier = {
+  productId: null,
+  productTags: [],
+  pricingGroupValues: {},
+  presentationGroupValues: {},
+  billingFrequency: null,
+  commitIds: [],
+  recurringCommitIds: [],
+  anyCommitOrCreditIds: [],
+};
+
+/** An override without a target concerns everything. */
+function conditionsOf({
+  productId,
+  applicableProductTags,
+  specifiers,
+}: Override): readonly TargetCondition[] {
+  if (productId !== null) return [{ ...NO_CONDITION, productId }];
+  if (applicableProductTags.length > 0) {
+    return applicableProductTags.map((tag) => ({ ...NO_CONDITION, productTags: [tag] }));
+  }
+  return specifiers.length === 0 ? [NO_CONDITION] : specifiers;
+}
+
+/**
+ * One text per condition. Built by hand, because a contract may have thousands; every text in it is preceded by its
+ * length, so that no two conditions give the same one.
+ */
+function conditionKey(condition: TargetCondition): string {
+  let key = `${condition.productId} ${condition.billingFrequency}`;
+  for (const list of [
+    condition.productTags,
+    condition.commitIds,
+    condition.recurringCommitIds,
+    condition.anyCommitOrCreditIds,
+  ]) {
+    key += ' ,';
+    for (const name of list.length < 2 ? list : sortedKeys(list)) key += `${name.length}:${name}`;
+  }
+  for (const values of [condition.pricingGroupValues, condition.presentationGroupValues]) {
+    key += ' ;';
+    const names = Object.keys(values);
+    for (const name of names.length < 2 ? names : names.sort()) {
+      const value = values[name] ?? '';
+      key += `${name.length}:${name}${value.length}:${value}`;
+    }
+  }
+  return key;
+}
+
+/** What a condition names, and what a subject has. */
+function featuresOf(
+  named: Pick<
+    TargetCondition,
+    'productId' | 'productTags' | 'pricingGroupValues' | 'presentationGroupValues'
+  >,
+): string[] {
+  const {
+    productId,
+    productTags,
+    pricingGroupValues: pricing,
+    presentationGroupValues: presentation,
+  } = named;
+  const features = productId === null ? [] : [`product ${productId}`];
+  for (const tag of productTags) features.push(`tag ${tag}`);
+  for (const name of Object.keys(pricing)) features.push(`pricing ${name} ${pricing[name]}`);
+  for (const name of Object.keys(presentation)) features.push(`presentation ${name} ${presentation[name]}`);
+  return features;
+}
+
+/** A product without a group key meets no condition on its values. */
+function meets(condition: TargetCondition, subject: PricedSubject): boolean {
+  return (
+    (condition.productId === null || condition.productId === subject.productId) &&
+    condition.productTags.every((tag) => subject.productTags.includes(tag)) &&
+    holds(subject.pricingGroupValues, condition.pricingGroupValues) &&
+    holds(subject.presentationGroupValues, condition.presentationGroupValues) &&
+    (condition.billingFrequency === null || condition.billingFrequency === subject.billingFrequency) &&
+    namesPayer(condition, subject.payer)
+  );
+}
+
+function holds(values: GroupValues, wanted: GroupValues): boolean {
+  return Object.entries(wanted).every(([name, value]) => ownValue(values, name) === value);
+}
+
+function namesPayer(condition: TargetCondition, payer: PayingBalance | null): boolean {
+  const { commitIds, recurringCommitIds, anyCommitOrCreditIds } = condition;
+  if (commitIds.length + recurringCommitIds.length + anyCommitOrCreditIds.length === 0) return true;
+  if (payer === null) return false;
+  const own = payer.recurringId === null ? [payer.id] : [payer.id, payer.recurringId];
+  return (
+    commitIds.includes(payer.id) ||
+    (payer.recurringId !== null && recurringCommitIds.includes(payer.recurringId)) ||
+    anyCommitOrCreditIds.some((id) => own.includes(id))
+  );
+}
