@@ -17,6 +17,7 @@ import type { Readiness } from '../api/routes/service/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Config } from '../config.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
+import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
 import { createServiceClock } from '../jobs/service-clock.ts';
 import type { Logger } from '../log.ts';
@@ -92,7 +93,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     db: stores.db,
     clock,
     log,
-    kinds: [finalizationJobKind(finalization)],
+    kinds: [scheduledInvoicesJobKind({ clock }), finalizationJobKind(finalization)],
     ping: stores.ping,
     isPaused: () => parts.problem() !== null,
   });

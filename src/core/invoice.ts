@@ -4,7 +4,8 @@ import type { Decimal } from './decimal.ts';
 import type { Instant, Interval } from './time.ts';
 
 export type InvoiceStatus = 'DRAFT' | 'FINALIZED' | 'VOID';
-export type InvoiceType = 'USAGE';
+/** USAGE: one per contract and billing period. SCHEDULED: one per contract, date and currency. */
+export type InvoiceType = 'USAGE' | 'SCHEDULED';
 
 /** The tier that prices a line. `startingAt` is its lower bound; `size` is null in the last tier. */
 export interface LineTier {
@@ -42,7 +43,26 @@ export interface ConversionLine extends LineAmounts {
   readonly convertedCreditTypeId: string;
 }
 
-export type InvoiceLine = UsageInvoiceLine | ConversionLine;
+/** An amount that is due on a date: of a scheduled charge, or for the purchase of a commit. */
+export interface ScheduledInvoiceLine extends LineAmounts {
+  readonly type: 'scheduled' | 'commit_purchase';
+  readonly productId: string;
+  readonly productType: ProductType;
+  readonly productTags: readonly string[];
+  /** Of the schedule's item; it is on one invoice at most. `interval` is empty, at the date of the item. */
+  readonly scheduleItemId: string;
+  /** The scheduled charge, or the commit. */
+  readonly sourceId: string;
+}
+
+export type InvoiceLine = UsageInvoiceLine | ScheduledInvoiceLine | ConversionLine;
+
+/** Of usage products and composites. */
+export function isUsageLine<Line extends InvoiceLine>(
+  line: Line,
+): line is Extract<Line, { readonly type: UsageInvoiceLine['type'] }> {
+  return line.type === 'usage' || line.type === 'minimum';
+}
 
 /** Usage without a rate: it has no line and is reported as a warning. */
 export interface UnpricedUsage {
@@ -129,6 +149,7 @@ export interface Invoice {
   readonly contractId: string;
   readonly type: InvoiceType;
   readonly status: InvoiceStatus;
+  /** Of a SCHEDULED invoice: empty, at its date. */
   readonly period: BilledPeriod;
   /** When it was finalized; for a draft, when it is expected to be. */
   readonly issuedAt: Instant;

@@ -5,7 +5,13 @@
  */
 import type { CompositeProduct, Product, Rate } from '../core/catalogue.ts';
 import type { Decimal } from '../core/decimal.ts';
-import type { BilledPeriod, ConversionLine, UnpricedUsage, UsageInvoiceLine } from '../core/invoice.ts';
+import type {
+  BilledPeriod,
+  ConversionLine,
+  ScheduledInvoiceLine,
+  UnpricedUsage,
+  UsageInvoiceLine,
+} from '../core/invoice.ts';
 import type { UsageFilter } from '../core/terms/contract.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
@@ -87,8 +93,11 @@ export interface UsageLine extends UsageInvoiceLine, Distribution {
 
 export interface RatedConversionLine extends ConversionLine, Distribution {}
 
+/** A scheduled amount on a usage invoice. */
+export interface RatedScheduledLine extends ScheduledInvoiceLine, Distribution {}
+
 /** A line with its distribution over time. */
-export type RatedLine = UsageLine | RatedConversionLine;
+export type RatedLine = UsageLine | RatedScheduledLine | RatedConversionLine;
 
 export interface UsageRating {
   /** In the order in which an invoice shows them. */

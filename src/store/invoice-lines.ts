@@ -5,7 +5,13 @@ import { PRODUCT_TYPES } from '../core/catalogue.ts';
 import { decimal } from '../core/decimal.ts';
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
-import type { Invoice, InvoiceLine, LineTier } from '../core/invoice.ts';
+import {
+  type Invoice,
+  type InvoiceLine,
+  isUsageLine,
+  type LineTier,
+  type UsageInvoiceLine,
+} from '../core/invoice.ts';
 import { textMap } from '../core/terms/values.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
@@ -44,23 +50,25 @@ const tierColumn = z.object({
   size: z.string().nullable(),
 });
 
-const NO_PRODUCT = {
-  productTags: [],
-  pricingGroupValues: {},
-  presentationGroupValues: {},
-};
+const NO_GROUP_VALUES = { pricingGroupValues: {}, presentationGroupValues: {} };
 
-function toRow(invoiceId: string, position: number, line: InvoiceLine): typeof invoiceLineItems.$inferInsert {
-  const { interval, ...rest } = line;
-  const common = { invoiceId, position, startingAt: interval.start, endingBefore: interval.end };
-  if (rest.type === 'cpu_conversion') return { ...common, ...NO_PRODUCT, ...rest };
-  const { tier, productTags, ...others } = rest;
-  return {
-    ...common,
-    ...others,
-    productTags: [...productTags],
-    tier: tier === null ? null : tierToColumn(tier),
-  };
+type NewLineRow = typeof invoiceLineItems.$inferInsert;
+
+function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineRow {
+  const { interval } = line;
+  const place = { invoiceId, position, startingAt: interval.start, endingBefore: interval.end };
+  if (isUsageLine(line)) {
+    const { interval: _, tier, productTags, ...rest } = line;
+    return {
+      ...place,
+      ...rest,
+      productTags: [...productTags],
+      tier: tier === null ? null : tierToColumn(tier),
+    };
+  }
+  const { interval: _, ...rest } = line;
+  const productTags = rest.type === 'cpu_conversion' ? [] : [...rest.productTags];
+  return { ...place, ...rest, ...NO_GROUP_VALUES, productTags };
 }
 
 function tierToColumn(tier: LineTier): z.infer<typeof tierColumn> {
@@ -85,22 +93,29 @@ function fromRow(row: LineRow): InvoiceLine {
     assert(convertedCreditTypeId !== null, 'a conversion line names the unit it converts');
     return { type: row.type, ...amounts, convertedCreditTypeId };
   }
-  const { productId } = row;
-  const productType = PRODUCT_TYPES.find((type) => type === row.productType);
-  assert(
-    productId !== null && productType !== undefined,
-    `usage line with product ${productId} of type ${row.productType}`,
-  );
+  const ofProduct = { ...amounts, ...productOf(row) };
+  if (row.type === 'scheduled' || row.type === 'commit_purchase') {
+    const { scheduleItemId, sourceId } = row;
+    assert(scheduleItemId !== null && sourceId !== null, 'a scheduled line names its item and its source');
+    return { type: row.type, ...ofProduct, scheduleItemId, sourceId };
+  }
   return {
     type: row.type,
-    productId,
-    productType,
-    productTags: row.productTags,
-    ...amounts,
+    ...ofProduct,
     pricingGroupValues: textMap.parse(row.pricingGroupValues),
     presentationGroupValues: textMap.parse(row.presentationGroupValues),
     tier: row.tier === null ? null : tierFromColumn(row.tier),
   };
+}
+
+function productOf(row: LineRow): Pick<UsageInvoiceLine, 'productId' | 'productType' | 'productTags'> {
+  const { productId, productTags } = row;
+  const productType = PRODUCT_TYPES.find((type) => type === row.productType);
+  assert(
+    productId !== null && productType !== undefined,
+    `line with product ${productId} of type ${row.productType}`,
+  );
+  return { productId, productType, productTags };
 }
 
 function tierFromColumn(value: unknown): LineTier {

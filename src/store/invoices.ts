@@ -1,6 +1,6 @@
 /** Issued invoices and their lines. Written once; afterwards only the status may change. */
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, type SQL } from 'drizzle-orm';
-import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
+import type { Invoice, InvoiceStatus, InvoiceType } from '../core/invoice.ts';
 import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -9,17 +9,23 @@ import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoices } from './schema/invoices.ts';
 
-/** An issued invoice also has references to the data frozen with it. */
-export interface IssuedInvoice extends Invoice, InvoiceTermsIds {
-  readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
+/** What was frozen with a usage invoice. */
+interface FrozenUsage extends InvoiceTermsIds {
   /** Of its hourly lines in ClickHouse. */
   readonly breakdownId: string;
+}
+
+export interface IssuedInvoice extends Invoice {
+  readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
+  /** Null for SCHEDULED invoices. */
+  readonly frozen: FrozenUsage | null;
   readonly warningCount: number;
 }
 
 /** An invoice to be stored, with the moments of its input. */
 interface NewInvoice extends IssuedInvoice {
-  readonly termsReadAt: Instant;
+  /** Null for SCHEDULED invoices, whose terms are read when they are issued. */
+  readonly termsReadAt: Instant | null;
   /** Epoch microseconds; null where there was no event. */
   readonly countedUpTo: string | null;
 }
@@ -35,6 +41,7 @@ export interface InvoiceFilter {
   readonly contractId?: string | undefined;
   readonly status?: Exclude<InvoiceStatus, 'DRAFT'> | undefined;
   readonly creditTypeId?: string | undefined;
+  readonly type?: InvoiceType | undefined;
   readonly periodStartsFrom?: Instant | undefined;
   readonly periodEndsBy?: Instant | undefined;
 }
@@ -61,7 +68,7 @@ export async function listInvoiceHeads(
 }
 
 /**
- * The issued invoices whose period shares time with `range`, without their lines: the `limit` earliest
+ * The issued invoices whose period shares time with `range`, or whose date lies in it, without their lines: the `limit` earliest
  * ones, or the latest for descending order.
  */
 export async function listInvoiceHeadsOverlapping(
@@ -81,7 +88,10 @@ export async function listInvoiceHeadsOverlapping(
       and(
         ...headConditions(filter),
         lt(invoices.periodStart, range.end),
-        gt(invoices.periodEnd, range.start),
+        or(
+          gt(invoices.periodEnd, range.start),
+          and(eq(invoices.type, 'SCHEDULED'), gte(invoices.periodStart, range.start)),
+        ),
       ),
     )
     .orderBy(...order)
@@ -125,12 +135,12 @@ export async function lastIssuedPeriodEnds(
   const rows = await db
     .select({ contractId: invoices.contractId, end: max(invoices.periodEnd) })
     .from(invoices)
-    .where(inArray(invoices.contractId, [...contractIds]))
+    .where(and(inArray(invoices.contractId, [...contractIds]), eq(invoices.type, 'USAGE')))
     .groupBy(invoices.contractId);
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
 
-/** The first finalized invoice of the contract that bills time from `at` on; null where none does. Not voided ones. */
+/** The first finalized usage invoice of the contract that bills time from `at` on; null where none does. Not voided ones. */
 export async function finalizedInvoiceBeyond(
   tx: Transaction,
   contractId: string,
@@ -140,19 +150,26 @@ export async function finalizedInvoiceBeyond(
     .select({ id: invoices.id, periodEnd: invoices.periodEnd })
     .from(invoices)
     .where(
-      and(eq(invoices.contractId, contractId), eq(invoices.status, 'FINALIZED'), gt(invoices.periodEnd, at)),
+      and(
+        eq(invoices.contractId, contractId),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.status, 'FINALIZED'),
+        gt(invoices.periodEnd, at),
+      ),
     )
     .orderBy(asc(invoices.periodStart))
     .limit(1);
   return rows[0] ?? null;
 }
 
-/** Whether the contract has a finalized invoice that has not been voided. */
+/** Whether the contract has a finalized usage invoice that has not been voided. */
 export async function hasFinalizedInvoice(tx: Transaction, contractId: string): Promise<boolean> {
   const rows = await tx
     .select({ id: invoices.id })
     .from(invoices)
-    .where(and(eq(invoices.contractId, contractId), eq(invoices.status, 'FINALIZED')))
+    .where(
+      and(eq(invoices.contractId, contractId), eq(invoices.type, 'USAGE'), eq(invoices.status, 'FINALIZED')),
+    )
     .limit(1);
   return rows.length > 0;
 }
@@ -179,12 +196,13 @@ function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL 
 }
 
 function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
-  const { contractId, status, creditTypeId, periodStartsFrom, periodEndsBy } = filter;
+  const { contractId, status, creditTypeId, type, periodStartsFrom, periodEndsBy } = filter;
   return [
     eq(invoices.customerId, filter.customerId),
     contractId === undefined ? undefined : eq(invoices.contractId, contractId),
     status === undefined ? undefined : eq(invoices.status, status),
     creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
+    type === undefined ? undefined : eq(invoices.type, type),
     periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
     periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
   ];
@@ -204,10 +222,8 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
     creditTypeId: invoice.creditTypeId,
     total: invoice.total,
     netPaymentTermsDays: invoice.netPaymentTermsDays,
-    breakdownId: invoice.breakdownId,
     warningCount: invoice.warningCount,
-    cardTermsId: invoice.cardTermsId,
-    contractTermsId: invoice.contractTermsId,
+    ...invoice.frozen,
     termsReadAt: invoice.termsReadAt,
     countedUpTo: invoice.countedUpTo,
   };
@@ -215,5 +231,13 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
 
 function fromRow(row: typeof invoices.$inferSelect): Omit<IssuedInvoice, 'lines'> {
   const { periodStart: start, periodEnd: end, countedFrom, termsReadAt: _, countedUpTo: __, ...rest } = row;
-  return { ...rest, period: { start, end, countedFrom: countedFrom ?? start } };
+  const { breakdownId, cardTermsId, contractTermsId, ...head } = rest;
+  return {
+    ...head,
+    period: { start, end, countedFrom: countedFrom ?? start },
+    frozen:
+      breakdownId === null || cardTermsId === null || contractTermsId === null
+        ? null
+        : { breakdownId, cardTermsId, contractTermsId },
+  };
 }

@@ -28,7 +28,7 @@ function rated({ period, products }: Scenario, usage: Scenario['usage']): UsageR
 function sums(entries: readonly [InvoiceLine | UnpricedUsage, Decimal | null][]): Map<string, string> {
   const found = new Map<string, { quantity: Decimal; total: Decimal }>();
   for (const [one, total] of entries) {
-    if (!('productId' in one)) throw new Error('only usage has sums');
+    if (!('pricingGroupValues' in one)) throw new Error('only usage has sums');
     const values = [one.pricingGroupValues, one.presentationGroupValues].map((pairs) =>
       JSON.stringify(Object.entries(pairs).sort()),
     );

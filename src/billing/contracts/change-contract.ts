@@ -9,6 +9,7 @@ import { editWithKey } from '../../store/contract-edits.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
+import { holdScheduledInvoices } from '../invoices/scheduled/issue.ts';
 import { missingContract } from './missing-contract.ts';
 import {
   type ChangeOrigin,
@@ -38,6 +39,8 @@ export async function changeContract(
   if (contract === null || contract.customerId !== customerId) {
     throw await missingContract(tx, customerId, contractId);
   }
+  // Which items are on issued invoices limits what may change.
+  await holdScheduledInvoices(tx, [contractId]);
   const { uniquenessKey = null } = origin;
   const sameEdit = uniquenessKey === null ? null : await editWithKey(tx, uniquenessKey);
   if (sameEdit !== null) throw keyUsed(sameEdit);

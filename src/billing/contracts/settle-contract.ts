@@ -19,6 +19,7 @@ import { insertContractVersions } from '../../store/contract-versions.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { planFinalizations } from '../invoices/finalization.ts';
+import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
 import { renewalsThatFollow } from './follow-renewal.ts';
 
 /** What every operation that makes or changes contracts needs. */
@@ -71,6 +72,10 @@ export async function settleContracts(
     after: after.contract,
   }));
   await planFinalizations(tx, headers, gracePeriodHours);
+  await planScheduledInvoices(
+    tx,
+    headers.map(({ after }) => after),
+  );
   await storeCustomFields(
     tx,
     changes.flatMap(({ newFields }) => newFields ?? []),

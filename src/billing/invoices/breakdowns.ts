@@ -5,7 +5,7 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { Invoice, InvoiceLine, InvoiceStatus, LineWindow } from '../../core/invoice.ts';
 import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
-import type { Instant, Interval } from '../../core/time.ts';
+import { DAY_MS, floorToDay, floorToHour, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines.ts';
 import {
   type BreakdownLine,
@@ -31,6 +31,7 @@ import {
   requireCustomer,
   type SnapshotDeps,
 } from './read-invoices.ts';
+import { scheduledDrafts } from './scheduled/drafts.ts';
 
 /** One window of one invoice: the invoice's header with the lines and the total of the window. */
 export interface BreakdownItem extends Invoice {
@@ -80,11 +81,12 @@ export async function listBreakdowns(
   page: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
   const compare = byPosition(page.order);
-  const { drafts, issued } = await inSnapshot(deps.db, async (db) => {
+  const { scheduled, drafts, issued } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
   const items = [
+    ...scheduled,
     ...(await draftItems(deps, drafts, filter.size)),
     ...(await issuedItems(deps, issued, filter.size)),
   ];
@@ -93,7 +95,8 @@ export async function listBreakdowns(
 }
 
 interface FoundPage {
-  /** `own` are the places of each draft in turn. */
+  readonly scheduled: readonly BreakdownItem[];
+  /** Drafts of usage invoices; `own` are the places of each in turn. */
   readonly drafts: { readonly planned: PlannedInvoices; readonly own: readonly (readonly Place[])[] };
   readonly issued: readonly { readonly invoice: IssuedInvoice; readonly own: readonly Place[] }[];
 }
@@ -112,7 +115,7 @@ async function findPage(
     .slice(0, page.limit + 1);
   const bySource = [...groupBy(places, (place) => place.source)];
   const drafts = bySource.flatMap(([source, own]) =>
-    'draft' in source ? [{ target: source.draft.target, own }] : [],
+    'draft' in source && source.draft.kind === 'usage' ? [{ target: source.draft.target, own }] : [],
   );
   const heads = bySource.flatMap(([source, own]) => ('head' in source ? [{ head: source.head, own }] : []));
   const invoices = await withLines(
@@ -120,6 +123,7 @@ async function findPage(
     heads.map(({ head }) => head),
   );
   return {
+    scheduled: await scheduledItemsOf(deps, bySource),
     drafts: {
       planned: await planInvoices(
         deps.db,
@@ -160,13 +164,29 @@ function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Int
   if (after === null) return range;
   return order === 'ascending'
     ? { start: Math.max(range.start, after.start), end: range.end }
-    : { start: range.start, end: Math.min(range.end, after.start + 1) };
+    : { start: range.start, end: Math.min(range.end, after.start + DAY_MS) };
+}
+
+/** A SCHEDULED invoice has one window: that which contains its date. */
+function boundariesOf(source: Source, size: WindowSize): Instant[] {
+  if ('head' in source) {
+    const { type, period } = source.head;
+    return type === 'SCHEDULED' ? windowAt(period.start, size) : windowBoundaries(period, size);
+  }
+  const { draft } = source;
+  return draft.kind === 'scheduled'
+    ? windowAt(draft.issuedAt, size)
+    : windowBoundaries(draft.target.period, size);
+}
+
+function windowAt(at: Instant, size: WindowSize): Instant[] {
+  const start = size === 'day' ? floorToDay(at) : floorToHour(at);
+  return [start, start + (size === 'day' ? DAY_MS : HOUR_MS)];
 }
 
 function placesOf(source: Source, { range, size }: BreakdownFilter): Place[] {
   const { id, issuedAt } = 'draft' in source ? source.draft : source.head;
-  const period = 'draft' in source ? source.draft.target.period : source.head.period;
-  const boundaries = windowBoundaries(period, size);
+  const boundaries = boundariesOf(source, size);
   const places: Place[] = [];
   for (const [index, end] of boundaries.entries()) {
     const start = boundaries[index - 1];
@@ -207,22 +227,45 @@ function timeOf(places: readonly Place[]): Interval {
   };
 }
 
+/** The drafts of SCHEDULED invoices, each in the window of its date. */
+async function scheduledItemsOf(
+  deps: SnapshotDeps,
+  bySource: readonly (readonly [Source, readonly Place[]])[],
+): Promise<BreakdownItem[]> {
+  const found = bySource.flatMap(([source, own]) =>
+    'draft' in source && source.draft.kind === 'scheduled' ? [{ target: source.draft.target, own }] : [],
+  );
+  const drafts = await scheduledDrafts(
+    deps.db,
+    found.map(({ target }) => target),
+    deps.clock.now(),
+  );
+  return drafts.flatMap((draft, index) => wholeItems(draft, found[index]?.own ?? []));
+}
+
+/** An invoice with all its lines in one window. */
+function wholeItems(invoice: Invoice, places: readonly Place[]): BreakdownItem[] {
+  return places.map(({ window }) => ({ ...invoice, window }));
+}
+
 async function issuedItems(
   deps: InvoiceDeps,
   issued: FoundPage['issued'],
   size: WindowSize,
 ): Promise<BreakdownItem[]> {
   const shown = issued.flatMap(({ own }) => own.map(({ window }) => window));
-  const frozen = await readFrozenLines(
+  const hours = await readFrozenLines(
     deps.clickhouse,
-    issued.map(({ invoice }) => invoice.breakdownId),
+    issued.flatMap(({ invoice }) => invoice.frozen?.breakdownId ?? []),
     {
       start: Math.min(...shown.map(({ start }) => start)),
       end: Math.max(...shown.map(({ end }) => end)),
     },
   );
   return issued.flatMap(({ invoice, own }) =>
-    windowItems(invoice, frozen.get(invoice.breakdownId) ?? [], size, own),
+    invoice.frozen === null
+      ? wholeItems(invoice, own)
+      : windowItems(invoice, hours.get(invoice.frozen.breakdownId) ?? [], size, own),
   );
 }
 

@@ -3,9 +3,10 @@
  *
  * Usage is always read by the hour, so that lines and their order do not depend on the requested windows.
  */
+import type { Product } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
-import type { CardTerms, InvoiceTerms } from '../../core/invoice-terms.ts';
+import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../rating/types.ts';
@@ -108,7 +109,7 @@ export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings'>;
 function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
   const { start, end } = target.period;
   return {
-    invoice: invoiceOf(deps, target, cardOf(context, target.contract).terms, []),
+    invoice: invoiceOf(deps, target, context, []),
     warnings: [{ kind: 'not_computed', interval: { start, end } }],
   };
 }
@@ -155,7 +156,7 @@ async function computeOne(
   const { contract } = target;
   const { lines, warnings, problems, hours } = await rateTarget(deps, target, context, usage, windows);
   const { terms: card } = cardOf(context, contract);
-  const invoice = invoiceOf(deps, target, card, lines);
+  const invoice = invoiceOf(deps, target, context, lines);
   deps.alarms?.computed(invoice, warnings);
   return {
     invoice,
@@ -170,9 +171,12 @@ async function computeOne(
 function invoiceOf(
   deps: ComputeDeps,
   { contract, period }: InvoiceTarget,
-  card: CardTerms,
+  context: InvoiceContext,
   lines: readonly RatedLine[],
 ): ComputedInvoice['invoice'] {
+  const { terms: card } = cardOf(context, contract);
+  const scheduled = context.joined.get(contract.id) ?? [];
+  const products = [...card.products, ...card.composites, ...scheduled].map(({ product }) => product);
   return {
     id: usageInvoiceId(contract.id, period.start),
     customerId: contract.customerId,
@@ -184,15 +188,13 @@ function invoiceOf(
     creditTypeId: card.fiatCreditTypeId,
     total: invoiceTotal(lines, card.fiatCreditTypeId),
     netPaymentTermsDays: contract.netPaymentTermsDays,
-    lines: withPresentTags(lines, card, deps.clock.now()),
+    lines: withPresentTags(lines, products, deps.clock.now()),
   };
 }
 
 /** A line has the product's present tags, unlike its name, which is that of the line's time. */
-function withPresentTags(lines: readonly RatedLine[], card: CardTerms, now: Instant): RatedLine[] {
-  const products = new Map(
-    [...card.products, ...card.composites].map(({ product }) => [product.id, product]),
-  );
+function withPresentTags(lines: readonly RatedLine[], shown: readonly Product[], now: Instant): RatedLine[] {
+  const products = new Map(shown.map((product) => [product.id, product]));
   return lines.map((line) => {
     if (line.type === 'cpu_conversion') return line;
     const product = products.get(line.productId);

@@ -13,6 +13,7 @@ import type { RatedLine } from '../../rating/types.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
 import { insertInvoiceWarnings } from '../../store/invoice-warnings.ts';
+import { insertInvoicedItems } from '../../store/invoiced-items.ts';
 import { insertInvoices } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
 import { freezeCustomFields } from './invoice-fields.ts';
@@ -62,9 +63,8 @@ export async function freezeInvoices(
     const warnings = all.filter(isIssued);
     return {
       ...invoice,
-      ...termsIdsOf(terms),
       status: 'FINALIZED' as const,
-      breakdownId,
+      frozen: { ...termsIdsOf(terms), breakdownId },
       warnings,
       warningCount: warnings.length,
       termsReadAt,
@@ -72,6 +72,7 @@ export async function freezeInvoices(
     };
   });
   await insertInvoices(tx, issued);
+  await insertInvoicedItems(tx, issued);
   await insertInvoiceWarnings(tx, issued);
   await freezeCustomFields(tx, issued);
 }

@@ -17,7 +17,7 @@ export function inputFingerprints({ targets, context }: PlannedInvoices): Map<st
       const card = cards.get(contract.rateCardId ?? '');
       return [
         usageInvoiceId(contract.id, period.start),
-        fingerprintOf([contract, period, card ?? null, terms]),
+        fingerprintOf([contract, period, card ?? null, terms, context.joined.get(contract.id) ?? []]),
       ];
     }),
   );

@@ -23,6 +23,7 @@ import { loadOverrides } from '../../store/overrides.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
+import { loadJoinedItems, type PricedItem } from './scheduled/joined-lines.ts';
 
 /** The usage of one contract in one period. */
 export interface UsageTarget {
@@ -46,6 +47,8 @@ export interface InvoiceContext {
   /** By contract. */
   readonly contracts: ReadonlyMap<string, ContractUsageTerms>;
   readonly metrics: ReadonlyMap<string, BillableMetric>;
+  /** Scheduled items on usage invoices, by contract. */
+  readonly joined: ReadonlyMap<string, readonly PricedItem[]>;
 }
 
 export async function loadInvoiceContext(
@@ -53,14 +56,16 @@ export async function loadInvoiceContext(
   targets: readonly { readonly contract: Contract; readonly period: BilledPeriod }[],
 ): Promise<InvoiceContext> {
   const cards = await loadCardTerms(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
-  const contracts = await loadContractTerms(
-    db,
-    targets.map(({ contract }) => contract),
-  );
-  return invoiceContext(db, cards, contracts);
+  const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
+  const contracts = await loadContractTerms(db, billed);
+  const joined = await loadJoinedItems(db, billed);
+  return { ...(await invoiceContext(db, cards, contracts)), joined };
 }
 
-/** The context of these terms: with the metrics by which usage is counted, whose definitions never change. */
+/**
+ * The context of these terms: with the metrics by which usage is counted, whose definitions never change, and without
+ * scheduled items.
+ */
 export async function invoiceContext(
   db: Database | Transaction,
   cards: ReadonlyMap<string, CardTerms>,
@@ -73,7 +78,7 @@ export async function invoiceContext(
     unique(versions.flatMap((version) => version.billableMetricId ?? [])),
   );
   const priced = [...cards].map(([id, terms]) => [id, pricedCard(terms, metrics)] as const);
-  return { cards: new Map(priced), contracts, metrics };
+  return { cards: new Map(priced), contracts, metrics, joined: new Map() };
 }
 
 /** The usage that a target needs from metering; may contain duplicates across products. */

@@ -24,9 +24,11 @@ interface Deps extends RateDeps {
  * the limit of one answer: reading an issued invoice must not fail because of that.
  */
 export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise<LateUsage[] | null> {
-  const { customerId, contractId, period, cardTermsId } = invoice;
-  const terms = await loadInvoiceTerms(deps.db, invoice);
-  const target = { contract: { id: contractId, customerId, rateCardId: cardTermsId }, period };
+  const { customerId, contractId, period, frozen } = invoice;
+  // A scheduled invoice has no usage.
+  if (frozen === null) return [];
+  const terms = await loadInvoiceTerms(deps.db, frozen);
+  const target = { contract: { id: contractId, customerId, rateCardId: frozen.cardTermsId }, period };
   const context = await keptContext(deps.db, target, terms);
   const warnings = (await loadInvoiceWarnings(deps.db, [invoice.id], null)).get(invoice.id) ?? [];
   const wasListed = (productId: string) =>

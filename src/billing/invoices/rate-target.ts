@@ -26,6 +26,7 @@ import { sortedKeys } from '../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
+import { joinedLines } from './scheduled/joined-lines.ts';
 import { type LineHours, slicedHours } from './sliced-hours.ts';
 import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
 import { createUsageNotes } from './usage-notes.ts';
@@ -97,7 +98,11 @@ export async function rateTarget(
       [...usageLines, ...composites.map((line) => inWindows(line, input.boundaries))],
       input,
     );
-    const all = [...lines, ...conversionLines(lines, terms.fiatCreditTypeId, conversions, period)];
+    const all = [
+      ...joinedLines(context.joined.get(contract.id) ?? [], period, input.boundaries),
+      ...lines,
+      ...conversionLines(lines, terms.fiatCreditTypeId, conversions, period),
+    ];
     return {
       lines: all,
       unlisted,

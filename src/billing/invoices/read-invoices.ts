@@ -6,8 +6,8 @@ import type { Clock } from '../../core/clock.ts';
 import { assert, notFound } from '../../core/errors.ts';
 import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import { cutPage, type Page } from '../../core/paging.ts';
-import type { Instant } from '../../core/time.ts';
-import { loadContracts } from '../../store/contracts.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import { type Contract, loadContracts } from '../../store/contracts.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
@@ -27,6 +27,8 @@ import {
   planInvoices,
 } from './compute.ts';
 import { findLateUsage } from './late-usage.ts';
+import { scheduledDrafts } from './scheduled/drafts.ts';
+import { loadOpenSchedules, type ScheduledTarget } from './scheduled/open-items.ts';
 import {
   draftWithWarnings,
   firstOf,
@@ -68,21 +70,28 @@ export async function listInvoices(
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
-  const { issued, drafts } = await inSnapshot(deps.db, async (db) => {
+  const { stored, drafts } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
   const computed = await computeDrafts(deps, drafts);
-  const found = [...issued, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
+  const found = [...stored, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
   return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
 }
 
-/** The invoices of the page and one more, before drafts are computed. */
+interface FoundPage {
+  /** Issued invoices, and drafts of SCHEDULED ones. */
+  readonly stored: readonly InvoiceWithWarnings[];
+  /** Of usage invoices. */
+  readonly drafts: PlannedInvoices;
+}
+
+/** The invoices of the page and one more, before drafts of usage are computed. */
 async function findPage(
   deps: SnapshotDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
-): Promise<{ readonly issued: readonly InvoiceWithWarnings[]; readonly drafts: PlannedInvoices }> {
+): Promise<FoundPage> {
   const limit = page.limit + 1;
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
   const places = wantsDrafts ? await draftPlaces(deps, filter) : [];
@@ -94,11 +103,28 @@ async function findPage(
     deps.db,
     heads.filter(({ id }) => ids.has(id)),
   );
-  const targets = open.filter(({ id }) => ids.has(id)).map(({ target }) => target);
+  const own = open.filter(({ id }) => ids.has(id));
   return {
-    issued: await issuedWithWarnings(deps.db, issued),
-    drafts: await planInvoices(deps.db, targets),
+    stored: [
+      ...(await issuedWithWarnings(deps.db, issued)),
+      ...(await scheduledOf(
+        deps,
+        own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
+      )),
+    ],
+    drafts: await planInvoices(
+      deps.db,
+      own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+    ),
   };
+}
+
+async function scheduledOf(
+  deps: SnapshotDeps,
+  targets: readonly ScheduledTarget[],
+): Promise<InvoiceWithWarnings[]> {
+  const drafts = await scheduledDrafts(deps.db, targets, deps.clock.now());
+  return drafts.map((draft) => ({ ...draft, warnings: firstOf([]) }));
 }
 
 /**
@@ -111,40 +137,44 @@ export async function getInvoice(
   invoiceId: string,
 ): Promise<InvoiceWithUnbilledUsage> {
   // One snapshot: an invoice that is being finalized is either a draft or issued.
-  const { issued, drafts } = await inSnapshot(deps.db, async (db) => {
+  const { issued, scheduled, drafts } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
-    const open = found === null ? await openTargets({ ...deps, db }, { customerId }) : [];
-    const own = open.filter(
-      ({ contract, period }) => usageInvoiceId(contract.id, period.start) === invoiceId,
-    );
-    return { issued: found, drafts: await planInvoices(db, own) };
+    const open = found === null ? await draftPlaces({ ...deps, db }, { customerId }) : [];
+    const own = open.filter(({ id }) => id === invoiceId);
+    return {
+      issued: found,
+      scheduled: await scheduledOf(
+        { ...deps, db },
+        own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
+      ),
+      drafts: await planInvoices(
+        db,
+        own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+      ),
+    };
   });
   if (issued !== null) return issuedWithUnbilledUsage(deps, issued);
+  if (scheduled[0] !== undefined) return { ...scheduled[0], lateUsage: undefined };
   const [draft] = await computeUsageInvoices(deps, drafts, null);
   if (draft === undefined) throw notFound('invoice', invoiceId);
   return { ...draftWithWarnings(draft), lateUsage: undefined };
 }
 
-/** A voided invoice bills nothing, so it has no unbilled usage. */
+/** A voided invoice bills nothing, and a scheduled one no usage, so they have no unbilled usage. */
 async function issuedWithUnbilledUsage(
   deps: InvoiceDeps,
   issued: IssuedInvoice,
 ): Promise<InvoiceWithUnbilledUsage> {
   const [shown] = await issuedWithWarnings(deps.db, [issued]);
   assert(shown !== undefined, 'an invoice is shown as one');
-  if (issued.status === 'VOID') return { ...shown, lateUsage: undefined };
+  if (issued.status === 'VOID' || issued.type === 'SCHEDULED') return { ...shown, lateUsage: undefined };
   const late = await findLateUsage(deps, issued);
   return { ...shown, lateUsage: late === null ? null : firstOf(late) };
 }
 
 /** The contracts and periods whose invoice is a draft now. */
-async function openTargets(
-  deps: SnapshotDeps,
-  filter: Pick<InvoiceListFilter, 'customerId' | 'contractId'>,
-): Promise<InvoiceTarget[]> {
-  const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
-  const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
+async function openTargets(deps: SnapshotDeps, contracts: readonly Contract[]): Promise<InvoiceTarget[]> {
   const issuedUntil = await lastIssuedPeriodEnds(
     deps.db,
     contracts.map(({ id }) => id),
@@ -166,23 +196,58 @@ interface Placed {
 }
 
 /** A draft's place in a list, before it is computed. */
-export interface DraftPlace extends Placed {
-  readonly target: InvoiceTarget;
-}
+export type DraftPlace = Placed &
+  (
+    | { readonly kind: 'usage'; readonly target: InvoiceTarget }
+    | { readonly kind: 'scheduled'; readonly target: ScheduledTarget }
+  );
 
 /** The list positions of the drafts that pass the filter, before they are computed. */
 export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
-  const targets = (await openTargets(deps, filter)).filter(
-    ({ period }) =>
-      (filter.startingOn === undefined || period.start >= filter.startingOn) &&
-      (filter.endingBefore === undefined || period.end <= filter.endingBefore),
-  );
+  const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
+  const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
+  return [
+    ...(filter.type === 'SCHEDULED' ? [] : await usagePlaces(deps, contracts, filter)),
+    ...(filter.type === 'USAGE' ? [] : await scheduledPlaces(deps, contracts, filter)),
+  ];
+}
+
+async function usagePlaces(
+  deps: SnapshotDeps,
+  contracts: readonly Contract[],
+  filter: InvoiceListFilter,
+): Promise<DraftPlace[]> {
+  const targets = (await openTargets(deps, contracts)).filter(({ period }) => isInTime(period, filter));
   const inCurrency = await currencyFilter(deps.db, targets, filter.creditTypeId);
   return targets.filter(inCurrency).map((target) => ({
+    kind: 'usage',
     target,
     id: usageInvoiceId(target.contract.id, target.period.start),
     issuedAt: finalizationAt(target.period, deps.gracePeriodHours),
   }));
+}
+
+/** All of them, also those of the future: they are drafts from the moment their schedule exists. */
+async function scheduledPlaces(
+  deps: SnapshotDeps,
+  contracts: readonly Contract[],
+  filter: InvoiceListFilter,
+): Promise<DraftPlace[]> {
+  const schedules = await loadOpenSchedules(deps.db, contracts);
+  return [...schedules.values()]
+    .flatMap(({ targets }) => targets)
+    .filter(
+      ({ at, creditTypeId }) =>
+        isInTime({ start: at, end: at }, filter) &&
+        (filter.creditTypeId === undefined || filter.creditTypeId === creditTypeId),
+    )
+    .map((target) => ({ kind: 'scheduled', target, id: target.invoiceId, issuedAt: target.at }));
+}
+
+function isInTime({ start, end }: Interval, { startingOn, endingBefore }: InvoiceListFilter): boolean {
+  return (
+    (startingOn === undefined || start >= startingOn) && (endingBefore === undefined || end <= endingBefore)
+  );
 }
 
 async function currencyFilter(
@@ -209,6 +274,7 @@ async function storedHeads(
     contractId: filter.contractId,
     status: filter.status,
     creditTypeId: filter.creditTypeId,
+    type: filter.type,
     periodStartsFrom: filter.startingOn,
     periodEndsBy: filter.endingBefore,
   };

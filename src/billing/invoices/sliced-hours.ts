@@ -4,6 +4,8 @@
  */
 import { sum } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import { isUsageLine } from '../../core/invoice.ts';
+import type { Instant } from '../../core/time.ts';
 import { lineIdParts, rateKeys } from '../../rating/invoice/rate-usage.ts';
 import type { RatedLine, UsageLine, UsageRatingInput, WindowAmount } from '../../rating/types.ts';
 import { convertedWindows, createUnitWindows } from '../../rating/usage/cpu-conversion.ts';
@@ -36,7 +38,7 @@ export async function* slicedHours(
 ): AsyncGenerator<readonly LineHours[], void, undefined> {
   const positions = new Map<string, number>();
   for (const [position, line] of lines.entries()) {
-    if (line.type !== 'cpu_conversion') positions.set(lineKeyOf(line), position);
+    if (isUsageLine(line)) positions.set(lineKeyOf(line), position);
   }
   const units = createUnitWindows(input.fiatCreditTypeId);
   const hoursOf = (hourly: readonly UsageLine[]): LineHours[] => {
@@ -55,11 +57,21 @@ export async function* slicedHours(
   }
   yield hoursOf(composites);
   yield lines.flatMap((line, position) => {
-    if (line.type !== 'cpu_conversion') return [];
-    const hours = convertedWindows(units.of(line.convertedCreditTypeId), line.unitPrice);
+    if (isUsageLine(line)) return [];
+    const hours =
+      line.type === 'cpu_conversion'
+        ? convertedWindows(units.of(line.convertedCreditTypeId), line.unitPrice)
+        : inLastHour(line, input.boundaries);
     assertAddsUp(line, hours);
     return [{ position, hours }];
   });
+}
+
+/** Scheduled amounts are due when the period ends. */
+function inLastHour({ quantity, total }: RatedLine, boundaries: readonly Instant[]): WindowAmount[] {
+  const [start, end] = boundaries.slice(-2);
+  assert(start !== undefined && end !== undefined, 'a billing period has an hour');
+  return [{ window: { start, end }, quantity, total }];
 }
 
 function lineKeyOf(line: UsageLine): string {

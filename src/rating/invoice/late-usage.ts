@@ -6,7 +6,12 @@
  * makes differences of single lines meaningless.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
-import type { InvoiceLine, UnpricedUsage, UsageInvoiceLine } from '../../core/invoice.ts';
+import {
+  type InvoiceLine,
+  isUsageLine,
+  type UnpricedUsage,
+  type UsageInvoiceLine,
+} from '../../core/invoice.ts';
 import { groupValuesKey } from '../usage/group-values.ts';
 
 /** Lines and warnings of one invoice. */
@@ -37,9 +42,7 @@ export function lateUsage(now: InvoiceUsage, frozen: InvoiceUsage): LateUsage[] 
 }
 
 function usagesOf({ lines, warnings }: InvoiceUsage): LateUsage[] {
-  const billed = lines.flatMap((line): LateUsage[] =>
-    line.type === 'cpu_conversion' ? [] : [usageOf(line)],
-  );
+  const billed = lines.filter(isUsageLine).map(usageOf);
   return [...billed, ...warnings.map((warning) => ({ ...warning, price: null }))];
 }
 

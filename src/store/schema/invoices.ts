@@ -37,7 +37,7 @@ export const invoices = pgTable(
     contractId: uuid('contract_id')
       .notNull()
       .references(() => contracts.id),
-    type: text('type', { enum: ['USAGE'] }).notNull(),
+    type: text('type', { enum: ['USAGE', 'SCHEDULED'] }).notNull(),
     status: text('status', { enum: ['FINALIZED', 'VOID'] }).notNull(),
     periodStart: instant('period_start').notNull(),
     periodEnd: instant('period_end').notNull(),
@@ -47,27 +47,43 @@ export const invoices = pgTable(
     creditTypeId: uuid('credit_type_id').notNull(),
     total: exact('total').notNull(),
     netPaymentTermsDays: integer('net_payment_terms_days'),
-    /** Names the frozen hourly lines in ClickHouse. */
-    breakdownId: uuid('breakdown_id').notNull(),
+    /** Names the frozen hourly lines in ClickHouse; null for SCHEDULED invoices. */
+    breakdownId: uuid('breakdown_id'),
     /** How many rows it has in `invoice_warnings`. */
     warningCount: integer('warning_count').notNull(),
     /** When its terms were read, in real time. Null: issued by an earlier version. */
     termsReadAt: instant('terms_read_at'),
     /** It counts no event that was ingested later. Null: without events, or issued by an earlier version. */
     countedUpTo: microsecond('counted_up_to'),
-    cardTermsId: uuid('card_terms_id')
-      .notNull()
-      .references(() => invoiceTerms.id),
-    contractTermsId: uuid('contract_terms_id')
-      .notNull()
-      .references(() => invoiceTerms.id),
+    /** Of usage invoices; a SCHEDULED invoice has no terms besides its lines. */
+    cardTermsId: uuid('card_terms_id').references(() => invoiceTerms.id),
+    contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
   },
   (table) => [
     uniqueIndex('invoices_contract_period_once')
       .on(table.contractId, table.type, table.periodStart)
-      .where(sql`${table.status} <> 'VOID'`),
+      .where(sql`${table.status} <> 'VOID' and ${table.type} = 'USAGE'`),
     index('invoices_customer_issued').on(table.customerId, table.issuedAt, table.id),
+    check(
+      'invoices_usage_has_terms',
+      sql`(${table.type} = 'USAGE') = (${table.cardTermsId} is not null)
+        and (${table.cardTermsId} is null) = (${table.contractTermsId} is null)
+        and (${table.cardTermsId} is null) = (${table.breakdownId} is null)`,
+    ),
   ],
+);
+
+/** The items of schedules that are on an issued invoice, voided ones included: each on one at most. */
+export const invoicedItems = pgTable(
+  'invoiced_items',
+  {
+    /** Of a scheduled charge or a commit. */
+    itemId: uuid('item_id').primaryKey(),
+    invoiceId: uuid('invoice_id')
+      .notNull()
+      .references(() => invoices.id),
+  },
+  (table) => [index('invoiced_items_invoice').on(table.invoiceId)],
 );
 
 export const invoiceLineItems = pgTable(
@@ -78,13 +94,18 @@ export const invoiceLineItems = pgTable(
       .references(() => invoices.id),
     /** Order on the invoice, from 0; also the line's number in the frozen hourly lines. */
     position: integer('position').notNull(),
-    type: text('type', { enum: ['usage', 'minimum', 'cpu_conversion'] }).notNull(),
+    type: text('type', {
+      enum: ['usage', 'minimum', 'scheduled', 'commit_purchase', 'cpu_conversion'],
+    }).notNull(),
     /** Set for all but conversions; so are the type and the tags of the product. */
     productId: uuid('product_id'),
     productType: text('product_type'),
     productTags: text('product_tags').array().notNull(),
     /** Set for conversions. */
     convertedCreditTypeId: uuid('converted_credit_type_id'),
+    /** Both are set for `scheduled` and `commit_purchase`. */
+    scheduleItemId: uuid('schedule_item_id'),
+    sourceId: uuid('source_id'),
     name: text('name').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
     startingAt: instant('starting_at').notNull(),

@@ -68,6 +68,7 @@ async function rated() {
         },
       ],
     ]),
+    joined: new Map(),
     metrics: new Map([metric('slow'), metric('quick')].map((one) => [one.id, one])),
   };
   const answers = {

@@ -10,8 +10,14 @@ import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
-import type { Invoice, InvoiceLine, LineTier, UsageInvoiceLine } from '../../../core/invoice.ts';
-import { formatInstant } from '../../../core/time.ts';
+import type {
+  Invoice,
+  InvoiceLine,
+  LineTier,
+  ScheduledInvoiceLine,
+  UsageInvoiceLine,
+} from '../../../core/invoice.ts';
+import { formatInstant, type Interval } from '../../../core/time.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import {
   groupValuesShape,
@@ -33,8 +39,9 @@ const lineItemSchema = z
     name: z.string(),
     type: z.string().meta({
       description:
-        '`usage`, or `cpu_conversion`: what the lines in one custom pricing unit come to in the currency of ' +
-        'the invoice. It has no product; `quantity` is in the custom unit, and `total` is in the currency. ' +
+        '`usage`; `scheduled`, a scheduled charge; `commit_purchase`; or `cpu_conversion`: what the lines in one ' +
+        'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
+        'unit, and `total` is in the currency. ' +
         'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
         'the fraction as `unit_price`. What its minimum adds is a line named "… (minimum)", of quantity 1.',
     }),
@@ -47,8 +54,10 @@ const lineItemSchema = z
     product_tags: z.array(z.string()).optional(),
     product_custom_fields: customFields.optional(),
     converted_credit_type: creditType.optional(),
-    starting_at: timestamp,
-    ending_before: timestamp,
+    starting_at: timestamp.optional(),
+    ending_before: timestamp.optional(),
+    scheduled_charge_id: uuid.optional(),
+    commit_id: uuid.optional().meta({ description: 'The commit that a `commit_purchase` line pays for.' }),
     ...groupValuesShape,
     tier: tierSchema.optional(),
     sub_line_items: z.array(z.never()),
@@ -59,10 +68,10 @@ const invoiceShape = {
   id: uuid,
   customer_id: uuid,
   contract_id: uuid,
-  type: z.string().meta({ description: '`USAGE`.' }),
+  type: z.string().meta({ description: '`USAGE` or `SCHEDULED`.' }),
   status: z.string().meta({ description: '`DRAFT`, `FINALIZED` or `VOID`.' }),
-  start_timestamp: timestamp,
-  end_timestamp: timestamp,
+  start_timestamp: timestamp.optional().meta({ description: 'Of usage invoices: their billing period.' }),
+  end_timestamp: timestamp.optional(),
   issued_at: timestamp.meta({
     type: 'string',
     format: 'date-time',
@@ -120,8 +129,7 @@ function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
     contract_id: invoice.contractId,
     type: invoice.type,
     status: invoice.status,
-    start_timestamp: formatInstant(invoice.period.start),
-    end_timestamp: formatInstant(invoice.period.end),
+    ...(invoice.type === 'USAGE' ? periodToWire(invoice.period) : {}),
     issued_at: formatInstant(invoice.issuedAt),
     credit_type: creditTypeOf(invoice.creditTypeId, view),
     subtotal: invoice.total,
@@ -151,6 +159,10 @@ const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
   PROFESSIONAL_SERVICE: 'ProServiceProductListItem',
 };
 
+function periodToWire({ start, end }: Interval) {
+  return { start_timestamp: formatInstant(start), end_timestamp: formatInstant(end) };
+}
+
 function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceView): LineItemWire {
   const common = {
     name: line.name,
@@ -159,23 +171,42 @@ function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceVi
     unit_price: line.unitPrice,
     total: line.total,
     credit_type: creditTypeOf(line.creditTypeId, view),
-    starting_at: formatInstant(line.interval.start),
-    ending_before: formatInstant(line.interval.end),
     sub_line_items: [],
   };
-  return line.type === 'cpu_conversion'
-    ? { ...common, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) }
-    : { ...common, ...usageLineToWire(line, fields) };
+  const time = {
+    starting_at: formatInstant(line.interval.start),
+    ending_before: formatInstant(line.interval.end),
+  };
+  switch (line.type) {
+    case 'cpu_conversion':
+      return { ...common, ...time, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) };
+    case 'usage':
+    case 'minimum':
+      return { ...common, ...time, ...usageLineToWire(line, fields) };
+    case 'scheduled':
+      return { ...common, ...productToWire(line, fields), scheduled_charge_id: line.sourceId };
+    case 'commit_purchase':
+      return { ...common, ...productToWire(line, fields), commit_id: line.sourceId };
+  }
+}
+
+function productToWire(
+  line: UsageInvoiceLine | ScheduledInvoiceLine,
+  fields: CustomFieldsById,
+): Partial<LineItemWire> {
+  return {
+    product_id: line.productId,
+    product_type: PRODUCT_TYPE_NAMES[line.productType],
+    product_tags: [...line.productTags],
+    product_custom_fields: customFieldsOf(fields, line.productId),
+  };
 }
 
 function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
   return {
     ...(line.type === 'minimum' ? { name: `${line.name} (minimum)` } : {}),
     type: 'usage',
-    product_id: line.productId,
-    product_type: PRODUCT_TYPE_NAMES[line.productType],
-    product_tags: [...line.productTags],
-    product_custom_fields: customFieldsOf(fields, line.productId),
+    ...productToWire(line, fields),
     ...groupValuesToWire(line),
     ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
   };

@@ -66,17 +66,19 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
     response: pageOf(invoiceSchema),
     errors: [400, 404],
     handler: async ({ params, query }) => {
-      const isUsage = query.type === undefined || query.type === 'USAGE';
+      const { type } = query;
       const filter = {
         customerId: params.customer_id,
         contractId: query.contract_id,
         status: query.status,
+        type: type === 'USAGE_CONSOLIDATED' ? undefined : type,
         creditTypeId: query.credit_type_id,
         startingOn: query.starting_on,
         endingBefore: query.ending_before,
       };
       const found = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
-      const page = isUsage ? found : { rows: [], next: null };
+      // Hierarchies are not consolidated yet.
+      const page = type === 'USAGE_CONSOLIDATED' ? { rows: [], next: null } : found;
       const view = await viewOf(deps, page.rows, query.skip_zero_qty_line_items);
       return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
     },

@@ -8,6 +8,7 @@ import { requireNotArchived } from '../contract-changes.ts';
 import { refuseLateUpdates } from '../follow-renewal.ts';
 import type { ContractDeps } from '../settle-contract.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
+import { refuseInvoicedChanges } from './invoiced-terms.ts';
 
 export interface EditContractInput extends ContractReference {
   readonly edit: ContractEditInput;
@@ -28,7 +29,10 @@ export async function editContract(deps: ContractDeps, input: EditContractInput)
     return changeContract(tx, deps, input, origin, async (full) => {
       requireNotArchived(full);
       await refuseLateUpdates(tx, full, changes.updates, now);
-      return applyEdit(tx, full, changes, { additionsAt: ['additions'], editedBy, now });
+      const change = await applyEdit(tx, full, changes, { additionsAt: ['additions'], editedBy, now });
+      const { contract, terms } = change.after;
+      await refuseInvoicedChanges(tx, full.terms, terms, contract.endingBefore);
+      return change;
     });
   });
 }

@@ -1,0 +1,75 @@
+/**
+ * Refuses edits of what an issued invoice shows (docs/contracts.md, "Edits"): items of schedules that are invoiced
+ * do not change, and what they belong to is archived only after the invoice is voided.
+ */
+import { Refusal } from '../../../core/errors.ts';
+import type { ContractTerms } from '../../../core/terms/contract.ts';
+import type { InvoiceItem } from '../../../core/terms/schedules.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { type InvoicedItem, loadInvoicedItems } from '../../../store/invoiced-items.ts';
+
+/** A scheduled charge or a commit, as far as its invoices are concerned. */
+interface Scheduled {
+  readonly what: string;
+  readonly archivedAt: Instant | null;
+  readonly items: readonly InvoiceItem[];
+}
+
+/**
+ * Compares the terms before and after an edit. Items that a new end of the contract cuts off are not changed by
+ * it: their invoices stay as they are.
+ */
+export async function refuseInvoicedChanges(
+  tx: Transaction,
+  before: ContractTerms,
+  after: ContractTerms,
+  contractEnd: Instant | null,
+): Promise<void> {
+  const invoiced = await loadInvoicedItems(tx, itemIdsOf(before));
+  const now = new Map(scheduledOf(after));
+  for (const [id, was] of scheduledOf(before)) {
+    const is = now.get(id);
+    const isArchived = was.archivedAt === null && is !== undefined && is.archivedAt !== null;
+    for (const item of was.items) {
+      const invoice = invoiced.get(item.id);
+      if (invoice === undefined) continue;
+      if (isArchived && invoice.status === 'FINALIZED') throw refusal(was, item, invoice, 'archived');
+      const isCutOff = contractEnd !== null && item.timestamp >= contractEnd;
+      const kept = is?.items.find((one) => one.id === item.id);
+      if (!isCutOff && (kept === undefined || !isSame(kept, item))) {
+        throw refusal(was, item, invoice, kept === undefined ? 'removed' : 'changed');
+      }
+    }
+  }
+}
+
+function itemIdsOf(terms: ContractTerms): string[] {
+  return scheduledOf(terms).flatMap(([, { items }]) => items.map(({ id }) => id));
+}
+
+function scheduledOf({ scheduledCharges, commits }: ContractTerms): [id: string, Scheduled][] {
+  return [
+    ...scheduledCharges.map(({ id, archivedAt, schedule }): [string, Scheduled] => [
+      id,
+      { what: `scheduled charge ${id}`, archivedAt, items: schedule.items },
+    ]),
+    ...commits.map(({ id, archivedAt, invoiceSchedule }): [string, Scheduled] => [
+      id,
+      { what: `commit ${id}`, archivedAt, items: invoiceSchedule?.items ?? [] },
+    ]),
+  ];
+}
+
+function isSame(a: InvoiceItem, b: InvoiceItem): boolean {
+  return a.timestamp === b.timestamp && a.unitPrice.eq(b.unitPrice) && a.quantity.eq(b.quantity);
+}
+
+function refusal({ what }: Scheduled, item: InvoiceItem, { invoiceId, status }: InvoicedItem, done: string) {
+  const state = status === 'VOID' ? 'voided' : 'finalized';
+  const advice = done === 'archived' ? ': void the invoice first' : '';
+  return new Refusal(
+    'invalid',
+    `${what} cannot be ${done}: its item ${item.id} is on invoice ${invoiceId}, which is ${state}${advice}`,
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * Issues SCHEDULED invoices on their dates (docs/invoices.md, "Scheduled invoices"). Each contract has one job, at the
+ * date of its next invoice. There is no grace period; dates in the past are issued at once.
+ */
+import { z } from 'zod';
+import type { Clock } from '../../../core/clock.ts';
+import { assert } from '../../../core/errors.ts';
+import type { Instant } from '../../../core/time.ts';
+import { type Contract, loadContracts } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
+import { insertInvoices } from '../../../store/invoices.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
+import { freezeCustomFields } from '../invoice-fields.ts';
+import { scheduledDrafts } from './drafts.ts';
+import { loadOpenSchedules, type OpenSchedule } from './open-items.ts';
+
+/** The kind of the jobs. */
+export const SCHEDULED_JOB = 'issue_scheduled_invoice';
+
+const payloadSchema = z.object({ contract_id: z.uuid() });
+
+/**
+ * Prevents that a scheduled invoice of the contracts is issued until the transaction ends; waits for one in progress.
+ * Without a job, none can be issued.
+ */
+export async function holdScheduledInvoices(tx: Transaction, contractIds: readonly string[]): Promise<void> {
+  await holdJobs(tx, SCHEDULED_JOB, contractIds);
+}
+
+/** Queues the next scheduled invoice of each of the contracts, as they are now, in place of what was queued. */
+export async function planScheduledInvoices(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
+  await removeJobs(
+    tx,
+    SCHEDULED_JOB,
+    contracts.map(({ id }) => id),
+  );
+  const schedules = await loadOpenSchedules(tx, contracts);
+  await enqueueJobs(
+    tx,
+    [...schedules].flatMap(([contractId, schedule]) => nextJob(contractId, schedule, null)),
+  );
+}
+
+/** The job of the first invoice that is dated after `after`. */
+function nextJob(contractId: string, { targets }: OpenSchedule, after: Instant | null): NewJob[] {
+  const next = targets.find(({ at }) => after === null || at > after);
+  if (next === undefined) return [];
+  return [
+    {
+      kind: SCHEDULED_JOB,
+      key: contractId,
+      subject: contractId,
+      runAt: next.at,
+      payload: { contract_id: contractId },
+    },
+  ];
+}
+
+/** Runs due jobs: issues the invoices up to the job's instant, and queues the next one. */
+export async function issueScheduledInvoices(
+  { clock }: { readonly clock: Clock },
+  tx: Transaction,
+  jobs: readonly Job[],
+): Promise<void> {
+  const dueAt = new Map(jobs.map(({ payload, runAt }) => [payloadSchema.parse(payload).contract_id, runAt]));
+  const contracts = await loadContracts(tx, { ids: [...dueAt.keys()] });
+  const schedules = await loadOpenSchedules(tx, contracts);
+  const runAtOf = (contractId: string): Instant => {
+    const runAt = dueAt.get(contractId);
+    assert(runAt !== undefined, `contract ${contractId} is of a job`);
+    return runAt;
+  };
+  const due = [...schedules].flatMap(([id, { targets }]) => targets.filter(({ at }) => at <= runAtOf(id)));
+  const drafts = await scheduledDrafts(tx, due, clock.now());
+  const issued = drafts.map((draft) => ({
+    ...draft,
+    status: 'FINALIZED' as const,
+    frozen: null,
+    warningCount: 0,
+    termsReadAt: null,
+    countedUpTo: null,
+  }));
+  await insertInvoices(tx, issued);
+  await insertInvoicedItems(tx, issued);
+  await freezeCustomFields(tx, issued);
+  await enqueueJobs(
+    tx,
+    [...schedules].flatMap(([id, schedule]) => nextJob(id, schedule, runAtOf(id))),
+  );
+}

@@ -1,0 +1,55 @@
+/** Scheduled charges and commit purchases on usage invoices (docs/invoices.md, "Scheduled invoices"). */
+import type { Product } from '../../../core/catalogue.ts';
+import { assert } from '../../../core/errors.ts';
+import type { Instant, Interval } from '../../../core/time.ts';
+import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
+import type { RatedScheduledLine } from '../../../rating/types.ts';
+import type { Contract } from '../../../store/contracts.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { loadProducts } from '../../../store/products.ts';
+import { type JoinedItem, loadOpenSchedules } from './open-items.ts';
+
+/** An item with its product. */
+export interface PricedItem extends JoinedItem {
+  readonly product: Product;
+}
+
+/** By contract; contracts that no item joins are absent. No query for contracts that do not take any. */
+export async function loadJoinedItems(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<Map<string, PricedItem[]>> {
+  const joining = contracts.filter((contract) => contract.scheduledChargesOnUsageInvoices);
+  if (joining.length === 0) return new Map();
+  const schedules = [...(await loadOpenSchedules(db, joining))].filter(([, { joined }]) => joined.length > 0);
+  const ids = schedules.flatMap(([, { joined }]) => joined.map(({ item }) => item.productId));
+  const products = await loadProducts(db, [...new Set(ids)]);
+  return new Map(
+    schedules.map(([contractId, { joined }]) => [
+      contractId,
+      joined.map((one) => {
+        const product = products.get(one.item.productId);
+        assert(product !== undefined, `product ${one.item.productId} of a scheduled item exists`);
+        return { ...one, product };
+      }),
+    ]),
+  );
+}
+
+/**
+ * The lines of the items that join the invoice of `period`. They are due when it ends, so they lie in its last
+ * window; `boundaries` are those of the windows.
+ */
+export function joinedLines(
+  items: readonly PricedItem[],
+  period: Interval,
+  boundaries: readonly Instant[],
+): RatedScheduledLine[] {
+  const window = { start: boundaries.at(-2) ?? period.start, end: period.end };
+  return items
+    .filter(({ periodEnd }) => periodEnd === period.end)
+    .map(({ item, product }) => {
+      const line = scheduledLine(item, product);
+      return { ...line, windows: [{ window, quantity: line.quantity, total: line.total }] };
+    });
+}

@@ -1,0 +1,155 @@
+/**
+ * The scheduled items of contracts that are on no issued invoice, and the invoice that each of them will be on: a
+ * usage invoice, or one of its date and currency (docs/invoices.md, "Scheduled invoices").
+ */
+import { groupBy } from '../../../core/group-by.ts';
+import { derivedId } from '../../../core/ids.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import { periodEndingOnDayOf } from '../../../rating/scheduled/joined-period.ts';
+import {
+  type ScheduledGroup,
+  type ScheduledItem,
+  scheduledGroups,
+  scheduledItems,
+} from '../../../rating/scheduled/scheduled-items.ts';
+import { loadCommits } from '../../../store/commits.ts';
+import type { Contract } from '../../../store/contracts.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { countScheduledInvoices, loadInvoicedItems } from '../../../store/invoiced-items.ts';
+import { lastIssuedPeriodEnds } from '../../../store/invoices.ts';
+import { loadRateCards } from '../../../store/rate-cards.ts';
+import { loadScheduledCharges } from '../../../store/scheduled-charges.ts';
+import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
+
+/** A SCHEDULED invoice that is not issued. */
+export interface ScheduledTarget extends ScheduledGroup {
+  readonly contract: Contract;
+  readonly invoiceId: string;
+}
+
+/** An item that joins the usage invoice of the billing period with this end. */
+export interface JoinedItem {
+  readonly item: ScheduledItem;
+  readonly periodEnd: Instant;
+}
+
+export interface OpenSchedule {
+  /** By date. */
+  readonly targets: readonly ScheduledTarget[];
+  /** In the order of the items. */
+  readonly joined: readonly JoinedItem[];
+}
+
+const NOTHING: OpenSchedule = { targets: [], joined: [] };
+
+/** By contract. A fixed number of queries for any number of contracts. */
+export async function loadOpenSchedules(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<Map<string, OpenSchedule>> {
+  const billed = contracts.filter(({ archivedAt }) => archivedAt === null);
+  const items = await loadOpenItems(db, billed);
+  const withItems = billed.filter(({ id }) => items.has(id));
+  const numberOf = await issuedCounts(db, withItems);
+  const joinedPeriodOf = await periodsToJoin(db, withItems);
+  return new Map(
+    contracts.map((contract) => {
+      const joined: JoinedItem[] = [];
+      const own: ScheduledItem[] = [];
+      for (const item of items.get(contract.id) ?? []) {
+        const periodEnd = joinedPeriodOf(contract, item);
+        if (periodEnd === null) own.push(item);
+        else joined.push({ item, periodEnd });
+      }
+      const targets = scheduledGroups(own).map((group) => ({
+        ...group,
+        contract,
+        invoiceId: scheduledInvoiceId(contract.id, group, numberOf(contract.id, group)),
+      }));
+      return [contract.id, own.length + joined.length === 0 ? NOTHING : { targets, joined }];
+    }),
+  );
+}
+
+/** By contract; contracts without open items are absent. */
+async function loadOpenItems(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<Map<string, ScheduledItem[]>> {
+  const contractIds = contracts.map(({ id }) => id);
+  const charges = groupBy(await loadScheduledCharges(db, contractIds), ({ contractId }) => contractId);
+  const commits = groupBy(
+    await loadCommits(db, { contractIds, includeArchived: false }),
+    ({ contractId }) => contractId ?? '',
+  );
+  const items = new Map(
+    contractIds.map((id) => [
+      id,
+      scheduledItems({ scheduledCharges: charges.get(id) ?? [], commits: commits.get(id) ?? [] }),
+    ]),
+  );
+  const all = [...items.values()].flat();
+  const invoiced = await loadInvoicedItems(
+    db,
+    all.map(({ id }) => id),
+  );
+  const open = [...items].map(([id, own]) => [id, own.filter((item) => !invoiced.has(item.id))] as const);
+  return new Map(open.filter(([, own]) => own.length > 0));
+}
+
+/** A date and currency that has an issued invoice already gets a further one, with the next number. */
+async function issuedCounts(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<(contractId: string, group: ScheduledGroup) => number> {
+  const counts = await countScheduledInvoices(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  const keyOf = (contractId: string, at: Instant, creditTypeId: string) =>
+    `${contractId} ${at} ${creditTypeId}`;
+  const byKey = new Map(counts.map((one) => [keyOf(one.contractId, one.at, one.creditTypeId), one.count]));
+  return (contractId, { at, creditTypeId }) => byKey.get(keyOf(contractId, at, creditTypeId)) ?? 0;
+}
+
+/** Derived, so that a draft has the id that its issued invoice will have. */
+function scheduledInvoiceId(
+  contractId: string,
+  { at, creditTypeId, gatedCommitId }: ScheduledGroup,
+  number: number,
+): string {
+  const parts = [contractId, formatInstant(at), creditTypeId, gatedCommitId ?? '', String(number)];
+  return derivedId('scheduled-invoice', ...parts);
+}
+
+/**
+ * The end of the billing period whose usage invoice an item joins; null if it has an invoice of its own. Only a usage
+ * invoice that is not issued, in the currency of the item, can be joined.
+ */
+async function periodsToJoin(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<(contract: Contract, item: ScheduledItem) => Instant | null> {
+  const joining = contracts.filter(
+    (contract) => contract.scheduledChargesOnUsageInvoices && billsUsage(contract),
+  );
+  const cards = await loadRateCards(
+    db,
+    joining.flatMap(({ rateCardId }) => rateCardId ?? []),
+  );
+  const issuedUntil = await lastIssuedPeriodEnds(
+    db,
+    joining.map(({ id }) => id),
+  );
+  const firstOpen = new Map(
+    joining.map((contract) => [contract.id, nextUnissuedPeriod(contract, issuedUntil.get(contract.id))]),
+  );
+  return (contract, { at, creditTypeId, gatedCommitId }) => {
+    if (gatedCommitId !== null) return null;
+    const first = firstOpen.get(contract.id);
+    const currency = cards.get(contract.rateCardId ?? '')?.fiatCreditTypeId;
+    if (first === undefined || first === null || currency !== creditTypeId) return null;
+    const period = periodEndingOnDayOf(periodTerms(contract), at);
+    return period !== null && period.end >= first.end ? period.end : null;
+  };
+}

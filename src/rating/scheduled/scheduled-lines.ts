@@ -1,0 +1,27 @@
+/** Lines of scheduled charges and commit purchases. Never prorated, and never paid from balances. */
+import type { Product } from '../../core/catalogue.ts';
+import type { ScheduledInvoiceLine } from '../../core/invoice.ts';
+import { versionAt } from '../usage/product-spans.ts';
+import type { ScheduledItem } from './scheduled-items.ts';
+
+/** `product` is that of the item, with its name of the date. The tags are those of the date too; invoices show the present ones. */
+export function scheduledLine(
+  { id, source, at, name, quantity, unitPrice, total, creditTypeId }: ScheduledItem,
+  product: Product,
+): ScheduledInvoiceLine {
+  const version = versionAt(product, at);
+  return {
+    type: source.kind === 'commit' ? 'commit_purchase' : 'scheduled',
+    name: name ?? version.name,
+    productId: product.id,
+    productType: product.type,
+    productTags: version.tags,
+    creditTypeId,
+    interval: { start: at, end: at },
+    quantity,
+    unitPrice,
+    total,
+    scheduleItemId: id,
+    sourceId: source.id,
+  };
+}

@@ -1,0 +1,67 @@
+/** Which items of schedules are on an issued invoice. The primary key keeps an item off a second one. */
+import { and, count, eq, inArray } from 'drizzle-orm';
+import type { Invoice } from '../core/invoice.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import type { IssuedInvoice } from './invoices.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { invoicedItems, invoices } from './schema/invoices.ts';
+
+/** Marks the items on the invoices as invoiced. Violates the primary key if one is on another invoice already. */
+export async function insertInvoicedItems(
+  tx: Transaction,
+  issued: readonly Pick<Invoice, 'id' | 'lines'>[],
+): Promise<void> {
+  const items = issued.flatMap(({ id, lines }) =>
+    lines.flatMap((line) =>
+      'scheduleItemId' in line ? [{ itemId: line.scheduleItemId, invoiceId: id }] : [],
+    ),
+  );
+  for (const chunk of rowsPerInsert(items)) await tx.insert(invoicedItems).values(chunk);
+}
+
+/** The invoice that an item is on. */
+export interface InvoicedItem {
+  readonly invoiceId: string;
+  readonly status: IssuedInvoice['status'];
+}
+
+/** By item; items that are not invoiced are absent. */
+export async function loadInvoicedItems(
+  db: Database | Transaction,
+  itemIds: readonly string[],
+): Promise<Map<string, InvoicedItem>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await db
+    .select({ itemId: invoicedItems.itemId, invoiceId: invoicedItems.invoiceId, status: invoices.status })
+    .from(invoicedItems)
+    .innerJoin(invoices, eq(invoices.id, invoicedItems.invoiceId))
+    .where(inArray(invoicedItems.itemId, [...itemIds]));
+  return new Map(rows.map(({ itemId, ...invoice }) => [itemId, invoice]));
+}
+
+export interface ScheduledInvoiceCount {
+  readonly contractId: string;
+  /** The date of the invoices. */
+  readonly at: Instant;
+  readonly creditTypeId: string;
+  readonly count: number;
+}
+
+/** How many SCHEDULED invoices the contracts have, of each date and currency; voided ones count. */
+export async function countScheduledInvoices(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<ScheduledInvoiceCount[]> {
+  if (contractIds.length === 0) return [];
+  return db
+    .select({
+      contractId: invoices.contractId,
+      at: invoices.periodStart,
+      creditTypeId: invoices.creditTypeId,
+      count: count(),
+    })
+    .from(invoices)
+    .where(and(inArray(invoices.contractId, [...contractIds]), eq(invoices.type, 'SCHEDULED')))
+    .groupBy(invoices.contractId, invoices.periodStart, invoices.creditTypeId);
+}
