@@ -7,6 +7,8 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
+import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
+import type { Seller } from './core/seller.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,6 +38,22 @@ const instant = z.string().transform((text, context): Instant => {
   context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z' });
   return z.NEVER;
 });
+
+/** One line of an invoice. */
+const sellerText = z
+  .string()
+  .trim()
+  .max(200, 'must have at most 200 characters')
+  .regex(/^[^\p{Cc}]*$/u, 'must be one line without control characters');
+
+const TEXT_LINES_MAX = 20;
+
+/** Lines separated by a line break, or by a backslash and an n, as environment files write it. */
+const sellerLines = z
+  .string()
+  .default('')
+  .transform((text) => (text.trim() === '' ? [] : text.trim().split(/\r?\n|\\n/)))
+  .pipe(z.array(sellerText).max(TEXT_LINES_MAX, `must have at most ${TEXT_LINES_MAX} lines`));
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -87,6 +105,27 @@ const environment = z
     INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
+    INVOICE_NUMBER_PATTERN: z
+      .string()
+      .superRefine((pattern, context) => {
+        const problem = numberPatternProblem(pattern);
+        if (problem !== null) context.addIssue(problem);
+      })
+      .default(DEFAULT_NUMBER_PATTERN)
+      .describe('How invoices are numbered, with {year} and {number}; {number:6} pads it to six digits.'),
+    SELLER_NAME: sellerText.optional().describe('Who issues the invoices, on their PDFs.'),
+    SELLER_ADDRESS: sellerLines.describe('Postal address of the seller; lines are separated by \\n.'),
+    SELLER_TAX_ID: sellerText.optional().describe('Tax number of the seller, such as a VAT id.'),
+    SELLER_EMAIL: sellerText.optional().describe('Whom to ask about an invoice.'),
+    INVOICE_NOTE: sellerLines.describe(
+      'Text below the total of a PDF, such as payment details; lines are separated by \\n.',
+    ),
+    INVOICE_FONT: z
+      .string()
+      .optional()
+      .describe(
+        'TrueType or OpenType file for characters that the font of PDFs, DejaVu Sans, does not have.',
+      ),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -120,6 +159,10 @@ export interface Config {
   readonly gracePeriodHours: number;
   readonly invoiceLinesMax: number;
   readonly ingestWindowDays: number;
+  readonly invoiceNumberPattern: string;
+  readonly seller: Seller;
+  /** Absolute. */
+  readonly invoiceFont: string | undefined;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -150,6 +193,15 @@ export function loadConfig(env: Environment): Config {
     gracePeriodHours: values.GRACE_PERIOD_HOURS,
     invoiceLinesMax: values.INVOICE_LINES_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
+    invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,
+    seller: {
+      name: values.SELLER_NAME ?? null,
+      address: values.SELLER_ADDRESS,
+      taxId: values.SELLER_TAX_ID ?? null,
+      email: values.SELLER_EMAIL ?? null,
+      note: values.INVOICE_NOTE,
+    },
+    invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

@@ -4,6 +4,7 @@
  */
 
 import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
+import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import {
   ingestMeasures,
   invoiceMeasures,
@@ -15,10 +16,13 @@ import {
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import type { Readiness } from '../api/routes/service/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
+import { NO_SELLER } from '../core/seller.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
+import { numberingJobKind } from '../jobs/number-invoices.ts';
 import { createServiceClock } from '../jobs/service-clock.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
@@ -35,7 +39,17 @@ import { applicationRoutes } from './routes.ts';
 
 export interface ApplicationParts {
   readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
-    Partial<Pick<Config, 'clickhouseUrl' | 'clickhouseCluster' | 'invoiceLinesMax'>>;
+    Partial<
+      Pick<
+        Config,
+        | 'clickhouseUrl'
+        | 'clickhouseCluster'
+        | 'invoiceLinesMax'
+        | 'invoiceNumberPattern'
+        | 'seller'
+        | 'invoiceFont'
+      >
+    >;
   readonly log: Logger;
   readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
@@ -76,6 +90,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   };
   const clickhouse = guardParts(stores.clickhouse, parts);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
+  const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
   const alarms = createInvoiceAlarms(log);
   const invoicing = {
     clickhouse,
@@ -93,10 +108,15 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     db: stores.db,
     clock,
     log,
-    kinds: [scheduledInvoicesJobKind({ clock }), finalizationJobKind(finalization)],
+    kinds: [
+      scheduledInvoicesJobKind({ clock }),
+      finalizationJobKind(finalization),
+      numberingJobKind({ numberPattern }),
+    ],
     ping: stores.ping,
     isPaused: () => parts.problem() !== null,
   });
+  const invoicePdf = await invoicePdfWith(config.invoiceFont);
   const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
     clickhouse: inLane(clickhouse, 'ingest'),
@@ -122,7 +142,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     log,
     authenticate: createAuthenticator({ db: stores.db, clock }),
     routes: [
-      ...applicationRoutes({ ...invoicing, db: stores.db, windowDays, repeats }),
+      ...applicationRoutes({
+        ...invoicing,
+        db: stores.db,
+        windowDays,
+        repeats,
+        seller: config.seller ?? NO_SELLER,
+        invoicePdf,
+      }),
       ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
     ],
     ingest: async (body) => {
@@ -156,6 +183,16 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       await closeMetricReader();
     },
   };
+}
+
+/** A font of the operator is read at once, so that a wrong path refuses the start. */
+async function invoicePdfWith(fontFile: string | undefined): Promise<InvoicePdf> {
+  const invoicePdf = createInvoicePdf(fontFile);
+  if (fontFile === undefined) return invoicePdf;
+  await invoicePdf.loadFonts().catch((error: unknown) => {
+    throw new ConfigError(`INVOICE_FONT ${fontFile} cannot be read as a font`, { cause: error });
+  });
+  return invoicePdf;
 }
 
 /** While nothing is missing, the index is built before anything is served. */

@@ -1,4 +1,5 @@
 /** The routes of the API, except ingest, the sandbox clock and those of the service itself. */
+import type { InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
@@ -10,6 +11,7 @@ import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
+import { invoicePdfRoute } from '../api/routes/invoices/pdf-route.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
@@ -18,6 +20,7 @@ import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Seller } from '../core/seller.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
 import type { Database } from '../store/database.ts';
@@ -33,6 +36,9 @@ export interface RouteDeps {
   /** How far back events are accepted. */
   readonly windowDays: number;
   readonly repeats: RepeatLog;
+  /** As printed on PDFs. */
+  readonly seller: Seller;
+  readonly invoicePdf: InvoicePdf;
 }
 
 export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
@@ -52,6 +58,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...contractEditRoutes(deps),
     ...contractRateScheduleRoutes(deps),
     ...invoiceRoutes(deps),
+    invoicePdfRoute(deps),
     ...customFieldRoutes(deps),
   ];
 }

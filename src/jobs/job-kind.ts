@@ -23,3 +23,13 @@ interface PreparedJobs {
    */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
 }
+
+/** A kind whose work needs nothing from outside its transaction, and takes milliseconds. */
+export function shortJobKind({
+  run,
+  ...kind
+}: Pick<JobKind, 'kind' | 'batchMax'> & {
+  run(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+}): JobKind {
+  return { ...kind, prepare: async () => ({ stillValid: async (_tx, jobs) => jobs, write: run }) };
+}

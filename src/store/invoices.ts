@@ -5,6 +5,7 @@ import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceLines, loadInvoiceLines } from './invoice-lines.ts';
+import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoices } from './schema/invoices.ts';
@@ -30,10 +31,14 @@ interface NewInvoice extends IssuedInvoice {
   readonly countedUpTo: string | null;
 }
 
-/** Stores invoices with their lines. A second invoice of one contract and period violates `invoices_contract_period_once`. */
+/**
+ * Stores invoices with their lines, and queues the job that numbers them. A second invoice of one contract and period
+ * violates `invoices_contract_period_once`.
+ */
 export async function insertInvoices(tx: Transaction, issued: readonly NewInvoice[]): Promise<void> {
   for (const chunk of rowsPerInsert(issued.map(toRow))) await tx.insert(invoices).values(chunk);
   await insertInvoiceLines(tx, issued);
+  await queueNumbering(tx, issued);
 }
 
 export interface InvoiceFilter {

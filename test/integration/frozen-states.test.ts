@@ -6,16 +6,19 @@ import { type Application, createApplication } from '../../src/app/application.t
 import { migrateStores } from '../../src/app/migrate-stores.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { createDatabase, type DatabasePool } from '../../src/store/database.ts';
+import { createDatabase, type Database, type DatabasePool } from '../../src/store/database.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { asDecided, comparable } from '../support/decided-changes.ts';
 import { undoChanges } from '../support/frozen-changes.ts';
 import { type FrozenFacts, frozenStates, readFrozenAnswers } from '../support/frozen-state.ts';
+import { numberedInvoices } from '../support/issued-invoices.ts';
 import { loadFrozenState } from '../support/load-frozen-state.ts';
 import { createEmptyClickHouse, createEmptyDatabase } from '../support/stores.ts';
 
 interface Running {
   readonly api: ApiClient;
+  readonly db: Database;
+  readonly now: string;
   close(): Promise<void>;
 }
 
@@ -30,6 +33,8 @@ async function upgrade(name: string): Promise<Running> {
     application.fetch(new Request(`http://frozen.invalid${path}`, init));
   return {
     api: createApiClient({ hono: { request }, routes: application.routes }, facts.token),
+    db: pool.db,
+    now: facts.now,
     async close() {
       await application.close();
       await clickhouse.close();
@@ -119,4 +124,16 @@ describe.each(await frozenStates())('the frozen state %s', (name) => {
     }
     expect(found).toEqual([]);
   }, 120_000);
+
+  test('has numbers on all issued invoices, in the order of issue date and id', async () => {
+    await running.api.post('/v1/sandbox/clock', { now: running.now });
+    const issued = await numberedInvoices(running.db);
+    expect(issued.length).toBeGreaterThan(0);
+    for (const year of new Set(issued.map(({ issuedAt }) => new Date(issuedAt).getUTCFullYear()))) {
+      const own = issued.filter((one) => one.year === year);
+      expect(own.length).toBeGreaterThan(0);
+      expect(own.map(({ position }) => position)).toEqual(own.map((_, index) => index + 1));
+    }
+    expect(issued.filter(({ number }) => number === null)).toEqual([]);
+  });
 });

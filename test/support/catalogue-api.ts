@@ -4,8 +4,10 @@
  */
 import { pino } from 'pino';
 import { createAuthenticator, ensureFirstToken } from '../../src/access/tokens.ts';
+import { createInvoicePdf } from '../../src/api/documents/invoice-pdf.ts';
 import { createApp } from '../../src/app/http-app.ts';
 import { applicationRoutes } from '../../src/app/routes.ts';
+import { NO_SELLER } from '../../src/core/seller.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse } from '../../src/metering/client/clickhouse-remote.ts';
@@ -49,7 +51,14 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       await tokenIsKnown;
       return authenticate(text);
     },
-    routes: applicationRoutes({ ...stores, gracePeriodHours: 24, windowDays: WINDOW_DAYS, repeats }),
+    routes: applicationRoutes({
+      ...stores,
+      gracePeriodHours: 24,
+      windowDays: WINDOW_DAYS,
+      repeats,
+      seller: NO_SELLER,
+      invoicePdf: createInvoicePdf(undefined),
+    }),
     ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,
     readiness: async () => ({ ready: true, checks: {} }),
     measures: () => [],

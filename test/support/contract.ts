@@ -3,10 +3,12 @@
  * an `Error` that describes the difference.
  */
 import { z } from 'zod';
+import { CSV_TYPE } from '../../src/api/http/csv.ts';
 import { errorBody } from '../../src/api/http/errors.ts';
 import { JsonNumber, parseJson } from '../../src/api/http/json.ts';
 import { errorStatusesOf } from '../../src/api/http/openapi.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
+import { parseCsv } from './csv.ts';
 
 export interface RawAnswer {
   readonly status: number;
@@ -31,6 +33,11 @@ export function checkAnswer(
   if (definition === undefined && answer.status !== 404 && answer.status !== 405) fail('no such route');
   if (schema === undefined) return fail(`status ${answer.status} is not declared`);
   if (schema === 'empty') return answer.text === '' ? undefined : fail('a body where none is declared');
+  const csv = answer.status === 200 && isCsv(answer.headers) ? definition?.csv : undefined;
+  if (csv !== undefined) {
+    const problem = csvProblem(csv.columns, answer.text);
+    return problem === null ? answer.text : fail(problem);
+  }
   const mediaType =
     answer.status === 200 ? (definition?.mediaType ?? 'application/json') : 'application/json';
   if (answer.headers.get('content-type') !== mediaType) fail(`content type is not ${mediaType}`);
@@ -40,6 +47,19 @@ export function checkAnswer(
   const undeclared = undeclaredMembers(body, parsed.data, '');
   if (undeclared.length > 0) fail(`members that the schema does not name: ${undeclared.join(', ')}`);
   return body;
+}
+
+function isCsv(headers: Headers): boolean {
+  return headers.get('content-type') === CSV_TYPE;
+}
+
+/** What is wrong with an answer as CSV. */
+function csvProblem(columns: readonly { readonly name: string }[], text: string): string | null {
+  const [header = [], ...rows] = parseCsv(text);
+  const names = columns.map(({ name }) => name);
+  if (JSON.stringify(header) !== JSON.stringify(names)) return `the header is ${header.join()}`;
+  const uneven = rows.find((row) => row.length !== names.length);
+  return uneven === undefined ? null : `a row has ${uneven.length} cells: ${uneven.join()}`;
 }
 
 function schemaFor(definition: RouteDefinition, status: number): z.ZodType | 'empty' | undefined {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
 import { type Application, createApplication } from '../../src/app/application.ts';
+import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database, PostgresConnection } from '../../src/store/database.ts';
@@ -17,6 +18,7 @@ export interface TestServiceOptions {
   readonly sandboxNow?: string | null;
   readonly gracePeriodHours?: number;
   readonly invoiceLinesMax?: number;
+  readonly seller?: Seller;
 }
 
 export interface TestService {
@@ -46,6 +48,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
       ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
+      seller: options.seller ?? NO_SELLER,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
     log: pino({ level: 'warn' }),

@@ -48,7 +48,6 @@ export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
     'POST /v1/customers/updateNamedSchedule',
     'POST /v1/customers/{customer_id}/addCharge',
     'GET /v1/customers/{customer_id}/costs',
-    'GET /v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
     'POST /v1/customers/{customer_id}/previewEvents',
     'POST /v1/invoices/regenerate',
     'POST /v1/invoices/void',

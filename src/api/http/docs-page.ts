@@ -143,10 +143,16 @@ function responseHtml(
   if (status !== '200') return `<p>${head} ${schemaHtml(content.schema)}</p>`;
   if (mediaType !== 'application/json') return `<p>${head} <code>${escapeHtml(mediaType)}</code></p>`;
   const example = JSON.stringify(exampleOf(content.schema, document.components.schemas), null, 2);
-  return `<div><p>${head}</p>${schemaHtml(content.schema)}<details><summary>Example answer</summary><pre>${escapeHtml(example)}</pre></details></div>`;
+  return `<div><p>${head}</p>${schemaHtml(content.schema)}<details><summary>Example answer</summary><pre>${escapeHtml(example)}</pre></details>${csvHtml(response.content)}</div>`;
 }
 
 function componentSection(name: string, schema: JsonSchema): string {
   const id = `schema-${escapeHtml(name)}`;
   return `<article id="${id}"><h2><a href="#${id}">${escapeHtml(name)}</a></h2>${schemaHtml(schema)}</article>`;
+}
+
+function csvHtml(content: Operation['responses'][string]['content']): string {
+  const columns = content?.['text/csv']?.schema.description;
+  if (columns === undefined) return '';
+  return `<details><summary>As CSV</summary><pre>${escapeHtml(columns)}</pre></details>`;
 }

@@ -15,8 +15,8 @@ import type { RequestContext, RouteFacts } from './route.ts';
 export interface Answer {
   /** Default: 200. */
   readonly status?: number;
-  /** The text to send; null for an answer without a body. */
-  readonly body: string | null;
+  /** The text or bytes to send, or their pieces, which are made as they are sent; null for an answer without a body. */
+  readonly body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string> | null;
   readonly mediaType: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -61,22 +61,49 @@ async function respond(
   work: (request: RequestContext) => Promise<Answer>,
 ): Promise<Response> {
   const always = { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' };
+  const facts = { requestId, method: context.req.method, route: to.path };
   try {
     const answer = await work({ requestId, userAgent: headerOf(context, 'user-agent') ?? null });
     const headers = answer.body === null ? { 'content-length': '0' } : { 'content-type': answer.mediaType };
-    return new Response(answer.body, {
-      status: answer.status ?? 200,
-      headers: { ...always, ...headers, ...answer.headers },
-    });
+    return new Response(
+      bodyOf(answer.body, (err) => deps.log.error({ ...facts, err }, BROKEN_OFF)),
+      {
+        status: answer.status ?? 200,
+        headers: { ...always, ...headers, ...answer.headers },
+      },
+    );
   } catch (error) {
     const answer = errorAnswer(error, requestId, to.wireWords);
-    if (answer.logged !== 'no') {
-      const facts = { requestId, method: context.req.method, route: to.path, err: error };
-      if (answer.logged === 'bug') deps.log.error(facts, 'request failed');
-      else deps.log.warn(facts, 'request failed: a store is not available');
+    if (answer.logged === 'bug') deps.log.error({ ...facts, err: error }, 'request failed');
+    else if (answer.logged === 'store') {
+      deps.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
     }
     const headers = { ...always, 'content-type': JSON_TYPE, ...answer.headers };
     return new Response(stringifyJson(answer.body), { status: answer.status, headers });
+  }
+}
+
+type ResponseBody = ConstructorParameters<typeof Response>[0];
+
+const BROKEN_OFF = 'an answer was broken off after its beginning had been sent';
+
+/**
+ * A streamed answer is made as fast as the client takes it. If it fails, the connection is closed without the end of
+ * the body, which every client reports as an error.
+ */
+function bodyOf(body: Answer['body'], onFailure: (error: unknown) => void): ResponseBody {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
+  return ReadableStream.from(encoded(body, onFailure));
+}
+
+async function* encoded(texts: AsyncIterable<string>, onFailure: (error: unknown) => void) {
+  const utf8 = new TextEncoder();
+  try {
+    for await (const text of texts) yield utf8.encode(text);
+  } catch (error) {
+    onFailure(error);
+    // The HTTP server prints what it gets: the log already has the error, without the values of statements.
+    throw new Error(BROKEN_OFF);
   }
 }
 

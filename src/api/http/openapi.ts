@@ -79,11 +79,13 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
 }
 
 function operationOf(definition: RouteDefinition, components: Components): Operation {
-  const { operationId, summary, description, tags, scope, body } = definition;
+  const { operationId, summary, description, tags, scope, body, csv } = definition;
   return {
     operationId,
     summary,
-    description: [description, tokenNeeded(scope)].filter((part) => part !== undefined).join('\n\n'),
+    description: [description, csv === undefined ? undefined : CSV_OFFERED, tokenNeeded(scope)]
+      .filter((part) => part !== undefined)
+      .join('\n\n'),
     tags,
     security: scope === 'public' ? [] : [{ token: [] }],
     parameters: [
@@ -98,6 +100,8 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
     responses: responsesOf(definition, components),
   };
 }
+
+const CSV_OFFERED = 'With `Accept: text/csv` the answer is a CSV file of all rows, without paging.';
 
 function tokenNeeded(scope: RouteScope): string | undefined {
   if (scope === 'public') return undefined;
@@ -154,7 +158,10 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
   const answer =
     response === 'empty'
       ? { description: 'Done; the answer has no body.' }
-      : { description: 'Done.', content: { [mediaType]: { schema: components.add(response) } } };
+      : {
+          description: 'Done.',
+          content: { [mediaType]: { schema: components.add(response) }, ...csvContent(definition) },
+        };
   const errorSchema = components.add(definition.errorBody ?? errorBody);
   const errors = errorStatusesOf(definition).map(
     (status): [string, { description: string; content: Content }] => [
@@ -166,6 +173,14 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
     ],
   );
   return { 200: answer, ...Object.fromEntries(errors) };
+}
+
+/** The CSV form of an answer, with the meaning of every column. */
+function csvContent({ csv }: RouteDefinition): Content {
+  if (csv === undefined) return {};
+  const columns = csv.columns.map(({ name, description }) => `- \`${name}\`: ${description}`);
+  const description = `All rows, with a header. The columns:\n${columns.join('\n')}`;
+  return { 'text/csv': { schema: { type: 'string', description } } };
 }
 
 /** Collects component schemas while schemas are written. */

@@ -9,10 +9,13 @@ import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { authorize } from './auth.ts';
+import { CSV_TYPE, wantsCsv } from './csv.ts';
 import type { Answer, Exchange } from './exchange.ts';
+import { FileAnswer } from './file-answer.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
+import { startedStream } from './started-stream.ts';
 
 export interface RegisterDeps {
   readonly exchange: Exchange;
@@ -85,18 +88,28 @@ async function answerTo(
   const body = definition.body === undefined ? undefined : await readBody(context, deps.bodies);
   try {
     const sent = body === undefined ? undefined : contentOf(definition, body.bytes);
-    return answerWith(
-      definition,
-      await definition.run({ http: context, body: sent, actor, context: request }),
-    );
+    const input = { http: context, body: sent, actor, context: request };
+    if (definition.csv !== undefined && wantsCsv(context)) {
+      return csvAnswer(await startedStream(definition.csv.run(input)));
+    }
+    return answerWith(definition, await definition.run(input));
   } finally {
     body?.release();
   }
 }
 
+function csvAnswer(body: Answer['body']): Answer {
+  return { body, mediaType: CSV_TYPE, headers: VARIES };
+}
+
+/** Caches have to keep the JSON and the CSV of a path apart. */
+const VARIES = { vary: 'accept' };
+
 function answerWith(definition: RouteDefinition, result: unknown): Answer {
-  const { mediaType = 'application/json', headers } = definition;
+  const { mediaType = 'application/json' } = definition;
+  const headers = definition.csv === undefined ? definition.headers : { ...VARIES, ...definition.headers };
   if (definition.response === 'empty') return { body: null, mediaType };
+  if (result instanceof FileAnswer) return { body: result.bytes, mediaType, headers: result.headers };
   return {
     body: typeof result === 'string' && definition.mediaType ? result : stringifyJson(result),
     mediaType,

@@ -8,6 +8,8 @@ import type { Context } from 'hono';
 import type { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
 import type { WireWords } from '../wire/names.ts';
+import { type CsvTable, csvText, refusePaging } from './csv.ts';
+import { csvReads, onPage } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
 import { checkInput } from './problems.ts';
 
@@ -25,6 +27,14 @@ export interface RequestContext {
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 type Answer<Response> = Response extends z.ZodType ? z.input<Response> : unknown;
+
+/** An item of `data`, which is a list or a single one. */
+type ItemOf<Response> =
+  Answer<Response> extends { data: infer Data }
+    ? Data extends readonly (infer Item)[]
+      ? Item
+      : Data
+    : never;
 
 export interface HandlerInput<Params, Query, Body> {
   readonly params: Parsed<Params>;
@@ -64,6 +74,14 @@ export interface RouteDefinition extends RouteFacts {
   /** The schema of the 200 answer, or `empty` for an answer without a body. */
   readonly response: z.ZodType | 'empty';
   run(input: UncheckedInput): Promise<unknown>;
+  /** Set for routes that also answer as CSV. */
+  readonly csv?: CsvForm;
+}
+
+/** The CSV form of a route. */
+interface CsvForm extends Pick<CsvTable<unknown>, 'columns'> {
+  /** The whole list as CSV, read page by page while it is taken. Refusals come before the first piece. */
+  run(input: UncheckedInput): AsyncGenerator<string, void, undefined>;
 }
 
 interface UncheckedInput {
@@ -90,29 +108,45 @@ export function route<
     readonly query?: Query;
     readonly body?: Body;
     readonly response: Response;
+    /** Makes the route answer `Accept: text/csv` with the rows of all items of `data`. */
+    readonly csv?: CsvTable<ItemOf<Response>>;
     handler(input: HandlerInput<Params, Query, Body>): Promise<Answer<Response>>;
   },
 ): RouteDefinition {
-  const { handler, params, query, body, response, ...facts } = definition;
+  const { handler, params, query, body, response, csv, ...facts } = definition;
   const readPath = params === undefined ? nothing : pathReader(params);
   const readQuery = query === undefined ? nothing : queryReader(query);
   const readBody = (sent: unknown) => (body === undefined ? undefined : checkInput(body, 'body', sent));
+  const read = async (input: UncheckedInput): Promise<HandlerInput<Params, Query, Body>> => ({
+    params: parsedBy<Params>(await readPath(input.http)),
+    query: parsedBy<Query>(await readQuery(input.http)),
+    body: parsedBy<Body>(readBody(input.body)),
+    actor: input.actor,
+    context: input.context,
+  });
   return {
     ...facts,
     params,
     query,
     body,
     response,
-    async run(input) {
-      return handler({
-        params: parsedBy<Params>(await readPath(input.http)),
-        query: parsedBy<Query>(await readQuery(input.http)),
-        body: parsedBy<Body>(readBody(input.body)),
-        actor: input.actor,
-        context: input.context,
-      });
-    },
+    run: async (input) => handler(await read(input)),
+    ...(csv === undefined ? {} : { csv: { columns: csv.columns, run: (input) => runCsv(csv, input) } }),
   };
+
+  async function* runCsv(table: CsvTable<unknown>, unchecked: UncheckedInput) {
+    refusePaging(unchecked.http.req.query());
+    refusePaging(unchecked.body);
+    const input = await read(unchecked);
+    const reads = csvReads(table, (page) =>
+      handler({
+        ...input,
+        query: parsedBy<Query>(onPage(query, input.query, page)),
+        body: parsedBy<Body>(onPage(body, input.body, page)),
+      }),
+    );
+    yield* csvText(table.columns, reads);
+  }
 }
 
 async function nothing(): Promise<undefined> {}

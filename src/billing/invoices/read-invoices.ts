@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import { assert, notFound } from '../../core/errors.ts';
-import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import type { Invoice, InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
 import { cutPage, type Page } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
@@ -136,29 +136,59 @@ export async function getInvoice(
   customerId: string,
   invoiceId: string,
 ): Promise<InvoiceWithUnbilledUsage> {
-  // One snapshot: an invoice that is being finalized is either a draft or issued.
-  const { issued, scheduled, drafts } = await inSnapshot(deps.db, async (db) => {
+  const found = await findOne(deps, customerId, invoiceId);
+  if (found.issued !== null) return issuedWithUnbilledUsage(deps, found.issued);
+  return { ...(await draftOf(deps, found, invoiceId)), lateUsage: undefined };
+}
+
+/** The same invoice without its late usage, for which the events would have to be read. */
+export async function getBilledInvoice(
+  deps: InvoiceDeps,
+  customerId: string,
+  invoiceId: string,
+): Promise<Invoice> {
+  const found = await findOne(deps, customerId, invoiceId);
+  return found.issued ?? (await draftOf(deps, found, invoiceId));
+}
+
+interface FoundInvoice {
+  readonly issued: IssuedInvoice | null;
+  /** The draft of a SCHEDULED invoice. */
+  readonly scheduled: InvoiceWithWarnings | undefined;
+  readonly drafts: PlannedInvoices;
+}
+
+/** One snapshot: an invoice that is being finalized is either a draft or issued. */
+async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string): Promise<FoundInvoice> {
+  return inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
     const open = found === null ? await draftPlaces({ ...deps, db }, { customerId }) : [];
     const own = open.filter(({ id }) => id === invoiceId);
+    const [scheduled] = await scheduledOf(
+      { ...deps, db },
+      own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
+    );
     return {
       issued: found,
-      scheduled: await scheduledOf(
-        { ...deps, db },
-        own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
-      ),
+      scheduled,
       drafts: await planInvoices(
         db,
         own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
       ),
     };
   });
-  if (issued !== null) return issuedWithUnbilledUsage(deps, issued);
-  if (scheduled[0] !== undefined) return { ...scheduled[0], lateUsage: undefined };
+}
+
+async function draftOf(
+  deps: InvoiceDeps,
+  { scheduled, drafts }: FoundInvoice,
+  invoiceId: string,
+): Promise<InvoiceWithWarnings> {
+  if (scheduled !== undefined) return scheduled;
   const [draft] = await computeUsageInvoices(deps, drafts, null);
   if (draft === undefined) throw notFound('invoice', invoiceId);
-  return { ...draftWithWarnings(draft), lateUsage: undefined };
+  return draftWithWarnings(draft);
 }
 
 /** A voided invoice bills nothing, and a scheduled one no usage, so they have no unbilled usage. */

@@ -1,5 +1,5 @@
 /** The dates and amounts of a recurring invoice schedule (docs/contracts.md, "Schedules"). Pure. */
-import { isFiat, USD_CENTS } from '../../core/credit-types.ts';
+import { minorUnitPlaces } from '../../core/currencies.ts';
 import { Decimal, divideTo20Places, ONE, roundDecimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { InvoiceItem, RecurringScheduleInput, ScheduleFrequency } from '../../core/terms/schedules.ts';
@@ -62,9 +62,4 @@ function sharesOf(
   const rounded = roundDecimal(share, 'ROUND_DOWN', minorUnitPlaces(creditTypeId));
   const last = unitPrice.minus(rounded.times(divisor.minus(ONE)));
   return [...all(rounded).slice(1), last];
-}
-
-/** Amounts in US dollars are in cents; other currencies are in major units with two decimal places. */
-function minorUnitPlaces(creditTypeId: string): number {
-  return creditTypeId === USD_CENTS.id || !isFiat(creditTypeId) ? 0 : 2;
 }

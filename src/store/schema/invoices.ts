@@ -70,6 +70,8 @@ export const invoices = pgTable(
         and (${table.cardTermsId} is null) = (${table.contractTermsId} is null)
         and (${table.cardTermsId} is null) = (${table.breakdownId} is null)`,
     ),
+    /** The order in which numbers are assigned. */
+    index('invoices_issued').on(table.issuedAt, table.id),
   ],
 );
 

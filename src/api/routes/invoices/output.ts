@@ -18,6 +18,7 @@ import type {
   UsageInvoiceLine,
 } from '../../../core/invoice.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
+import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import {
   groupValuesShape,
@@ -81,6 +82,14 @@ const invoiceShape = {
   subtotal: exactValue,
   total: exactValue,
   net_payment_terms_days: z.int().optional(),
+  invoice_number: z.string().optional().meta({
+    description: 'Assigned within seconds after the invoice is issued, and never changed. Absent until then.',
+  }),
+  due_at: timestamp.optional().meta({
+    type: 'string',
+    format: 'date-time',
+    description: '`issued_at` and `net_payment_terms_days`; absent without payment terms.',
+  }),
   external_invoice: z.null(),
   customer_custom_fields: customFields,
   contract_custom_fields: customFields,
@@ -88,7 +97,18 @@ const invoiceShape = {
   line_items: z.array(lineItemSchema),
 };
 
-export const invoiceSchema = z.object({ ...invoiceShape, ...unbilledUsageShape }).meta({ id: 'Invoice' });
+/** Windows of a breakdown are not paid one by one, so they have none. */
+const payableShape = {
+  payable_amount: exactValue.meta({
+    type: 'number',
+    description:
+      '`total` rounded once to the minor unit of the currency, half away from zero: whole cents in USD.',
+  }),
+};
+
+export const invoiceSchema = z
+  .object({ ...invoiceShape, ...payableShape, ...unbilledUsageShape })
+  .meta({ id: 'Invoice' });
 
 export const breakdownSchema = z
   .object({
@@ -99,7 +119,7 @@ export const breakdownSchema = z
   .meta({ id: 'BreakdownInvoice', description: 'An invoice cut to one window of time.' });
 
 type InvoiceWire = z.input<typeof invoiceSchema>;
-type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape>;
+type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape | keyof typeof payableShape>;
 type LineItemWire = z.input<typeof lineItemSchema>;
 
 /** Data that answers show besides the invoice itself. */
@@ -108,21 +128,25 @@ export interface InvoiceView {
   readonly skipZeroQuantityLines: boolean;
   /** By invoice, then by object; invoices without custom fields are absent. */
   readonly customFields: ReadonlyMap<string, CustomFieldsById>;
+  /** By invoice; drafts and invoices without a number yet are absent. */
+  readonly numbers: ReadonlyMap<string, string>;
 }
 
 export function invoiceToWire(
   invoice: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
   view: InvoiceView,
 ): InvoiceWire {
-  return { ...fieldsToWire(invoice, view), ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)) };
+  return {
+    ...fieldsToWire(invoice, view),
+    payable_amount: payableAmount(invoice),
+    ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)),
+  };
 }
 
 function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
-  const { skipZeroQuantityLines } = view;
+  const number = view.numbers.get(invoice.id);
+  const due = dueAt(invoice);
   const fields: CustomFieldsById = view.customFields.get(invoice.id) ?? new Map();
-  const lines = skipZeroQuantityLines
-    ? invoice.lines.filter(({ quantity }) => !quantity.eq(ZERO))
-    : invoice.lines;
   return {
     id: invoice.id,
     customer_id: invoice.customerId,
@@ -135,12 +159,19 @@ function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
     subtotal: invoice.total,
     total: invoice.total,
     ...(invoice.netPaymentTermsDays === null ? {} : { net_payment_terms_days: invoice.netPaymentTermsDays }),
+    ...(number === undefined ? {} : { invoice_number: number }),
+    ...(due === null ? {} : { due_at: formatInstant(due) }),
     external_invoice: null,
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),
     custom_fields: customFieldsOf(fields, invoice.id),
-    line_items: lines.map((line) => lineToWire(line, fields, view)),
+    line_items: shownLines(invoice, view).map((line) => lineToWire(line, fields, view)),
   };
+}
+
+/** The lines that the view shows. */
+function shownLines({ lines }: Pick<Invoice, 'lines'>, view: InvoiceView): readonly InvoiceLine[] {
+  return view.skipZeroQuantityLines ? lines.filter(({ quantity }) => !quantity.eq(ZERO)) : lines;
 }
 
 export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input<typeof breakdownSchema> {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
 import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields.ts';
+import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps, listInvoices } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
@@ -9,6 +10,7 @@ import type { Invoice } from '../../../core/invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { breakdownsCsv, invoicesCsv } from './csv.ts';
 import {
   breakdownSchema,
   breakdownToWire,
@@ -64,6 +66,7 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
     params: z.object({ customer_id: uuid }),
     query: listQuery,
     response: pageOf(invoiceSchema),
+    csv: invoicesCsv,
     errors: [400, 404],
     handler: async ({ params, query }) => {
       const { type } = query;
@@ -97,6 +100,7 @@ function getRoute(deps: InvoiceDeps): RouteDefinition {
     params: z.object({ customer_id: uuid, invoice_id: uuid }),
     query: z.object({ skip_zero_qty_line_items: queryBoolean.optional() }),
     response: z.object({ data: invoiceSchema }),
+    csv: invoicesCsv,
     errors: [400, 404],
     handler: async ({ params, query }) => {
       const invoice = await getInvoice(deps, params.customer_id, params.invoice_id);
@@ -120,6 +124,7 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
     params: z.object({ customer_id: uuid }),
     query: breakdownQuery,
     response: pageOf(breakdownSchema),
+    csv: breakdownsCsv,
     errors: [400, 404],
     handler: async ({ params, query }) => {
       if (query.starting_on >= query.ending_before)
@@ -151,6 +156,7 @@ async function viewOf(
   return {
     creditTypes: await pricingUnitsOf(deps, invoices),
     customFields: await customFieldsOfInvoices(deps, invoices),
+    numbers: await numbersOfInvoices(deps, invoices),
     skipZeroQuantityLines,
   };
 }

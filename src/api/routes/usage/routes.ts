@@ -14,6 +14,7 @@ import {
   usageGroups,
 } from '../../../billing/usage/usage-groups.ts';
 import { formatInstant } from '../../../core/time.ts';
+import { csvTable } from '../../http/csv.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { cursor, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
@@ -120,6 +121,29 @@ const batchRow = z
   })
   .meta({ id: 'UsageBatchRow' });
 
+/** A page of CSV; each is a query over the whole range. */
+const CSV_ROWS_PER_READ = 10_000;
+
+const groupsCsv = csvTable<z.input<typeof usageGroup>, z.input<typeof usageGroup>>(
+  [
+    { name: 'starting_on', description: 'Start of the window.', value: (row) => row.starting_on },
+    {
+      name: 'ending_before',
+      description: 'End of the window, exclusive.',
+      value: (row) => row.ending_before,
+    },
+    {
+      name: 'group',
+      description:
+        'JSON of the values by name, null for events without the property; empty without a group key.',
+      value: (row) => row.group,
+    },
+    { name: 'value', description: 'Exact; empty where no event matched.', value: (row) => row.value },
+  ],
+  (row) => [row],
+  { itemsPerRead: CSV_ROWS_PER_READ },
+);
+
 export function usageRoutes(deps: Deps): RouteDefinition[] {
   return [batchRoute(deps), groupsRoute(deps)];
 }
@@ -160,6 +184,7 @@ function groupsRoute(deps: Deps): RouteDefinition {
     query: groupsQuery,
     body: groupsBody,
     response: pageOf(usageGroup),
+    csv: groupsCsv,
     errors: [400, 404],
     async handler({ query, body }) {
       const page = await usageGroups(deps, {

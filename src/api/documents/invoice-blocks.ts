@@ -1,0 +1,197 @@
+/** The parts of a printed invoice, each with its height and a way to draw it. */
+import type { InvoiceContent, PrintedLine, Section } from './invoice-content.ts';
+import {
+  ASCENT,
+  BOLD,
+  type Drawn,
+  GREY,
+  LEFT,
+  LINE_HEIGHT,
+  type Pen,
+  RIGHT,
+  rule,
+  SMALL,
+  TEXT,
+} from './page-style.ts';
+import type { TextStyle, Typesetter } from './typesetter.ts';
+
+/** Right ends of the columns of numbers, and their widths. */
+const DESCRIPTION_WIDTH = 200;
+const QUANTITY = { right: 330, width: 75 };
+const UNIT_PRICE = { right: 435, width: 95 };
+const AMOUNT = { right: RIGHT, width: 105 };
+
+const TITLE: TextStyle = { size: 20, isBold: true };
+const MAIN: TextStyle = { size: 11, isBold: true };
+/** A group value may be long; the CSV has all of it. */
+const DETAIL_LINES_MAX = 12;
+
+/** Of a name, a line of an address or a fact. */
+const PARTY_LINES_MAX = 3;
+
+/** Title, seller, buyer and facts. */
+export function headBlock({ type }: Pen, content: InvoiceContent): Drawn {
+  const half = (RIGHT - LEFT) / 2;
+  const seller = content.seller.flatMap((line) => type.wrap(line, half - 20, TEXT, PARTY_LINES_MAX));
+  const buyer = content.buyer.flatMap((line) => type.wrap(line, half - 20, TEXT, PARTY_LINES_MAX));
+  const facts = content.facts.map(({ label, value }) => ({
+    label,
+    lines: type.wrap(value, RIGHT - LEFT - 95, TEXT, PARTY_LINES_MAX),
+  }));
+  const partiesTop = 40;
+  const partiesHeight = (Math.max(seller.length, buyer.length) + 1) * LINE_HEIGHT;
+  const factsTop = partiesTop + partiesHeight + 16;
+  const factsHeight = facts.reduce((sum, { lines }) => sum + lines.length * LINE_HEIGHT, 0);
+  return {
+    height: factsTop + factsHeight + 24,
+    draw(top) {
+      type.draw(content.title, { x: LEFT, baseline: top + 18 }, TITLE);
+      drawParty(type, 'From', seller, LEFT, top + partiesTop);
+      drawParty(type, 'Bill to', buyer, LEFT + half, top + partiesTop);
+      let baseline = top + factsTop + ASCENT;
+      for (const { label, lines } of facts) {
+        type.draw(label, { x: LEFT, baseline }, SMALL);
+        for (const line of lines) {
+          type.draw(line, { x: LEFT + 95, baseline }, TEXT);
+          baseline += LINE_HEIGHT;
+        }
+      }
+    },
+  };
+}
+
+function drawParty(type: Typesetter, label: string, lines: readonly string[], x: number, top: number): void {
+  if (lines.length === 0) return;
+  type.draw(label, { x, baseline: top + ASCENT }, SMALL);
+  for (const [index, line] of lines.entries()) {
+    const baseline = top + ASCENT + (index + 1) * LINE_HEIGHT;
+    type.draw(line, { x, baseline }, index === 0 ? BOLD : TEXT);
+  }
+}
+
+export function tableHead({ document, type }: Pen, { currency }: InvoiceContent): Drawn {
+  return {
+    height: 20,
+    staysWithNext: true,
+    draw(top) {
+      const baseline = top + ASCENT;
+      type.draw('Description', { x: LEFT, baseline }, SMALL);
+      type.draw('Quantity', { x: QUANTITY.right, baseline }, SMALL, 'right');
+      type.draw(`Unit price (${currency})`, { x: UNIT_PRICE.right, baseline }, SMALL, 'right');
+      type.draw(`Amount (${currency})`, { x: AMOUNT.right, baseline }, SMALL, 'right');
+      rule(document, top + 13, '#000000');
+    },
+  };
+}
+
+export function* sectionBlocks(
+  pen: Pen,
+  { heading, lines, subtotal }: Section,
+): Generator<Drawn, void, undefined> {
+  const [only, ...others] = lines;
+  if (only !== undefined && others.length === 0) {
+    yield lineBlock(pen, only, heading);
+  } else {
+    yield { ...lineBlock(pen, HEADING_ONLY, heading), staysWithNext: true };
+    for (const line of lines) yield lineBlock(pen, line, null);
+  }
+  if (subtotal !== null) yield subtotalBlock(pen, heading, subtotal);
+  yield gap(pen);
+}
+
+const HEADING_ONLY: PrintedLine = { details: [], quantity: '', unitPrice: '', amount: '' };
+
+/** A row of the table: on the left the heading, if any, and the details below it. */
+function lineBlock({ type }: Pen, line: PrintedLine, heading: string | null): Drawn {
+  const headings = heading === null ? [] : type.wrap(heading, DESCRIPTION_WIDTH, BOLD, DETAIL_LINES_MAX);
+  const indent = heading === null ? 8 : 0;
+  const details =
+    line.details.length === 0
+      ? []
+      : type.wrap(line.details.join(' · '), DESCRIPTION_WIDTH - indent, TEXT, DETAIL_LINES_MAX);
+  const columns = [
+    { ...QUANTITY, lines: type.wrap(line.quantity, QUANTITY.width, TEXT) },
+    { ...UNIT_PRICE, lines: type.wrap(line.unitPrice, UNIT_PRICE.width, TEXT) },
+    { ...AMOUNT, lines: type.wrap(line.amount, AMOUNT.width, TEXT) },
+  ];
+  const rows = Math.max(headings.length + details.length, ...columns.map(({ lines }) => lines.length));
+  return {
+    height: rows * LINE_HEIGHT + 2,
+    isRow: true,
+    draw(top) {
+      const baselineOf = (row: number) => top + ASCENT + row * LINE_HEIGHT;
+      for (const [row, text] of headings.entries()) {
+        type.draw(text, { x: LEFT, baseline: baselineOf(row) }, BOLD);
+      }
+      for (const [row, text] of details.entries()) {
+        type.draw(text, { x: LEFT + indent, baseline: baselineOf(headings.length + row) }, TEXT);
+      }
+      for (const { right, lines } of columns) {
+        for (const [row, text] of lines.entries()) {
+          type.draw(text, { x: right, baseline: baselineOf(row) }, TEXT, 'right');
+        }
+      }
+    },
+  };
+}
+
+function subtotalBlock({ document, type }: Pen, heading: string, subtotal: string): Drawn {
+  const label = type.wrap(`Subtotal ${heading}`, UNIT_PRICE.right - LEFT - 20, BOLD, 1)[0] ?? '';
+  const lines = type.wrap(subtotal, AMOUNT.width, BOLD);
+  return {
+    height: lines.length * LINE_HEIGHT + 6,
+    isRow: true,
+    draw(top) {
+      document
+        .moveTo(UNIT_PRICE.right, top + 1)
+        .lineTo(RIGHT, top + 1)
+        .lineWidth(0.4)
+        .stroke(GREY);
+      type.draw(label, { x: LEFT + 8, baseline: top + 4 + ASCENT }, BOLD);
+      for (const [row, text] of lines.entries()) {
+        const baseline = top + 4 + ASCENT + row * LINE_HEIGHT;
+        type.draw(text, { x: AMOUNT.right, baseline }, BOLD, 'right');
+      }
+    },
+  };
+}
+
+function gap({ document }: Pen): Drawn {
+  return { height: 8, draw: (top) => rule(document, top + 3, GREY) };
+}
+
+export function totalsBlock({ type }: Pen, { totals }: InvoiceContent): Drawn {
+  const rows = totals.map((total) => {
+    const style = total.isMain ? MAIN : TEXT;
+    return { ...total, style, lines: type.wrap(total.amount, 260, style) };
+  });
+  const rowHeight = 17;
+  return {
+    height: 8 + rows.reduce((sum, { lines }) => sum + lines.length * rowHeight, 0),
+    draw(top) {
+      let baseline = top + 8 + ASCENT + 2;
+      for (const { label, lines, style } of rows) {
+        type.draw(label, { x: 200, baseline }, style);
+        for (const text of lines) {
+          type.draw(text, { x: AMOUNT.right, baseline }, style, 'right');
+          baseline += rowHeight;
+        }
+      }
+    },
+  };
+}
+
+export function noteBlocks({ type }: Pen, { notes }: InvoiceContent): Drawn[] {
+  return notes.map((note, index) => {
+    const lines = type.wrap(note, RIGHT - LEFT, SMALL);
+    const above = index < 2 ? 10 : 0;
+    return {
+      height: above + lines.length * LINE_HEIGHT,
+      draw(top) {
+        for (const [row, text] of lines.entries()) {
+          type.draw(text, { x: LEFT, baseline: top + above + ASCENT + row * LINE_HEIGHT }, SMALL);
+        }
+      },
+    };
+  });
+}

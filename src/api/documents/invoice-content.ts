@@ -1,0 +1,211 @@
+/**
+ * What the printed form of an invoice says, as text: who, when, lines by product, totals. The same invoice always has
+ * the same content. How it looks is in `invoice-pdf.ts`.
+ */
+import type { PrintedInvoice } from '../../billing/invoices/printed-invoice.ts';
+import type { CreditType } from '../../core/credit-types.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { type InvoiceLine, type InvoiceStatus, isUsageLine, type LineTier } from '../../core/invoice.ts';
+import type { Seller } from '../../core/seller.ts';
+import { totalsByCreditType } from '../../rating/invoice/breakdown.ts';
+import { dueAt, payableAmount } from '../../rating/invoice/payable.ts';
+import {
+  printedAmount,
+  printedDate,
+  printedMinorUnit,
+  printedNumber,
+  printedTime,
+} from './printed-values.ts';
+
+export interface InvoiceContent {
+  readonly title: string;
+  /** Written across every page. */
+  readonly mark: 'DRAFT' | 'VOID' | null;
+  /** Identifies the document on every page. */
+  readonly reference: string;
+  readonly seller: readonly string[];
+  readonly buyer: readonly string[];
+  readonly facts: readonly Fact[];
+  /** The currency of the column of amounts. */
+  readonly currency: string;
+  readonly sections: readonly Section[];
+  readonly totals: readonly Total[];
+  readonly notes: readonly string[];
+}
+
+interface Fact {
+  readonly label: string;
+  readonly value: string;
+}
+
+/** The lines of one product. */
+export interface Section {
+  readonly heading: string;
+  readonly lines: readonly PrintedLine[];
+  /** Null for a single line. */
+  readonly subtotal: string | null;
+}
+
+export interface PrintedLine {
+  /** Empty where the heading says everything. */
+  readonly details: readonly string[];
+  readonly quantity: string;
+  readonly unitPrice: string;
+  readonly amount: string;
+}
+
+interface Total {
+  readonly label: string;
+  readonly amount: string;
+  readonly isMain: boolean;
+}
+
+const TITLES: Readonly<Record<InvoiceStatus, string>> = {
+  DRAFT: 'Draft invoice',
+  FINALIZED: 'Invoice',
+  VOID: 'Void invoice',
+};
+const MARKS = { DRAFT: 'DRAFT', FINALIZED: null, VOID: 'VOID' } as const;
+
+export function invoiceContent(printed: PrintedInvoice, seller: Seller): InvoiceContent {
+  const { invoice, number } = printed;
+  const currency = currencyOf(invoice.creditTypeId);
+  assert(currency !== null, 'an invoice is in a currency');
+  return {
+    title: TITLES[invoice.status],
+    mark: MARKS[invoice.status],
+    reference: number ?? `of ${printedDate(invoice.issuedAt)}`,
+    seller: sellerLines(seller),
+    buyer: buyerLines(printed),
+    facts: factsOf(printed, currency.code),
+    currency: currency.code,
+    sections: sectionsOf(printed),
+    totals: totalsOf(printed, currency.code),
+    notes: [
+      `The total is rounded once, half away from zero, to ${printedMinorUnit(currency.minorUnitPlaces)} ${currency.code}.`,
+      ...seller.note,
+    ],
+  };
+}
+
+function sellerLines({ name, address, taxId, email }: Seller): string[] {
+  return [name, ...address, taxId === null ? null : `Tax ID ${taxId}`, email].filter((line) => line !== null);
+}
+
+/** Custom fields of the customer that are printed (docs/exports.md). */
+function buyerLines({ customerName, customFields: { customer } }: PrintedInvoice): string[] {
+  const { billing_name: name, billing_address: address, tax_id: taxId, billing_email: email } = customer;
+  return [
+    name ?? customerName,
+    ...(address ?? '').split(/\r?\n|\\n/).filter((line) => line.trim() !== ''),
+    ...(taxId === undefined ? [] : [`Tax ID ${taxId}`]),
+    ...(email === undefined ? [] : [email]),
+  ];
+}
+
+function factsOf({ invoice, number, customFields }: PrintedInvoice, currency: string): Fact[] {
+  const isDraft = invoice.status === 'DRAFT';
+  const due = dueAt(invoice);
+  const order =
+    customFields.invoice.purchase_order ??
+    customFields.contract.purchase_order ??
+    customFields.customer.purchase_order;
+  const facts: readonly (readonly [string, string | null | undefined])[] = [
+    ['Invoice number', number ?? 'assigned when it is issued'],
+    [isDraft ? 'Expected issue date' : 'Issue date', printedDate(invoice.issuedAt)],
+    [isDraft ? 'Expected due date' : 'Due date', due === null ? null : printedDate(due)],
+    ['Payment terms', termsText(invoice.netPaymentTermsDays)],
+    ['Billing period', invoice.type === 'SCHEDULED' ? null : printedTime(invoice.period)],
+    ['Purchase order', order],
+    ['Currency', currency],
+    ['Invoice ID', invoice.id],
+  ];
+  return facts.flatMap(([label, value]) => (value === null || value === undefined ? [] : [{ label, value }]));
+}
+
+function termsText(days: number | null): string | null {
+  if (days === null) return null;
+  return days === 0 ? 'Due on issue' : `${days} ${days === 1 ? 'day' : 'days'} net`;
+}
+
+const CONVERSIONS = 'Conversion of pricing units';
+
+/** Products in the order of their first lines, then the conversions. */
+function sectionsOf(printed: PrintedInvoice): Section[] {
+  const groups = groupBy(printed.invoice.lines, (line) =>
+    line.type === 'cpu_conversion' ? CONVERSIONS : line.productId,
+  );
+  return [...groups].map(([key, lines]) => {
+    const heading = key === CONVERSIONS ? CONVERSIONS : (lines[0]?.name ?? '');
+    const totals = [...totalsByCreditType(lines)].map(([unit, total]) =>
+      printedAmount(total, unitOf(printed, unit)),
+    );
+    return {
+      heading,
+      lines: lines.map((line) => printedLine(line, heading, printed)),
+      subtotal: lines.length > 1 ? totals.join(' + ') : null,
+    };
+  });
+}
+
+function printedLine(line: InvoiceLine, heading: string, printed: PrintedInvoice): PrintedLine {
+  const unit = unitOf(printed, line.creditTypeId);
+  const quantity = printedNumber(line.quantity);
+  return {
+    details: detailsOf(line, heading, printed),
+    quantity:
+      line.type === 'cpu_conversion'
+        ? `${quantity} ${unitOf(printed, line.convertedCreditTypeId).name}`
+        : quantity,
+    unitPrice: printedAmount(line.unitPrice, unit),
+    amount: printedAmount(line.total, unit),
+  };
+}
+
+/** What tells a line from the others of its product. */
+function detailsOf(line: InvoiceLine, heading: string, { invoice: { period } }: PrintedInvoice): string[] {
+  const isPart = line.interval.start !== period.start || line.interval.end !== period.end;
+  const usage = isUsageLine(line) ? line : null;
+  const groups = Object.entries({ ...usage?.pricingGroupValues, ...usage?.presentationGroupValues });
+  const tier = usage?.tier ?? null;
+  return [
+    ...(line.name === heading ? [] : [line.name]),
+    ...groups.map(([name, value]) => `${name}: ${value}`),
+    ...(tier === null ? [] : [tierText(tier)]),
+    ...(usage !== null && isPart ? [printedTime(line.interval)] : []),
+  ];
+}
+
+function tierText({ level, startingAt, size }: LineTier): string {
+  const above = startingAt.eq(ZERO) ? '' : ` above ${printedNumber(startingAt)}`;
+  const upTo = size === null ? '' : ` up to ${printedNumber(startingAt.plus(size))}`;
+  return `Tier ${level}${above === '' && upTo === '' ? '' : `:${above}${upTo}`}`;
+}
+
+function totalsOf({ invoice, creditTypes }: PrintedInvoice, currency: string): Total[] {
+  const payable = payableAmount(invoice);
+  const unit = unitOf({ creditTypes }, invoice.creditTypeId);
+  const amount = (value: Decimal) => `${printedAmount(value, unit)} ${currency}`;
+  const main = { label: mainLabel(invoice.status, payable), amount: amount(payable), isMain: true };
+  if (payable.eq(invoice.total)) return [main];
+  return [
+    { label: 'Total', amount: amount(invoice.total), isMain: false },
+    { label: 'Rounding', amount: amount(payable.minus(invoice.total)), isMain: false },
+    main,
+  ];
+}
+
+function mainLabel(status: InvoiceStatus, payable: Decimal): string {
+  if (status === 'DRAFT') return 'Expected amount';
+  if (status === 'VOID') return 'Void, not payable';
+  return payable.lt(ZERO) ? 'Amount in your favour' : 'Amount due';
+}
+
+function unitOf({ creditTypes }: Pick<PrintedInvoice, 'creditTypes'>, id: string): CreditType {
+  const found = creditTypes.get(id);
+  assert(found !== undefined, `pricing unit ${id} of an invoice exists`);
+  return found;
+}

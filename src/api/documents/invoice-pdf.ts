@@ -1,0 +1,166 @@
+/**
+ * An invoice as a PDF document, A4. The same content and issue date give the same bytes.
+ *
+ * Everything is measured first, so that the number of pages is known and every page is drawn once. The work of a long
+ * invoice is cut into slices, between which requests are answered.
+ */
+import { setImmediate as afterOtherWork } from 'node:timers/promises';
+import { Refusal } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import { type Fonts, loadFonts } from './fonts.ts';
+import { headBlock, noteBlocks, sectionBlocks, tableHead, totalsBlock } from './invoice-blocks.ts';
+import type { InvoiceContent } from './invoice-content.ts';
+import { ASCENT, BOLD, GREY, LEFT, PAGE, type Pen, RIGHT, rule, SMALL } from './page-style.ts';
+import { paginate } from './pages.ts';
+import { createTypesetter, type PdfDocument, type TextStyle, type Typesetter } from './typesetter.ts';
+
+export interface InvoicePdf {
+  /** Reads the fonts now instead of with the first document. Throws where one cannot be read. */
+  loadFonts(): Promise<void>;
+  /**
+   * Documents are written one after another. Refuses an invoice with more than 20,000 lines (`invalid`), and any while
+   * too many wait (`overloaded`).
+   */
+  write(content: InvoiceContent, issuedAt: Instant): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** Some 500 pages and 13 seconds of work. The document is held in memory. */
+const LINES_MAX = 20_000;
+const LINES_PER_SLICE = 25;
+/** Each waits for those before it, about half a second for 500 lines. */
+const WAITING_MAX = 50;
+
+const TOP = 56;
+const BOTTOM = 780;
+const FOOTER_BASELINE = 808;
+const RUNNING_HEAD = 22;
+const MARK: TextStyle = { size: 130, isBold: true, color: '#d22222' };
+
+/** `fontFile` supplies characters that DejaVu Sans lacks. The fonts are read with the first document. */
+export function createInvoicePdf(fontFile: string | undefined): InvoicePdf {
+  let loading: Promise<Fonts> | undefined;
+  let last: Promise<void> = Promise.resolve();
+  let waiting = 0;
+  const load = () => {
+    loading ??= loadFonts(fontFile).catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+  return {
+    async loadFonts() {
+      await load();
+    },
+    async write(content, issuedAt) {
+      const lineCount = content.sections.reduce((sum, { lines }) => sum + lines.length, 0);
+      if (lineCount > LINES_MAX) {
+        throw new Refusal(
+          'invalid',
+          `An invoice of more than ${LINES_MAX} lines has no PDF: read it with Accept: text/csv`,
+        );
+      }
+      if (waiting >= WAITING_MAX)
+        throw new Refusal('overloaded', 'Too many PDFs are being written: try again later');
+      waiting += 1;
+      const written = last.then(async () => writePdf(content, issuedAt, await load()));
+      last = written.then(noResult, noResult).finally(() => {
+        waiting -= 1;
+      });
+      return written;
+    },
+  };
+}
+
+function noResult(): void {}
+
+async function writePdf(
+  content: InvoiceContent,
+  issuedAt: Instant,
+  fonts: Fonts,
+): Promise<Uint8Array<ArrayBuffer>> {
+  // Loaded with the first document, because it takes longer than everything else at the start of the service.
+  const { default: PDFDocument } = await import('pdfkit');
+  const document = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    autoFirstPage: false,
+    lang: 'en',
+    displayTitle: true,
+    info: {
+      Title: `${content.title} ${content.reference}`,
+      Author: content.seller[0] ?? '',
+      Creator: 'tallyhouse',
+      CreationDate: new Date(issuedAt),
+      ModDate: new Date(issuedAt),
+    },
+  });
+  const chunks: Buffer[] = [];
+  const written = new Promise<void>((resolve, reject) => {
+    document.on('data', (chunk: Buffer) => chunks.push(chunk));
+    document.on('end', resolve);
+    document.on('error', reject);
+  });
+  await drawInvoice(document, createTypesetter(document, fonts), content);
+  document.end();
+  await written;
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+async function drawInvoice(document: PdfDocument, type: Typesetter, content: InvoiceContent): Promise<void> {
+  const pen = { document, type };
+  const blocks = [headBlock(pen, content), tableHead(pen, content)];
+  let measured = 0;
+  for (const section of content.sections) {
+    for (const block of sectionBlocks(pen, section)) {
+      blocks.push(block);
+      measured += 1;
+      if (measured % LINES_PER_SLICE === 0) await afterOtherWork();
+    }
+  }
+  blocks.push(totalsBlock(pen, content), ...noteBlocks(pen, content));
+  const head = tableHead(pen, content);
+  const pages = paginate(blocks, {
+    first: BOTTOM - TOP,
+    others: BOTTOM - TOP - RUNNING_HEAD - head.height,
+  });
+  for (const [index, page] of pages.entries()) {
+    document.addPage();
+    if (content.mark !== null) drawMark(pen, content.mark);
+    let top = TOP;
+    if (index > 0) {
+      type.draw(
+        `${content.title} ${content.reference}, continued`,
+        { x: LEFT, baseline: top + ASCENT },
+        BOLD,
+      );
+      if (page.some(({ isRow }) => isRow)) head.draw(top + RUNNING_HEAD);
+      top += RUNNING_HEAD + head.height;
+    }
+    for (const block of page) {
+      block.draw(top);
+      top += block.height;
+    }
+    drawFooter(pen, content, `Page ${index + 1} of ${pages.length}`);
+    await afterOtherWork();
+  }
+}
+
+function drawFooter({ document, type }: Pen, content: InvoiceContent, page: string): void {
+  rule(document, FOOTER_BASELINE - 14, GREY);
+  const name = `${content.title} ${content.reference}`;
+  const left = [content.seller[0], name].filter(Boolean).join(' · ');
+  const [line] = type.wrap(left, RIGHT - LEFT - 90, SMALL, 1);
+  type.draw(line ?? '', { x: LEFT, baseline: FOOTER_BASELINE }, SMALL);
+  type.draw(page, { x: RIGHT, baseline: FOOTER_BASELINE }, SMALL, 'right');
+}
+
+/** Across the page, under everything else. */
+function drawMark({ document, type }: Pen, mark: NonNullable<InvoiceContent['mark']>): void {
+  const center = { x: PAGE.width / 2, y: PAGE.height / 2 };
+  document.save();
+  document.rotate(-50, { origin: [center.x, center.y] }).fillOpacity(0.12);
+  const x = center.x - type.width(mark, MARK) / 2;
+  type.draw(mark, { x, baseline: center.y + 40 }, MARK);
+  document.restore();
+}

@@ -1,0 +1,48 @@
+/** Amounts, quantities and dates as documents for people show them. Nothing is rounded. */
+import type { CreditType } from '../../core/credit-types.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { Decimal } from '../../core/decimal.ts';
+import { DAY_MS, formatInstant, type Instant, type Interval } from '../../core/time.ts';
+
+/** `-1234567.5` as `-1,234,567.50` with two places; more digits are all shown. */
+export function printedNumber(value: Decimal, placesMin = 0): string {
+  const exact = value.toFixed();
+  const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? [];
+  const places = fraction.padEnd(placesMin, '0');
+  const grouped = integer.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  return `${sign}${grouped}${places === '' ? '' : `.${places}`}`;
+}
+
+/** An amount in major units of its currency, such as dollars, or in a custom unit with its name. */
+export function printedAmount(value: Decimal, unit: CreditType): string {
+  const currency = currencyOf(unit.id);
+  if (currency === null) return `${printedNumber(value)} ${unit.name}`;
+  return printedNumber(inMajorUnits(value, currency.storedPlaces), currency.minorUnitPlaces);
+}
+
+/** The smallest amount of the currency that can be paid, such as `0.01`. */
+export function printedMinorUnit(places: number): string {
+  return inMajorUnits(new Decimal('1'), places).toFixed();
+}
+
+function inMajorUnits(value: Decimal, places: number): Decimal {
+  return value.times(new Decimal(`1e-${places}`));
+}
+
+/** The day in UTC. */
+export function printedDate(at: Instant): string {
+  return formatInstant(at).slice(0, 10);
+}
+
+/** First and last day of a time of whole days in UTC; other times with the minute. */
+export function printedTime({ start, end }: Interval): string {
+  if (start % DAY_MS === 0 && end % DAY_MS === 0) {
+    const last = printedDate(end - DAY_MS);
+    return printedDate(start) === last ? last : `${printedDate(start)} to ${last}`;
+  }
+  return `${minute(start)} to ${minute(end)} UTC`;
+}
+
+function minute(at: Instant): string {
+  return formatInstant(at).slice(0, 16).replace('T', ' ');
+}

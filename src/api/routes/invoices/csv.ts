@@ -1,0 +1,161 @@
+/** Invoices and breakdowns as CSV: one row per line item (docs/exports.md). */
+import type { z } from 'zod';
+import { type CsvColumn, csvTable } from '../../http/csv.ts';
+import type { breakdownSchema, invoiceSchema } from './output.ts';
+
+type InvoiceWire = z.input<typeof invoiceSchema>;
+type BreakdownWire = z.input<typeof breakdownSchema>;
+type LineWire = InvoiceWire['line_items'][number];
+
+/** A line of an invoice; an invoice without lines has one row without a line, so that none is missing. */
+interface InvoiceRow<Invoice> {
+  readonly invoice: Invoice;
+  readonly line: LineWire | null;
+  /** From 1, in the order of the answer. */
+  readonly lineNumber: number | null;
+}
+
+function rowsOf<Invoice extends Pick<InvoiceWire, 'line_items'>>(invoice: Invoice): InvoiceRow<Invoice>[] {
+  const rows = invoice.line_items.map((line, index) => ({ invoice, line, lineNumber: index + 1 }));
+  return rows.length === 0 ? [{ invoice, line: null, lineNumber: null }] : rows;
+}
+
+type HeadWire = Omit<BreakdownWire, 'breakdown_start_timestamp' | 'breakdown_end_timestamp'>;
+
+const HEAD: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
+  { name: 'invoice_id', description: 'Id of the invoice.', value: ({ invoice }) => invoice.id },
+  {
+    name: 'invoice_number',
+    description: 'Empty for drafts, and for seconds after the invoice is issued.',
+    value: ({ invoice }) => invoice.invoice_number,
+  },
+  { name: 'customer_id', description: 'Id of the customer.', value: ({ invoice }) => invoice.customer_id },
+  { name: 'contract_id', description: 'Id of the contract.', value: ({ invoice }) => invoice.contract_id },
+  { name: 'invoice_type', description: '`USAGE` or `SCHEDULED`.', value: ({ invoice }) => invoice.type },
+  {
+    name: 'invoice_status',
+    description: '`DRAFT`, `FINALIZED` or `VOID`.',
+    value: ({ invoice }) => invoice.status,
+  },
+  {
+    name: 'period_start',
+    description: 'Start of the billed period; empty for scheduled invoices.',
+    value: ({ invoice }) => invoice.start_timestamp,
+  },
+  {
+    name: 'period_end',
+    description: 'End of the billed period, exclusive.',
+    value: ({ invoice }) => invoice.end_timestamp,
+  },
+  {
+    name: 'issued_at',
+    description: 'When it was issued; for a draft, when it is expected to be.',
+    value: ({ invoice }) => invoice.issued_at,
+  },
+  {
+    name: 'due_at',
+    description: 'Until when it is to be paid; empty without payment terms.',
+    value: ({ invoice }) => invoice.due_at,
+  },
+  {
+    name: 'currency',
+    description: 'The unit of the total: `USD (cents)`, `EUR`, …',
+    value: ({ invoice }) => invoice.credit_type.name,
+  },
+];
+
+const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
+  {
+    name: 'line_number',
+    description: 'From 1, per invoice; empty in the one row of an invoice without lines.',
+    value: ({ lineNumber }) => lineNumber,
+  },
+  {
+    name: 'line_type',
+    description: 'As `type` of the line in JSON.',
+    value: ({ line }) => line?.type,
+  },
+  { name: 'line_name', description: 'Name of the line.', value: ({ line }) => line?.name },
+  { name: 'product_id', description: 'Empty for conversions.', value: ({ line }) => line?.product_id },
+  { name: 'product_type', description: 'Empty for conversions.', value: ({ line }) => line?.product_type },
+  { name: 'line_start', description: 'Start of the line’s time.', value: ({ line }) => line?.starting_at },
+  {
+    name: 'line_end',
+    description: 'End of the line’s time, exclusive.',
+    value: ({ line }) => line?.ending_before,
+  },
+  {
+    name: 'pricing_group_values',
+    description: 'JSON, such as `{"model":"large"}`; empty without values.',
+    value: ({ line }) => line?.pricing_group_values,
+  },
+  {
+    name: 'presentation_group_values',
+    description: 'JSON; empty without values.',
+    value: ({ line }) => line?.presentation_group_values,
+  },
+  {
+    name: 'tier_level',
+    description: 'From 1; empty for lines without tiers.',
+    value: ({ line }) => line?.tier?.level,
+  },
+  {
+    name: 'tier_starting_at',
+    description: 'Lower bound of the tier, exclusive.',
+    value: ({ line }) => line?.tier?.starting_at,
+  },
+  {
+    name: 'tier_size',
+    description: 'Units the tier holds; empty for the last tier.',
+    value: ({ line }) => line?.tier?.size,
+  },
+  { name: 'quantity', description: 'Exact.', value: ({ line }) => line?.quantity },
+  { name: 'unit_price', description: 'Exact, in `line_unit`.', value: ({ line }) => line?.unit_price },
+  { name: 'line_total', description: 'Exact, in `line_unit`.', value: ({ line }) => line?.total },
+  {
+    name: 'line_unit',
+    description: 'The currency of the invoice, or a custom pricing unit.',
+    value: ({ line }) => line?.credit_type.name,
+  },
+  {
+    name: 'in_total',
+    description:
+      '`true` if the line is part of the total; lines in a custom unit are not, their conversion is.',
+    value: ({ invoice, line }) => (line === null ? null : line.credit_type.id === invoice.credit_type.id),
+  },
+];
+
+const INVOICE_TOTALS: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
+  {
+    name: 'invoice_total',
+    description: 'Exact total of the invoice, the same on each of its rows.',
+    value: ({ invoice }) => invoice.total,
+  },
+  {
+    name: 'payable_amount',
+    description: 'The total rounded to the minor unit of the currency, the same on each of its rows.',
+    value: ({ invoice }) => invoice.payable_amount,
+  },
+];
+
+const WINDOW: readonly CsvColumn<InvoiceRow<BreakdownWire>>[] = [
+  {
+    name: 'window_start',
+    description: 'Start of the hour or day.',
+    value: ({ invoice }) => invoice.breakdown_start_timestamp,
+  },
+  {
+    name: 'window_end',
+    description: 'End of the hour or day, exclusive.',
+    value: ({ invoice }) => invoice.breakdown_end_timestamp,
+  },
+  {
+    name: 'window_total',
+    description: 'Exact total of the window, the same on each of its rows.',
+    value: ({ invoice }) => invoice.total,
+  },
+];
+
+export const invoicesCsv = csvTable([...HEAD, ...INVOICE_TOTALS, ...LINE], rowsOf<InvoiceWire>);
+
+export const breakdownsCsv = csvTable([...HEAD, ...WINDOW, ...LINE], rowsOf<BreakdownWire>);

@@ -1,0 +1,43 @@
+/** An invoice as a PDF. */
+import { z } from 'zod';
+import { printedInvoice } from '../../../billing/invoices/printed-invoice.ts';
+import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
+import type { Seller } from '../../../core/seller.ts';
+import { invoiceContent } from '../../documents/invoice-content.ts';
+import type { InvoicePdf } from '../../documents/invoice-pdf.ts';
+import { FileAnswer } from '../../http/file-answer.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { uuid } from '../../wire/fields.ts';
+
+export interface InvoicePdfDeps extends InvoiceDeps {
+  readonly seller: Seller;
+  readonly invoicePdf: InvoicePdf;
+}
+
+const file = z.instanceof(FileAnswer).meta({ type: 'string', format: 'binary' });
+
+export function invoicePdfRoute(deps: InvoicePdfDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
+    operationId: 'getInvoicePdf',
+    summary: 'Read an invoice as a PDF',
+    description:
+      'Drafts and voided invoices are marked as such on every page. An issued invoice is refused with 503 in the ' +
+      'seconds before it has its number.',
+    tags: ['Invoices'],
+    scope: 'read',
+    params: z.object({ customer_id: uuid, invoice_id: uuid }),
+    response: file,
+    mediaType: 'application/pdf',
+    errors: [400, 404, 429, 503],
+    handler: async ({ params }) => {
+      const printed = await printedInvoice(deps, params.customer_id, params.invoice_id);
+      const bytes = await deps.invoicePdf.write(
+        invoiceContent(printed, deps.seller),
+        printed.invoice.issuedAt,
+      );
+      return new FileAnswer(bytes, `${printed.number ?? `draft-${printed.invoice.id}`}.pdf`);
+    },
+  });
+}

@@ -1,0 +1,55 @@
+/** Everything that the printed form of an invoice shows. */
+import type { CreditType } from '../../core/credit-types.ts';
+import { customFieldsOf } from '../../core/custom-fields.ts';
+import { notFound, Refusal } from '../../core/errors.ts';
+import type { Invoice } from '../../core/invoice.ts';
+import { findCustomer } from '../../store/customers.ts';
+import { customFieldsOfInvoices } from './invoice-fields.ts';
+import { numbersOfInvoices } from './numbering.ts';
+import { pricingUnitsOf } from './pricing-units.ts';
+import { getBilledInvoice, type InvoiceDeps } from './read-invoices.ts';
+
+type Fields = Readonly<Record<string, string>>;
+
+export interface PrintedInvoice {
+  readonly invoice: Invoice;
+  /** Null for drafts. */
+  readonly number: string | null;
+  readonly customerName: string;
+  /** As frozen with an issued invoice, the present ones for a draft. */
+  readonly customFields: { readonly customer: Fields; readonly contract: Fields; readonly invoice: Fields };
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+}
+
+/**
+ * A draft or issued invoice of a customer. Refuses an unknown one (`not_found`), and an issued one in the seconds
+ * before it has its number (`unavailable`): a document without it must not leave the house.
+ */
+export async function printedInvoice(
+  deps: InvoiceDeps,
+  customerId: string,
+  invoiceId: string,
+): Promise<PrintedInvoice> {
+  const invoice = await getBilledInvoice(deps, customerId, invoiceId);
+  const number = (await numbersOfInvoices(deps, [invoice])).get(invoice.id) ?? null;
+  if (number === null && invoice.status !== 'DRAFT') {
+    throw new Refusal(
+      'unavailable',
+      'The invoice has been issued and gets its number within seconds: try again',
+    );
+  }
+  const customer = await findCustomer(deps.db, customerId);
+  if (customer === null) throw notFound('customer', customerId);
+  const fields = (await customFieldsOfInvoices(deps, [invoice])).get(invoice.id) ?? new Map();
+  return {
+    invoice,
+    number,
+    customerName: customer.name,
+    customFields: {
+      customer: customFieldsOf(fields, customerId),
+      contract: customFieldsOf(fields, invoice.contractId),
+      invoice: customFieldsOf(fields, invoice.id),
+    },
+    creditTypes: await pricingUnitsOf(deps, [invoice]),
+  };
+}

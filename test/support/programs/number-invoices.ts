@@ -1,0 +1,17 @@
+/** Numbers invoices on the database of its argument, and waits to be killed before the transaction ends. */
+import { pino } from 'pino';
+import { createJobRunner } from '../../../src/jobs/job-runner.ts';
+import { numberingJobKind } from '../../../src/jobs/number-invoices.ts';
+import { createDatabase } from '../../../src/store/database.ts';
+import { afterWrite } from '../after-write.ts';
+
+const [connection = '', dueAt = '', numberPattern = ''] = process.argv.slice(2);
+const { db, ping } = createDatabase(JSON.parse(connection));
+const kind = afterWrite(numberingJobKind({ numberPattern }), async () => {
+  process.stdout.write('numbered\n');
+  // The timer keeps the process alive, and with it the transaction.
+  await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+});
+const log = pino({ level: 'silent' });
+const clock = { now: () => Number(dueAt) };
+await createJobRunner({ db, clock, log, kinds: [kind], ping }).runDue(Number(dueAt));

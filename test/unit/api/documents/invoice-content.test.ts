@@ -1,0 +1,194 @@
+/** What the printed form of an invoice says. */
+import { describe, expect, test } from 'vitest';
+import { invoiceContent } from '../../../../src/api/documents/invoice-content.ts';
+import { printedAmount, printedNumber, printedTime } from '../../../../src/api/documents/printed-values.ts';
+import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
+import { Decimal } from '../../../../src/core/decimal.ts';
+import { NO_SELLER } from '../../../../src/core/seller.ts';
+import { CREDITS, conversionLine, ISSUED_AT, PERIOD, printed, usageLine } from './printed-invoices.ts';
+
+const EUR = FIAT_CREDIT_TYPES.find(({ name }) => name === 'EUR') ?? USD_CENTS;
+
+describe('numbers are printed with all their digits', () => {
+  test.each([
+    ['0', 0, '0'],
+    ['999', 0, '999'],
+    ['1000', 0, '1,000'],
+    ['-1234567.5', 2, '-1,234,567.50'],
+    ['0.0000000000000000000000001', 2, '0.0000000000000000000000001'],
+    ['123456789012345678901234567890.123456', 0, '123,456,789,012,345,678,901,234,567,890.123456'],
+  ])('%s with %i places as %s', (value, places, expected) => {
+    expect(printedNumber(new Decimal(value), places)).toBe(expected);
+  });
+
+  test.each([
+    [USD_CENTS, '5155.25', '51.5525'],
+    [USD_CENTS, '5155', '51.55'],
+    [USD_CENTS, '0.001', '0.00001'],
+    [USD_CENTS, '-100', '-1.00'],
+    [EUR, '5155.25', '5,155.25'],
+    [EUR, '5', '5.00'],
+    [CREDITS, '12.5', '12.5 Credits'],
+  ])('%o %s as %s', (unit, value, expected) => {
+    expect(printedAmount(new Decimal(value), unit)).toBe(expected);
+  });
+});
+
+test.each([
+  ['2026-11-01T00:00:00Z', '2026-12-01T00:00:00Z', '2026-11-01 to 2026-11-30'],
+  ['2026-11-01T00:00:00Z', '2026-11-02T00:00:00Z', '2026-11-01'],
+  ['2026-11-01T05:00:00Z', '2026-11-02T00:00:00Z', '2026-11-01 05:00 to 2026-11-02 00:00 UTC'],
+])('the time from %s to before %s is printed as %s', (start, end, expected) => {
+  expect(printedTime({ start: Date.parse(start), end: Date.parse(end) })).toBe(expected);
+});
+
+describe('the lines', () => {
+  const content = invoiceContent(
+    printed([
+      usageLine('1000', '0.03', {
+        pricingGroupValues: { model: 'large' },
+        presentationGroupValues: { region: 'eu' },
+        tier: { level: 1, startingAt: new Decimal('0'), size: new Decimal('1000') },
+      }),
+      usageLine('500', '0.02', {
+        pricingGroupValues: { model: 'large' },
+        tier: { level: 2, startingAt: new Decimal('1000'), size: null },
+      }),
+      usageLine('3', '2', { productId: 'requests', name: 'Requests' }),
+      usageLine('7', '2', {
+        name: 'Tokens, renamed',
+        interval: { start: Date.UTC(2026, 10, 15), end: PERIOD.end },
+      }),
+      usageLine('12.5', '1', { productId: 'images', name: 'Images', creditTypeId: CREDITS.id }),
+      conversionLine('12.5', '250'),
+    ]),
+    NO_SELLER,
+  );
+
+  test('are grouped by product, with subtotals where there are several', () => {
+    expect(content.sections.map(({ heading, lines, subtotal }) => [heading, lines.length, subtotal])).toEqual(
+      [
+        // 30 + 10 + 14 cents.
+        ['Tokens', 3, '0.54'],
+        ['Requests', 1, null],
+        ['Images', 1, null],
+        ['Conversion of pricing units', 1, null],
+      ],
+    );
+  });
+
+  test('say what tells them apart: group values, tier, name and time', () => {
+    expect(content.sections[0]?.lines.map(({ details }) => details)).toEqual([
+      ['model: large', 'region: eu', 'Tier 1: up to 1,000'],
+      ['model: large', 'Tier 2: above 1,000'],
+      ['Tokens, renamed', '2026-11-15 to 2026-11-30'],
+    ]);
+  });
+
+  test('are in the currency, or in their pricing unit', () => {
+    const amounts = content.sections.map(({ lines }) => lines[0]);
+    expect(amounts).toMatchObject([
+      { quantity: '1,000', unitPrice: '0.0003', amount: '0.30' },
+      { quantity: '3', unitPrice: '0.02', amount: '0.06' },
+      { quantity: '12.5', unitPrice: '1 Credits', amount: '12.5 Credits' },
+      { quantity: '12.5 Credits', unitPrice: '2.50', amount: '31.25' },
+    ]);
+  });
+
+  test('without quantity or amount are there too', () => {
+    const zero = invoiceContent(printed([usageLine('0', '2')]), NO_SELLER);
+    expect(zero.sections).toHaveLength(1);
+    expect(zero.totals).toEqual([{ label: 'Amount due', amount: '0.00 USD', isMain: true }]);
+  });
+});
+
+describe('the totals', () => {
+  test('show the exact total, the rounding and what is due', () => {
+    expect(invoiceContent(printed([usageLine('5155.25', '1')]), NO_SELLER).totals).toEqual([
+      { label: 'Total', amount: '51.5525 USD', isMain: false },
+      { label: 'Rounding', amount: '-0.0025 USD', isMain: false },
+      { label: 'Amount due', amount: '51.55 USD', isMain: true },
+    ]);
+  });
+
+  test.each([
+    ['DRAFT' as const, '1', 'Expected amount', 'DRAFT', 'Draft invoice'],
+    ['FINALIZED' as const, '1', 'Amount due', null, 'Invoice'],
+    ['FINALIZED' as const, '-1', 'Amount in your favour', null, 'Invoice'],
+    ['VOID' as const, '1', 'Void, not payable', 'VOID', 'Void invoice'],
+  ])('of a %s one over %s cents are labelled %s', (status, total, label, mark, title) => {
+    const content = invoiceContent(printed([usageLine('1', total)], { status }), NO_SELLER);
+    expect(content.totals.at(-1)).toMatchObject({ label, isMain: true });
+    expect(content).toMatchObject({ mark, title });
+  });
+
+  test('state the rule of rounding', () => {
+    expect(invoiceContent(printed([]), NO_SELLER).notes).toEqual([
+      'The total is rounded once, half away from zero, to 0.01 USD.',
+    ]);
+  });
+});
+
+describe('the parties and dates', () => {
+  const facts = (...given: Parameters<typeof printed>) =>
+    Object.fromEntries(
+      invoiceContent(printed(...given), NO_SELLER).facts.map(({ label, value }) => [label, value]),
+    );
+
+  test('come from configuration and customer', () => {
+    const seller = {
+      name: 'Tally Ltd',
+      address: ['1 High Street', 'London'],
+      taxId: 'GB1',
+      email: 'billing@tally.example',
+      note: ['IBAN GB00'],
+    };
+    const customer = {
+      billing_address: 'Rue 1\n\n75001 Paris\\nFrance',
+      tax_id: 'FR1',
+      billing_email: 'a@b.example',
+    };
+    const content = invoiceContent(
+      printed([], {}, { customFields: { customer, contract: {}, invoice: {} } }),
+      seller,
+    );
+    expect(content.seller).toEqual([
+      'Tally Ltd',
+      '1 High Street',
+      'London',
+      'Tax ID GB1',
+      'billing@tally.example',
+    ]);
+    expect(content.buyer).toEqual(['Ada Ltd', 'Rue 1', '75001 Paris', 'France', 'Tax ID FR1', 'a@b.example']);
+    expect(content.notes.at(-1)).toBe('IBAN GB00');
+  });
+
+  test('of an issued invoice', () => {
+    expect(facts([], { netPaymentTermsDays: 30 })).toEqual({
+      'Invoice number': 'INV-2026-000042',
+      'Issue date': '2026-12-02',
+      'Due date': '2027-01-01',
+      'Payment terms': '30 days net',
+      'Billing period': '2026-11-01 to 2026-11-30',
+      Currency: 'USD',
+      'Invoice ID': 'a0000000-0000-4000-8000-000000000000',
+    });
+  });
+
+  test('of a draft are expected ones', () => {
+    expect(facts([], { status: 'DRAFT', netPaymentTermsDays: 0 }, { number: null })).toMatchObject({
+      'Invoice number': 'assigned when it is issued',
+      'Expected issue date': '2026-12-02',
+      'Expected due date': '2026-12-02',
+      'Payment terms': 'Due on issue',
+    });
+  });
+
+  test.each([
+    [{ invoice: { purchase_order: 'i' }, contract: { purchase_order: 'c' }, customer: {} }, 'i'],
+    [{ invoice: {}, contract: { purchase_order: 'c' }, customer: { purchase_order: 'k' } }, 'c'],
+    [{ invoice: {}, contract: {}, customer: { purchase_order: 'k' } }, 'k'],
+  ])('name the purchase order of %o', (customFields, expected) => {
+    expect(facts([], { issuedAt: ISSUED_AT }, { customFields })['Purchase order']).toBe(expected);
+  });
+});

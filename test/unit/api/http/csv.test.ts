@@ -1,0 +1,103 @@
+/** Cells and records of CSV, and who gets it. */
+import fc from 'fast-check';
+import { Hono } from 'hono';
+import { describe, expect, test } from 'vitest';
+import { csvTable, csvText, wantsCsv } from '../../../../src/api/http/csv.ts';
+import { JsonNumber } from '../../../../src/api/http/json.ts';
+import { Decimal } from '../../../../src/core/decimal.ts';
+import { parseCsv } from '../../../support/csv.ts';
+
+interface Item {
+  readonly a: Parameters<typeof column.value>[0]['a'];
+}
+
+const column = {
+  name: 'a',
+  description: 'Anything.',
+  value: ({ a }: { readonly a: string | number | boolean | object | null | undefined }) => a,
+};
+const table = csvTable<Item, Item>([column], (item) => [item]);
+
+async function written(...reads: Item['a'][][]): Promise<string> {
+  async function* pages() {
+    for (const values of reads) yield table.cells(values.map((a) => ({ a })));
+  }
+  const pieces: string[] = [];
+  for await (const piece of csvText(table.columns, pages())) pieces.push(piece);
+  return pieces.join('');
+}
+
+describe('a cell', () => {
+  test.each([
+    ['plain', 'plain'],
+    ['', ''],
+    [null, ''],
+    [undefined, ''],
+    ['a,b', '"a,b"'],
+    ['say "no"', '"say ""no"""'],
+    ['two\nlines', '"two\nlines"'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['Łódź 中文 €', 'Łódź 中文 €'],
+    // Texts that a spreadsheet would calculate.
+    ['=1+1', "'=1+1"],
+    ['+49 30', "'+49 30"],
+    ['-2', "'-2"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', '"\'\r=1"'],
+    ['＝1', "'＝1"],
+    ['=HYPERLINK("http://x","y")', '"\'=HYPERLINK(""http://x"",""y"")"'],
+    ['a=b', 'a=b'],
+    // Numbers stay numbers, with all their digits.
+    [new Decimal('-12.50'), '-12.5'],
+    [new Decimal('1e-25'), '0.0000000000000000000000001'],
+    [new Decimal('123456789012345678901234567890.12'), '123456789012345678901234567890.12'],
+    [new JsonNumber('-0.000000000000000000001'), '-0.000000000000000000001'],
+    [-3, '-3'],
+    [true, 'true'],
+    [{ model: 'a,b' }, '"{""model"":""a,b""}"'],
+  ])('%j is %s', async (value, expected) => {
+    expect(await written([value])).toBe(`a\r\n${expected}\r\n`);
+  });
+
+  test('of any text is read back, but for the apostrophe before a formula', async () => {
+    const texts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(texts, async (values) => {
+        const [, ...rows] = parseCsv(await written(values));
+        expect(rows.map(([cell]) => cell?.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, ''))).toEqual(
+          values.map((value) => value.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, '')),
+        );
+      }),
+    );
+  });
+});
+
+describe('the text', () => {
+  test('has one header, whatever the number of reads', async () => {
+    expect(await written(['1'], [], ['2', '3'])).toBe('a\r\n1\r\n2\r\n3\r\n');
+    expect(await written([])).toBe('a\r\n');
+  });
+});
+
+describe('the Accept header', () => {
+  test.each([
+    [undefined, false],
+    ['', false],
+    ['*/*', false],
+    ['application/json', false],
+    ['text/html', false],
+    ['text/csv', true],
+    ['TEXT/CSV', true],
+    ['text/csv; charset=utf-8', true],
+    ['text/csv, application/json;q=0.5', true],
+    ['text/csv, */*;q=0.1', true],
+    ['application/json, text/csv;q=0.5', false],
+    ['text/csv;q=0', false],
+    ['application/pdf', false],
+  ])('%s: %s', async (accept, expected) => {
+    const app = new Hono().get('/', (context) => context.json(wantsCsv(context)));
+    const response = await app.request('/', accept === undefined ? {} : { headers: { accept } });
+    expect(await response.json()).toBe(expected);
+  });
+});
