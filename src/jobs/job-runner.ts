@@ -36,6 +36,8 @@ export interface JobRunner {
   nextAt(): Promise<Instant | null>;
   /** Logs the failed jobs that are left of those due at `dueAt`, if there are any. */
   logFailed(dueAt: Instant): Promise<void>;
+  /** While true, no job runs. */
+  isPaused(): boolean;
   stats(): JobStats;
   /** Reads the figures of the queue for `stats`. */
   readFigures(): Promise<void>;
@@ -116,6 +118,7 @@ export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => 
     retryFailed: (dueAt) => runRetries(dueAt, null),
     nextAt: async () => (await nextStep(db, names, null))?.runAt ?? null,
     logFailed,
+    isPaused,
     stats: () => ({ counts, queue, oldestDue }),
     readFigures,
     start: () => {

@@ -22,12 +22,12 @@ export interface SandboxClock {
    * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged. A lost
    * connection delays the clock; after half a minute without success the last error is thrown.
    * Refuses to go back, or beyond 2100 (`invalid`). Refuses with `unavailable` if another process works on due
-   * jobs for minutes.
+   * jobs for minutes, and at the first due job while jobs do not run.
    */
   advance(to: Instant, jobs: ClockJobs): Promise<Instant>;
 }
 
-export type ClockJobs = Pick<JobRunner, 'nextAt' | 'runDue' | 'retryFailed' | 'logFailed'>;
+export type ClockJobs = Pick<JobRunner, 'nextAt' | 'runDue' | 'retryFailed' | 'logFailed' | 'isPaused'>;
 
 /** Each wait takes some seconds, together longer than any batch of jobs or request. */
 const WAITS_MAX = 120;
@@ -52,7 +52,7 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
       try {
         return await goOnTo(to, jobs);
       } catch (error) {
-        if (performance.now() > until) throw error;
+        if (performance.now() > until || jobs.isPaused()) throw error;
         await pause(FAILED_PAUSE_MS);
       }
     }
@@ -63,6 +63,7 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
     await jobs.retryFailed(now);
     let waits = 0;
     for (let next = await jobs.nextAt(); next !== null && next <= to; next = await jobs.nextAt()) {
+      if (jobs.isPaused()) throw new Refusal('unavailable', 'jobs do not run now: /readyz says why');
       await moveTo(next);
       const { isComplete } = await jobs.runDue(now);
       waits += isComplete ? 0 : 1;

@@ -41,6 +41,7 @@ export async function readUsageSeries(
     sql,
     parameters,
     schema: lineRow,
+    rowsMax,
     groupsMax,
     executionSeconds: BILLING_EXECUTION_SECONDS,
     customer: owners.length === 1 ? owners[0]?.customerId : undefined,
