@@ -9,6 +9,7 @@ import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
 import type { Seller } from './core/seller.ts';
+import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -126,6 +127,13 @@ const environment = z
       .describe(
         'TrueType or OpenType file for characters that the font of PDFs, DejaVu Sans, does not have.',
       ),
+    PAYMENT_PROVIDER: z
+      .enum(PAYMENT_PROVIDERS, { error: `must be ${PAYMENT_PROVIDERS.join(' or ')}` })
+      .optional()
+      .describe(
+        'Who collects payments of gate STRIPE. `simulated` collects nothing: it pays or fails by the amount. When ' +
+          'unset, such gates are refused.',
+      ),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -163,6 +171,7 @@ export interface Config {
   readonly seller: Seller;
   /** Absolute. */
   readonly invoiceFont: string | undefined;
+  readonly paymentProvider: PaymentProvider | undefined;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -202,6 +211,7 @@ export function loadConfig(env: Environment): Config {
       note: values.INVOICE_NOTE,
     },
     invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
+    paymentProvider: values.PAYMENT_PROVIDER,
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

@@ -14,7 +14,6 @@ import {
   repeatMeasures,
 } from '../api/http/service-measures.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
-import type { Readiness } from '../api/routes/service/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
@@ -35,6 +34,7 @@ import type { Database } from '../store/database.ts';
 import { VERSION } from '../version.ts';
 import { type App, createApp } from './http-app.ts';
 import { createPartsWatch, type PartsWatch } from './parts-watch.ts';
+import { readiness } from './readiness.ts';
 import { applicationRoutes } from './routes.ts';
 
 export interface ApplicationParts {
@@ -48,6 +48,9 @@ export interface ApplicationParts {
         | 'invoiceNumberPattern'
         | 'seller'
         | 'invoiceFont'
+        | 'paymentProvider'
+        | 'dataDir'
+        | 'databaseUrl'
       >
     >;
   readonly log: Logger;
@@ -109,7 +112,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     clock,
     log,
     kinds: [
-      scheduledInvoicesJobKind({ clock }),
+      scheduledInvoicesJobKind({ clock, paymentProvider: config.paymentProvider }),
       finalizationJobKind(finalization),
       numberingJobKind({ numberPattern }),
     ],
@@ -145,6 +148,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       ...applicationRoutes({
         ...invoicing,
         db: stores.db,
+        paymentProvider: config.paymentProvider,
         windowDays,
         repeats,
         seller: config.seller ?? NO_SELLER,
@@ -156,7 +160,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       requireNoLoss(parts);
       return await ingest.ingest(body);
     },
-    readiness: () => readiness(stores, watch),
+    readiness: () => readiness({ stores, watch, dataDir: embeddedDirectory(config) }),
     measures: (registry) => {
       ingestMeasures(registry, () => ingest.stats());
       repeatMeasures(registry, () => repeats.stats());
@@ -195,17 +199,9 @@ async function invoicePdfWith(fontFile: string | undefined): Promise<InvoicePdf>
   return invoicePdf;
 }
 
-/** While nothing is missing, the index is built before anything is served. */
-async function readiness(stores: ApplicationParts['stores'], watch: PartsWatch): Promise<Readiness> {
-  const answer = await stores.ping().then(
-    () => true,
-    () => false,
-  );
-  // Whoever has restored or accepted sees it at once.
-  if (watch.problems().length > 0) await watch.check().catch(() => undefined);
-  const problems = watch.problems();
-  const isComplete = problems.length === 0;
-  return { ready: answer && isComplete, checks: { stores: answer, data: isComplete }, problems };
+/** Where the embedded stores keep their data; undefined where both stores are servers. */
+function embeddedDirectory({ dataDir, databaseUrl, clickhouseUrl }: ApplicationParts['config']) {
+  return databaseUrl !== undefined && clickhouseUrl !== undefined ? undefined : dataDir;
 }
 
 /**

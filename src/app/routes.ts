@@ -21,6 +21,7 @@ import { usageRoutes } from '../api/routes/usage/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Seller } from '../core/seller.ts';
+import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
 import type { Database } from '../store/database.ts';
@@ -31,6 +32,7 @@ export interface RouteDeps {
   readonly clock: Clock;
   /** From the end of a billing period to the finalization of its invoice. */
   readonly gracePeriodHours: number;
+  readonly paymentProvider?: PaymentProvider | undefined;
   readonly invoiceLinesMax?: number;
   readonly alarms?: InvoiceAlarms;
   /** How far back events are accepted. */

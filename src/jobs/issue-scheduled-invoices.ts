@@ -1,12 +1,15 @@
 /** The job that issues scheduled invoices. Its work is in `billing/invoices/scheduled/`. */
-import { issueScheduledInvoices, SCHEDULED_JOB } from '../billing/invoices/scheduled/issue.ts';
-import type { Clock } from '../core/clock.ts';
+import {
+  type IssueDeps,
+  issueScheduledInvoices,
+  SCHEDULED_JOB,
+} from '../billing/invoices/scheduled/issue.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Contracts per transaction. */
 const BATCH_MAX = 250;
 
-export function scheduledInvoicesJobKind(deps: { readonly clock: Clock }): JobKind {
+export function scheduledInvoicesJobKind(deps: IssueDeps): JobKind {
   return shortJobKind({
     kind: SCHEDULED_JOB,
     batchMax: BATCH_MAX,

@@ -1,7 +1,7 @@
 /** Voiding finalized invoices. */
-import { and, eq, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import type { Transaction } from './database.ts';
-import { invoices } from './schema/invoices.ts';
+import { invoicedItems, invoices } from './schema/invoices.ts';
 
 /** Voids every finalized invoice of a contract. */
 export async function voidInvoicesOfContract(tx: Transaction, contractId: string): Promise<void> {
@@ -11,6 +11,16 @@ export async function voidInvoicesOfContract(tx: Transaction, contractId: string
 /** Voids every finalized invoice of a customer, whichever contract it is of. */
 export async function voidInvoicesOfCustomer(tx: Transaction, customerId: string): Promise<void> {
   await voidInvoices(tx, eq(invoices.customerId, customerId));
+}
+
+/** Voids the finalized invoices that these items of schedules are on. */
+export async function voidInvoicesOfItems(tx: Transaction, itemIds: readonly string[]): Promise<void> {
+  if (itemIds.length === 0) return;
+  const ids = tx
+    .select({ id: invoicedItems.invoiceId })
+    .from(invoicedItems)
+    .where(inArray(invoicedItems.itemId, [...itemIds]));
+  await voidInvoices(tx, inArray(invoices.id, ids));
 }
 
 async function voidInvoices(tx: Transaction, which: SQL): Promise<void> {

@@ -25,6 +25,7 @@ const context: TermsContext = {
   commitIds: new Map(),
   recurringCommitIds: new Map(),
   balanceIds: new Map(),
+  paymentProvider: null,
 };
 
 const money = fc

@@ -18,6 +18,7 @@ export interface TestServiceOptions {
   readonly sandboxNow?: string | null;
   readonly gracePeriodHours?: number;
   readonly invoiceLinesMax?: number;
+  readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
 }
 
@@ -49,6 +50,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       ingestWindowDays: 34,
       ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
       seller: options.seller ?? NO_SELLER,
+      paymentProvider: options.paymentProvider,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
     log: pino({ level: 'warn' }),

@@ -2,10 +2,13 @@
 import type { Clock } from '../../core/clock.ts';
 import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import { loadCommits } from '../../store/commits.ts';
 import type { Database } from '../../store/database.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { voidInvoicesOfItems } from '../../store/voided-invoices.ts';
+import { holdScheduledInvoices } from '../invoices/scheduled/issue.ts';
 
 export interface ReleaseCommitInput {
   /** The id of the withheld commit. */
@@ -15,7 +18,8 @@ export interface ReleaseCommitInput {
 }
 
 /**
- * PAID makes the commit's balance usable from the start of its access; FAILED withholds it for good. The
+ * PAID makes the commit's balance usable from the start of its access. FAILED withholds it for good and voids the
+ * invoices of its purchase. The
  * same answer again changes nothing. Refuses the other answer (`invalid`), and a workflow that is not one.
  */
 export async function releaseCommit(
@@ -27,10 +31,19 @@ export async function releaseCommit(
       ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
       : [];
     if (commit?.paymentGate?.type !== 'EXTERNAL') throw notFound('workflow', workflowId);
+    // An invoice of the commit is either issued before, and voided here, or not issued any more.
+    if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
     const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
-    if (await insertPaymentOutcome(tx, row)) return;
+    if (await insertPaymentOutcome(tx, row)) {
+      if (outcome === 'FAILED') await voidInvoicesOfItems(tx, itemIdsOf(commit));
+      return;
+    }
     if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
       throw invalid(['outcome'], `workflow ${workflowId} has ended with the other outcome already`);
     }
   });
+}
+
+function itemIdsOf({ invoiceSchedule }: Commit): string[] {
+  return (invoiceSchedule?.items ?? []).map(({ id }) => id);
 }

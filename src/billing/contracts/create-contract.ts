@@ -74,7 +74,10 @@ export async function createContractIn(
   const card = await resolveRateCard(tx, input, input.startingAt);
   const contract = await headerOf(tx, input, card, now);
   const usageFilter = await usageFilterOf(tx, contract, input);
-  const loaded = await loadTermsContext(tx, card, namedIds(input.terms), contract);
+  const loaded = await loadTermsContext(tx, card, namedIds(input.terms), {
+    contract,
+    paymentProvider: deps.paymentProvider,
+  });
   const terms: ContractTerms = {
     ...buildNewTerms(input.terms, { contract, loaded, createdAt: now, createdBy: input.createdBy }),
     usageFilters: usageFilter === null ? [] : [usageFilter],

@@ -12,6 +12,7 @@ import { keyUsed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
+import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts';
 import { insertTerms, saveContract } from '../../store/contract-terms.ts';
@@ -28,6 +29,7 @@ export interface ContractDeps {
   readonly clock: Clock;
   /** From the end of a billing period to the finalization of its invoice. */
   readonly gracePeriodHours: number;
+  readonly paymentProvider?: PaymentProvider | undefined;
 }
 
 export interface ChangeOrigin {

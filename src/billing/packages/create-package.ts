@@ -1,15 +1,16 @@
 /** Creates packages (docs/packages.md). */
-import type { Clock } from '../../core/clock.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { invalid, keyUsed, namesNothing, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { addRelative, type RelativeDate } from '../../core/relative-time.ts';
 import type { HeaderTemplate, Package } from '../../core/terms/packages.ts';
+import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Database, Transaction } from '../../store/database.ts';
+import type { Transaction } from '../../store/database.ts';
 import { insertPackage, type NewPackageAlias, packageWithKey } from '../../store/packages.ts';
 import { loadAliasAssignments } from '../../store/rate-cards.ts';
 import { resolveRateCard } from '../contracts/rate-card-of-contract.ts';
+import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { type BuiltTerms, buildNewTerms, type TermsInput } from '../contracts/terms/build-terms.ts';
 import { namedIds } from '../contracts/terms/named-ids.ts';
 import {
@@ -44,13 +45,13 @@ const NOMINAL_START = Date.UTC(2024, 0, 1);
  * (`conflict`); nothing is stored then. An alias that another package holds is taken over.
  */
 export async function createPackage(
-  deps: { readonly db: Database; readonly clock: Clock },
+  deps: Pick<ContractDeps, 'db' | 'clock' | 'paymentProvider'>,
   input: CreatePackageInput,
 ): Promise<Package> {
   checkAliases(input.aliases);
   checkOffsets(input);
   return deps.db.transaction(async (tx) => {
-    const built = await buildNominalTerms(tx, input);
+    const built = await buildNominalTerms(tx, input, deps.paymentProvider);
     const created: Package = {
       id: newId(),
       name: input.name,
@@ -93,7 +94,11 @@ function checkOffsets({ header, terms }: CreatePackageInput): void {
   }
 }
 
-async function buildNominalTerms(tx: Transaction, input: CreatePackageInput): Promise<BuiltTerms> {
+async function buildNominalTerms(
+  tx: Transaction,
+  input: CreatePackageInput,
+  paymentProvider: PaymentProvider | undefined,
+): Promise<BuiltTerms> {
   const { header } = input;
   const terms = resolveTerms(input.terms, NOMINAL_START, addRelative);
   return buildNewTerms(terms, {
@@ -104,7 +109,7 @@ async function buildNominalTerms(tx: Transaction, input: CreatePackageInput): Pr
       endingBefore: header.duration === null ? null : addRelative(NOMINAL_START, header.duration),
       multiplierPrioritization: header.multiplierPrioritization,
     },
-    loaded: await loadContext(tx, header, terms),
+    loaded: await loadContext(tx, header, terms, paymentProvider),
     createdAt: NOMINAL_START,
     createdBy: input.createdBy,
   });
@@ -114,6 +119,7 @@ async function loadContext(
   tx: Transaction,
   header: HeaderTemplate,
   terms: TermsInput,
+  paymentProvider: PaymentProvider | undefined,
 ): Promise<LoadedContext> {
   const { rateCardId, rateCardAlias } = header;
   if (rateCardId !== null && rateCardAlias !== null) {
@@ -121,7 +127,7 @@ async function loadContext(
   }
   const named = namedIds(terms);
   const card = await resolveRateCard(tx, { rateCardId, rateCardAlias: null }, NOMINAL_START);
-  const loaded = await loadTermsContext(tx, card, named);
+  const loaded = await loadTermsContext(tx, card, named, { contract: null, paymentProvider });
   if (rateCardAlias === null) return loaded;
   const assignments = await loadAliasAssignments(tx, [rateCardAlias]);
   if (assignments.length === 0) {

@@ -25,7 +25,11 @@ export type PaymentGate = z.output<typeof paymentGate>;
 export const PAYMENT_OUTCOMES = ['PAID', 'FAILED'] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
+/** Who collects payments of gate STRIPE; null where nobody does. */
+export const PAYMENT_PROVIDERS = ['simulated'] as const;
+export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
+
 /** Whether the balance is still blocked by the gate. `outcome` is null until the payment is reported. */
 export function isWithheld(gate: PaymentGate | null, outcome: PaymentOutcome | null): boolean {
-  return gate?.type === 'EXTERNAL' && outcome !== 'PAID';
+  return gate !== null && gate.type !== 'NONE' && outcome !== 'PAID';
 }

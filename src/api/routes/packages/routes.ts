@@ -1,5 +1,6 @@
 /** Packages: templates of contract terms. Contracts are created from them by the operations of contracts. */
 import { z } from 'zod';
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import { createPackage } from '../../../billing/packages/create-package.ts';
 import {
   archivePackage,
@@ -16,7 +17,7 @@ import { createdId, endTimestamp, enumIn, timestamp, uuid } from '../../wire/fie
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { createPackageBody, packageFromWire, packageOutput, packageToWire } from './package.ts';
 
-interface Deps {
+interface Deps extends Pick<ContractDeps, 'paymentProvider'> {
   readonly db: Database;
   readonly clock: Clock;
 }

@@ -36,7 +36,8 @@ export async function amendContract(deps: ContractDeps, input: AmendContractInpu
       requireWithin(full.contract, startingAt);
       requireFromStart(terms, startingAt);
       const additions = { ...NO_EDIT, additions: terms };
-      const edit = { additionsAt: ['terms'], editedBy: createdBy, now };
+      const { paymentProvider } = deps;
+      const edit = { additionsAt: ['terms'], editedBy: createdBy, now, paymentProvider };
       return { ...(await applyEdit(tx, full, additions, edit)), ownFields };
     });
   });

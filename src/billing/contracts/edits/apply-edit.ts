@@ -10,6 +10,7 @@ import type {
   Removals,
   Updates,
 } from '../../../core/terms/contract-edits.ts';
+import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { findRateCard } from '../../../store/rate-cards.ts';
@@ -43,6 +44,7 @@ export interface EditOrigin {
   readonly additionsAt: FieldPath;
   readonly editedBy: string;
   readonly now: Instant;
+  readonly paymentProvider: PaymentProvider | undefined;
 }
 
 /** Refuses (`invalid`) the first bad field. Reads what the edit names, and writes nothing. */
@@ -60,7 +62,10 @@ export async function applyEdit(
     billingConfigurationId: configurationId ?? ended.contract.billingConfigurationId,
   };
   const card = contract.rateCardId === null ? null : await findRateCard(tx, contract.rateCardId);
-  const loaded = await loadTermsContext(tx, card, namedInAll(input, full.terms), contract);
+  const loaded = await loadTermsContext(tx, card, namedInAll(input, full.terms), {
+    contract,
+    paymentProvider: origin.paymentProvider,
+  });
   const removed = removeTerms(ended.terms, removals, origin.now);
   const updated = updateTerms(removed, updates, { contract, loaded, now: origin.now });
   const built = buildTerms(additions, {

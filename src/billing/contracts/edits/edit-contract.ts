@@ -29,7 +29,9 @@ export async function editContract(deps: ContractDeps, input: EditContractInput)
     return changeContract(tx, deps, input, origin, async (full) => {
       requireNotArchived(full);
       await refuseLateUpdates(tx, full, changes.updates, now);
-      const change = await applyEdit(tx, full, changes, { additionsAt: ['additions'], editedBy, now });
+      const { paymentProvider } = deps;
+      const edit = { additionsAt: ['additions'], editedBy, now, paymentProvider };
+      const change = await applyEdit(tx, full, changes, edit);
       const { contract, terms } = change.after;
       await refuseInvoicedChanges(tx, full.terms, terms, contract.endingBefore);
       return change;

@@ -86,7 +86,9 @@ function resolveSchedules(input: CommitInput, path: FieldPath, context: TermsCon
   }
   validateApplicability(input.applicability, [...path, 'applicability'], context);
   validateHierarchyAccess(input.hierarchyAccess, path);
-  if (input.paymentGate !== null) refusePaymentGate(input.paymentGate, [...path, 'paymentGate']);
+  if (input.paymentGate !== null) {
+    refusePaymentGate(input.paymentGate, [...path, 'paymentGate'], context);
+  }
   return { access, accessCreditTypeId, invoice };
 }
 

@@ -1,14 +1,23 @@
 /** Refuses unsupported payment gates and taxes (docs/contracts.md, "Thresholds"). Pure. */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { PaymentGate } from '../../../core/terms/payment-gate.ts';
+import type { TermsContext } from './terms-context.ts';
 
 /** Refuses (`invalid`) gates and taxes that no provider stands behind, and settings of another kind of gate. */
-export function refusePaymentGate(gate: PaymentGate, path: FieldPath): void {
-  if (gate.type === 'STRIPE') {
-    throw invalid([...path, 'type'], 'STRIPE needs a payment provider, and none is connected');
+export function refusePaymentGate(
+  gate: PaymentGate,
+  path: FieldPath,
+  { paymentProvider }: Pick<TermsContext, 'paymentProvider'>,
+): void {
+  if (gate.type === 'STRIPE' && paymentProvider === null) {
+    throw invalid(
+      [...path, 'type'],
+      'STRIPE needs a payment provider, and none is connected: PAYMENT_PROVIDER=simulated tries it without money',
+    );
   }
-  if (gate.stripe !== null) throw invalid([...path, 'stripe'], words`is for ${['type']} STRIPE only`);
-  if (gate.taxType === 'STRIPE') {
+  if (gate.type !== 'STRIPE' && gate.stripe !== null)
+    throw invalid([...path, 'stripe'], words`is for ${['type']} STRIPE only`);
+  if (gate.taxType === 'STRIPE' && gate.type !== 'STRIPE') {
     throw invalid([...path, 'taxType'], words`STRIPE is for ${['type']} STRIPE only`);
   }
   if (gate.taxType === 'ANROK') {

@@ -8,6 +8,7 @@ import type { Decimal } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { isUuid } from '../../../core/ids.ts';
 import type { MultiplierPrioritization } from '../../../core/terms/overrides.ts';
+import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Instant } from '../../../core/time.ts';
 import { commitIdsForContract } from '../../../store/commits.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
@@ -37,6 +38,8 @@ export interface TermsContext {
   readonly recurringCommitIds: ReadonlyMap<string, string>;
   /** Both kinds of credits included. */
   readonly balanceIds: ReadonlyMap<string, string>;
+  /** Collects payments of gate STRIPE; null: no such gate can be set. */
+  readonly paymentProvider: PaymentProvider | null;
 }
 
 export interface CardFacts {
@@ -59,9 +62,16 @@ export interface NamedIds {
 }
 
 /** What is looked up, as opposed to what the request itself defines. */
-export interface LoadedContext extends Pick<TermsContext, 'products' | 'creditTypes' | 'card'> {
+export interface LoadedContext
+  extends Pick<TermsContext, 'products' | 'creditTypes' | 'card' | 'paymentProvider'> {
   /** Commits and credits of the customer that the terms name. */
   readonly knownBalanceIds: ReadonlySet<string>;
+}
+
+interface TermsOwner {
+  /** Null for the terms of a package. */
+  readonly contract: { readonly id: string; readonly customerId: string } | null;
+  readonly paymentProvider: PaymentProvider | undefined;
 }
 
 /**
@@ -72,11 +82,12 @@ export async function loadTermsContext(
   db: Database | Transaction,
   card: RateCard | null,
   named: NamedIds,
-  contract: { readonly id: string; readonly customerId: string } | null = null,
+  { contract, paymentProvider }: TermsOwner,
 ): Promise<LoadedContext> {
   const products = await loadProducts(db, [...new Set(named.productIds)]);
   return {
     products,
+    paymentProvider: paymentProvider ?? null,
     creditTypes: await loadCreditTypes(db, [...new Set([...named.creditTypeIds, USD_CENTS.id])]),
     card: card === null ? null : await cardFacts(db, card, products),
     knownBalanceIds:

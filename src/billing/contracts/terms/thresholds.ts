@@ -81,7 +81,7 @@ function checkCommon(
   trackers: readonly SpendTracker[],
 ): void {
   requireFixedProduct(context, from.commit.productId, [...path, 'commit', 'productId']);
-  refusePaymentGate(from.paymentGate, [...path, 'paymentGate']);
+  refusePaymentGate(from.paymentGate, [...path, 'paymentGate'], context);
   if (from.discount !== null) {
     validateDiscount(from.discount, [...path, 'discount'], trackers);
   }

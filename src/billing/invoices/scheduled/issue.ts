@@ -5,12 +5,14 @@
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
+import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Instant } from '../../../core/time.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
 import { insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
+import { collectPayments } from '../../payments/collect-payment.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
 import { scheduledDrafts } from './drafts.ts';
 import { loadOpenSchedules, type OpenSchedule } from './open-items.ts';
@@ -57,9 +59,14 @@ function nextJob(contractId: string, { targets }: OpenSchedule, after: Instant |
   ];
 }
 
+export interface IssueDeps {
+  readonly clock: Clock;
+  readonly paymentProvider: PaymentProvider | undefined;
+}
+
 /** Runs due jobs: issues the invoices up to the job's instant, and queues the next one. */
 export async function issueScheduledInvoices(
-  { clock }: { readonly clock: Clock },
+  { clock, paymentProvider }: IssueDeps,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<void> {
@@ -73,9 +80,15 @@ export async function issueScheduledInvoices(
   };
   const due = [...schedules].flatMap(([id, { targets }]) => targets.filter(({ at }) => at <= runAtOf(id)));
   const drafts = await scheduledDrafts(tx, due, clock.now());
+  const gated = drafts.flatMap((invoice, index) => {
+    const commitId = due[index]?.gatedCommitId ?? null;
+    return commitId === null ? [] : [{ commitId, invoice }];
+  });
+  const payments = await collectPayments(tx, gated, paymentProvider, clock.now());
   const issued = drafts.map((draft) => ({
     ...draft,
-    status: 'FINALIZED' as const,
+    // Nobody owes what was not bought.
+    status: payments.get(draft.id) === 'FAILED' ? ('VOID' as const) : ('FINALIZED' as const),
     frozen: null,
     warningCount: 0,
     termsReadAt: null,

@@ -17,6 +17,7 @@ import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { countScheduledInvoices, loadInvoicedItems } from '../../../store/invoiced-items.ts';
 import { lastIssuedPeriodEnds } from '../../../store/invoices.ts';
+import { loadPaymentOutcomes } from '../../../store/payment-outcomes.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { loadScheduledCharges } from '../../../store/scheduled-charges.ts';
 import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
@@ -89,11 +90,21 @@ async function loadOpenItems(
     ]),
   );
   const all = [...items.values()].flat();
+  const outcomes = await loadPaymentOutcomes(
+    db,
+    all.flatMap(({ gatedCommitId }) => gatedCommitId ?? []),
+  );
   const invoiced = await loadInvoicedItems(
     db,
     all.map(({ id }) => id),
   );
-  const open = [...items].map(([id, own]) => [id, own.filter((item) => !invoiced.has(item.id))] as const);
+  const open = [...items].map(
+    ([id, own]) =>
+      [
+        id,
+        own.filter((item) => !invoiced.has(item.id) && outcomes.get(item.gatedCommitId ?? '') !== 'FAILED'),
+      ] as const,
+  );
   return new Map(open.filter(([, own]) => own.length > 0));
 }
 

@@ -1,0 +1,40 @@
+/** Whether the service can take requests: its stores answer, its data are complete, and there is room for more. */
+import { statfs } from 'node:fs/promises';
+import type { Readiness } from '../api/routes/service/routes.ts';
+import { SECOND_MS } from '../core/time.ts';
+import { within } from '../core/time-limit.ts';
+import type { PartsWatch } from './parts-watch.ts';
+
+/** Whoever asks wants an answer at once, also while a store stops. */
+const CHECK_LIMIT_MS = 2 * SECOND_MS;
+/** With less room, inserts and transactions may fail at once. */
+const FREE_BYTES_MIN = 64 * 1024 * 1024;
+
+interface Checked {
+  readonly stores: { ping(): Promise<void> };
+  readonly watch: PartsWatch;
+  /** Of the embedded stores; undefined where both are servers, whose room is theirs to watch. */
+  readonly dataDir: string | undefined;
+}
+
+export async function readiness({ stores, watch, dataDir }: Checked): Promise<Readiness> {
+  const answer = await succeeds(stores.ping());
+  // Whoever has restored or accepted sees it at once.
+  if (watch.problems().length > 0) await succeeds(watch.check());
+  const problems = watch.problems();
+  const hasRoom = dataDir === undefined || (await succeeds(requireRoom(dataDir)));
+  const checks = { stores: answer, data: problems.length === 0, disk: hasRoom };
+  return { ready: Object.values(checks).every((isFine) => isFine), checks, problems };
+}
+
+async function requireRoom(directory: string): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  if (bavail * bsize < FREE_BYTES_MIN) throw new Error('the disk is full');
+}
+
+function succeeds(check: Promise<unknown>): Promise<boolean> {
+  return within(CHECK_LIMIT_MS, check, 'no answer in time').then(
+    () => true,
+    () => false,
+  );
+}
