@@ -20,7 +20,7 @@ const IN_OWN_PROCESS = [
   'test/integration/clickhouse-remote-files.test.ts',
 ];
 
-/** Minutes of work; `npm run test:long` runs them. */
+/** Tests that take minutes each; `npm run test:long` runs them. */
 const LONG = 'test/long/*.test.ts';
 
 const overHttp = (name: string, include: string[], exclude: string[] = []) => ({

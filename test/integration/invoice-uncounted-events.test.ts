@@ -3,100 +3,15 @@
  * them, and everything else is billed.
  */
 import { sql } from 'drizzle-orm';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { PLAIN_SUM, uncountableUsage } from '../support/uncountable-usage.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 const { api } = service;
 
-const PRODUCT_OF_TWO = 'SELECT SUM(properties.v * properties.w) AS value FROM events';
-const PLAIN_SUM = 'SELECT SUM(properties.v) AS value FROM events';
-
-let callsMetricId: string;
-
-beforeAll(async () => {
-  callsMetricId = await createdId(api, '/v1/billable-metrics/create', {
-    name: 'Calls',
-    aggregation_type: 'COUNT',
-  });
-});
-
-interface Customer {
-  readonly alias: string;
-  readonly customerId: string;
-  readonly contractId: string;
-  readonly rateCardId: string;
-  readonly metricId: string;
-}
-
-/** A customer who pays 1 for each unit of a SQL metric, and 1 for each event. */
-async function createCustomer(
-  alias: string,
-  { query = PRODUCT_OF_TWO, granularity = 'HOUR' } = {},
-): Promise<Customer> {
-  const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
-  const metricId = await createdId(api, '/v1/billable-metrics/create', { name: `Work ${alias}`, sql: query });
-  const product = async (name: string, billable_metric_id: string) =>
-    createdId(api, '/v1/contract-pricing/products/create', {
-      name,
-      type: 'USAGE',
-      billable_metric_id,
-      ...(billable_metric_id === metricId ? { sql_breakdown_granularity: granularity } : {}),
-    });
-  const products = [await product('Work', metricId), await product('Calls', callsMetricId)];
-  const rateCardId = await createdId(api, '/v1/contract-pricing/rate-cards/create', { name: alias });
-  await api.post('/v1/contract-pricing/rate-cards/addRates', {
-    rate_card_id: rateCardId,
-    rates: products.map((product_id) => ({
-      product_id,
-      starting_at: '2026-01-01T00:00:00Z',
-      entitled: true,
-      rate_type: 'FLAT',
-      price: 1,
-    })),
-  });
-  const contractId = await contractOf(customerId, rateCardId);
-  return { alias, customerId, contractId, rateCardId, metricId };
-}
-
-async function contractOf(customerId: string, rateCardId: string): Promise<string> {
-  return createdId(api, '/v1/contracts/create', {
-    customer_id: customerId,
-    rate_card_id: rateCardId,
-    starting_at: '2026-11-01T00:00:00Z',
-  });
-}
-
-async function send(alias: string, ...events: (readonly [id: string, at: string, v: string, w?: string])[]) {
-  await api.post(
-    '/v1/ingest',
-    events.map(([id, at, v, w = '1']) => ({
-      transaction_id: `${alias}-${id}`,
-      customer_id: alias,
-      event_type: 'use',
-      timestamp: `2026-11-${at}:00:00Z`,
-      properties: { v, w },
-    })),
-  );
-}
-
-async function invoicesOf({ customerId }: Customer, query: Record<string, string> = {}) {
-  return api.get(`/v1/customers/${customerId}/invoices`, { query });
-}
-
-/** Name and total of each line of the first invoice. */
-async function linesOf(customer: Customer, query: Record<string, string> = {}): Promise<string[]> {
-  const invoices = await invoicesOf(customer, query);
-  return invoices.list('data[0].line_items').map((_, index) => {
-    const line = `data[0].line_items[${index}]`;
-    return `${invoices.text(`${line}.name`)} ${invoices.digits(`${line}.total`)}`;
-  });
-}
-
-async function warningsOf(customer: Customer, query: Record<string, string> = {}): Promise<unknown[]> {
-  return [...(await invoicesOf(customer, query)).list('data[0].warnings')];
-}
+const { createCustomer, contractOf, send, invoicesOf, linesOf, warningsOf } = await uncountableUsage(api);
 
 describe.each(['HOUR', 'SERVICE_PERIOD'])('with granularity %s', (granularity) => {
   it('an event whose numbers overflow is left out, named, and stays so on the issued invoice', async () => {
@@ -142,20 +57,6 @@ it('several such events at different times are all found, and the rest of their 
     { event_count: 3, transaction_ids: ['several-x1', 'several-x2', 'several-x3'] },
   ]);
 });
-
-it('a hundred events are named; beyond, all later events are left out and counted', async () => {
-  const customer = await createCustomer('hundreds');
-  const poison = Array.from({ length: 130 }, (_, index) => {
-    return [`x${String(index).padStart(3, '0')}`, '03T10', '1e30', '1e30'] as const;
-  });
-  await send('hundreds', ['first', '02T10', '2', '3'], ...poison.slice(0, 50));
-  await send('hundreds', ...poison.slice(50), ['last', '04T10', '5', '7']);
-  const drafts = await invoicesOf(customer);
-  expect(drafts.digits('data[0].total')).toBe(String(6 + 132));
-  expect(drafts.at('data[0].warnings[0].event_count')).toBe(131);
-  const named = drafts.list('data[0].warnings[0].transaction_ids');
-  expect(named).toEqual(poison.slice(0, 100).map(([id]) => `hundreds-${id}`));
-}, 120_000);
 
 it('numbers that overflow only together are counted up to the event with which they do', async () => {
   const customer = await createCustomer('together', { query: PLAIN_SUM });
