@@ -11,6 +11,7 @@ import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
+import { issuedInvoiceRoutes } from '../api/routes/invoices/issued-routes.ts';
 import { invoicePdfRoute } from '../api/routes/invoices/pdf-route.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
@@ -23,6 +24,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Seller } from '../core/seller.ts';
 import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { inLane } from '../metering/client/clickhouse-client.ts';
 import type { RepeatLog } from '../metering/events/repeat-log.ts';
 import type { Database } from '../store/database.ts';
 
@@ -60,6 +62,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...contractEditRoutes(deps),
     ...contractRateScheduleRoutes(deps),
     ...invoiceRoutes(deps),
+    ...issuedInvoiceRoutes({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     invoicePdfRoute(deps),
     ...customFieldRoutes(deps),
   ];

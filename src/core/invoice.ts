@@ -156,6 +156,8 @@ export interface Invoice {
   readonly creditTypeId: string;
   readonly total: Decimal;
   readonly netPaymentTermsDays: number | null;
+  /** The voided invoice that this one was computed again for; null for drafts and most others. */
+  readonly regeneratedFromInvoiceId: string | null;
   readonly lines: readonly InvoiceLine[];
 }
 

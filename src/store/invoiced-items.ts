@@ -1,5 +1,5 @@
 /** Which items of schedules are on an issued invoice. The primary key keeps an item off a second one. */
-import { and, count, eq, inArray } from 'drizzle-orm';
+import { and, count, eq, inArray, isNull } from 'drizzle-orm';
 import type { Invoice } from '../core/invoice.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -18,6 +18,30 @@ export async function insertInvoicedItems(
     ),
   );
   for (const chunk of rowsPerInsert(items)) await tx.insert(invoicedItems).values(chunk);
+}
+
+/** The items that are on an invoice. */
+export async function invoicedItemIds(
+  db: Database | Transaction,
+  invoiceId: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .select({ itemId: invoicedItems.itemId })
+    .from(invoicedItems)
+    .where(eq(invoicedItems.invoiceId, invoiceId));
+  return new Set(rows.map(({ itemId }) => itemId));
+}
+
+/** Takes items off an invoice, so that this transaction can put them on another one. */
+export async function takeInvoicedItems(
+  tx: Transaction,
+  invoiceId: string,
+  itemIds: readonly string[],
+): Promise<void> {
+  if (itemIds.length === 0) return;
+  await tx
+    .delete(invoicedItems)
+    .where(and(eq(invoicedItems.invoiceId, invoiceId), inArray(invoicedItems.itemId, [...itemIds])));
 }
 
 /** The invoice that an item is on. */
@@ -48,7 +72,10 @@ export interface ScheduledInvoiceCount {
   readonly count: number;
 }
 
-/** How many SCHEDULED invoices the contracts have, of each date and currency; voided ones count. */
+/**
+ * How many SCHEDULED invoices the contracts have, of each date and currency. Voided ones count, regenerated ones do
+ * not: they replace a voided one.
+ */
 export async function countScheduledInvoices(
   db: Database | Transaction,
   contractIds: readonly string[],
@@ -62,6 +89,12 @@ export async function countScheduledInvoices(
       count: count(),
     })
     .from(invoices)
-    .where(and(inArray(invoices.contractId, [...contractIds]), eq(invoices.type, 'SCHEDULED')))
+    .where(
+      and(
+        inArray(invoices.contractId, [...contractIds]),
+        eq(invoices.type, 'SCHEDULED'),
+        isNull(invoices.regeneratedFromInvoiceId),
+      ),
+    )
     .groupBy(invoices.contractId, invoices.periodStart, invoices.creditTypeId);
 }

@@ -1,5 +1,21 @@
 /** Issued invoices and their lines. Written once; afterwards only the status may change. */
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, max, or, type SQL } from 'drizzle-orm';
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  lt,
+  lte,
+  max,
+  notExists,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
 import type { Invoice, InvoiceStatus, InvoiceType } from '../core/invoice.ts';
 import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
@@ -9,6 +25,8 @@ import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoices } from './schema/invoices.ts';
+
+const regenerated = alias(invoices, 'regenerated');
 
 /** What was frozen with a usage invoice. */
 interface FrozenUsage extends InvoiceTermsIds {
@@ -42,13 +60,14 @@ export async function insertInvoices(tx: Transaction, issued: readonly NewInvoic
 }
 
 export interface InvoiceFilter {
-  readonly customerId: string;
+  readonly customerId?: string | undefined;
   readonly contractId?: string | undefined;
   readonly status?: Exclude<InvoiceStatus, 'DRAFT'> | undefined;
   readonly creditTypeId?: string | undefined;
   readonly type?: InvoiceType | undefined;
   readonly periodStartsFrom?: Instant | undefined;
   readonly periodEndsBy?: Instant | undefined;
+  readonly hasWarnings?: boolean | undefined;
 }
 
 /** A page of invoices in the order of issue date and id. */
@@ -119,6 +138,30 @@ export async function findInvoice(
   return (await withLines(db, [fromRow(row)]))[0] ?? null;
 }
 
+/** One issued invoice of any customer, without its lines. */
+export async function findInvoiceHead(
+  db: Database | Transaction,
+  id: string,
+): Promise<Omit<IssuedInvoice, 'lines'> | null> {
+  const [row] = await db.select().from(invoices).where(eq(invoices.id, id));
+  return row === undefined ? null : fromRow(row);
+}
+
+/** The same; its status cannot change until the transaction ends. */
+export async function lockInvoice(tx: Transaction, id: string): Promise<Omit<IssuedInvoice, 'lines'> | null> {
+  const [row] = await tx.select().from(invoices).where(eq(invoices.id, id)).for('no key update');
+  return row === undefined ? null : fromRow(row);
+}
+
+/** The id of the invoice that was regenerated from this one, or null. */
+export async function findRegenerated(db: Database | Transaction, id: string): Promise<string | null> {
+  const [row] = await db
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(eq(invoices.regeneratedFromInvoiceId, id));
+  return row?.id ?? null;
+}
+
 /** The same invoices in the same order, each with its lines in their order. */
 export async function withLines(
   db: Database | Transaction,
@@ -131,7 +174,10 @@ export async function withLines(
   return heads.map((head) => ({ ...head, lines: lines.get(head.id) ?? [] }));
 }
 
-/** For each contract that has issued usage invoices: where the last issued period ends. */
+/**
+ * For each contract that has issued usage invoices: where the last issued period ends. Of an invoice that was
+ * regenerated, only the new one counts: its period is shorter if the contract now ends within it.
+ */
 export async function lastIssuedPeriodEnds(
   db: Database | Transaction,
   contractIds: readonly string[],
@@ -140,7 +186,18 @@ export async function lastIssuedPeriodEnds(
   const rows = await db
     .select({ contractId: invoices.contractId, end: max(invoices.periodEnd) })
     .from(invoices)
-    .where(and(inArray(invoices.contractId, [...contractIds]), eq(invoices.type, 'USAGE')))
+    .where(
+      and(
+        inArray(invoices.contractId, [...contractIds]),
+        eq(invoices.type, 'USAGE'),
+        notExists(
+          db
+            .select({ id: regenerated.id })
+            .from(regenerated)
+            .where(eq(regenerated.regeneratedFromInvoiceId, invoices.id)),
+        ),
+      ),
+    )
     .groupBy(invoices.contractId);
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
@@ -201,15 +258,22 @@ function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL 
 }
 
 function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
-  const { contractId, status, creditTypeId, type, periodStartsFrom, periodEndsBy } = filter;
+  const { customerId, contractId, status, creditTypeId, type, periodStartsFrom, periodEndsBy, hasWarnings } =
+    filter;
   return [
-    eq(invoices.customerId, filter.customerId),
+    customerId === undefined ? undefined : eq(invoices.customerId, customerId),
     contractId === undefined ? undefined : eq(invoices.contractId, contractId),
     status === undefined ? undefined : eq(invoices.status, status),
     creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
     type === undefined ? undefined : eq(invoices.type, type),
     periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
     periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
+    // Written out, without parameters: only so it is the condition of `invoices_issued_with_warnings`.
+    hasWarnings === undefined
+      ? undefined
+      : hasWarnings
+        ? sql`${invoices.warningCount} > 0`
+        : sql`${invoices.warningCount} = 0`,
   ];
 }
 
@@ -227,6 +291,7 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
     creditTypeId: invoice.creditTypeId,
     total: invoice.total,
     netPaymentTermsDays: invoice.netPaymentTermsDays,
+    regeneratedFromInvoiceId: invoice.regeneratedFromInvoiceId,
     warningCount: invoice.warningCount,
     ...invoice.frozen,
     termsReadAt: invoice.termsReadAt,

@@ -8,6 +8,11 @@ export async function voidInvoicesOfContract(tx: Transaction, contractId: string
   await voidInvoices(tx, eq(invoices.contractId, contractId));
 }
 
+/** Voids one invoice, if it is finalized. */
+export async function voidInvoiceWithId(tx: Transaction, id: string): Promise<void> {
+  await voidInvoices(tx, eq(invoices.id, id));
+}
+
 /** Voids every finalized invoice of a customer, whichever contract it is of. */
 export async function voidInvoicesOfCustomer(tx: Transaction, customerId: string): Promise<void> {
   await voidInvoices(tx, eq(invoices.customerId, customerId));

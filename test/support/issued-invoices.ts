@@ -26,6 +26,7 @@ export async function insertLooseInvoices(tx: Transaction, issuedAt: readonly nu
     creditTypeId: USD_CENTS.id,
     total: ZERO,
     netPaymentTermsDays: null,
+    regeneratedFromInvoiceId: null,
     lines: [],
     warningCount: 0,
     frozen: { breakdownId: newId(), cardTermsId: newId(), contractTermsId: newId() },

@@ -49,8 +49,6 @@ export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
     'POST /v1/customers/{customer_id}/addCharge',
     'GET /v1/customers/{customer_id}/costs',
     'POST /v1/customers/{customer_id}/previewEvents',
-    'POST /v1/invoices/regenerate',
-    'POST /v1/invoices/void',
     'GET /v1/services',
     'POST /v2/contracts/commits/edit',
     'POST /v2/contracts/credits/edit',

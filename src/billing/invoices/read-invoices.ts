@@ -61,6 +61,9 @@ export interface InvoiceListFilter {
   readonly endingBefore?: Instant | undefined;
 }
 
+/** Which drafts of given contracts are listed. */
+type DraftFilter = Pick<InvoiceListFilter, 'type' | 'creditTypeId' | 'startingOn' | 'endingBefore'>;
+
 /**
  * A page of a customer's invoices by issue date (drafts by their expected one) and id. Throws `Refusal`
  * not_found for an unknown customer.
@@ -236,6 +239,15 @@ export type DraftPlace = Placed &
 export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
   const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
   const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
+  return draftPlacesOf(deps, contracts, filter);
+}
+
+/** The same for contracts of any customers. */
+export async function draftPlacesOf(
+  deps: SnapshotDeps,
+  contracts: readonly Contract[],
+  filter: DraftFilter,
+): Promise<DraftPlace[]> {
   return [
     ...(filter.type === 'SCHEDULED' ? [] : await usagePlaces(deps, contracts, filter)),
     ...(filter.type === 'USAGE' ? [] : await scheduledPlaces(deps, contracts, filter)),
@@ -245,7 +257,7 @@ export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter)
 async function usagePlaces(
   deps: SnapshotDeps,
   contracts: readonly Contract[],
-  filter: InvoiceListFilter,
+  filter: DraftFilter,
 ): Promise<DraftPlace[]> {
   const targets = (await openTargets(deps, contracts)).filter(({ period }) => isInTime(period, filter));
   const inCurrency = await currencyFilter(deps.db, targets, filter.creditTypeId);
@@ -261,7 +273,7 @@ async function usagePlaces(
 async function scheduledPlaces(
   deps: SnapshotDeps,
   contracts: readonly Contract[],
-  filter: InvoiceListFilter,
+  filter: DraftFilter,
 ): Promise<DraftPlace[]> {
   const schedules = await loadOpenSchedules(deps.db, contracts);
   return [...schedules.values()]
@@ -274,7 +286,7 @@ async function scheduledPlaces(
     .map((target) => ({ kind: 'scheduled', target, id: target.invoiceId, issuedAt: target.at }));
 }
 
-function isInTime({ start, end }: Interval, { startingOn, endingBefore }: InvoiceListFilter): boolean {
+function isInTime({ start, end }: Interval, { startingOn, endingBefore }: DraftFilter): boolean {
   return (
     (startingOn === undefined || start >= startingOn) && (endingBefore === undefined || end <= endingBefore)
   );

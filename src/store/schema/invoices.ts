@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  type AnyPgColumn,
   check,
   index,
   integer,
@@ -58,6 +59,8 @@ export const invoices = pgTable(
     /** Of usage invoices; a SCHEDULED invoice has no terms besides its lines. */
     cardTermsId: uuid('card_terms_id').references(() => invoiceTerms.id),
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
+    /** The voided invoice that it was computed again for. */
+    regeneratedFromInvoiceId: uuid('regenerated_from_invoice_id').references((): AnyPgColumn => invoices.id),
   },
   (table) => [
     uniqueIndex('invoices_contract_period_once')
@@ -70,12 +73,17 @@ export const invoices = pgTable(
         and (${table.cardTermsId} is null) = (${table.contractTermsId} is null)
         and (${table.cardTermsId} is null) = (${table.breakdownId} is null)`,
     ),
-    /** The order in which numbers are assigned. */
+    /** The order in which numbers are assigned, and in which the invoices of all customers are listed. */
     index('invoices_issued').on(table.issuedAt, table.id),
+    index('invoices_issued_with_warnings').on(table.issuedAt, table.id).where(sql`${table.warningCount} > 0`),
+    uniqueIndex('invoices_regenerated_once').on(table.regeneratedFromInvoiceId),
   ],
 );
 
-/** The items of schedules that are on an issued invoice, voided ones included: each on one at most. */
+/**
+ * The items of schedules that are on an issued invoice, voided ones included: each on one at most. If an invoice is
+ * regenerated, its items are on the new one.
+ */
 export const invoicedItems = pgTable(
   'invoiced_items',
   {

@@ -90,6 +90,9 @@ const invoiceShape = {
     format: 'date-time',
     description: '`issued_at` and `net_payment_terms_days`; absent without payment terms.',
   }),
+  regenerated_from_invoice_id: uuid
+    .optional()
+    .meta({ description: 'The voided invoice that this one was computed again for.' }),
   external_invoice: z.null(),
   customer_custom_fields: customFields,
   contract_custom_fields: customFields,
@@ -161,6 +164,9 @@ function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
     ...(invoice.netPaymentTermsDays === null ? {} : { net_payment_terms_days: invoice.netPaymentTermsDays }),
     ...(number === undefined ? {} : { invoice_number: number }),
     ...(due === null ? {} : { due_at: formatInstant(due) }),
+    ...(invoice.regeneratedFromInvoiceId === null
+      ? {}
+      : { regenerated_from_invoice_id: invoice.regeneratedFromInvoiceId }),
     external_invoice: null,
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),

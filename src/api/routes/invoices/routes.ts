@@ -24,8 +24,8 @@ const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
 /** A page of breakdowns holds at most this many windows, whatever `limit` says. */
 const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
 
-const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
-const order = { date_asc: 'ascending', date_desc: 'descending' } as const;
+export const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
+export const order = { date_asc: 'ascending', date_desc: 'descending' } as const;
 
 const listQuery = pageQuery(keysetPosition, 25).extend({
   status: enumIn(STATUSES).optional(),
@@ -148,7 +148,7 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
   });
 }
 
-async function viewOf(
+export async function viewOf(
   deps: InvoiceDeps,
   invoices: readonly (Invoice & InvoiceUnits)[],
   skipZeroQuantityLines = false,

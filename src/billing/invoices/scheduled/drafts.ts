@@ -40,6 +40,7 @@ function draftOf(
     creditTypeId,
     total: invoiceTotal(lines, creditTypeId),
     netPaymentTermsDays: contract.netPaymentTermsDays,
+    regeneratedFromInvoiceId: null,
     lines,
   };
 }

@@ -5,12 +5,13 @@
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
+import type { Invoice } from '../../../core/invoice.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Instant } from '../../../core/time.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
-import { insertInvoices } from '../../../store/invoices.ts';
+import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
 import { collectPayments } from '../../payments/collect-payment.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
@@ -85,10 +86,23 @@ export async function issueScheduledInvoices(
     return commitId === null ? [] : [{ commitId, invoice }];
   });
   const payments = await collectPayments(tx, gated, paymentProvider, clock.now());
+  // Nobody owes what was not bought.
+  await freezeScheduledDrafts(tx, drafts, (id) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED'));
+  await enqueueJobs(
+    tx,
+    [...schedules].flatMap(([id, schedule]) => nextJob(id, schedule, runAtOf(id))),
+  );
+}
+
+/** Stores drafts of SCHEDULED invoices as issued. */
+export async function freezeScheduledDrafts(
+  tx: Transaction,
+  drafts: readonly Invoice[],
+  statusOf: (invoiceId: string) => IssuedInvoice['status'] = () => 'FINALIZED',
+): Promise<void> {
   const issued = drafts.map((draft) => ({
     ...draft,
-    // Nobody owes what was not bought.
-    status: payments.get(draft.id) === 'FAILED' ? ('VOID' as const) : ('FINALIZED' as const),
+    status: statusOf(draft.id),
     frozen: null,
     warningCount: 0,
     termsReadAt: null,
@@ -97,8 +111,4 @@ export async function issueScheduledInvoices(
   await insertInvoices(tx, issued);
   await insertInvoicedItems(tx, issued);
   await freezeCustomFields(tx, issued);
-  await enqueueJobs(
-    tx,
-    [...schedules].flatMap(([id, schedule]) => nextJob(id, schedule, runAtOf(id))),
-  );
 }

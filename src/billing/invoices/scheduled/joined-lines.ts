@@ -1,6 +1,7 @@
 /** Scheduled charges and commit purchases on usage invoices (docs/invoices.md, "Scheduled invoices"). */
 import type { Product } from '../../../core/catalogue.ts';
 import { assert } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
 import type { RatedScheduledLine } from '../../../rating/types.ts';
@@ -22,18 +23,24 @@ export async function loadJoinedItems(
   const joining = contracts.filter((contract) => contract.scheduledChargesOnUsageInvoices);
   if (joining.length === 0) return new Map();
   const schedules = [...(await loadOpenSchedules(db, joining))].filter(([, { joined }]) => joined.length > 0);
-  const ids = schedules.flatMap(([, { joined }]) => joined.map(({ item }) => item.productId));
-  const products = await loadProducts(db, [...new Set(ids)]);
-  return new Map(
-    schedules.map(([contractId, { joined }]) => [
-      contractId,
-      joined.map((one) => {
-        const product = products.get(one.item.productId);
-        assert(product !== undefined, `product ${one.item.productId} of a scheduled item exists`);
-        return { ...one, product };
-      }),
-    ]),
+  const priced = await pricedItems(
+    db,
+    schedules.flatMap(([contractId, { joined }]) => joined.map((one) => ({ ...one, contractId }))),
   );
+  return groupBy(priced, ({ contractId }) => contractId);
+}
+
+/** The same items in the same order, each with its product. One query. */
+export async function pricedItems<Item extends JoinedItem>(
+  db: Database | Transaction,
+  items: readonly Item[],
+): Promise<(Item & PricedItem)[]> {
+  const products = await loadProducts(db, [...new Set(items.map(({ item }) => item.productId))]);
+  return items.map((one) => {
+    const product = products.get(one.item.productId);
+    assert(product !== undefined, `product ${one.item.productId} of a scheduled item exists`);
+    return { ...one, product };
+  });
 }
 
 /**

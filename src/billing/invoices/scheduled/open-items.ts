@@ -4,6 +4,7 @@
  */
 import { groupBy } from '../../../core/group-by.ts';
 import { derivedId } from '../../../core/ids.ts';
+import type { Commit } from '../../../core/terms/commits.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import { periodEndingOnDayOf } from '../../../rating/scheduled/joined-period.ts';
 import {
@@ -77,35 +78,46 @@ async function loadOpenItems(
   db: Database | Transaction,
   contracts: readonly Contract[],
 ): Promise<Map<string, ScheduledItem[]>> {
-  const contractIds = contracts.map(({ id }) => id);
+  const items = await loadScheduledItems(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  const all = [...items.values()].flat();
+  const invoiced = await loadInvoicedItems(
+    db,
+    all.map(({ id }) => id),
+  );
+  const open = [...items].map(([id, own]) => [id, own.filter((item) => !invoiced.has(item.id))] as const);
+  return new Map(open.filter(([, own]) => own.length > 0));
+}
+
+/** All items of the contracts' schedules, invoiced or not, by contract. None of commits whose payment failed. */
+export async function loadScheduledItems(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Map<string, ScheduledItem[]>> {
   const charges = groupBy(await loadScheduledCharges(db, contractIds), ({ contractId }) => contractId);
   const commits = groupBy(
     await loadCommits(db, { contractIds, includeArchived: false }),
     ({ contractId }) => contractId ?? '',
   );
-  const items = new Map(
-    contractIds.map((id) => [
-      id,
-      scheduledItems({ scheduledCharges: charges.get(id) ?? [], commits: commits.get(id) ?? [] }),
-    ]),
+  const failed = await commitsNotPaid(db, [...commits.values()].flat());
+  return new Map(
+    contractIds.map((id) => {
+      const terms = { scheduledCharges: charges.get(id) ?? [], commits: commits.get(id) ?? [] };
+      return [id, scheduledItems(terms).filter(({ gatedCommitId }) => !failed.has(gatedCommitId ?? ''))];
+    }),
   );
-  const all = [...items.values()].flat();
-  const outcomes = await loadPaymentOutcomes(
-    db,
-    all.flatMap(({ gatedCommitId }) => gatedCommitId ?? []),
-  );
-  const invoiced = await loadInvoicedItems(
-    db,
-    all.map(({ id }) => id),
-  );
-  const open = [...items].map(
-    ([id, own]) =>
-      [
-        id,
-        own.filter((item) => !invoiced.has(item.id) && outcomes.get(item.gatedCommitId ?? '') !== 'FAILED'),
-      ] as const,
-  );
-  return new Map(open.filter(([, own]) => own.length > 0));
+}
+
+/** Commits that were not bought, because their payment failed. */
+async function commitsNotPaid(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+): Promise<ReadonlySet<string>> {
+  const gated = commits.filter(({ paymentGate }) => paymentGate !== null).map(({ id }) => id);
+  const outcomes = await loadPaymentOutcomes(db, gated);
+  return new Set(gated.filter((id) => outcomes.get(id) === 'FAILED'));
 }
 
 /** A date and currency that has an issued invoice already gets a further one, with the next number. */

@@ -66,6 +66,7 @@ export function printed(
       issuedAt: ISSUED_AT,
       creditTypeId: USD_CENTS.id,
       total: invoiceTotal(lines, USD_CENTS.id),
+      regeneratedFromInvoiceId: null,
       netPaymentTermsDays: null,
       lines,
       ...invoice,

@@ -1,0 +1,53 @@
+/** An issued invoice by its id alone, to be voided or regenerated. */
+import { notFound, type Refusal } from '../../../core/errors.ts';
+import { listContracts } from '../../../store/contracts.ts';
+import { type Database, inSnapshot } from '../../../store/database.ts';
+import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices.ts';
+import { draftPlacesOf, type SnapshotDeps } from '../read-invoices.ts';
+
+export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
+
+export interface IssuedInvoiceDeps extends Omit<SnapshotDeps, 'db'> {
+  readonly db: Database;
+}
+
+/** Refuses an unknown id (`not_found`), and that of a draft with what `refusal` makes of it. */
+export async function requireIssued(
+  deps: IssuedInvoiceDeps,
+  id: string,
+  refusal: (state: 'DRAFT') => Refusal,
+): Promise<InvoiceHead> {
+  const found = await findInvoiceHead(deps.db, id);
+  if (found !== null) return found;
+  throw (await isDraft(deps, id)) ? refusal('DRAFT') : notFound('invoice', id);
+}
+
+/** Contracts whose drafts are looked at together. */
+const CONTRACTS_PER_READ = 500;
+
+/**
+ * A draft is not stored, and its id does not tell its contract, so all contracts are asked. Only a request with a wrong
+ * id costs this.
+ */
+async function isDraft(deps: IssuedInvoiceDeps, id: string): Promise<boolean> {
+  let after: string | null = null;
+  for (;;) {
+    const { ids, last } = await draftIds(deps, after);
+    if (ids.includes(id)) return true;
+    if (last === null) return false;
+    after = last;
+  }
+}
+
+/** The drafts of some contracts; `last` is the last of these, null if there are no more. */
+async function draftIds(
+  deps: IssuedInvoiceDeps,
+  after: string | null,
+): Promise<{ readonly ids: readonly string[]; readonly last: string | null }> {
+  return inSnapshot(deps.db, async (db) => {
+    const contracts = await listContracts(db, { after, limit: CONTRACTS_PER_READ });
+    const places = await draftPlacesOf({ ...deps, db }, contracts, {});
+    const last = contracts.length < CONTRACTS_PER_READ ? null : (contracts.at(-1)?.id ?? null);
+    return { ids: places.map((place) => place.id), last };
+  });
+}

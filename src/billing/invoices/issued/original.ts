@@ -1,0 +1,87 @@
+/** A voided invoice that is to be regenerated, and what is needed for it. */
+import { assert, Refusal } from '../../../core/errors.ts';
+import type { Invoice, InvoiceStatus } from '../../../core/invoice.ts';
+import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
+import { type Contract, findContract, lockContract } from '../../../store/contracts.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { invoicedItemIds } from '../../../store/invoiced-items.ts';
+import { findInvoiceHead, findRegenerated, lockInvoice } from '../../../store/invoices.ts';
+import type { ComputeDeps } from '../compute.ts';
+import { loadScheduledItems } from '../scheduled/open-items.ts';
+import type { InvoiceHead } from './issued-invoice.ts';
+
+export interface RegenerateDeps extends ComputeDeps {
+  readonly db: Database;
+}
+
+export interface Original {
+  readonly invoice: InvoiceHead;
+  /** As it is now. */
+  readonly contract: Contract;
+}
+
+/** What of the new invoice does not come from its computation. */
+type NewIdentity = Pick<Invoice, 'id' | 'issuedAt' | 'regeneratedFromInvoiceId'>;
+
+/**
+ * Issues a computed invoice in place of the original, which this transaction has locked. False, and nothing is issued,
+ * if what it was computed from has changed.
+ */
+export type IssueInstead = (tx: Transaction, original: Original, identity: NewIdentity) => Promise<boolean>;
+
+/** Refuses (`invalid`) one that cannot be regenerated. */
+export async function readOriginal(tx: Transaction, id: string): Promise<Original> {
+  const invoice = requireVoid(id, await findInvoiceHead(tx, id));
+  await requireFirst(tx, id);
+  return { invoice, contract: requireBilled(await findContract(tx, invoice.contractId)) };
+}
+
+/** The same. Neither the invoice nor the contract can change until the transaction ends. */
+export async function lockOriginal(tx: Transaction, id: string): Promise<Original> {
+  const { contractId } = requireVoid(id, await findInvoiceHead(tx, id));
+  // In the order in which archiving locks them.
+  const contract = requireBilled(await lockContract(tx, contractId));
+  const invoice = requireVoid(id, await lockInvoice(tx, id));
+  await requireFirst(tx, id);
+  return { invoice, contract };
+}
+
+function requireVoid(id: string, invoice: InvoiceHead | null): InvoiceHead {
+  assert(invoice !== null, 'issued invoices are not deleted');
+  if (invoice.status !== 'VOID') throw notVoid(id, invoice.status);
+  return invoice;
+}
+
+export function notVoid(id: string, state: InvoiceStatus): Refusal {
+  return new Refusal('invalid', `invoice ${id} is ${state}: only a VOID invoice can be regenerated`);
+}
+
+async function requireFirst(tx: Transaction, id: string): Promise<void> {
+  const regenerated = await findRegenerated(tx, id);
+  if (regenerated === null) return;
+  throw new Refusal('invalid', `invoice ${id} was regenerated before, as invoice ${regenerated}`);
+}
+
+function requireBilled(contract: Contract | null): Contract {
+  assert(contract !== null, 'the contract of an invoice exists');
+  if (contract.archivedAt === null) return contract;
+  throw new Refusal('invalid', `contract ${contract.id} is archived: nothing is invoiced for it any more`);
+}
+
+export function nothingToBill({ invoice, contract }: Original): Refusal {
+  return new Refusal(
+    'invalid',
+    `invoice ${invoice.id} has nothing to bill any more under contract ${contract.id} as it is now`,
+  );
+}
+
+/** The items of schedules on the original that its contract still has, in their order. */
+export async function itemsOf(
+  db: Database | Transaction,
+  { invoice, contract }: Original,
+): Promise<ScheduledItem[]> {
+  const ids = await invoicedItemIds(db, invoice.id);
+  if (ids.size === 0) return [];
+  const items = await loadScheduledItems(db, [contract.id]);
+  return (items.get(contract.id) ?? []).filter(({ id }) => ids.has(id));
+}

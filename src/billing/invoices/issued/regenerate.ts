@@ -1,0 +1,47 @@
+/**
+ * Computes a voided invoice again and issues the result at once (docs/invoices.md, "Void and regenerate").
+ *
+ * As in finalize.ts, usage is read without a transaction, and the invoice is issued if PostgreSQL still has exactly
+ * what it was computed from. The contract is locked while it is issued, so a change of it comes before or after.
+ */
+import { Refusal } from '../../../core/errors.ts';
+import { derivedId } from '../../../core/ids.ts';
+import { inSnapshot } from '../../../store/database.ts';
+import { requireIssued } from './issued-invoice.ts';
+import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
+import { regenerateScheduled } from './regenerated-scheduled.ts';
+import { regenerateUsage } from './regenerated-usage.ts';
+
+/** How often an invoice is computed, if what it is computed from keeps changing meanwhile. */
+const PREPARATIONS_MAX = 5;
+
+/**
+ * Returns the id of the new invoice. Refuses an unknown invoice (`not_found`), and as `invalid` one that is not voided,
+ * was regenerated before, or has nothing to bill any more.
+ */
+export async function regenerateInvoice(deps: RegenerateDeps, id: string): Promise<string> {
+  await requireIssued(deps, id, (state) => notVoid(id, state));
+  for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
+    const regeneratedId = await issue(deps, id, await prepare(deps, id));
+    if (regeneratedId !== null) return regeneratedId;
+  }
+  throw new Refusal('unavailable', `the terms of invoice ${id} keep changing: try again later`);
+}
+
+async function prepare(deps: RegenerateDeps, id: string): Promise<IssueInstead> {
+  const original = await inSnapshot(deps.db, (tx) => readOriginal(tx, id));
+  return original.invoice.type === 'USAGE' ? regenerateUsage(deps, original) : regenerateScheduled(deps);
+}
+
+/** Null if the terms have changed since the invoice was computed. */
+async function issue(deps: RegenerateDeps, id: string, issueInstead: IssueInstead): Promise<string | null> {
+  return deps.db.transaction(async (tx) => {
+    const original = await lockOriginal(tx, id);
+    const identity = {
+      id: derivedId('regenerated-invoice', id),
+      issuedAt: deps.clock.now(),
+      regeneratedFromInvoiceId: id,
+    };
+    return (await issueInstead(tx, original, identity)) ? identity.id : null;
+  });
+}

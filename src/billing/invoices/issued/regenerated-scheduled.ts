@@ -1,0 +1,38 @@
+/** A SCHEDULED invoice that is regenerated, with its items as they are now. */
+import type { Clock } from '../../../core/clock.ts';
+import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
+import { scheduledDrafts } from '../scheduled/drafts.ts';
+import { freezeScheduledDrafts } from '../scheduled/issue.ts';
+import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
+
+/**
+ * Everything is read when the invoice is issued, in a few queries. Refuses (`invalid`) one none of whose items is left:
+ * their charges were archived, or the contract now ends before them.
+ */
+export function regenerateScheduled({ clock }: { readonly clock: Clock }): IssueInstead {
+  return async (tx, original, identity) => {
+    const { contract, invoice } = original;
+    const items = await itemsOf(tx, original);
+    const [first] = items;
+    if (first === undefined) throw nothingToBill(original);
+    const target = {
+      contract,
+      invoiceId: identity.id,
+      at: invoice.period.start,
+      creditTypeId: invoice.creditTypeId,
+      gatedCommitId: first.gatedCommitId,
+      items,
+    };
+    const drafts = await scheduledDrafts(tx, [target], clock.now());
+    await takeInvoicedItems(
+      tx,
+      invoice.id,
+      items.map(({ id }) => id),
+    );
+    await freezeScheduledDrafts(
+      tx,
+      drafts.map((draft) => ({ ...draft, ...identity })),
+    );
+    return true;
+  };
+}

@@ -1,0 +1,76 @@
+/** A usage invoice that is regenerated: its period, with the usage and the terms of now. */
+import { assert, Refusal } from '../../../core/errors.ts';
+import type { BilledPeriod } from '../../../core/invoice.ts';
+import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
+import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
+import { computeInGroups, type PlannedInvoices, planInvoices } from '../compute.ts';
+import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';
+import { inputFingerprints } from '../input-fingerprints.ts';
+import { pricedItems } from '../scheduled/joined-lines.ts';
+import { billsUsage } from '../usage-periods.ts';
+import { type IssueInstead, itemsOf, nothingToBill, type Original, type RegenerateDeps } from './original.ts';
+
+/**
+ * Computes the invoice. Its hours are in ClickHouse afterwards, under an id that nothing refers to until it is issued.
+ * Refuses (`invalid`) one that has no time left, or whose contract has no rate card any more.
+ */
+export async function regenerateUsage(deps: RegenerateDeps, original: Original): Promise<IssueInstead> {
+  const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
+    plan: await planOf(tx, original),
+    termsReadAt: await snapshotInstant(tx),
+  }));
+  const frozen = await computeAndFreezeHours(deps, plan);
+  const fingerprint = fingerprintOf(plan);
+  return async (tx, present, identity) => {
+    const now = await planOf(tx, present);
+    if (fingerprintOf(now) !== fingerprint) return false;
+    const items = [...now.context.joined.values()].flat().map(({ item }) => item.id);
+    await takeInvoicedItems(tx, present.invoice.id, items);
+    await freezeInvoices(tx, [{ ...frozen, invoice: { ...frozen.invoice, ...identity } }], termsReadAt);
+    return true;
+  };
+}
+
+/**
+ * The input of the new invoice, with the scheduled items that were on the original: no other item can join it, because
+ * a later one has got an invoice of its own.
+ */
+async function planOf(tx: Transaction, original: Original): Promise<PlannedInvoices> {
+  const { contract } = original;
+  const period = presentPeriod(original);
+  if (period === null) throw nothingToBill(original);
+  if (!billsUsage(contract)) throw new Refusal('invalid', `contract ${contract.id} has no rate card`);
+  const { targets, context } = await planInvoices(tx, [{ contract, period }]);
+  const items = await itemsOf(tx, original);
+  const joined = await pricedItems(
+    tx,
+    items.map((item) => ({ item, periodEnd: period.end })),
+  );
+  return { targets, context: { ...context, joined: new Map([[contract.id, joined]]) } };
+}
+
+/**
+ * Ends with the contract, which may have been ended or renewed since the original was issued: another contract may bill
+ * the time after it.
+ */
+function presentPeriod({ invoice: { period }, contract: { endingBefore } }: Original): BilledPeriod | null {
+  const end = endingBefore === null ? period.end : Math.min(period.end, endingBefore);
+  return end <= period.start ? null : { ...period, end };
+}
+
+async function computeAndFreezeHours(
+  deps: RegenerateDeps,
+  plan: PlannedInvoices,
+): Promise<HourlyFrozenInvoice> {
+  for await (const computed of computeInGroups(deps, plan, 'hour')) {
+    const [frozen] = await freezeHours(deps.clickhouse, computed);
+    if (frozen !== undefined) return frozen;
+  }
+  throw new Error('a planned invoice was not computed');
+}
+
+function fingerprintOf(plan: PlannedInvoices): string {
+  const [fingerprint] = inputFingerprints(plan).values();
+  assert(fingerprint !== undefined, 'a planned invoice has a fingerprint');
+  return fingerprint;
+}

@@ -1,0 +1,19 @@
+/** Voids an issued invoice (docs/invoices.md, "Void and regenerate"). */
+import { assert, Refusal } from '../../../core/errors.ts';
+import type { InvoiceStatus } from '../../../core/invoice.ts';
+import { lockInvoice } from '../../../store/invoices.ts';
+import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
+import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
+
+/** Refuses an unknown invoice (`not_found`), and one that is not finalized (`invalid`). It cannot be undone. */
+export async function voidInvoice(deps: IssuedInvoiceDeps, id: string): Promise<void> {
+  const refusal = (state: InvoiceStatus) =>
+    new Refusal('invalid', `invoice ${id} is ${state}: only a FINALIZED invoice can be voided`);
+  await requireIssued(deps, id, refusal);
+  await deps.db.transaction(async (tx) => {
+    const invoice = await lockInvoice(tx, id);
+    assert(invoice !== null, 'issued invoices are not deleted');
+    if (invoice.status !== 'FINALIZED') throw refusal(invoice.status);
+    await voidInvoiceWithId(tx, id);
+  });
+}
