@@ -10,7 +10,10 @@ const PER_REQUEST = 5_000;
 const PRODUCTS = 100;
 const MODELS = 50;
 const RUNS = 15;
-const START = '2026-01-01T00:00:00Z';
+/** The first day of the last month: invoices of more months would be finalized beside the reads. */
+const START = monthsFromNow(-1);
+/** After the draft invoice: its lines are not split by ends of overrides. */
+const END = monthsFromNow(48);
 
 interface Reference {
   readonly customer_id: string;
@@ -125,15 +128,25 @@ function overridesFor(products: readonly string[]): object[] {
         override_specifiers: [{ product_id, pricing_group_values: { model } }],
       };
     }
-    const day = String(1 + (index % 27)).padStart(2, '0');
+    const day = index % 27;
     return {
-      starting_at: `2026-01-${day}T00:00:00Z`,
-      ending_before: `2030-01-${day}T00:00:00Z`,
+      starting_at: daysAfter(START, day),
+      ending_before: daysAfter(END, day),
       type: 'MULTIPLIER',
       multiplier: 0.5 + index / 100_000,
       override_specifiers: [index % 3 === 0 ? { product_tags: [`family-${index % 10}`] } : { product_id }],
     };
   });
+}
+
+/** The first instant of a month in UTC. */
+function monthsFromNow(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months)).toISOString();
+}
+
+function daysAfter(instant: string, days: number): string {
+  return new Date(Date.parse(instant) + days * 86_400_000).toISOString();
 }
 
 async function use(service: TemporaryService): Promise<void> {

@@ -159,7 +159,8 @@ test('usage that is rated in parts gives the same composites', () => {
       const input = ratingInputOf(given, expectedOf(given).meter, 'day');
       const rater = createInvoiceRater(input);
       const collector = createLineCollector(Number.POSITIVE_INFINITY);
-      for (const { groupKeys, usage } of partsOf(input.usage)) collector.add(rater.rate(usage, groupKeys));
+      for (const { groupKeys, usage } of partsOf(input.usage))
+        collector.add([...rater.rate(usage, groupKeys)]);
       const { lines } = collector.result();
       const composites = rater.composites(lines).map((line) => inWindows(line, input.boundaries));
       expect(inProductOrder([...lines, ...composites], input)).toEqual(rateInvoice(input).lines);

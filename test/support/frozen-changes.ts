@@ -6,8 +6,9 @@ type Undo = (answer: unknown) => unknown;
 
 /** By frozen state, each with the change that the changelog names. */
 const CHANGES: Readonly<Record<string, Undo>> = {
-  // Composite products were not billed: their lines are new, and so is what drafts come to.
-  '0000': withoutComposites,
+  // Composite products, scheduled charges and commit purchases were not billed: their lines and invoices are new, and
+  // so is what drafts come to.
+  '0000': withoutBilled,
 };
 
 /** The answer as a service without the changes since the frozen state would give it. */
@@ -15,27 +16,33 @@ export function undoChanges(state: string, answer: unknown): unknown {
   return (CHANGES[state] ?? ((same) => same))(answer);
 }
 
-function withoutComposites(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutComposites);
+function withoutBilled(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((one) => !isScheduledInvoice(one)).map(withoutBilled);
   if (!isRecord(value)) return value;
   const members = Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, withoutComposites(member)]),
+    Object.entries(value).map(([name, member]) => [name, withoutBilled(member)]),
   );
   const lines = value.line_items;
   if (!Array.isArray(lines)) return members;
-  const added = lines.filter(isComposite);
-  // The composites of the state are in the currency of their invoices.
+  const added = lines.filter(isAdded);
+  // The added lines of the state are in the currency of their invoices.
   const amount = sum(added.map(({ total }) => new Decimal(stringifyJson(total))));
   const less = (total: unknown) => new Decimal(stringifyJson(total)).minus(amount);
   return {
     ...members,
-    line_items: lines.filter((line) => !isComposite(line)),
+    line_items: lines.filter((line) => !isAdded(line)),
     ...(added.length === 0 ? {} : { total: less(value.total), subtotal: less(value.subtotal) }),
   };
 }
 
-function isComposite(line: unknown): line is { readonly total: unknown } {
-  return isRecord(line) && line.product_type === 'CompositeProductListItem';
+function isAdded(line: unknown): line is { readonly total: unknown } {
+  if (!isRecord(line)) return false;
+  const isScheduled = line.type === 'scheduled' || line.type === 'commit_purchase';
+  return isScheduled || line.product_type === 'CompositeProductListItem';
+}
+
+function isScheduledInvoice(value: unknown): boolean {
+  return isRecord(value) && value.type === 'SCHEDULED' && Array.isArray(value.line_items);
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -39,6 +39,7 @@ export async function insertLooseInvoices(tx: Transaction, issuedAt: readonly nu
 
 export interface NumberedInvoice {
   readonly id: string;
+  readonly type: string;
   readonly issuedAt: number;
   readonly year: number | null;
   readonly position: number | null;
@@ -49,12 +50,13 @@ export interface NumberedInvoice {
 export async function numberedInvoices(db: Database): Promise<NumberedInvoice[]> {
   const rows = await db.execute<{
     id: string;
+    type: string;
     issued_at: string;
     year: number | null;
     position: number | null;
     number: string | null;
   }>(sql`
-    select i.id, extract(epoch from i.issued_at) * 1000 as issued_at, n.year, n.position, n.number
+    select i.id, i.type, extract(epoch from i.issued_at) * 1000 as issued_at, n.year, n.position, n.number
     from invoices i left join invoice_numbers n on n.invoice_id = i.id
     order by i.issued_at, i.id`);
   return rows.map(({ issued_at, ...row }) => ({ ...row, issuedAt: Number(issued_at) }));

@@ -12,7 +12,7 @@ import { authorize } from './auth.ts';
 import { CSV_TYPE, wantsCsv } from './csv.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
-import { parseJson, stringifyJson } from './json.ts';
+import { parseJson, stringifyJson, writeJson } from './json.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 import { startedStream } from './started-stream.ts';
@@ -92,7 +92,7 @@ async function answerTo(
     if (definition.csv !== undefined && wantsCsv(context)) {
       return csvAnswer(await startedStream(definition.csv.run(input)));
     }
-    return answerWith(definition, await definition.run(input));
+    return await answerWith(definition, await definition.run(input));
   } finally {
     body?.release();
   }
@@ -105,13 +105,13 @@ function csvAnswer(body: Answer['body']): Answer {
 /** Caches have to keep the JSON and the CSV of a path apart. */
 const VARIES = { vary: 'accept' };
 
-function answerWith(definition: RouteDefinition, result: unknown): Answer {
+async function answerWith(definition: RouteDefinition, result: unknown): Promise<Answer> {
   const { mediaType = 'application/json' } = definition;
   const headers = definition.csv === undefined ? definition.headers : { ...VARIES, ...definition.headers };
   if (definition.response === 'empty') return { body: null, mediaType };
   if (result instanceof FileAnswer) return { body: result.bytes, mediaType, headers: result.headers };
   return {
-    body: typeof result === 'string' && definition.mediaType ? result : stringifyJson(result),
+    body: typeof result === 'string' && definition.mediaType ? result : await writeJson(result),
     mediaType,
     ...(headers === undefined ? {} : { headers }),
   };

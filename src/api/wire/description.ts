@@ -12,6 +12,8 @@
  */
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/reads/contract-views.ts';
+import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
+import { JsonList } from '../http/json.ts';
 
 /** Whether unknown members of a record are refused or ignored. */
 export type Mode = 'strict' | 'tolerant';
@@ -151,7 +153,10 @@ export function list<Sent, Stored>(
       return max === undefined ? some : some.max(max);
     }),
     output: z.array(of.output),
-    write: (values, names) => values.map((value) => of.write(value, names)),
+    write: (values, names) =>
+      values.length > CHUNK_ITEMS
+        ? new JsonList(values, (value) => of.write(value, names))
+        : values.map((value) => of.write(value, names)),
   });
 }
 

@@ -5,7 +5,7 @@
  * only what the invoice shows is kept. The hours of such lines, which are frozen when the invoice is issued, are
  * computed by a second pass over the slices.
  */
-
+import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { InvoiceWarning } from '../../core/invoice.ts';
@@ -83,7 +83,10 @@ export async function rateTarget(
   const read = () => readGroups(deps.clickhouse, target, context, usage, groups);
   for await (const { groupKeys, answers } of read()) {
     notes.add(answers);
-    collector.add(rated(() => rater.rate(meteredUsage(answers), groupKeys)));
+    for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
+      collector.add([keys]);
+      await afterOtherWork();
+    }
   }
   const { terms, conversions } = cardOf(context, contract);
   return rated(() => {
@@ -131,6 +134,16 @@ function rated<Result>(calculate: () => Result): Result {
     return calculate();
   } catch (error) {
     throw new UnratableError('the terms of an invoice cannot be rated', { cause: error });
+  }
+}
+
+/** The parts of a calculation, each made when it is asked for. */
+function* eachRated<Part>(parts: Iterable<Part>): Generator<Part, void, undefined> {
+  const iterator = parts[Symbol.iterator]();
+  for (;;) {
+    const next = rated(() => iterator.next());
+    if (next.done === true) return;
+    yield next.value;
   }
 }
 

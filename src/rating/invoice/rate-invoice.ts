@@ -17,7 +17,7 @@ import { versionAt } from '../usage/product-spans.ts';
 import { windowBoundaries } from './breakdown.ts';
 import { createLineCollector } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
-import { rateKeys } from './rate-usage.ts';
+import { rateKeys, rateKeysByProduct } from './rate-usage.ts';
 
 /** Everything that an invoice is rated from, except usage. */
 export interface InvoiceTermsInput extends Omit<UsageRatingInput, 'usage'> {
@@ -37,8 +37,8 @@ export interface InvoiceRatingInput extends InvoiceTermsInput {
  * `boundaries` ask for. The lines do not depend on that.
  */
 export interface InvoiceRater {
-  /** The lines of some line keys; see `rateKeys`. */
-  rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): RatedKeys[];
+  /** The lines of some line keys, product by product; see `rateKeys`. All must be taken. */
+  rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): Iterable<RatedKeys>;
   /**
    * The lines of the composites, when all usage is rated, with hourly windows. They count the products that are
    * on the invoice, whose usage lines are `lines` in invoice order.
@@ -49,7 +49,10 @@ export interface InvoiceRater {
 export function createInvoiceRater(input: InvoiceTermsInput): InvoiceRater {
   const { composites, period, boundaries } = input;
   if (composites.length === 0) {
-    return { rate: (usage, groupedBy) => rateKeys({ ...input, usage }, groupedBy), composites: () => [] };
+    return {
+      rate: (usage, groupedBy) => rateKeysByProduct({ ...input, usage }, groupedBy),
+      composites: () => [],
+    };
   }
   const billed = spentIn(input, { start: period.start, end: period.end });
   const earlier =
@@ -76,7 +79,7 @@ export function createInvoiceRater(input: InvoiceTermsInput): InvoiceRater {
 export function rateInvoice(input: InvoiceRatingInput): UsageRating {
   const rater = createInvoiceRater(input);
   const collector = createLineCollector(Number.POSITIVE_INFINITY);
-  collector.add(rater.rate(input.usage));
+  collector.add([...rater.rate(input.usage)]);
   const { lines, warnings } = collector.result();
   const composites = rater.composites(lines).map((line) => inWindows(line, input.boundaries));
   return { lines: inProductOrder([...lines, ...composites], input), warnings };

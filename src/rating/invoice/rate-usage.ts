@@ -76,6 +76,15 @@ export function rateKeys(
   groupedBy: readonly string[] | null = null,
   billed: Interval = input.period,
 ): RatedKeys[] {
+  return [...rateKeysByProduct(input, groupedBy, billed)];
+}
+
+/** `rateKeys`, which rates each product when the next one is asked for. */
+export function* rateKeysByProduct(
+  input: UsageRatingInput,
+  groupedBy: readonly string[] | null = null,
+  billed: Interval = input.period,
+): Generator<RatedKeys, void, undefined> {
   assertBoundaries(input, billed);
   const { period, boundaries, overrides, usageFilters, fiatCreditTypeId } = input;
   const context: Context = {
@@ -93,10 +102,9 @@ export function rateKeys(
     name: versionAt(onCard.product, period.end - 1).name,
     onCard,
   }));
-  return sortProducts(products, input.productOrder).map(({ id, name, onCard }) => ({
-    ...rateProduct(onCard, context),
-    product: { id, name },
-  }));
+  for (const { id, name, onCard } of sortProducts(products, input.productOrder)) {
+    yield { ...rateProduct(onCard, context), product: { id, name } };
+  }
 }
 
 /**

@@ -180,7 +180,7 @@ function meets(condition: TargetCondition, subject: PricedSubject): boolean {
 }
 
 function holds(values: GroupValues, wanted: GroupValues): boolean {
-  return Object.entries(wanted).every(([name, value]) => ownValue(values, name) === value);
+  return Object.keys(wanted).every((name) => ownValue(values, name) === wanted[name]);
 }
 
 function namesPayer(condition: TargetCondition, payer: PayingBalance | null): boolean {

@@ -34,7 +34,7 @@ function createRoute(deps: ContractDeps): RouteDefinition {
       const full = namesPackage(body)
         ? await createContractFromPackage(deps, contractFromPackageFromWire(body, actor.name))
         : await createContract(deps, contractFromWire(body, actor.name));
-      const [view] = await viewsOf(deps.db, [full], deps.clock.now());
+      const [view] = await viewsOf(deps.db, [full], deps.clock.now(), { withHistory: false });
       assert(view !== undefined, 'a contract that was just created has a view');
       return { data: { id: full.contract.id, contract: createdContractToWire(view) } };
     },

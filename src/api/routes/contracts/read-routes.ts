@@ -48,7 +48,7 @@ function getRoute(deps: Deps): RouteDefinition {
     response: z.object({ data: contract.output }),
     async handler({ body }) {
       const { customer_id: customerId, contract_id: contractId } = body;
-      const view = await getContract(deps, { customerId, contractId, asOfDate: null });
+      const view = await getContract(deps, { customerId, contractId, asOfDate: null, withHistory: true });
       return { data: contractToWire(view, optionsFromWire(body)) };
     },
   });
@@ -63,7 +63,7 @@ function listRoute(deps: Deps): RouteDefinition {
     body: listBody,
     response: z.object({ data: z.array(contract.output) }),
     async handler({ body }) {
-      const views = await listContracts(deps, filterFromWire(body));
+      const views = await listContracts(deps, { ...filterFromWire(body), withHistory: true });
       return { data: views.map((view) => contractToWire(view, optionsFromWire(body))) };
     },
   });
@@ -89,7 +89,7 @@ function getRouteV2(deps: Deps): RouteDefinition {
       if (asOfDate !== null && body.include_ledgers) {
         throw invalid(['asOfDate'], 'cannot be combined with include_ledgers');
       }
-      const view = await getContract(deps, { customerId, contractId, asOfDate });
+      const view = await getContract(deps, { customerId, contractId, asOfDate, withHistory: false });
       return { data: contractToWireV2(view, optionsFromWire(body)) };
     },
   });
@@ -104,7 +104,7 @@ function listRouteV2(deps: Deps): RouteDefinition {
     body: listBody,
     response: z.object({ data: z.array(contractV2.output) }),
     async handler({ body }) {
-      const views = await listContracts(deps, filterFromWire(body));
+      const views = await listContracts(deps, { ...filterFromWire(body), withHistory: false });
       return { data: views.map((view) => contractToWireV2(view, optionsFromWire(body))) };
     },
   });

@@ -13,7 +13,7 @@ import {
   creditV2,
   isCommit,
 } from './commits.ts';
-import { override, overrideTemplate, overrideV2, overrideView } from './overrides.ts';
+import { override, overrideTemplate, overrideV2 } from './overrides.ts';
 import {
   recurringCommit,
   recurringCommitTemplate,
@@ -111,7 +111,7 @@ export function termsView(terms: ContractTerms, context: TermsContext) {
     credits: commits.filter((one) => !isCommit(one)).map(balance),
     recurringCommits: recurringCommits.filter(({ kind }) => kind === 'COMMIT'),
     recurringCredits: recurringCommits.filter(({ kind }) => kind === 'CREDIT'),
-    overrides: terms.overrides.map(overrideView),
+    overrides: terms.overrides,
     scheduledCharges: terms.scheduledCharges.map((one) => chargeView(one, context.names)),
     subscriptions: terms.subscriptions.map((one) => subscriptionView(one, context)),
   };

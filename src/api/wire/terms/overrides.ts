@@ -119,24 +119,26 @@ const repeatedRate = {
   isProrated: answered(rateFields.isProrated),
 };
 
-export const override = record({ ...ofContract, ...repeatedRate }, { id: 'Override' });
+export const override = reshaped(
+  record({ ...ofContract, ...repeatedRate }, { id: 'Override' }),
+  (sent) => sent,
+  (from: Override) => ({ ...overrideView(from), ...rateView(from) }),
+);
 
 export const overrideV2 = {
-  ...record(ofContract, { id: { answered: 'OverrideV2' } }),
+  ...reshaped(record(ofContract, { id: { answered: 'OverrideV2' } }), (sent) => sent, overrideView),
   input: override.input,
 };
 
 /** An override with all data that answers show. */
-export function overrideView(from: Override) {
-  const { overwriteRate: stored, tiers: overrideTiers, isCommitSpecific, target } = from;
+function overrideView(from: Override) {
+  const { tiers: overrideTiers, isCommitSpecific, target } = from;
+  return { ...from, overrideTiers, target: isCommitSpecific ? target : null };
+}
+
+function rateView({ overwriteRate: stored }: Override) {
   const rate = stored === null ? { ...NO_RATE, rateType: null } : describedRate(stored);
-  return {
-    ...from,
-    ...rate,
-    rateTiers: rate.tiers,
-    overrideTiers,
-    target: isCommitSpecific ? target : null,
-  };
+  return { ...rate, rateTiers: rate.tiers };
 }
 
 /** Ids refer to other templates of the same package. */

@@ -38,10 +38,10 @@ export interface TermNames {
 
 export interface ContractView {
   readonly current: FullContract;
-  /** As it was created. */
+  /** As it was created; the current state if the history was not asked for. */
   readonly initial: FullContract;
   readonly transitions: readonly Transition[];
-  /** First to last. */
+  /** First to last; none if the history was not asked for. */
   readonly amendments: readonly ContractEdit[];
   /** Children that are not archived. */
   readonly children: readonly Contract[];
@@ -57,13 +57,19 @@ export interface ContractView {
   readonly now: Instant;
 }
 
+export interface ViewOptions {
+  /** Whether the initial state and the amendments are read. They may be as large as the present state. */
+  readonly withHistory: boolean;
+}
+
 /** The views of the contracts in the order given. */
 export async function contractViews(
   db: Database,
   contracts: readonly Contract[],
   now: Instant,
+  options: ViewOptions,
 ): Promise<ContractView[]> {
-  return viewsOf(db, await withTerms(db, contracts), now);
+  return viewsOf(db, await withTerms(db, contracts), now, options);
 }
 
 /** The views of states of contracts that are not necessarily the present ones. */
@@ -71,11 +77,12 @@ export async function viewsOf(
   db: Database,
   states: readonly FullContract[],
   now: Instant,
+  { withHistory }: ViewOptions,
 ): Promise<ContractView[]> {
   const contracts = states.map((full) => full.contract);
   const ids = contracts.map((contract) => contract.id);
-  const initials = await loadInitialVersions(db, ids);
-  const amendments = await loadAmendments(db, ids);
+  const initials = await loadInitialVersions(db, withHistory ? ids : []);
+  const amendments = await loadAmendments(db, withHistory ? ids : []);
   const amended = states.flatMap(({ contract }) =>
     (amendments.get(contract.id) ?? []).map(({ changes }) => ({ contract, terms: addedTerms(changes) })),
   );

@@ -31,6 +31,7 @@ export interface GetContractInput {
   readonly contractId: string;
   /** The state that the contract had then; null: the present one. */
   readonly asOfDate: Instant | null;
+  readonly withHistory: boolean;
 }
 
 /** Refuses a contract that is not there (see `findContractOf`), and a date before it was created (`invalid`). */
@@ -43,7 +44,9 @@ export async function getContract(deps: Deps, input: GetContractInput): Promise<
   }
   const earlier = asOfDate === null ? null : await findVersionAsOf(deps.db, contract.id, asOfDate);
   const [view] =
-    earlier === null ? await contractViews(deps.db, [contract], now) : await viewsOf(deps.db, [earlier], now);
+    earlier === null
+      ? await contractViews(deps.db, [contract], now, input)
+      : await viewsOf(deps.db, [earlier], now, input);
   assert(view !== undefined, `contract ${contract.id} has a view`);
   return view;
 }
@@ -55,6 +58,7 @@ export interface ListContractsInput {
   readonly startingAt: Instant | null;
   /** Only contracts in force at this instant. */
   readonly coveringDate: Instant | null;
+  readonly withHistory: boolean;
 }
 
 /** The customer's contracts by start. Refuses an unknown customer (`CustomerNotFound`). */
@@ -72,5 +76,5 @@ export async function listContracts(deps: Deps, input: ListContractsInput): Prom
     ...(startingAt === null ? {} : { startingFrom: startingAt }),
     ...(coveringDate === null ? {} : { coveringDate }),
   });
-  return contractViews(deps.db, contracts, deps.clock.now());
+  return contractViews(deps.db, contracts, deps.clock.now(), input);
 }

@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { JsonList, stringifyJson, writeJson } from '../../../../src/api/http/json.ts';
+import { decimal } from '../../../../src/core/decimal.ts';
+import { CHUNK_ITEMS } from '../../../../src/core/in-chunks.ts';
+
+const long = Array.from({ length: 2 * CHUNK_ITEMS + 1 }, (_, index) => ({
+  id: `${index}`,
+  price: decimal('0.10'),
+}));
+
+describe('writeJson', () => {
+  it('writes what stringifyJson writes', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.jsonValue(), async (value) => {
+        expect(await writeJson(value)).toBe(stringifyJson(value));
+      }),
+    );
+  });
+
+  it.each([
+    ['a long list', long],
+    ['a long list in a member', { data: { none: undefined, terms: { overrides: long } } }],
+    ['a long list in a short one', { data: [{ overrides: long }, { overrides: [] }], next_page: null }],
+    ['a long list too deep for parts', [[[[[long]]]]]],
+  ])('writes %s like stringifyJson', async (_, value) => {
+    expect(await writeJson(value)).toBe(stringifyJson(value));
+  });
+
+  it('writes the items of a JsonList as a list, and only when it writes them', async () => {
+    const made: number[] = [];
+    const list = new JsonList([1, 2], (item) => {
+      made.push(item);
+      return { item };
+    });
+    expect(made).toEqual([]);
+    expect(await writeJson({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
+    expect(stringifyJson({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
+    expect(await writeJson([[[[[list]]]]])).toBe('[[[[[[{"item":1},{"item":2}]]]]]]');
+  });
+
+  it('lets other work run before a long list is written', async () => {
+    let isWritten = false;
+    const other = new Promise<boolean>((resolve) => setImmediate(() => resolve(isWritten)));
+    await writeJson({ data: { overrides: long } }).then(() => {
+      isWritten = true;
+    });
+    expect(await other).toBe(false);
+  });
+
+  it('refuses what JSON cannot represent, also in long lists', async () => {
+    await expect(writeJson([...long, Number.NaN])).rejects.toThrow('NaN is not a JSON value');
+  });
+});
