@@ -18,7 +18,7 @@ interface PreparedJobs {
   /** Those of the jobs whose preparation is still valid: everything it was computed from is as it was. */
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /**
-   * Does the work of jobs that are still valid, in order, and writes everything through `tx`. If it throws, the
+   * Does the work of jobs that are still valid, at least one, in order, and writes everything through `tx`. If it throws, the
    * transaction is rolled back and the jobs are done one by one.
    */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;

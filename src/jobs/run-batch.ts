@@ -106,7 +106,8 @@ async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Pro
       tx,
       valid.map(({ id }) => id),
     );
-    await prepared.write(tx, valid);
+    // Another process may have done all of them meanwhile.
+    if (valid.length > 0) await prepared.write(tx, valid);
     return { done: valid.length, changed: taken.filter((job) => !valid.includes(job)) };
   });
 }
