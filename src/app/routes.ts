@@ -11,8 +11,10 @@ import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
+import { historicalInvoiceRoute } from '../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../api/routes/invoices/issued-routes.ts';
 import { invoicePdfRoute } from '../api/routes/invoices/pdf-route.ts';
+import { requestedInvoiceRoutes } from '../api/routes/invoices/requested-routes.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
@@ -63,6 +65,8 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...contractRateScheduleRoutes(deps),
     ...invoiceRoutes(deps),
     ...issuedInvoiceRoutes({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
+    ...requestedInvoiceRoutes(deps),
+    historicalInvoiceRoute(deps),
     invoicePdfRoute(deps),
     ...customFieldRoutes(deps),
   ];

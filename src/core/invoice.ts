@@ -43,19 +43,36 @@ export interface ConversionLine extends LineAmounts {
   readonly convertedCreditTypeId: string;
 }
 
-/** An amount that is due on a date: of a scheduled charge, or for the purchase of a commit. */
+/** What a line of a schedule is for. `scheduled`: a scheduled charge. */
+export const SCHEDULED_LINE_TYPES = [
+  'scheduled',
+  'discount',
+  'professional_service',
+  'commit_purchase',
+] as const;
+
+/** An amount that is due on a date. The amounts of a discount are negative. */
 export interface ScheduledInvoiceLine extends LineAmounts {
-  readonly type: 'scheduled' | 'commit_purchase';
+  readonly type: (typeof SCHEDULED_LINE_TYPES)[number];
   readonly productId: string;
   readonly productType: ProductType;
   readonly productTags: readonly string[];
   /** Of the schedule's item; it is on one invoice at most. `interval` is empty, at the date of the item. */
   readonly scheduleItemId: string;
-  /** The scheduled charge, or the commit. */
+  /** The scheduled charge, the discount, the professional service, or the commit. */
   readonly sourceId: string;
+  /** Free text of the client, which is not printed. */
+  readonly metadata: string | null;
 }
 
 export type InvoiceLine = UsageInvoiceLine | ScheduledInvoiceLine | ConversionLine;
+
+/** Of a schedule. */
+export function isScheduledLine<Line extends InvoiceLine>(
+  line: Line,
+): line is Extract<Line, { readonly type: ScheduledInvoiceLine['type'] }> {
+  return SCHEDULED_LINE_TYPES.some((type) => type === line.type);
+}
 
 /** Of usage products and composites. */
 export function isUsageLine<Line extends InvoiceLine>(
@@ -156,6 +173,8 @@ export interface Invoice {
   readonly creditTypeId: string;
   readonly total: Decimal;
   readonly netPaymentTermsDays: number | null;
+  /** Whether it was made from quantities that the client gave, and not from events. */
+  readonly isHistorical: boolean;
   /** The voided invoice that this one was computed again for; null for drafts and most others. */
   readonly regeneratedFromInvoiceId: string | null;
   readonly lines: readonly InvoiceLine[];

@@ -19,6 +19,11 @@ import {
 import { updateContract } from './contracts.ts';
 import type { Database, Transaction } from './database.ts';
 import { deleteOverrides, insertOverrides, loadOverrides, updateOverride } from './overrides.ts';
+import {
+  insertProfessionalServices,
+  loadProfessionalServices,
+  updateProfessionalService,
+} from './professional-services.ts';
 import { insertRecurringCommits, loadRecurringCommits, updateRecurringCommit } from './recurring-commits.ts';
 import { insertScheduledCharges, loadScheduledCharges, updateScheduledCharge } from './scheduled-charges.ts';
 import { insertSubscriptions, loadSubscriptions, updateSubscription } from './subscriptions.ts';
@@ -37,6 +42,7 @@ export async function withTerms(
   const recurringCommits = byContract(await loadRecurringCommits(db, ids));
   const overrides = byContract(await loadOverrides(db, ids));
   const scheduledCharges = byContract(await loadScheduledCharges(db, ids));
+  const professionalServices = byContract(await loadProfessionalServices(db, ids));
   const subscriptions = byContract(await loadSubscriptions(db, ids));
   const spendTrackers = await loadSpendTrackers(db, ids);
   const spendThresholds = await loadSpendThresholds(db, ids);
@@ -49,6 +55,7 @@ export async function withTerms(
       recurringCommits: recurringCommits.get(contract.id) ?? [],
       overrides: overrides.get(contract.id) ?? [],
       scheduledCharges: scheduledCharges.get(contract.id) ?? [],
+      professionalServices: professionalServices.get(contract.id) ?? [],
       subscriptions: subscriptions.get(contract.id) ?? [],
       spendTrackers: spendTrackers.get(contract.id) ?? [],
       spendThreshold: spendThresholds.get(contract.id) ?? null,
@@ -65,6 +72,7 @@ export async function insertTerms(tx: Transaction, contractId: string, terms: Co
   await insertCommits(tx, terms.commits);
   await insertOverrides(tx, terms.overrides);
   await insertScheduledCharges(tx, terms.scheduledCharges);
+  await insertProfessionalServices(tx, terms.professionalServices);
   await insertSpendTrackers(tx, contractId, terms.spendTrackers);
   await insertUsageFilters(tx, contractId, terms.usageFilters);
   if (terms.spendThreshold !== null) await putSpendThreshold(tx, contractId, terms.spendThreshold);
@@ -101,6 +109,9 @@ export async function saveContract(
   const charges = changesOf(before.terms.scheduledCharges, after.terms.scheduledCharges);
   await insertScheduledCharges(tx, charges.added);
   for (const [, to] of charges.changed) await updateScheduledCharge(tx, to);
+  const services = changesOf(before.terms.professionalServices, after.terms.professionalServices);
+  await insertProfessionalServices(tx, services.added);
+  for (const [from, to] of services.changed) await updateProfessionalService(tx, from, to);
   await saveSettings(tx, id, before.terms, after.terms, at);
 }
 

@@ -9,6 +9,7 @@ import { contracts } from './schema/contracts.ts';
 import { customers } from './schema/customers.ts';
 import { packages } from './schema/packages.ts';
 import { products } from './schema/products.ts';
+import { professionalServices } from './schema/professional-services.ts';
 import { rateCards } from './schema/rate-cards.ts';
 import { scheduledCharges } from './schema/scheduled-charges.ts';
 import { subscriptions } from './schema/subscriptions.ts';
@@ -18,9 +19,17 @@ const TABLES = {
   contract: contracts,
   contract_product: products,
   customer: customers,
+  professional_service: professionalServices,
   rate_card: rateCards,
-  scheduled_charge: scheduledCharges,
   subscription: subscriptions,
+} as const;
+
+/** Entities that share a table. */
+const PARTS = {
+  commit: { table: commits, where: ne(commits.type, 'CREDIT') },
+  contract_credit: { table: commits, where: eq(commits.type, 'CREDIT') },
+  discount: { table: scheduledCharges, where: eq(scheduledCharges.kind, 'DISCOUNT') },
+  scheduled_charge: { table: scheduledCharges, where: eq(scheduledCharges.kind, 'CHARGE') },
 } as const;
 
 /** Where the templates of a package stand in its terms. */
@@ -32,11 +41,15 @@ const TEMPLATE_LISTS = {
 } as const;
 
 /** The entities whose objects are rows of their own that never go away. */
-export type StoredEntity = keyof typeof TABLES | 'commit' | 'contract_credit';
+export type StoredEntity = keyof typeof TABLES | keyof typeof PARTS;
 export type TemplateEntity = keyof typeof TEMPLATE_LISTS;
 
 export function isStoredEntity(entity: CustomFieldEntity): entity is StoredEntity {
-  return entity in TABLES || entity === 'commit' || entity === 'contract_credit';
+  return entity in TABLES || entity in PARTS;
+}
+
+function isPart(entity: StoredEntity): entity is keyof typeof PARTS {
+  return entity in PARTS;
 }
 
 export function isTemplateEntity(entity: CustomFieldEntity): entity is TemplateEntity {
@@ -49,16 +62,12 @@ export async function objectExists(
   entity: StoredEntity,
   id: string,
 ): Promise<boolean> {
-  if (entity === 'commit' || entity === 'contract_credit') {
-    const ofType = (entity === 'commit' ? ne : eq)(commits.type, 'CREDIT');
-    const rows = await db
-      .select({ id: commits.id })
-      .from(commits)
-      .where(and(eq(commits.id, id), ofType));
-    return rows.length > 0;
-  }
-  const table: PgTable & { readonly id: PgColumn } = TABLES[entity];
-  const rows = await db.select({ id: table.id }).from(table).where(eq(table.id, id));
+  const { table, where } = isPart(entity) ? PARTS[entity] : { table: TABLES[entity], where: undefined };
+  const { id: idColumn }: PgTable & { readonly id: PgColumn } = table;
+  const rows = await db
+    .select({ id: idColumn })
+    .from(table)
+    .where(and(eq(idColumn, id), where));
   return rows.length > 0;
 }
 

@@ -10,6 +10,7 @@ import {
   type InvoiceLine,
   isUsageLine,
   type LineTier,
+  SCHEDULED_LINE_TYPES,
   type UsageInvoiceLine,
 } from '../core/invoice.ts';
 import { textMap } from '../core/terms/values.ts';
@@ -94,11 +95,13 @@ function fromRow(row: LineRow): InvoiceLine {
     return { type: row.type, ...amounts, convertedCreditTypeId };
   }
   const ofProduct = { ...amounts, ...productOf(row) };
-  if (row.type === 'scheduled' || row.type === 'commit_purchase') {
-    const { scheduleItemId, sourceId } = row;
+  const scheduledType = SCHEDULED_LINE_TYPES.find((type) => type === row.type);
+  if (scheduledType !== undefined) {
+    const { scheduleItemId, sourceId, metadata } = row;
     assert(scheduleItemId !== null && sourceId !== null, 'a scheduled line names its item and its source');
-    return { type: row.type, ...ofProduct, scheduleItemId, sourceId };
+    return { type: scheduledType, ...ofProduct, scheduleItemId, sourceId, metadata };
   }
+  assert(row.type === 'usage' || row.type === 'minimum', `a line of type ${row.type} has a shape of its own`);
   return {
     type: row.type,
     ...ofProduct,

@@ -1,7 +1,6 @@
 /** Which items of schedules are on an issued invoice. The primary key keeps an item off a second one. */
-import { and, count, eq, inArray, isNull } from 'drizzle-orm';
+import { and, eq, inArray } from 'drizzle-orm';
 import type { Invoice } from '../core/invoice.ts';
-import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import type { IssuedInvoice } from './invoices.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
@@ -64,37 +63,15 @@ export async function loadInvoicedItems(
   return new Map(rows.map(({ itemId, ...invoice }) => [itemId, invoice]));
 }
 
-export interface ScheduledInvoiceCount {
-  readonly contractId: string;
-  /** The date of the invoices. */
-  readonly at: Instant;
-  readonly creditTypeId: string;
-  readonly count: number;
-}
-
-/**
- * How many SCHEDULED invoices the contracts have, of each date and currency. Voided ones count, regenerated ones do
- * not: they replace a voided one.
- */
-export async function countScheduledInvoices(
+/** The ids of the SCHEDULED invoices that the contracts have, voided ones included. */
+export async function issuedScheduledIds(
   db: Database | Transaction,
   contractIds: readonly string[],
-): Promise<ScheduledInvoiceCount[]> {
-  if (contractIds.length === 0) return [];
-  return db
-    .select({
-      contractId: invoices.contractId,
-      at: invoices.periodStart,
-      creditTypeId: invoices.creditTypeId,
-      count: count(),
-    })
+): Promise<Set<string>> {
+  if (contractIds.length === 0) return new Set();
+  const rows = await db
+    .select({ id: invoices.id })
     .from(invoices)
-    .where(
-      and(
-        inArray(invoices.contractId, [...contractIds]),
-        eq(invoices.type, 'SCHEDULED'),
-        isNull(invoices.regeneratedFromInvoiceId),
-      ),
-    )
-    .groupBy(invoices.contractId, invoices.periodStart, invoices.creditTypeId);
+    .where(and(inArray(invoices.contractId, [...contractIds]), eq(invoices.type, 'SCHEDULED')));
+  return new Set(rows.map(({ id }) => id));
 }

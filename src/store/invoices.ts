@@ -175,7 +175,8 @@ export async function withLines(
 }
 
 /**
- * For each contract that has issued usage invoices: where the last issued period ends. Of an invoice that was
+ * For each contract that has issued usage invoices: where the last issued period ends. Historical ones do not count:
+ * billing from events starts behind them, where the contract says so. Of an invoice that was
  * regenerated, only the new one counts: its period is shorter if the contract now ends within it.
  */
 export async function lastIssuedPeriodEnds(
@@ -190,6 +191,7 @@ export async function lastIssuedPeriodEnds(
       and(
         inArray(invoices.contractId, [...contractIds]),
         eq(invoices.type, 'USAGE'),
+        eq(invoices.isHistorical, false),
         notExists(
           db
             .select({ id: regenerated.id })
@@ -224,13 +226,40 @@ export async function finalizedInvoiceBeyond(
   return rows[0] ?? null;
 }
 
-/** Whether the contract has a finalized usage invoice that has not been voided. */
+/** A usage invoice of the contract that bills some of `period` and is not voided; null where none does. */
+export async function usageInvoiceIn(
+  tx: Transaction,
+  contractId: string,
+  period: Interval,
+): Promise<string | null> {
+  const rows = await tx
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.contractId, contractId),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.status, 'FINALIZED'),
+        lt(invoices.periodStart, period.end),
+        gt(invoices.periodEnd, period.start),
+      ),
+    )
+    .limit(1);
+  return rows[0]?.id ?? null;
+}
+
+/** Whether the contract has a finalized invoice of usage from events that has not been voided. */
 export async function hasFinalizedInvoice(tx: Transaction, contractId: string): Promise<boolean> {
   const rows = await tx
     .select({ id: invoices.id })
     .from(invoices)
     .where(
-      and(eq(invoices.contractId, contractId), eq(invoices.type, 'USAGE'), eq(invoices.status, 'FINALIZED')),
+      and(
+        eq(invoices.contractId, contractId),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.isHistorical, false),
+        eq(invoices.status, 'FINALIZED'),
+      ),
     )
     .limit(1);
   return rows.length > 0;
@@ -291,6 +320,7 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
     creditTypeId: invoice.creditTypeId,
     total: invoice.total,
     netPaymentTermsDays: invoice.netPaymentTermsDays,
+    isHistorical: invoice.isHistorical,
     regeneratedFromInvoiceId: invoice.regeneratedFromInvoiceId,
     warningCount: invoice.warningCount,
     ...invoice.frozen,

@@ -1,5 +1,5 @@
 /** Scheduled charges with their invoice items. */
-import { asc, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq, inArray } from 'drizzle-orm';
 import type { ScheduledCharge } from '../core/terms/scheduled-charges.ts';
 import type { InvoiceItem } from '../core/terms/schedules.ts';
 import type { Database, Transaction } from './database.ts';
@@ -40,6 +40,21 @@ export async function loadScheduledCharges(
     rows.map((row) => row.id),
   );
   return rows.map((row) => fromRow(row, items.get(row.id) ?? []));
+}
+
+/** Those of the contracts that have charges which join usage invoices on their own account. */
+export async function contractsWithChargesOnUsageInvoices(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Set<string>> {
+  if (contractIds.length === 0) return new Set();
+  const rows = await db
+    .selectDistinct({ contractId: scheduledCharges.contractId })
+    .from(scheduledCharges)
+    .where(
+      and(inArray(scheduledCharges.contractId, [...contractIds]), eq(scheduledCharges.onUsageInvoice, true)),
+    );
+  return new Set(rows.map(({ contractId }) => contractId));
 }
 
 function toRow(charge: ScheduledCharge): typeof scheduledCharges.$inferInsert {

@@ -47,7 +47,7 @@ function additions(): Omit<Metronome.V2.ContractEditParams, 'customer_id' | 'con
         product_id: fee,
         type: 'PREPAID',
         access_schedule: { schedule_items },
-        invoice_schedule: { schedule_items: [{ timestamp: START, unit_price: 5, quantity: 100 }] },
+        invoice_schedule: { schedule_items: [{ timestamp: DATE, unit_price: 5, quantity: 100 }] },
         temporary_id: 'commit',
       },
     ],

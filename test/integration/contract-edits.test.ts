@@ -356,7 +356,9 @@ describe('who may edit what', () => {
 
   test('what does not exist here is refused by name; an empty list asks for nothing', async () => {
     const contract = await contractWithEverything();
-    expect(await refused(contract, { add_discounts: [{}] })).toBe('add_discounts: is not supported');
+    expect(await refused(contract, { add_reseller_royalties: [{}] })).toBe(
+      'add_reseller_royalties: is not supported',
+    );
     await edit(contract, { add_discounts: [], add_reseller_royalties: [], add_professional_services: null });
   });
 });

@@ -176,8 +176,6 @@ describe('thresholds and spend trackers are refused with', () => {
 
 describe('a contract is refused with', () => {
   refuses([
-    ['discounts', () => ({ discounts: [{ product_id: ids.fee }] }), /^discounts: is not supported$/],
-    ['professional services', () => ({ professional_services: [{}] }), /^professional_services: is not supp/],
     ['reseller royalties', () => ({ reseller_royalties: [{}] }), /^reseller_royalties: is not supported$/],
     [
       'a usage filter by a property that a metric is not grouped by',

@@ -8,6 +8,8 @@ export interface TermsCatalogue {
   readonly unit: string;
   /** FIXED. */
   readonly fee: string;
+  /** A PROFESSIONAL_SERVICE product. */
+  readonly service: string;
   /** USAGE, without a pricing key. */
   readonly tokens: string;
   /** USAGE, priced by `model`. */
@@ -33,6 +35,7 @@ export async function createTermsCatalogue(api: ApiClient): Promise<TermsCatalog
   const models = await createdId(api, PRODUCTS, { ...usage, name: 'Models', pricing_group_key: ['model'] });
   const unpriced = await createdId(api, PRODUCTS, { ...usage, name: 'Unpriced' });
   const fee = await createdId(api, PRODUCTS, { type: 'FIXED', name: 'Fee' });
+  const service = await createdId(api, PRODUCTS, { type: 'PROFESSIONAL_SERVICE', name: 'Consulting' });
   const seats = await createdId(api, PRODUCTS, { type: 'SUBSCRIPTION', name: 'Seats' });
   const support = await createdId(api, PRODUCTS, {
     type: 'COMPOSITE',
@@ -54,7 +57,7 @@ export async function createTermsCatalogue(api: ApiClient): Promise<TermsCatalog
       { ...common, product_id: support, rate_type: 'PERCENTAGE', price: 0.1 },
     ],
   });
-  return { card, unit, fee, tokens, models, seats, support, unpriced };
+  return { card, unit, fee, service, tokens, models, seats, support, unpriced };
 }
 
 const START = '2026-10-01T00:00:00Z';

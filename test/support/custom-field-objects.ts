@@ -128,6 +128,13 @@ function contractKinds(
     term('commit', 'commits', () => terms.commit()),
     term('contract_credit', 'credits', credit),
     term('scheduled_charge', 'scheduled_charges', () => terms.charge(schedule)),
+    term('discount', 'discounts', () => terms.charge(schedule)),
+    term('professional_service', 'professional_services', () => ({
+      product_id: catalogue.service,
+      unit_price: 1,
+      quantity: 1,
+      max_amount: 1,
+    })),
     term('subscription', 'subscriptions', () => terms.subscription()),
   ];
 }

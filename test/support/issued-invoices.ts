@@ -26,6 +26,7 @@ export async function insertLooseInvoices(tx: Transaction, issuedAt: readonly nu
     creditTypeId: USD_CENTS.id,
     total: ZERO,
     netPaymentTermsDays: null,
+    isHistorical: false,
     regeneratedFromInvoiceId: null,
     lines: [],
     warningCount: 0,

@@ -23,6 +23,7 @@ export function refusalBench(): RefusalBench {
   const ids = {
     card: '',
     unit: '',
+    service: '',
     fee: '',
     tokens: '',
     models: '',

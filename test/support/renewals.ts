@@ -33,6 +33,7 @@ export function renewalBench(): RenewalBench {
     card: '',
     unit: '',
     fee: '',
+    service: '',
     tokens: '',
     models: '',
     seats: '',

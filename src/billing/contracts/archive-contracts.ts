@@ -56,7 +56,7 @@ export async function archiveContractsOf(
   await changeLockedContracts(tx, deps, contracts, origin, (full) => archival(full, origin.now));
 }
 
-/** The history lists the contract, and the terms that were not archived before. */
+/** The history lists the contract, and the terms that were not archived before; it has no group for discounts. */
 function archival(full: FullContract, now: Instant): ContractChange {
   const { commits, scheduledCharges } = full.terms;
   const active = commits.filter((commit) => commit.archivedAt === null);
@@ -67,7 +67,7 @@ function archival(full: FullContract, now: Instant): ContractChange {
       archiveCommits: active.filter(({ type }) => type !== 'CREDIT').map(({ id }) => id),
       archiveCredits: active.filter(({ type }) => type === 'CREDIT').map(({ id }) => id),
       archiveScheduledCharges: scheduledCharges
-        .filter((charge) => charge.archivedAt === null)
+        .filter((charge) => charge.kind === 'CHARGE' && charge.archivedAt === null)
         .map(({ id }) => id),
     },
   };

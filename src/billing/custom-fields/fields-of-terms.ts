@@ -11,18 +11,25 @@ import type { RelativeTerms } from '../packages/relative-terms.ts';
  * request.
  */
 export function fieldsOfTerms(
-  input: Pick<TermsInput, 'commits' | 'credits' | 'scheduledCharges' | 'subscriptions'>,
-  built: Pick<ContractTerms, 'commits' | 'scheduledCharges' | 'subscriptions'>,
+  input: Pick<
+    TermsInput,
+    'commits' | 'credits' | 'scheduledCharges' | 'discounts' | 'professionalServices' | 'subscriptions'
+  >,
+  built: Pick<ContractTerms, 'commits' | 'scheduledCharges' | 'professionalServices' | 'subscriptions'>,
   path: FieldPath,
 ): ObjectFields[] {
   const commits = built.commits.filter(({ type }) => type !== 'CREDIT');
   const credits = built.commits.filter(({ type }) => type === 'CREDIT');
+  const charges = built.scheduledCharges.filter(({ kind }) => kind === 'CHARGE');
+  const discounts = built.scheduledCharges.filter(({ kind }) => kind === 'DISCOUNT');
   return [
     ...located('commit', input.commits, commits, [...path, 'commits']),
     ...located('contract_credit', input.credits, credits, [...path, 'credits']),
-    ...located('scheduled_charge', input.scheduledCharges, built.scheduledCharges, [
+    ...located('scheduled_charge', input.scheduledCharges, charges, [...path, 'scheduledCharges']),
+    ...located('discount', input.discounts, discounts, [...path, 'discounts']),
+    ...located('professional_service', input.professionalServices, built.professionalServices, [
       ...path,
-      'scheduledCharges',
+      'professionalServices',
     ]),
     ...located('subscription', input.subscriptions, built.subscriptions, [...path, 'subscriptions']),
   ];

@@ -175,7 +175,7 @@ function boundariesOf(source: Source, size: WindowSize): Instant[] {
   }
   const { draft } = source;
   return draft.kind === 'scheduled'
-    ? windowAt(draft.issuedAt, size)
+    ? windowAt(draft.target.at, size)
     : windowBoundaries(draft.target.period, size);
 }
 

@@ -188,6 +188,7 @@ function invoiceOf(
     creditTypeId: card.fiatCreditTypeId,
     total: invoiceTotal(lines, card.fiatCreditTypeId),
     netPaymentTermsDays: contract.netPaymentTermsDays,
+    isHistorical: false,
     regeneratedFromInvoiceId: null,
     lines: withPresentTags(lines, products, deps.clock.now()),
   };

@@ -78,7 +78,7 @@ export async function freezeInvoices(
 }
 
 /** How metering writes the moment of the last event where there is none. */
-const NO_EVENT = '0';
+export const NO_EVENT = '0';
 
 /** Invoices of one card share one terms object, which is stored once. */
 async function freezeTerms(

@@ -1,10 +1,10 @@
 /**
- * The custom fields shown on invoices: of the invoice itself, its customer, its contract and the products of its
- * lines. Drafts show the present values. An issued invoice keeps the values of its finalization, even if keys
+ * The custom fields shown on invoices: of the invoice itself, its customer, its contract, and the products and the
+ * sources of its lines (scheduled charges, discounts, professional services, commits). Drafts show the present values. An issued invoice keeps the values of its finalization, even if keys
  * or values change later.
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
-import type { Invoice } from '../../core/invoice.ts';
+import { type Invoice, isScheduledLine } from '../../core/invoice.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { insertInvoiceCustomFields, loadInvoiceCustomFields } from '../../store/invoice-custom-fields.ts';
@@ -41,5 +41,6 @@ export async function freezeCustomFields(
 
 function objectIds({ id, customerId, contractId, lines }: InvoiceObjects): string[] {
   const products = lines.flatMap((line) => (line.type === 'cpu_conversion' ? [] : [line.productId]));
-  return [id, customerId, contractId, ...new Set(products)];
+  const sources = lines.flatMap((line) => (isScheduledLine(line) ? [line.sourceId] : []));
+  return [id, customerId, contractId, ...new Set([...products, ...sources])];
 }

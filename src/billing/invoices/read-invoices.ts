@@ -194,14 +194,15 @@ async function draftOf(
   return draftWithWarnings(draft);
 }
 
-/** A voided invoice bills nothing, and a scheduled one no usage, so they have no unbilled usage. */
+/** A voided invoice bills nothing, and scheduled and historical ones no events, so they have no unbilled usage. */
 async function issuedWithUnbilledUsage(
   deps: InvoiceDeps,
   issued: IssuedInvoice,
 ): Promise<InvoiceWithUnbilledUsage> {
   const [shown] = await issuedWithWarnings(deps.db, [issued]);
   assert(shown !== undefined, 'an invoice is shown as one');
-  if (issued.status === 'VOID' || issued.type === 'SCHEDULED') return { ...shown, lateUsage: undefined };
+  if (issued.status === 'VOID' || issued.type === 'SCHEDULED' || issued.isHistorical)
+    return { ...shown, lateUsage: undefined };
   const late = await findLateUsage(deps, issued);
   return { ...shown, lateUsage: late === null ? null : firstOf(late) };
 }
@@ -283,7 +284,7 @@ async function scheduledPlaces(
         isInTime({ start: at, end: at }, filter) &&
         (filter.creditTypeId === undefined || filter.creditTypeId === creditTypeId),
     )
-    .map((target) => ({ kind: 'scheduled', target, id: target.invoiceId, issuedAt: target.at }));
+    .map((target) => ({ kind: 'scheduled', target, id: target.invoiceId, issuedAt: target.issueAt }));
 }
 
 function isInTime({ start, end }: Interval, { startingOn, endingBefore }: DraftFilter): boolean {

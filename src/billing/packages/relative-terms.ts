@@ -101,6 +101,9 @@ export function resolveTerms(terms: RelativeTerms, contractStart: Instant, add: 
       ...one,
       schedule: resolveInvoiceSchedule(one.schedule, dates),
     })),
+    // Packages have neither.
+    discounts: [],
+    professionalServices: [],
     subscriptions: terms.subscriptions.map((one) => resolveSubscription(one, dates)),
     spendTrackers,
     spendThreshold,

@@ -12,6 +12,7 @@ import {
   spendThresholdPatch,
   subscriptionPatch,
 } from './patches.ts';
+import { professionalService } from './professional-services.ts';
 import { recurringCommit } from './recurring-commits.ts';
 import { scheduledCharge } from './scheduled-charges.ts';
 import { subscription } from './subscriptions.ts';
@@ -53,7 +54,9 @@ const additionsShape = {
   /** Of both kinds. */
   addRecurringCommits: listOf(recurringCommit),
   addOverrides: listOf(override),
+  /** Discounts too. */
   addScheduledCharges: listOf(scheduledCharge),
+  addProfessionalServices: listOf(professionalService).default([]),
   addSubscriptions: listOf(subscription),
   addSpendTrackers: listOf(spendTracker),
   addUsageFilters: listOf(usageFilter),
@@ -73,6 +76,8 @@ export const contractChanges = objectOf({
   ...removalsShape,
   ...updatesShape,
   ...additionsShape,
+  /** The invoice of professional services that was requested. */
+  scheduleProfessionalServicesInvoice: z.string().nullable().default(null),
   /** The billing configuration that was removed because it was archived. */
   removeBillingConfigurationId: z.string().nullable(),
   /** Set where the contract was archived. */
@@ -106,12 +111,14 @@ export const NO_CHANGES: ContractChanges = {
   addRecurringCommits: [],
   addOverrides: [],
   addScheduledCharges: [],
+  addProfessionalServices: [],
   addSubscriptions: [],
   addSpendTrackers: [],
   addUsageFilters: [],
   addSpendThreshold: null,
   addPrepaidBalanceThreshold: null,
   addBillingConfigurationId: null,
+  scheduleProfessionalServicesInvoice: null,
   removeBillingConfigurationId: null,
   archivedAt: null,
 };
@@ -134,6 +141,7 @@ export function addedTerms(changes: ContractChanges): ContractTerms {
     recurringCommits: changes.addRecurringCommits,
     overrides: changes.addOverrides,
     scheduledCharges: changes.addScheduledCharges,
+    professionalServices: changes.addProfessionalServices,
     subscriptions: changes.addSubscriptions,
     spendTrackers: changes.addSpendTrackers,
     spendThreshold: changes.addSpendThreshold,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { commit } from './commits.ts';
 import { MULTIPLIER_PRIORITIZATIONS, override } from './overrides.ts';
+import { professionalService } from './professional-services.ts';
 import { recurringCommit } from './recurring-commits.ts';
 import { scheduledCharge } from './scheduled-charges.ts';
 import { subscription } from './subscriptions.ts';
@@ -80,7 +81,9 @@ const contractTerms = objectOf({
   commits: listOf(commit),
   recurringCommits: listOf(recurringCommit),
   overrides: listOf(override),
+  /** Discounts too. */
   scheduledCharges: listOf(scheduledCharge),
+  professionalServices: listOf(professionalService).default([]),
   subscriptions: listOf(subscription),
   spendTrackers: listOf(spendTracker),
   spendThreshold: spendThreshold.nullable(),

@@ -1,17 +1,21 @@
 /**
- * The amounts that a contract is invoiced on given dates: its scheduled charges and the purchases of its prepaid
- * commits (docs/invoices.md, "Scheduled invoices").
+ * The amounts that a contract is invoiced on given dates: its scheduled charges and discounts, what was requested of
+ * its professional services, and the purchases of its prepaid commits (docs/invoices.md, "Scheduled invoices").
  *
  * A POSTPAID commit's invoice item is not a purchase: on its date the shortfall is billed, which depends on usage.
  */
-import type { Decimal } from '../../core/decimal.ts';
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import type { Commit } from '../../core/terms/commits.ts';
 import type { ContractTerms } from '../../core/terms/contract.ts';
+import type { ProfessionalService } from '../../core/terms/professional-services.ts';
+import type { ScheduledCharge } from '../../core/terms/scheduled-charges.ts';
 import type { InvoiceItem } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
 
-type ScheduledSource =
-  | { readonly kind: 'scheduled_charge'; readonly id: string }
-  | { readonly kind: 'commit'; readonly id: string };
+interface ScheduledSource {
+  readonly kind: 'scheduled_charge' | 'discount' | 'professional_service' | 'commit';
+  readonly id: string;
+}
 
 /** An amount that is due on a date. */
 export interface ScheduledItem {
@@ -21,7 +25,7 @@ export interface ScheduledItem {
   readonly at: Instant;
   readonly creditTypeId: string;
   readonly productId: string;
-  /** The name that the charge or the commit was given; null: the name of the product. */
+  /** The name that the source was given; null: the name of the product. */
   readonly name: string | null;
   readonly quantity: Decimal;
   readonly unitPrice: Decimal;
@@ -31,32 +35,78 @@ export interface ScheduledItem {
    * is voided if the payment fails.
    */
   readonly gatedCommitId: string | null;
+  /** Of the invoice that was requested for it, which has the items of that request and nothing else. */
+  readonly requestedInvoiceId: string | null;
+  /** Whether it joins a usage invoice although the contract has its charges on invoices of their own. */
+  readonly onUsageInvoice: boolean;
+  /** Free text of the client. */
+  readonly metadata: string | null;
 }
 
-/** By date; on one date charges before commits, each in the order of their addition. Nothing of archived ones. */
-export function scheduledItems(terms: Pick<ContractTerms, 'scheduledCharges' | 'commits'>): ScheduledItem[] {
-  const charges = terms.scheduledCharges
-    .filter(({ archivedAt }) => archivedAt === null)
-    .flatMap(({ id, productId, name, schedule }) =>
-      itemsOf({ source: { kind: 'scheduled_charge', id }, productId, name, gatedCommitId: null }, schedule),
-    );
-  const purchases = terms.commits
-    .filter(({ archivedAt, type }) => archivedAt === null && type === 'PREPAID')
-    .flatMap(({ id, productId, name, invoiceSchedule, paymentGate }) => {
-      const isGated = paymentGate !== null && paymentGate.type !== 'NONE';
-      const owner = {
-        source: { kind: 'commit', id } as const,
-        productId,
-        name,
-        gatedCommitId: isGated ? id : null,
-      };
-      return invoiceSchedule === null || invoiceSchedule.doNotInvoice ? [] : itemsOf(owner, invoiceSchedule);
-    });
-  return [...charges, ...purchases].sort((a, b) => a.at - b.at);
+type ScheduledTerms = Pick<ContractTerms, 'scheduledCharges' | 'professionalServices' | 'commits'>;
+
+/**
+ * By date; on one date charges, discounts, professional services and commits, each in the order of their addition.
+ * Nothing of archived ones.
+ */
+export function scheduledItems(terms: ScheduledTerms): ScheduledItem[] {
+  const active = terms.scheduledCharges.filter(({ archivedAt }) => archivedAt === null);
+  const charges = active.filter(({ kind }) => kind === 'CHARGE');
+  const discounts = active.filter(({ kind }) => kind === 'DISCOUNT');
+  return [
+    ...charges.flatMap(itemsOfCharge),
+    ...discounts.flatMap(itemsOfCharge).map(reducing),
+    ...terms.professionalServices.flatMap(itemsOfService),
+    ...terms.commits.flatMap(purchasesOf),
+  ].sort((a, b) => a.at - b.at);
+}
+
+const PLAIN = { gatedCommitId: null, requestedInvoiceId: null, onUsageInvoice: false, metadata: null };
+
+function itemsOfCharge(charge: ScheduledCharge): ScheduledItem[] {
+  const { id, kind, productId, name, description: metadata, onUsageInvoice, schedule } = charge;
+  const source = { kind: kind === 'CHARGE' ? 'scheduled_charge' : 'discount', id } as const;
+  return itemsOf({ ...PLAIN, source, productId, name, metadata, onUsageInvoice }, schedule);
+}
+
+function reducing(item: ScheduledItem): ScheduledItem {
+  return { ...item, unitPrice: ZERO.minus(item.unitPrice), total: ZERO.minus(item.total) };
+}
+
+function itemsOfService({ id, productId, items }: ProfessionalService): ScheduledItem[] {
+  return items.map((item) => ({
+    ...PLAIN,
+    id: item.id,
+    source: { kind: 'professional_service', id },
+    at: item.timestamp,
+    creditTypeId: item.creditTypeId,
+    productId,
+    name: null,
+    quantity: item.quantity,
+    unitPrice: item.unitPrice,
+    total: item.amount,
+    requestedInvoiceId: item.invoiceId,
+    metadata: item.metadata,
+  }));
+}
+
+function purchasesOf({ archivedAt, type, ...commit }: Commit): ScheduledItem[] {
+  const { id, productId, name, invoiceSchedule, paymentGate } = commit;
+  if (archivedAt !== null || type !== 'PREPAID') return [];
+  if (invoiceSchedule === null || invoiceSchedule.doNotInvoice) return [];
+  const isGated = paymentGate !== null && paymentGate.type !== 'NONE';
+  const owner = {
+    ...PLAIN,
+    source: { kind: 'commit', id } as const,
+    productId,
+    name,
+    gatedCommitId: isGated ? id : null,
+  };
+  return itemsOf(owner, invoiceSchedule);
 }
 
 function itemsOf(
-  owner: Pick<ScheduledItem, 'source' | 'productId' | 'name' | 'gatedCommitId'>,
+  owner: Omit<ScheduledItem, 'id' | 'at' | 'creditTypeId' | 'quantity' | 'unitPrice' | 'total'>,
   schedule: { readonly creditTypeId: string; readonly items: readonly InvoiceItem[] },
 ): ScheduledItem[] {
   return schedule.items.map(({ id, timestamp, quantity, unitPrice, amount }) => ({
@@ -70,11 +120,12 @@ function itemsOf(
   }));
 }
 
-/** The items that are invoiced together: one date, one currency, not gated by payment. In the order of the items. */
+/** The items that are invoiced together: one date, one currency, nothing that needs an own invoice. In their order. */
 export interface ScheduledGroup {
   readonly at: Instant;
   readonly creditTypeId: string;
   readonly gatedCommitId: string | null;
+  readonly requestedInvoiceId: string | null;
   readonly items: readonly ScheduledItem[];
 }
 
@@ -82,7 +133,8 @@ export interface ScheduledGroup {
 export function scheduledGroups(items: readonly ScheduledItem[]): ScheduledGroup[] {
   const groups = new Map<string, ScheduledItem[]>();
   for (const item of items) {
-    const key = `${item.at} ${item.creditTypeId} ${item.gatedCommitId ?? ''}`;
+    const own = item.gatedCommitId ?? item.requestedInvoiceId ?? '';
+    const key = `${item.at} ${item.creditTypeId} ${own}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);
     else group.push(item);
@@ -91,8 +143,8 @@ export function scheduledGroups(items: readonly ScheduledItem[]): ScheduledGroup
     .flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
-      const { at, creditTypeId, gatedCommitId } = first;
-      return [{ at, creditTypeId, gatedCommitId, items: group }];
+      const { at, creditTypeId, gatedCommitId, requestedInvoiceId } = first;
+      return [{ at, creditTypeId, gatedCommitId, requestedInvoiceId, items: group }];
     })
     .sort((a, b) => a.at - b.at);
 }

@@ -1,17 +1,24 @@
-/** Lines of scheduled charges and commit purchases. Never prorated, and never paid from balances. */
+/** Lines of schedules. Never prorated, and never paid from balances. */
 import type { Product } from '../../core/catalogue.ts';
 import type { ScheduledInvoiceLine } from '../../core/invoice.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import type { ScheduledItem } from './scheduled-items.ts';
 
+const LINE_TYPES = {
+  scheduled_charge: 'scheduled',
+  discount: 'discount',
+  professional_service: 'professional_service',
+  commit: 'commit_purchase',
+} as const;
+
 /** `product` is that of the item, with its name of the date. The tags are those of the date too; invoices show the present ones. */
 export function scheduledLine(
-  { id, source, at, name, quantity, unitPrice, total, creditTypeId }: ScheduledItem,
+  { id, source, at, name, quantity, unitPrice, total, creditTypeId, metadata }: ScheduledItem,
   product: Product,
 ): ScheduledInvoiceLine {
   const version = versionAt(product, at);
   return {
-    type: source.kind === 'commit' ? 'commit_purchase' : 'scheduled',
+    type: LINE_TYPES[source.kind],
     name: name ?? version.name,
     productId: product.id,
     productType: product.type,
@@ -23,5 +30,6 @@ export function scheduledLine(
     total,
     scheduleItemId: id,
     sourceId: source.id,
+    metadata,
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import {
   type AnyPgColumn,
+  boolean,
   check,
   index,
   integer,
@@ -59,6 +60,8 @@ export const invoices = pgTable(
     /** Of usage invoices; a SCHEDULED invoice has no terms besides its lines. */
     cardTermsId: uuid('card_terms_id').references(() => invoiceTerms.id),
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
+    /** Made from quantities of the client, not from events. */
+    isHistorical: boolean('is_historical').notNull().default(false),
     /** The voided invoice that it was computed again for. */
     regeneratedFromInvoiceId: uuid('regenerated_from_invoice_id').references((): AnyPgColumn => invoices.id),
   },
@@ -87,7 +90,7 @@ export const invoices = pgTable(
 export const invoicedItems = pgTable(
   'invoiced_items',
   {
-    /** Of a scheduled charge or a commit. */
+    /** Of a scheduled charge, a discount, a professional service or a commit. */
     itemId: uuid('item_id').primaryKey(),
     invoiceId: uuid('invoice_id')
       .notNull()
@@ -105,7 +108,15 @@ export const invoiceLineItems = pgTable(
     /** Order on the invoice, from 0; also the line's number in the frozen hourly lines. */
     position: integer('position').notNull(),
     type: text('type', {
-      enum: ['usage', 'minimum', 'scheduled', 'commit_purchase', 'cpu_conversion'],
+      enum: [
+        'usage',
+        'minimum',
+        'scheduled',
+        'discount',
+        'professional_service',
+        'commit_purchase',
+        'cpu_conversion',
+      ],
     }).notNull(),
     /** Set for all but conversions; so are the type and the tags of the product. */
     productId: uuid('product_id'),
@@ -113,9 +124,11 @@ export const invoiceLineItems = pgTable(
     productTags: text('product_tags').array().notNull(),
     /** Set for conversions. */
     convertedCreditTypeId: uuid('converted_credit_type_id'),
-    /** Both are set for `scheduled` and `commit_purchase`. */
+    /** Both are set for lines of schedules. */
     scheduleItemId: uuid('schedule_item_id'),
     sourceId: uuid('source_id'),
+    /** Free text of the client, on some lines of schedules. */
+    metadata: text('metadata'),
     name: text('name').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
     startingAt: instant('starting_at').notNull(),

@@ -6,17 +6,15 @@ import { beside, record } from '../../wire/record.ts';
 import { contractTerms } from '../../wire/terms/contract-terms.ts';
 import { unsupportedPart } from '../../wire/terms/scope.ts';
 
-const { commits, credits, overrides, scheduledCharges } = contractTerms;
+const { commits, credits, overrides, scheduledCharges, discounts, professionalServices } = contractTerms;
 
 const amendment = record(
   {
     customerId: id,
     contractId: id,
     startingAt: described('None of the added terms may begin earlier.', hour),
-    terms: beside({ commits, credits, overrides, scheduledCharges }),
+    terms: beside({ commits, credits, overrides, scheduledCharges, discounts, professionalServices }),
     customFields,
-    discounts: unsupportedPart,
-    professionalServices: unsupportedPart,
     resellerRoyalties: unsupportedPart,
   },
   { id: { sent: 'AmendContract' } },

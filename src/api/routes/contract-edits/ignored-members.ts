@@ -7,6 +7,8 @@ const IGNORED: readonly (readonly string[])[] = [
     'add_recurring_commits',
     'add_recurring_credits',
     'add_scheduled_charges',
+    'add_discounts',
+    'add_professional_services',
     'update_commits',
     'update_credits',
     'update_scheduled_charges',

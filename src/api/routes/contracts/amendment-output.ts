@@ -5,13 +5,13 @@ import { anyText, id, instant } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { addedTermsView, contractTerms } from '../../wire/terms/contract-terms.ts';
 
-const { commits, credits, overrides, scheduledCharges } = contractTerms;
+const { commits, credits, overrides, scheduledCharges, discounts, professionalServices } = contractTerms;
 
 export const amendment = record(
   {
     id,
     startingAt: instant,
-    terms: beside({ commits, credits, overrides, scheduledCharges }),
+    terms: beside({ commits, credits, overrides, scheduledCharges, discounts, professionalServices }),
     createdAt: instant,
     createdBy: anyText,
   },

@@ -140,8 +140,6 @@ export const createContract = record(
       record(billingConfigurationLookup, { id: { sent: 'BillingProviderConfigurationLookup' } }),
     ),
     hierarchy: optional(hierarchy),
-    discounts: unsupportedPart,
-    professionalServices: unsupportedPart,
     resellerRoyalties: unsupportedPart,
     revenueSystemConfiguration: unsupportedPart,
   },

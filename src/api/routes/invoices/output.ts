@@ -40,7 +40,7 @@ const lineItemSchema = z
     name: z.string(),
     type: z.string().meta({
       description:
-        '`usage`; `scheduled`, a scheduled charge; `commit_purchase`; or `cpu_conversion`: what the lines in one ' +
+        '`usage`; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or `cpu_conversion`: what the lines in one ' +
         'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
         'unit, and `total` is in the currency. ' +
         'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
@@ -58,7 +58,17 @@ const lineItemSchema = z
     starting_at: timestamp.optional(),
     ending_before: timestamp.optional(),
     scheduled_charge_id: uuid.optional(),
+    scheduled_charge_custom_fields: customFields.optional(),
+    discount_id: uuid.optional().meta({ description: 'The discount of a line with a negative total.' }),
+    discount_custom_fields: customFields.optional(),
+    professional_service_id: uuid.optional(),
+    professional_service_custom_fields: customFields.optional(),
+    metadata: z.string().optional().meta({
+      description:
+        'Of a professional service, as requested; of a charge added to the invoice, its description.',
+    }),
     commit_id: uuid.optional().meta({ description: 'The commit that a `commit_purchase` line pays for.' }),
+    commit_custom_fields: customFields.optional(),
     ...groupValuesShape,
     tier: tierSchema.optional(),
     sub_line_items: z.array(z.never()),
@@ -220,10 +230,35 @@ function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceVi
     case 'usage':
     case 'minimum':
       return { ...common, ...time, ...usageLineToWire(line, fields) };
-    case 'scheduled':
-      return { ...common, ...productToWire(line, fields), scheduled_charge_id: line.sourceId };
     case 'commit_purchase':
-      return { ...common, ...productToWire(line, fields), commit_id: line.sourceId };
+      return { ...common, ...productToWire(line, fields), ...sourceToWire(line, fields) };
+    case 'scheduled':
+    case 'discount':
+    case 'professional_service':
+      return { ...common, type: 'scheduled', ...productToWire(line, fields), ...sourceToWire(line, fields) };
+  }
+}
+
+/** What a line of a schedule is for, with its custom fields. */
+function sourceToWire(
+  { type, sourceId, metadata }: ScheduledInvoiceLine,
+  fields: CustomFieldsById,
+): Partial<LineItemWire> {
+  const own = customFieldsOf(fields, sourceId);
+  const noted = metadata === null ? {} : { metadata };
+  switch (type) {
+    case 'scheduled':
+      return { scheduled_charge_id: sourceId, scheduled_charge_custom_fields: own, ...noted };
+    case 'discount':
+      return { discount_id: sourceId, discount_custom_fields: own };
+    case 'professional_service':
+      return {
+        professional_service_id: sourceId,
+        professional_service_custom_fields: own,
+        ...noted,
+      };
+    case 'commit_purchase':
+      return { commit_id: sourceId, commit_custom_fields: own };
   }
 }
 

@@ -1,7 +1,7 @@
 /** All terms of a contract, of the additions of an edit, or of a package. */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
-import { defaulted, type Kind, list, optional, optionalMany } from '../description.ts';
+import { defaulted, type Kind, list, named, optional, optionalMany } from '../description.ts';
 import {
   type CommitContext,
   commit,
@@ -14,6 +14,7 @@ import {
   isCommit,
 } from './commits.ts';
 import { override, overrideTemplate, overrideV2 } from './overrides.ts';
+import { professionalService, professionalServiceView } from './professional-services.ts';
 import {
   recurringCommit,
   recurringCommitTemplate,
@@ -22,6 +23,9 @@ import {
 } from './recurring-commits.ts';
 import {
   chargeView,
+  discount,
+  discountV2,
+  isDiscount,
   scheduledCharge,
   scheduledChargeTemplate,
   scheduledChargeV2,
@@ -60,6 +64,8 @@ export const contractTerms = {
   recurringCredits: many(recurringCredit),
   overrides: all(override, OVERRIDES_MAX),
   scheduledCharges: all(scheduledCharge),
+  discounts: many(discount),
+  professionalServices: many(professionalService),
   subscriptions: many(subscription),
   spendTrackers: many(spendTracker),
   ...thresholds,
@@ -80,6 +86,8 @@ export const addedTerms = {
   recurringCredits: many(recurringCredit),
   overrides: many(overrideV2, OVERRIDES_MAX),
   scheduledCharges: many(scheduledChargeV2),
+  discounts: many(discountV2),
+  professionalServices: named({ answeredAs: 'pro_services' }, many(professionalService)),
   subscriptions: many(subscription),
   spendTrackers: many(spendTracker),
   ...thresholds,
@@ -104,6 +112,7 @@ export type TermsContext = SubscriptionContext & Omit<CommitContext, 'recurringC
 export function termsView(terms: ContractTerms, context: TermsContext) {
   const { commits, recurringCommits } = terms;
   const byId = new Map(recurringCommits.map((one) => [one.id, one]));
+  const charges = terms.scheduledCharges.map((one) => chargeView(one, context.names));
   const balance = (one: Commit) => commitView(one, { ...context, recurringCommits: byId });
   return {
     ...terms,
@@ -112,7 +121,11 @@ export function termsView(terms: ContractTerms, context: TermsContext) {
     recurringCommits: recurringCommits.filter(({ kind }) => kind === 'COMMIT'),
     recurringCredits: recurringCommits.filter(({ kind }) => kind === 'CREDIT'),
     overrides: terms.overrides,
-    scheduledCharges: terms.scheduledCharges.map((one) => chargeView(one, context.names)),
+    scheduledCharges: charges.filter((one) => !isDiscount(one)),
+    discounts: charges.filter(isDiscount),
+    professionalServices: terms.professionalServices.map((one) =>
+      professionalServiceView(one, context.names),
+    ),
     subscriptions: terms.subscriptions.map((one) => subscriptionView(one, context)),
   };
 }

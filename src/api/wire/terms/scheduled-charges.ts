@@ -1,4 +1,4 @@
-/** Scheduled charges on the wire, also as templates and patches. */
+/** Scheduled charges and discounts on the wire; charges also as templates and patches. */
 
 import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
@@ -33,6 +33,21 @@ export const scheduledChargeV2 = {
   input: record({ ...plain, schedule: invoiceScheduleV2 }, { id: { sent: 'ScheduledChargeInputV2' } }).input,
 };
 
+export const discount = record(
+  { ...plain, schedule: described('Amounts by which invoices are reduced: not negative.', invoiceSchedule) },
+  { id: 'Discount' },
+);
+
+/** v2 edits. */
+export const discountV2 = {
+  ...discount,
+  input: record({ ...plain, schedule: invoiceScheduleV2 }, { id: { sent: 'DiscountInputV2' } }).input,
+};
+
+export function isDiscount({ kind }: ScheduledCharge): boolean {
+  return kind === 'DISCOUNT';
+}
+
 export const scheduledChargeTemplate = record(
   { ...plain, schedule: relativeInvoiceSchedule },
   { id: 'ScheduledChargeTemplate' },
@@ -46,7 +61,7 @@ export const scheduledChargePatch = record(
   { id: { sent: 'UpdateScheduledChargeInput', answered: 'ScheduledChargeUpdate' } },
 );
 
-/** A charge with all data that answers show. */
+/** A charge or a discount with all data that answers show. */
 export function chargeView(from: ScheduledCharge, names: TermNames) {
   return { ...from, customFields: customFieldsOf(names.customFields, from.id) };
 }

@@ -11,7 +11,10 @@ import type { ContractDeps } from '../settle-contract.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { applyEdit, type ContractEditInput } from './apply-edit.ts';
 
-type AmendmentTerms = Pick<TermsInput, 'commits' | 'credits' | 'overrides' | 'scheduledCharges'>;
+type AmendmentTerms = Pick<
+  TermsInput,
+  'commits' | 'credits' | 'overrides' | 'scheduledCharges' | 'discounts' | 'professionalServices'
+>;
 
 interface AmendContractInput extends ContractReference {
   readonly startingAt: Instant;
@@ -75,11 +78,13 @@ function requireFromStart(terms: AmendmentTerms, startingAt: Instant): void {
       }
     }
   }
-  for (const [index, { schedule }] of terms.scheduledCharges.entries()) {
-    const path = ['terms', 'scheduledCharges', index, 'schedule'];
-    check(schedule.recurring?.startingAt, [...path, 'recurring', 'startingAt']);
-    for (const [item, { timestamp }] of (schedule.items ?? []).entries()) {
-      check(timestamp, [...path, 'items', item, 'timestamp']);
+  for (const list of ['scheduledCharges', 'discounts'] as const) {
+    for (const [index, { schedule }] of terms[list].entries()) {
+      const path = ['terms', list, index, 'schedule'];
+      check(schedule.recurring?.startingAt, [...path, 'recurring', 'startingAt']);
+      for (const [item, { timestamp }] of (schedule.items ?? []).entries()) {
+        check(timestamp, [...path, 'items', item, 'timestamp']);
+      }
     }
   }
 }

@@ -50,9 +50,13 @@ function itemIdsOf(terms: ContractTerms): string[] {
 
 function scheduledOf({ scheduledCharges, commits }: ContractTerms): [id: string, Scheduled][] {
   return [
-    ...scheduledCharges.map(({ id, archivedAt, schedule }): [string, Scheduled] => [
+    ...scheduledCharges.map(({ id, kind, archivedAt, schedule }): [string, Scheduled] => [
       id,
-      { what: `scheduled charge ${id}`, archivedAt, items: schedule.items },
+      {
+        what: `${kind === 'CHARGE' ? 'scheduled charge' : 'discount'} ${id}`,
+        archivedAt,
+        items: schedule.items,
+      },
     ]),
     ...commits.map(({ id, archivedAt, invoiceSchedule }): [string, Scheduled] => [
       id,

@@ -13,7 +13,7 @@ export function removeTerms(terms: ContractTerms, removals: Removals, now: Insta
     ...requireActive(credits, removals, 'archiveCredits', 'credit'),
   ]);
   const archivedCharges = requireActive(
-    terms.scheduledCharges,
+    terms.scheduledCharges.filter(({ kind }) => kind === 'CHARGE'),
     removals,
     'archiveScheduledCharges',
     'scheduled charge',

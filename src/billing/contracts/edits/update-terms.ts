@@ -56,6 +56,7 @@ export function updateTerms(terms: ContractTerms, updates: Updates, update: Upda
       updates.updateScheduledCharges,
       SCHEDULED_CHARGE,
       patchedScheduledCharge,
+      ({ kind }) => kind === 'CHARGE',
     ),
     subscriptions: patchAll(
       terms.subscriptions,

@@ -157,6 +157,8 @@ export async function loadNames(
 }
 
 function idsWithFields({ contract, terms }: FullContract): string[] {
-  const { commits, scheduledCharges, subscriptions } = terms;
-  return [contract, ...commits, ...scheduledCharges, ...subscriptions].map(({ id }) => id);
+  const { commits, scheduledCharges, professionalServices, subscriptions } = terms;
+  return [contract, ...commits, ...scheduledCharges, ...professionalServices, ...subscriptions].map(
+    ({ id }) => id,
+  );
 }

@@ -8,8 +8,9 @@ import { newId } from '../../../core/ids.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
 import type { OverrideInput } from '../../../core/terms/overrides.ts';
+import type { ProfessionalServiceInput } from '../../../core/terms/professional-services.ts';
 import type { RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
-import type { ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
+import type { ScheduledCharge, ScheduledChargeInput } from '../../../core/terms/scheduled-charges.ts';
 import type { SubscriptionInput } from '../../../core/terms/subscriptions.ts';
 import type {
   PrepaidBalanceThreshold,
@@ -20,6 +21,7 @@ import type { Instant } from '../../../core/time.ts';
 import { buildCommit } from './commits.ts';
 import { checkOverrideLimits } from './override-limits.ts';
 import { buildOverride } from './overrides.ts';
+import { buildProfessionalService } from './professional-services.ts';
 import { buildRecurringCommit, refuseSecondDaily, validateRecurringCommit } from './recurring-commits.ts';
 import { buildScheduledCharge } from './scheduled-charges.ts';
 import { buildSubscription, validateSubscription } from './subscriptions.ts';
@@ -37,6 +39,8 @@ export interface TermsInput {
   readonly recurringCredits: readonly RecurringCommitInput[];
   readonly overrides: readonly OverrideInput[];
   readonly scheduledCharges: readonly ScheduledChargeInput[];
+  readonly discounts: readonly ScheduledChargeInput[];
+  readonly professionalServices: readonly ProfessionalServiceInput[];
   readonly subscriptions: readonly SubscriptionInput[];
   readonly spendTrackers: readonly SpendTracker[];
   readonly spendThreshold: SpendThreshold | null;
@@ -50,6 +54,8 @@ export const NO_TERMS_INPUT: TermsInput = {
   recurringCredits: [],
   overrides: [],
   scheduledCharges: [],
+  discounts: [],
+  professionalServices: [],
   subscriptions: [],
   spendTrackers: [],
   spendThreshold: null,
@@ -124,6 +130,10 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
     }),
   );
   checkOverrideLimits(build.existing.overrides, overrides, [...listsAt, 'overrides']);
+  const charges = (list: 'scheduledCharges' | 'discounts', kind: ScheduledCharge['kind']) =>
+    input[list].map((one, index) =>
+      buildScheduledCharge(one, [...listsAt, list, index], context, { ...origin, kind, id: newId() }),
+    );
   return {
     subscriptions: given.subscriptions.map(({ input: one, id }) =>
       buildSubscription(one, context, { ...origin, id }),
@@ -135,8 +145,12 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
       buildCommit(one, path, context, { ...origin, id, customerId: contract.customerId }),
     ),
     overrides,
-    scheduledCharges: input.scheduledCharges.map((one, index) =>
-      buildScheduledCharge(one, [...listsAt, 'scheduledCharges', index], context, { ...origin, id: newId() }),
+    scheduledCharges: [...charges('scheduledCharges', 'CHARGE'), ...charges('discounts', 'DISCOUNT')],
+    professionalServices: input.professionalServices.map((one, index) =>
+      buildProfessionalService(one, [...listsAt, 'professionalServices', index], context, {
+        ...origin,
+        id: newId(),
+      }),
     ),
     spendTrackers: input.spendTrackers,
     spendThreshold: input.spendThreshold,

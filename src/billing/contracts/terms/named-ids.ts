@@ -9,6 +9,7 @@ import type { NamedIds } from './terms-context.ts';
 export function namedIds(input: TermsInput): NamedIds {
   const commits = [...input.commits, ...input.credits];
   const recurring = [...input.recurringCommits, ...input.recurringCredits];
+  const charges = [...input.scheduledCharges, ...input.discounts];
   const { spendThreshold, prepaidBalanceThreshold } = input;
   const productIds = [
     ...commits.flatMap(productsOfBalance),
@@ -17,7 +18,8 @@ export function namedIds(input: TermsInput): NamedIds {
       productId,
       ...specifiers.map((specifier) => specifier.productId),
     ]),
-    ...input.scheduledCharges.map((charge) => charge.productId),
+    ...charges.map((charge) => charge.productId),
+    ...input.professionalServices.map((service) => service.productId),
     ...input.subscriptions.map((subscription) => subscription.productId),
     spendThreshold?.commit.productId,
     ...(prepaidBalanceThreshold === null ? [] : productsOfBalance(prepaidBalanceThreshold.commit)),
@@ -26,7 +28,7 @@ export function namedIds(input: TermsInput): NamedIds {
     ...commits.flatMap(unitsOfCommit),
     ...recurring.flatMap(unitsOfRecurring),
     ...input.overrides.map((override) => override.overwriteRate?.creditTypeId),
-    ...input.scheduledCharges.map((charge) => charge.schedule.creditTypeId),
+    ...charges.map((charge) => charge.schedule.creditTypeId),
     ...input.spendTrackers.map((tracker) => tracker.creditTypeId),
     prepaidBalanceThreshold?.customCreditTypeId,
   ];

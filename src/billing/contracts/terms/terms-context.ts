@@ -125,14 +125,22 @@ export function subscriptionRateKey(productId: string, frequency: BillingFrequen
 }
 
 /** The product that a term names. Refuses (`invalid`) an unknown one. */
-export function requireProduct(context: TermsContext, id: string, field: FieldPath): Product {
+export function requireProduct(
+  context: Pick<TermsContext, 'products'>,
+  id: string,
+  field: FieldPath,
+): Product {
   const product = context.products.get(id);
   if (product === undefined) throw invalid(field, `product ${id} not found`);
   return product;
 }
 
 /** Refuses (`invalid`) a product that is unknown, archived, or not of type FIXED. */
-export function requireFixedProduct(context: TermsContext, id: string, field: FieldPath): void {
+export function requireFixedProduct(
+  context: Pick<TermsContext, 'products'>,
+  id: string,
+  field: FieldPath,
+): void {
   const product = requireProduct(context, id, field);
   if (product.type !== 'FIXED') throw invalid(field, `must be a FIXED product, not ${product.type}`);
   if (product.archivedAt !== null) throw invalid(field, `product ${id} is archived`);

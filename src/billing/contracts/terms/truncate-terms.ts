@@ -5,7 +5,7 @@
  */
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
-import type { InvoiceItem } from '../../../core/terms/schedules.ts';
+import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
 import type { Instant } from '../../../core/time.ts';
 
 /** The contract with its new end, null for none. What is scheduled after both the end and `now` is removed. */
@@ -26,9 +26,10 @@ function truncated(terms: ContractTerms, end: Instant, now: Instant): ContractTe
     recurringCommits: terms.recurringCommits.map((term) => cut(term, end)),
     overrides: terms.overrides.map((override) => cut(override, end)),
     subscriptions: terms.subscriptions.map((subscription) => cut(subscription, end)),
-    scheduledCharges: terms.scheduledCharges.map((charge) => ({
-      ...charge,
-      schedule: { ...charge.schedule, items: withoutUpcoming(charge.schedule.items, end, now) },
+    scheduledCharges: terms.scheduledCharges.map((charge) => truncatedCharge(charge, end, now)),
+    professionalServices: terms.professionalServices.map((service) => ({
+      ...service,
+      items: withoutUpcoming(service.items, end, now),
     })),
   };
 }
@@ -41,6 +42,15 @@ function cut<Term extends { readonly startingAt: Instant; readonly endingBefore:
   if (term.startingAt >= end) return { ...term, endingBefore: term.startingAt };
   if (term.endingBefore === null || term.endingBefore <= end) return term;
   return { ...term, endingBefore: end };
+}
+
+/** What was added to a usage invoice stays on it: the invoice ends with the contract. Other upcoming items fall away. */
+function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): ScheduledCharge {
+  const { schedule } = charge;
+  const items = charge.onUsageInvoice
+    ? schedule.items.map((item) => (item.timestamp > Math.max(end, now) ? { ...item, timestamp: end } : item))
+    : withoutUpcoming(schedule.items, end, now);
+  return { ...charge, schedule: { ...schedule, items } };
 }
 
 /** The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. */
@@ -62,7 +72,11 @@ function truncatedCommit(commit: Commit, end: Instant, now: Instant): Commit {
 }
 
 /** What was due by now has been invoiced and stays, also after an end in the past. */
-function withoutUpcoming(items: readonly InvoiceItem[], end: Instant, now: Instant): InvoiceItem[] {
+function withoutUpcoming<Item extends { readonly timestamp: Instant }>(
+  items: readonly Item[],
+  end: Instant,
+  now: Instant,
+): Item[] {
   return items.filter((item) => item.timestamp <= Math.max(end, now));
 }
 

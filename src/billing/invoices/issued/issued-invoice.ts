@@ -3,7 +3,7 @@ import { notFound, type Refusal } from '../../../core/errors.ts';
 import { listContracts } from '../../../store/contracts.ts';
 import { type Database, inSnapshot } from '../../../store/database.ts';
 import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices.ts';
-import { draftPlacesOf, type SnapshotDeps } from '../read-invoices.ts';
+import { type DraftPlace, draftPlacesOf, type SnapshotDeps } from '../read-invoices.ts';
 
 export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
 
@@ -19,35 +19,37 @@ export async function requireIssued(
 ): Promise<InvoiceHead> {
   const found = await findInvoiceHead(deps.db, id);
   if (found !== null) return found;
-  throw (await isDraft(deps, id)) ? refusal('DRAFT') : notFound('invoice', id);
+  // Only a request with a wrong id costs this.
+  throw (await findDraftPlace(deps, id)) === null ? notFound('invoice', id) : refusal('DRAFT');
 }
 
 /** Contracts whose drafts are looked at together. */
 const CONTRACTS_PER_READ = 500;
 
 /**
- * A draft is not stored, and its id does not tell its contract, so all contracts are asked. Only a request with a wrong
- * id costs this.
+ * The draft with this id, or null. A draft is not stored, and its id does not tell its contract, so all contracts are
+ * asked.
  */
-async function isDraft(deps: IssuedInvoiceDeps, id: string): Promise<boolean> {
+export async function findDraftPlace(deps: IssuedInvoiceDeps, id: string): Promise<DraftPlace | null> {
   let after: string | null = null;
   for (;;) {
-    const { ids, last } = await draftIds(deps, after);
-    if (ids.includes(id)) return true;
-    if (last === null) return false;
+    const { places, last } = await draftPlacesAfter(deps, after);
+    const found = places.find((place) => place.id === id);
+    if (found !== undefined) return found;
+    if (last === null) return null;
     after = last;
   }
 }
 
 /** The drafts of some contracts; `last` is the last of these, null if there are no more. */
-async function draftIds(
+async function draftPlacesAfter(
   deps: IssuedInvoiceDeps,
   after: string | null,
-): Promise<{ readonly ids: readonly string[]; readonly last: string | null }> {
+): Promise<{ readonly places: readonly DraftPlace[]; readonly last: string | null }> {
   return inSnapshot(deps.db, async (db) => {
     const contracts = await listContracts(db, { after, limit: CONTRACTS_PER_READ });
     const places = await draftPlacesOf({ ...deps, db }, contracts, {});
     const last = contracts.length < CONTRACTS_PER_READ ? null : (contracts.at(-1)?.id ?? null);
-    return { ids: places.map((place) => place.id), last };
+    return { places, last };
   });
 }

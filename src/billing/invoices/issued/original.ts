@@ -49,6 +49,12 @@ export async function lockOriginal(tx: Transaction, id: string): Promise<Origina
 function requireVoid(id: string, invoice: InvoiceHead | null): InvoiceHead {
   assert(invoice !== null, 'issued invoices are not deleted');
   if (invoice.status !== 'VOID') throw notVoid(id, invoice.status);
+  if (invoice.isHistorical) {
+    throw new Refusal(
+      'invalid',
+      `invoice ${id} was not made from events: create the historical invoice again`,
+    );
+  }
   return invoice;
 }
 

@@ -19,8 +19,10 @@ export function regenerateScheduled({ clock }: { readonly clock: Clock }): Issue
       contract,
       invoiceId: identity.id,
       at: invoice.period.start,
+      issueAt: identity.issuedAt,
       creditTypeId: invoice.creditTypeId,
       gatedCommitId: first.gatedCommitId,
+      requestedInvoiceId: first.requestedInvoiceId,
       items,
     };
     const drafts = await scheduledDrafts(tx, [target], clock.now());

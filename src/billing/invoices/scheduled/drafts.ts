@@ -24,7 +24,7 @@ export async function scheduledDrafts(
 }
 
 function draftOf(
-  { contract, invoiceId, at, creditTypeId, items }: ScheduledTarget,
+  { contract, invoiceId, at, issueAt, creditTypeId, items }: ScheduledTarget,
   products: ReadonlyMap<string, Product>,
   now: Instant,
 ): Invoice {
@@ -36,10 +36,11 @@ function draftOf(
     type: 'SCHEDULED',
     status: 'DRAFT',
     period: { start: at, end: at, countedFrom: at },
-    issuedAt: at,
+    issuedAt: issueAt,
     creditTypeId,
     total: invoiceTotal(lines, creditTypeId),
     netPaymentTermsDays: contract.netPaymentTermsDays,
+    isHistorical: false,
     regeneratedFromInvoiceId: null,
     lines,
   };

@@ -47,14 +47,14 @@ export async function planScheduledInvoices(tx: Transaction, contracts: readonly
 
 /** The job of the first invoice that is dated after `after`. */
 function nextJob(contractId: string, { targets }: OpenSchedule, after: Instant | null): NewJob[] {
-  const next = targets.find(({ at }) => after === null || at > after);
+  const next = targets.find(({ issueAt }) => after === null || issueAt > after);
   if (next === undefined) return [];
   return [
     {
       kind: SCHEDULED_JOB,
       key: contractId,
       subject: contractId,
-      runAt: next.at,
+      runAt: next.issueAt,
       payload: { contract_id: contractId },
     },
   ];
@@ -79,7 +79,9 @@ export async function issueScheduledInvoices(
     assert(runAt !== undefined, `contract ${contractId} is of a job`);
     return runAt;
   };
-  const due = [...schedules].flatMap(([id, { targets }]) => targets.filter(({ at }) => at <= runAtOf(id)));
+  const due = [...schedules].flatMap(([id, { targets }]) =>
+    targets.filter(({ issueAt }) => issueAt <= runAtOf(id)),
+  );
   const drafts = await scheduledDrafts(tx, due, clock.now());
   const gated = drafts.flatMap((invoice, index) => {
     const commitId = due[index]?.gatedCommitId ?? null;

@@ -8,6 +8,7 @@ import type { RatedScheduledLine } from '../../../rating/types.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
+import { contractsWithChargesOnUsageInvoices } from '../../../store/scheduled-charges.ts';
 import { type JoinedItem, loadOpenSchedules } from './open-items.ts';
 
 /** An item with its product. */
@@ -15,12 +16,18 @@ export interface PricedItem extends JoinedItem {
   readonly product: Product;
 }
 
-/** By contract; contracts that no item joins are absent. No query for contracts that do not take any. */
+/** By contract; contracts that no item joins are absent. One query if no contract takes any. */
 export async function loadJoinedItems(
   db: Database | Transaction,
   contracts: readonly Contract[],
 ): Promise<Map<string, PricedItem[]>> {
-  const joining = contracts.filter((contract) => contract.scheduledChargesOnUsageInvoices);
+  const forced = await contractsWithChargesOnUsageInvoices(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  const joining = contracts.filter(
+    ({ id, scheduledChargesOnUsageInvoices }) => scheduledChargesOnUsageInvoices || forced.has(id),
+  );
   if (joining.length === 0) return new Map();
   const schedules = [...(await loadOpenSchedules(db, joining))].filter(([, { joined }]) => joined.length > 0);
   const priced = await pricedItems(

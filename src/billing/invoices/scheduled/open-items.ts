@@ -16,9 +16,11 @@ import {
 import { loadCommits } from '../../../store/commits.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
-import { countScheduledInvoices, loadInvoicedItems } from '../../../store/invoiced-items.ts';
+import { loadInvoiceIssueDates } from '../../../store/invoice-issue-dates.ts';
+import { issuedScheduledIds, loadInvoicedItems } from '../../../store/invoiced-items.ts';
 import { lastIssuedPeriodEnds } from '../../../store/invoices.ts';
 import { loadPaymentOutcomes } from '../../../store/payment-outcomes.ts';
+import { loadProfessionalServices } from '../../../store/professional-services.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { loadScheduledCharges } from '../../../store/scheduled-charges.ts';
 import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
@@ -27,6 +29,8 @@ import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts
 export interface ScheduledTarget extends ScheduledGroup {
   readonly contract: Contract;
   readonly invoiceId: string;
+  /** `at`, unless the draft was given another date. Not after the end of the contract then. */
+  readonly issueAt: Instant;
 }
 
 /** An item that joins the usage invoice of the billing period with this end. */
@@ -36,7 +40,7 @@ export interface JoinedItem {
 }
 
 export interface OpenSchedule {
-  /** By date. */
+  /** By issue date. */
   readonly targets: readonly ScheduledTarget[];
   /** In the order of the items. */
   readonly joined: readonly JoinedItem[];
@@ -52,8 +56,11 @@ export async function loadOpenSchedules(
   const billed = contracts.filter(({ archivedAt }) => archivedAt === null);
   const items = await loadOpenItems(db, billed);
   const withItems = billed.filter(({ id }) => items.has(id));
-  const numberOf = await issuedCounts(db, withItems);
-  const joinedPeriodOf = await periodsToJoin(db, withItems);
+  const idOf = await targetIds(db, withItems);
+  const issueAtOf = await issueDates(db, withItems);
+  const mayJoin = ({ id, scheduledChargesOnUsageInvoices }: Contract) =>
+    scheduledChargesOnUsageInvoices || items.get(id)?.some(({ onUsageInvoice }) => onUsageInvoice);
+  const joinedPeriodOf = await periodsToJoin(db, withItems.filter(mayJoin));
   return new Map(
     contracts.map((contract) => {
       const joined: JoinedItem[] = [];
@@ -63,11 +70,11 @@ export async function loadOpenSchedules(
         if (periodEnd === null) own.push(item);
         else joined.push({ item, periodEnd });
       }
-      const targets = scheduledGroups(own).map((group) => ({
-        ...group,
-        contract,
-        invoiceId: scheduledInvoiceId(contract.id, group, numberOf(contract.id, group)),
-      }));
+      const targets = scheduledGroups(own).map((group) => {
+        const invoiceId = idOf(contract.id, group);
+        return { ...group, contract, invoiceId, issueAt: issueAtOf(contract, group, invoiceId) };
+      });
+      targets.sort((a, b) => a.issueAt - b.issueAt);
       return [contract.id, own.length + joined.length === 0 ? NOTHING : { targets, joined }];
     }),
   );
@@ -97,6 +104,7 @@ export async function loadScheduledItems(
   contractIds: readonly string[],
 ): Promise<Map<string, ScheduledItem[]>> {
   const charges = groupBy(await loadScheduledCharges(db, contractIds), ({ contractId }) => contractId);
+  const services = groupBy(await loadProfessionalServices(db, contractIds), ({ contractId }) => contractId);
   const commits = groupBy(
     await loadCommits(db, { contractIds, includeArchived: false }),
     ({ contractId }) => contractId ?? '',
@@ -104,7 +112,11 @@ export async function loadScheduledItems(
   const failed = await commitsNotPaid(db, [...commits.values()].flat());
   return new Map(
     contractIds.map((id) => {
-      const terms = { scheduledCharges: charges.get(id) ?? [], commits: commits.get(id) ?? [] };
+      const terms = {
+        scheduledCharges: charges.get(id) ?? [],
+        professionalServices: services.get(id) ?? [],
+        commits: commits.get(id) ?? [],
+      };
       return [id, scheduledItems(terms).filter(({ gatedCommitId }) => !failed.has(gatedCommitId ?? ''))];
     }),
   );
@@ -120,22 +132,26 @@ async function commitsNotPaid(
   return new Set(gated.filter((id) => outcomes.get(id) === 'FAILED'));
 }
 
-/** A date and currency that has an issued invoice already gets a further one, with the next number. */
-async function issuedCounts(
+/**
+ * Ids are derived, so that a draft has the id that its issued invoice will have. A date and currency that has an issued
+ * invoice already gets a further one, with the next number.
+ */
+async function targetIds(
   db: Database | Transaction,
   contracts: readonly Contract[],
-): Promise<(contractId: string, group: ScheduledGroup) => number> {
-  const counts = await countScheduledInvoices(
+): Promise<(contractId: string, group: ScheduledGroup) => string> {
+  const issued = await issuedScheduledIds(
     db,
     contracts.map(({ id }) => id),
   );
-  const keyOf = (contractId: string, at: Instant, creditTypeId: string) =>
-    `${contractId} ${at} ${creditTypeId}`;
-  const byKey = new Map(counts.map((one) => [keyOf(one.contractId, one.at, one.creditTypeId), one.count]));
-  return (contractId, { at, creditTypeId }) => byKey.get(keyOf(contractId, at, creditTypeId)) ?? 0;
+  return (contractId, group) => {
+    if (group.requestedInvoiceId !== null) return group.requestedInvoiceId;
+    let number = 0;
+    while (issued.has(scheduledInvoiceId(contractId, group, number))) number += 1;
+    return scheduledInvoiceId(contractId, group, number);
+  };
 }
 
-/** Derived, so that a draft has the id that its issued invoice will have. */
 function scheduledInvoiceId(
   contractId: string,
   { at, creditTypeId, gatedCommitId }: ScheduledGroup,
@@ -143,6 +159,22 @@ function scheduledInvoiceId(
 ): string {
   const parts = [contractId, formatInstant(at), creditTypeId, gatedCommitId ?? '', String(number)];
   return derivedId('scheduled-invoice', ...parts);
+}
+
+/** When a draft is issued. An end that the contract has got since limits a date that was given. */
+async function issueDates(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<(contract: Contract, group: ScheduledGroup, invoiceId: string) => Instant> {
+  const given = await loadInvoiceIssueDates(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  return ({ endingBefore }, { at }, invoiceId) => {
+    const date = given.get(invoiceId);
+    if (date === undefined) return at;
+    return endingBefore === null ? date : Math.min(date, endingBefore);
+  };
 }
 
 /**
@@ -153,9 +185,7 @@ async function periodsToJoin(
   db: Database | Transaction,
   contracts: readonly Contract[],
 ): Promise<(contract: Contract, item: ScheduledItem) => Instant | null> {
-  const joining = contracts.filter(
-    (contract) => contract.scheduledChargesOnUsageInvoices && billsUsage(contract),
-  );
+  const joining = contracts.filter(billsUsage);
   const cards = await loadRateCards(
     db,
     joining.flatMap(({ rateCardId }) => rateCardId ?? []),
@@ -167,8 +197,9 @@ async function periodsToJoin(
   const firstOpen = new Map(
     joining.map((contract) => [contract.id, nextUnissuedPeriod(contract, issuedUntil.get(contract.id))]),
   );
-  return (contract, { at, creditTypeId, gatedCommitId }) => {
-    if (gatedCommitId !== null) return null;
+  return (contract, { at, creditTypeId, gatedCommitId, requestedInvoiceId, onUsageInvoice }) => {
+    if (!contract.scheduledChargesOnUsageInvoices && !onUsageInvoice) return null;
+    if (gatedCommitId !== null || requestedInvoiceId !== null) return null;
     const first = firstOpen.get(contract.id);
     const currency = cards.get(contract.rateCardId ?? '')?.fiatCreditTypeId;
     if (first === undefined || first === null || currency !== creditTypeId) return null;

@@ -68,6 +68,7 @@ export function printed(
       total: invoiceTotal(lines, USD_CENTS.id),
       regeneratedFromInvoiceId: null,
       netPaymentTermsDays: null,
+      isHistorical: false,
       lines,
       ...invoice,
     },

@@ -50,6 +50,16 @@ test('items at the end stay, later ones go, and those that were due by now stay 
   expect(left(100, 120)).toEqual([90, 100, 101]);
 });
 
+test('a charge that was added to a usage invoice stays on the last one, which ends earlier', () => {
+  const charge = chargeWith({ onUsageInvoice: true, schedule: invoiceAt(90, 150) });
+  const full = contractWith({ endingBefore: 200 }, { scheduledCharges: [charge] });
+  const left = (end: number, now: number) =>
+    withEndDate(full, end, now).terms.scheduledCharges[0]?.schedule.items.map((one) => one.timestamp);
+  expect(left(100, 0)).toEqual([90, 100]);
+  expect(left(100, 120)).toEqual([90, 100]);
+  expect(left(100, 160)).toEqual([90, 150]);
+});
+
 test('the true-up of a postpaid commit moves to the end; without access left it goes', () => {
   const commit = (start: number) =>
     commitWith({ type: 'POSTPAID', accessSchedule: access([start, 200]), invoiceSchedule: invoiceAt(200) });

@@ -1,0 +1,28 @@
+/** Professional services on the wire. */
+
+import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
+import { customFieldsOf } from '../../../core/custom-fields.ts';
+import type { ProfessionalService } from '../../../core/terms/professional-services.ts';
+import { answered, described, optional } from '../description.ts';
+import { anyText, customFields, exact, id } from '../kinds.ts';
+import { record } from '../record.ts';
+
+const amount = exact({ min: '0' });
+
+export const professionalService = record(
+  {
+    id: answered(id),
+    productId: described('A PROFESSIONAL_SERVICE product.', id),
+    description: optional(anyText),
+    unitPrice: amount,
+    quantity: amount,
+    maxAmount: described('What all invoices of the service together may amount to.', amount),
+    customFields,
+  },
+  { id: { sent: 'ProServiceInput', answered: 'ProService' } },
+);
+
+/** A service with all data that answers show. */
+export function professionalServiceView(from: ProfessionalService, names: TermNames) {
+  return { ...from, customFields: customFieldsOf(names.customFields, from.id) };
+}

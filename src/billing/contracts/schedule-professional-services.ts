@@ -1,0 +1,122 @@
+/** Requests an invoice of professional services (docs/invoices.md, "Professional services"). */
+import { USD_CENTS } from '../../core/credit-types.ts';
+import { sum, ZERO } from '../../core/decimal.ts';
+import { assert, type FieldPath, invalid, namesNothing } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Invoice } from '../../core/invoice.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import type { ProfessionalService, RequestedItem } from '../../core/terms/professional-services.ts';
+import type { AmountInput } from '../../core/terms/schedules.ts';
+import type { Instant } from '../../core/time.ts';
+import { findContract } from '../../store/contracts.ts';
+import type { Transaction } from '../../store/database.ts';
+import { findRateCard } from '../../store/rate-cards.ts';
+import { scheduledDrafts } from '../invoices/scheduled/drafts.ts';
+import { loadOpenSchedules } from '../invoices/scheduled/open-items.ts';
+import { type ContractReference, changeContract } from './change-contract.ts';
+import { requireNotArchived } from './contract-changes.ts';
+import type { ContractDeps } from './settle-contract.ts';
+import { resolveAmount } from './terms/point-schedule.ts';
+
+/** An amount, a quantity at a price, or a quantity at the price of the service. */
+interface ServiceLineInput extends AmountInput {
+  readonly professionalServiceId: string;
+  readonly metadata: string | null;
+}
+
+export interface ServiceInvoiceInput extends ContractReference {
+  readonly issuedAt: Instant;
+  readonly lineItems: readonly ServiceLineInput[];
+  readonly requestedBy: string;
+}
+
+/**
+ * Returns the draft of the invoice, which is issued at `issuedAt`, at once if that has passed. Its currency is that of
+ * the rate card, US dollars without one. Refuses an unknown contract or service (`not_found`), an archived contract and
+ * a bad amount (`invalid`), and more than the maximum of a service.
+ */
+export async function scheduleProfessionalServices(
+  deps: ContractDeps,
+  input: ServiceInvoiceInput,
+): Promise<Invoice> {
+  const now = deps.clock.now();
+  const invoiceId = newId();
+  return deps.db.transaction(async (tx) => {
+    const origin = { now, changedBy: input.requestedBy };
+    await changeContract(tx, deps, input, origin, async (full) => {
+      requireNotArchived(full);
+      const creditTypeId = await currencyOf(tx, full);
+      const professionalServices = withItems(full.terms.professionalServices, input, {
+        invoiceId,
+        timestamp: input.issuedAt,
+        creditTypeId,
+      });
+      return {
+        after: { ...full, terms: { ...full.terms, professionalServices } },
+        changes: { scheduleProfessionalServicesInvoice: invoiceId },
+      };
+    });
+    return draftOf(tx, input.contractId, invoiceId, now);
+  });
+}
+
+async function currencyOf(tx: Transaction, { contract }: FullContract): Promise<string> {
+  const card = contract.rateCardId === null ? null : await findRateCard(tx, contract.rateCardId);
+  return card?.fiatCreditTypeId ?? USD_CENTS.id;
+}
+
+/** Line by line, so that the line that exceeds a maximum is named. */
+function withItems(
+  services: readonly ProfessionalService[],
+  { lineItems }: ServiceInvoiceInput,
+  invoice: Pick<RequestedItem, 'invoiceId' | 'timestamp' | 'creditTypeId'>,
+): ProfessionalService[] {
+  const byId = new Map(services.map((service) => [service.id, service]));
+  for (const [index, line] of lineItems.entries()) {
+    const path = ['lineItems', index];
+    const service = byId.get(line.professionalServiceId);
+    if (service === undefined) {
+      const text = `the contract has no professional service ${line.professionalServiceId}`;
+      throw namesNothing([...path, 'professionalServiceId'], text);
+    }
+    const item = { ...invoice, id: newId(), ...amountOf(line, service, path), metadata: line.metadata };
+    byId.set(service.id, withinMaximum({ ...service, items: [...service.items, item] }, path));
+  }
+  return [...byId.values()];
+}
+
+function amountOf(
+  { amount, unitPrice, quantity }: ServiceLineInput,
+  service: ProfessionalService,
+  path: FieldPath,
+): Pick<RequestedItem, 'amount' | 'unitPrice' | 'quantity'> {
+  const price = amount === null && quantity !== null ? (unitPrice ?? service.unitPrice) : unitPrice;
+  const resolved = resolveAmount({ amount, unitPrice: price, quantity }, path);
+  if (resolved.amount.lt(ZERO)) throw invalid([...path, 'amount'], 'must not be negative');
+  return resolved;
+}
+
+/** Voided invoices count too, because they can be regenerated. */
+function withinMaximum(service: ProfessionalService, path: FieldPath): ProfessionalService {
+  const total = sum(service.items.map(({ amount }) => amount));
+  if (total.lte(service.maxAmount)) return service;
+  throw invalid(
+    path,
+    `brings professional service ${service.id} to ${total.toFixed()}, above its maximum of ${service.maxAmount.toFixed()}`,
+  );
+}
+
+async function draftOf(
+  tx: Transaction,
+  contractId: string,
+  invoiceId: string,
+  now: Instant,
+): Promise<Invoice> {
+  const contract = await findContract(tx, contractId);
+  assert(contract !== null, 'the contract is locked');
+  const schedule = (await loadOpenSchedules(tx, [contract])).get(contractId);
+  const targets = (schedule?.targets ?? []).filter((target) => target.invoiceId === invoiceId);
+  const [draft] = await scheduledDrafts(tx, targets, now);
+  assert(draft !== undefined, 'a requested invoice is a draft');
+  return draft;
+}

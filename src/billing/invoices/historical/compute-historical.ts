@@ -1,0 +1,120 @@
+/** Computes historical invoices from what a client gives and the prices of their time. */
+import type { Clock } from '../../../core/clock.ts';
+import { type FieldPath, invalid } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import {
+  type HistoricalProblem,
+  type HistoricalUsage,
+  rateHistorical,
+} from '../../../rating/historical/historical-lines.ts';
+import { invoiceTotal } from '../../../rating/invoice/breakdown.ts';
+import { sortProducts } from '../../../rating/invoice/product-order.ts';
+import { indexOverrides } from '../../../rating/rates/override-index.ts';
+import type { RatedLine, UsageLine } from '../../../rating/types.ts';
+import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
+import { versionAt } from '../../../rating/usage/product-spans.ts';
+import type { ComputedInvoice, PlannedInvoices } from '../compute.ts';
+import { NO_EVENT } from '../freeze.ts';
+import { cardOf, type InvoiceContext, type PricedCard, termsOf } from '../invoice-context.ts';
+import type { InvoiceTarget } from '../usage-periods.ts';
+import { type HistoricalInvoiceInput, intervalOf, usageOf } from './historical-input.ts';
+
+/** In the order of the input, which the targets are in. Refuses (`invalid`) the first bad field. */
+export function computeHistorical(
+  { clock }: { readonly clock: Clock },
+  inputs: readonly HistoricalInvoiceInput[],
+  { targets, context }: PlannedInvoices,
+): ComputedInvoice[] {
+  return targets.flatMap((target, index) => {
+    const input = inputs[index];
+    return input === undefined ? [] : [computeOne(input, ['invoices', index], target, context, clock.now())];
+  });
+}
+
+function computeOne(
+  input: HistoricalInvoiceInput,
+  path: FieldPath,
+  { contract, period }: InvoiceTarget,
+  context: InvoiceContext,
+  now: Instant,
+): ComputedInvoice {
+  const card = cardOf(context, contract);
+  const terms = termsOf(context, contract);
+  const { fiatCreditTypeId } = card.terms;
+  if (input.creditTypeId !== fiatCreditTypeId) {
+    throw invalid([...path, 'creditTypeId'], `must be ${fiatCreditTypeId}, the currency of the rate card`);
+  }
+  const usage = usagesOf(input, path, card);
+  const { multiplierPrioritization: prioritization, overrides } = terms;
+  const prices = { fiatCreditTypeId, overrides: indexOverrides({ overrides, prioritization }) };
+  const { lines: rated, problem } = rateHistorical(usage, prices);
+  if (problem !== null) throw refusalOf(problem, input, path);
+  const usageLines = inOrder(rated, card, period.end);
+  const lines: RatedLine[] = [
+    ...usageLines.map((line) => withPresentTags(line, card, now)),
+    ...conversionLines(usageLines, fiatCreditTypeId, card.conversions, intervalOf(input)),
+  ];
+  return {
+    invoice: {
+      id: newId(),
+      customerId: contract.customerId,
+      contractId: contract.id,
+      type: 'USAGE',
+      status: 'DRAFT',
+      period,
+      issuedAt: input.issueDate,
+      creditTypeId: fiatCreditTypeId,
+      total: invoiceTotal(lines, fiatCreditTypeId),
+      netPaymentTermsDays: contract.netPaymentTermsDays,
+      isHistorical: true,
+      regeneratedFromInvoiceId: null,
+      lines,
+    },
+    warnings: [],
+    problems: [],
+    hours: null,
+    terms: { card: card.terms, contract: terms },
+    ingestedUpTo: NO_EVENT,
+  };
+}
+
+function usagesOf(
+  input: HistoricalInvoiceInput,
+  path: FieldPath,
+  { products }: PricedCard,
+): HistoricalUsage[] {
+  const byId = new Map(products.map((one) => [one.product.id, one]));
+  return input.usageLineItems.map((line, index) =>
+    usageOf(line, [...path, 'usageLineItems', index], input, byId),
+  );
+}
+
+function refusalOf(
+  { usage, part, problem, at }: HistoricalProblem,
+  { usageLineItems }: HistoricalInvoiceInput,
+  path: FieldPath,
+) {
+  const line = [...path, 'usageLineItems', usage];
+  const hasParts = (usageLineItems[usage]?.subtotalsWithQuantity.length ?? 0) > 0;
+  const when = formatInstant(at);
+  const problems = {
+    no_rate: `has no rate at ${when}`,
+    not_entitled: `is not entitled at ${when}`,
+    price_changes: `has another price from ${when} on: split the quantity there`,
+  };
+  return invalid(hasParts ? [...line, 'subtotalsWithQuantity', part] : line, problems[problem]);
+}
+
+/** Products in the order of the card, lines of a product in the order of the request. */
+function inOrder(lines: readonly UsageLine[], { products, terms }: PricedCard, end: Instant): UsageLine[] {
+  const named = products.map(({ product }) => ({ id: product.id, name: versionAt(product, end - 1).name }));
+  return sortProducts(named, terms.productOrder).flatMap(({ id }) =>
+    lines.filter(({ productId }) => productId === id),
+  );
+}
+
+function withPresentTags(line: UsageLine, { products }: PricedCard, now: Instant): UsageLine {
+  const found = products.find(({ product }) => product.id === line.productId);
+  return found === undefined ? line : { ...line, productTags: versionAt(found.product, now).tags };
+}

@@ -1,0 +1,164 @@
+/**
+ * Historical invoices: usage invoices of the time before an import, made from quantities that the client gives
+ * (docs/invoices.md, "Historical invoices").
+ *
+ * As in finalize.ts, hours are written to ClickHouse without a transaction, and the invoices are issued if PostgreSQL
+ * still has exactly what they were computed from.
+ */
+import { type FieldPath, invalid, Refusal } from '../../../core/errors.ts';
+import type { Invoice } from '../../../core/invoice.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { type Contract, loadContracts, lockContract } from '../../../store/contracts.ts';
+import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
+import { usageInvoiceIn } from '../../../store/invoices.ts';
+import { missingContract } from '../../contracts/missing-contract.ts';
+import { storeCustomFields } from '../../custom-fields/store-fields.ts';
+import { type ComputeDeps, type PlannedInvoices, planInvoices } from '../compute.ts';
+import { freezeHours, freezeInvoices } from '../freeze.ts';
+import { inputFingerprints } from '../input-fingerprints.ts';
+import type { InvoiceTarget } from '../usage-periods.ts';
+import { computeHistorical } from './compute-historical.ts';
+import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
+
+export interface HistoricalDeps extends ComputeDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+}
+
+/** How often invoices are computed, if what they are computed from keeps changing meanwhile. */
+const PREPARATIONS_MAX = 5;
+
+/**
+ * The invoices as they would be issued, as drafts. Nothing is stored. Refuses an unknown customer or contract
+ * (`not_found`), and the first bad field (`invalid`).
+ */
+export async function previewHistorical(
+  deps: HistoricalDeps,
+  inputs: readonly HistoricalInvoiceInput[],
+): Promise<Invoice[]> {
+  const plan = await inSnapshot(deps.db, (tx) => planOf(tx, inputs, deps.clock.now()));
+  return computeHistorical(deps, inputs, plan).map(({ invoice }) => invoice);
+}
+
+/** Issues all of them or none. Refuses what `previewHistorical` refuses. */
+export async function createHistorical(
+  deps: HistoricalDeps,
+  inputs: readonly HistoricalInvoiceInput[],
+): Promise<Invoice[]> {
+  for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
+    const issued = await issue(deps, inputs);
+    if (issued !== null) return issued;
+  }
+  throw new Refusal('unavailable', 'the terms of the contracts keep changing: try again later');
+}
+
+/** Null if something has changed since the invoices were computed. */
+async function issue(
+  deps: HistoricalDeps,
+  inputs: readonly HistoricalInvoiceInput[],
+): Promise<Invoice[] | null> {
+  const now = deps.clock.now();
+  const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
+    plan: await planOf(tx, inputs, now),
+    termsReadAt: await snapshotInstant(tx),
+  }));
+  const frozen = await freezeHours(deps.clickhouse, computeHistorical(deps, inputs, plan));
+  return deps.db.transaction(async (tx) => {
+    await lockContracts(tx, plan.targets);
+    if (!isSame(await planOf(tx, inputs, now), plan)) return null;
+    await storeCustomFields(
+      tx,
+      frozen.map(({ invoice }, index) => ({
+        entity: 'invoice',
+        entityId: invoice.id,
+        fields: inputs[index]?.customFields ?? {},
+        path: ['invoices', index],
+      })),
+    );
+    await freezeInvoices(tx, frozen, termsReadAt);
+    return frozen.map(({ invoice }) => ({ ...invoice, status: 'FINALIZED' }));
+  });
+}
+
+/** In the order in which all transactions lock contracts. */
+async function lockContracts(tx: Transaction, targets: readonly InvoiceTarget[]): Promise<void> {
+  const contracts = new Map(targets.map(({ contract }) => [contract.id, contract]));
+  const inOrder = [...contracts.values()].sort(
+    (a, b) => a.startingAt - b.startingAt || (a.id < b.id ? -1 : 1),
+  );
+  for (const { id } of inOrder) await lockContract(tx, id);
+}
+
+function isSame(a: PlannedInvoices, b: PlannedInvoices): boolean {
+  const [now, before] = [inputFingerprints(a), inputFingerprints(b)];
+  return [...now].every(([id, fingerprint]) => before.get(id) === fingerprint);
+}
+
+/** The invoices with their prices, without scheduled items. Checks contracts and periods. */
+async function planOf(
+  tx: Transaction,
+  inputs: readonly HistoricalInvoiceInput[],
+  now: Instant,
+): Promise<PlannedInvoices> {
+  const loaded = await loadContracts(tx, {
+    ids: inputs.map(({ contractId }) => contractId),
+    includeArchived: true,
+  });
+  const contracts = new Map(loaded.map((contract) => [contract.id, contract]));
+  const targets: InvoiceTarget[] = [];
+  for (const [index, input] of inputs.entries()) {
+    const path = ['invoices', index];
+    const contract = contracts.get(input.contractId);
+    if (contract === undefined || contract.customerId !== input.customerId) {
+      throw await missingContract(tx, input.customerId, input.contractId);
+    }
+    const target = { contract, period: periodOf(input, path, contract, now) };
+    await requireFree(tx, target, targets, path);
+    targets.push(target);
+  }
+  const { context } = await planInvoices(tx, targets);
+  return { targets, context: { ...context, joined: new Map() } };
+}
+
+function periodOf(
+  input: HistoricalInvoiceInput,
+  path: FieldPath,
+  contract: Contract,
+  now: Instant,
+): InvoiceTarget['period'] {
+  const { rateCardId, startingAt, endingBefore, invoiceGenerationStartingAt } = contract;
+  const field = [...path, 'contractId'];
+  if (contract.archivedAt !== null) throw invalid(field, `contract ${contract.id} is archived`);
+  if (rateCardId === null) throw invalid(field, `contract ${contract.id} has no rate card`);
+  if (invoiceGenerationStartingAt === null) {
+    throw invalid(
+      field,
+      `contract ${contract.id} has no start of invoice generation: all its usage is invoiced from events`,
+    );
+  }
+  const ends = [endingBefore ?? now, invoiceGenerationStartingAt, now];
+  const within = { start: startingAt, end: Math.min(...ends) };
+  const period = requireInterval(input, path, within, 'the time before invoices are made from events');
+  if (input.issueDate > now) {
+    throw invalid([...path, 'issueDate'], `must not be after the present, ${formatInstant(now)}`);
+  }
+  return { ...period, countedFrom: period.start };
+}
+
+/** A time of a contract is on one usage invoice: neither a stored one nor an earlier one of the request. */
+async function requireFree(
+  tx: Transaction,
+  { contract, period }: InvoiceTarget,
+  earlier: readonly InvoiceTarget[],
+  path: FieldPath,
+): Promise<void> {
+  const field = [...path, 'inclusiveStartDate'];
+  const other = earlier.findIndex(
+    (one) =>
+      one.contract.id === contract.id && one.period.start < period.end && period.start < one.period.end,
+  );
+  if (other >= 0) throw invalid(field, `its time overlaps that of invoices[${other}]`);
+  const stored = await usageInvoiceIn(tx, contract.id, period);
+  if (stored !== null) throw invalid(field, `its time overlaps that of invoice ${stored}`);
+}
