@@ -20,8 +20,9 @@ const IN_OWN_PROCESS = [
   'test/integration/clickhouse-remote-files.test.ts',
 ];
 
-/** Tests that take minutes each; `npm run test:long` runs them. */
+/** Tests that take minutes each; `npm run test:long` runs them, and tries the properties more often. */
 const LONG = 'test/long/*.test.ts';
+const PROPERTIES = 'test/property/*.test.ts';
 
 const overHttp = (name: string, include: string[], exclude: string[] = []) => ({
   extends: true as const,
@@ -65,7 +66,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long',
-          include: [LONG],
+          include: [LONG, PROPERTIES],
           testTimeout: 900_000,
           globalSetup: ['test/support/global-setup.ts'],
         },

@@ -70,7 +70,7 @@ async function tellAndAsk(connection: PostgresConnection, clickhouse: ClickHouse
       sandboxNow: parseRfc3339(STORY_BEGINS) ?? undefined,
     },
     log: pino({ level: 'warn' }),
-    stores: { db: pool.db, clickhouse, ping: () => pool.ping() },
+    stores: { db: pool.db, clickhouse, pingPostgres: () => pool.ping() },
     firstToken: async () => ({ token: TOKEN }),
   });
   try {

@@ -34,7 +34,7 @@ import type { Database } from '../store/database.ts';
 import { VERSION } from '../version.ts';
 import { type App, createApp } from './http-app.ts';
 import { createPartsWatch, type PartsWatch } from './parts-watch.ts';
-import { readiness } from './readiness.ts';
+import { type Pings, readiness } from './readiness.ts';
 import { applicationRoutes } from './routes.ts';
 
 export interface ApplicationParts {
@@ -54,7 +54,7 @@ export interface ApplicationParts {
       >
     >;
   readonly log: Logger;
-  readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse; ping(): Promise<void> };
+  readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse } & Pings;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
   firstToken(): Promise<{ readonly token: string }>;
 }
@@ -116,7 +116,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       finalizationJobKind(finalization),
       numberingJobKind({ numberPattern }),
     ],
-    ping: stores.ping,
+    ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     isPaused: () => parts.problem() !== null,
   });
   const invoicePdf = await invoicePdfWith(config.invoiceFont);

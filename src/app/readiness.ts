@@ -11,19 +11,33 @@ const CHECK_LIMIT_MS = 2 * SECOND_MS;
 const FREE_BYTES_MIN = 64 * 1024 * 1024;
 
 interface Checked {
-  readonly stores: { ping(): Promise<void> };
+  readonly stores: Pings;
   readonly watch: PartsWatch;
   /** Of the embedded stores; undefined where both are servers, whose room is theirs to watch. */
   readonly dataDir: string | undefined;
 }
 
+/** Both reject when the store does not answer. */
+export interface Pings {
+  pingPostgres(): Promise<void>;
+  readonly clickhouse: { ping(): Promise<void> };
+}
+
 export async function readiness({ stores, watch, dataDir }: Checked): Promise<Readiness> {
-  const answer = await succeeds(stores.ping());
+  const [postgresql, clickhouse] = await Promise.all([
+    succeeds(stores.pingPostgres()),
+    succeeds(stores.clickhouse.ping()),
+  ]);
   // Whoever has restored or accepted sees it at once.
   if (watch.problems().length > 0) await succeeds(watch.check());
-  const problems = watch.problems();
+  const losses = watch.problems();
   const hasRoom = dataDir === undefined || (await succeeds(requireRoom(dataDir)));
-  const checks = { stores: answer, data: problems.length === 0, disk: hasRoom };
+  const checks = { postgresql, clickhouse, data: losses.length === 0, disk: hasRoom };
+  const problems = [
+    ...(postgresql ? [] : ['PostgreSQL does not answer']),
+    ...(clickhouse ? [] : ['ClickHouse does not answer']),
+    ...losses,
+  ];
   return { ready: Object.values(checks).every((isFine) => isFine), checks, problems };
 }
 

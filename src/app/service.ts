@@ -40,7 +40,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   try {
     const directory = await takeDataDirectory(config.dataDir);
     undo.push(() => directory.release());
-    const stores = await startStores(config);
+    const stores = await startStores(config, log);
     undo.push(() => stores.close());
     const application = await createApplication({
       config,

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from '../embedded/chdb.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
+import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
@@ -21,17 +22,20 @@ export type StoresConfig = Pick<
 export interface Stores {
   readonly db: DatabasePool['db'];
   readonly clickhouse: ClickHouse;
-  /** Rejects when one of the stores does not answer. */
-  ping(): Promise<void>;
-  /** Resolves, with a line saying why, when an embedded store has ended by itself. */
+  /** Rejects when PostgreSQL does not answer. */
+  pingPostgres(): Promise<void>;
+  /** Resolves, with a line saying why, when an embedded store has ended by itself and cannot be started again. */
   readonly lost: Promise<string>;
   /** Waits for what is running in either, then stops the embedded ones. */
   close(): Promise<void>;
 }
 
 /** Starts both at the same time; when something fails what is open is closed again before this throws. */
-export async function startStores(config: StoresConfig): Promise<Stores> {
-  const [relational, columnar] = await Promise.allSettled([openPostgres(config), openClickHouse(config)]);
+export async function startStores(config: StoresConfig, log?: Logger): Promise<Stores> {
+  const [relational, columnar] = await Promise.allSettled([
+    openPostgres(config, log),
+    openClickHouse(config),
+  ]);
   if (relational.status === 'rejected' || columnar.status === 'rejected') {
     if (relational.status === 'fulfilled') await relational.value.close();
     if (columnar.status === 'fulfilled') await columnar.value.close();
@@ -52,9 +56,7 @@ export async function startStores(config: StoresConfig): Promise<Stores> {
     db: pool.db,
     clickhouse,
     lost,
-    ping: async () => {
-      await Promise.all([pool.ping(), clickhouse.ping()]);
-    },
+    pingPostgres: () => pool.ping(),
     close,
   };
 }
@@ -66,10 +68,10 @@ interface Relational {
   close(): Promise<void>;
 }
 
-async function openPostgres(config: StoresConfig): Promise<Relational> {
+async function openPostgres(config: StoresConfig, log: Logger | undefined): Promise<Relational> {
   const embedded =
     config.databaseUrl === undefined
-      ? await startEmbeddedPostgres({ directory: join(config.dataDir, 'postgres') })
+      ? await startEmbeddedPostgres({ directory: join(config.dataDir, 'postgres'), log })
       : undefined;
   const connection: PostgresConnection = embedded?.connection ?? { url: config.databaseUrl ?? '' };
   const pool = createDatabase(connection);
@@ -93,7 +95,7 @@ async function closeInOrder(pool: DatabasePool, embedded: EmbeddedPostgres | und
 
 async function endOf(embedded: EmbeddedPostgres | undefined): Promise<string> {
   if (embedded === undefined) return await new Promise<never>(() => {});
-  return `the embedded PostgreSQL has ended: ${await embedded.ended}`;
+  return `the embedded PostgreSQL has ended and cannot be started again: ${await embedded.lost}`;
 }
 
 async function openClickHouse(config: StoresConfig): Promise<ClickHouse> {

@@ -77,9 +77,9 @@ export async function ensureCluster(
     env: POSTGRES_ENVIRONMENT,
     ...account,
   });
-  const lastWords = collectLastLines(child);
+  const lastLines = collectLastLines(child);
   const [code] = await once(child, 'close').catch((error: Error) => [error.message]);
-  if (code !== 0) throw new EmbeddedPostgresError(`initdb failed in ${home} (${code}): ${lastWords()}`);
+  if (code !== 0) throw new EmbeddedPostgresError(`initdb failed in ${home} (${code}): ${lastLines.text()}`);
   await rename(unfinished, dataDir);
 }
 
@@ -94,8 +94,15 @@ export async function makeSocketDirectory(home: string, account: Account | undef
   return socketDir;
 }
 
-/** Keeps the last lines of standard error on one line, for the one error message that needs them. */
-export function collectLastLines(child: ChildProcess): () => string {
+/** The last lines of a program's standard error, for the one error message that needs them. */
+export interface LastLines {
+  /** On one line. */
+  text(): string;
+  /** For a program that has succeeded so far. */
+  forget(): void;
+}
+
+export function collectLastLines(child: ChildProcess): LastLines {
   const kept: string[] = [];
   if (child.stderr !== null) {
     createInterface({ input: child.stderr }).on('line', (line) => {
@@ -103,5 +110,8 @@ export function collectLastLines(child: ChildProcess): () => string {
       if (kept.length > 5) kept.shift();
     });
   }
-  return () => kept.filter((line) => line !== '').join(' | ') || 'it said nothing';
+  return {
+    text: () => kept.filter((line) => line !== '').join(' | ') || 'it said nothing',
+    forget: () => kept.splice(0),
+  };
 }

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, symlink } from 'node:fs/promi
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { type Program, runCommand, runProgram } from '../support/child-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
@@ -12,10 +12,14 @@ let dataDir: string;
 let started: Program[] = [];
 
 beforeEach(async () => {
+  dataDir = await newDataDirectory();
+});
+
+async function newDataDirectory(): Promise<string> {
   const parent = join(await createTestDirectory(), 'open');
   await mkdir(parent);
-  dataDir = join(parent, 'data');
-});
+  return join(parent, 'data');
+}
 
 afterEach(async () => {
   for (const program of started) program.child.kill('SIGKILL');
@@ -37,6 +41,9 @@ async function ready(program: Program): Promise<string> {
   return url;
 }
 
+// Each test starts processes, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000 });
+
 const tokenIn = (output: string) => /API token\s+(\S+)/.exec(output)?.[1];
 
 async function listCustomers(url: string, token: string | undefined) {
@@ -52,6 +59,17 @@ async function createCustomer(url: string, token: string | undefined, name: stri
   });
   await response.arrayBuffer();
   return response.status;
+}
+
+/** The one line in which a start on a copy of a data directory is refused. */
+async function startOnCopy(of: string): Promise<string> {
+  const copy = `${of}-copy`;
+  await promisify(execFile)('cp', ['-a', of, copy]);
+  const program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: copy });
+  started.push(program);
+  const code = await program.ended;
+  const isOneLine = /^tallyhouse: [^\n]*\n$/.test(program.stderr());
+  return code === 1 && isOneLine ? program.stderr() : `${code}, ${program.stderr()}`;
 }
 
 describe('the process', () => {
@@ -82,18 +100,6 @@ describe('the process', () => {
     second.child.kill('SIGINT');
     expect(await second.ended).toBe(0);
     expect(await readdir(dataDir)).toEqual(['api-token', 'clickhouse', 'lock', 'postgres']);
-  });
-
-  test('refuses, in one line, a data directory that another process has, and does not disturb that one', async () => {
-    const first = start();
-    const url = await ready(first);
-    const second = start();
-    expect(await second.ended).toBe(1);
-    expect(second.stdout()).toBe('');
-    expect(second.stderr()).toBe(
-      `tallyhouse: DATA_DIR ${dataDir} is in use by another tallyhouse process (pid ${first.child.pid})\n`,
-    );
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
   test('leaves nothing running when it is killed, and recovers everything at the next start', async () => {
@@ -162,15 +168,6 @@ describe('the process', () => {
     socket.destroy();
   });
 
-  test('with a token in its environment writes none to disk and shows none', async () => {
-    const program = start({ API_TOKEN: 'from-the-environment' });
-    const url = await ready(program);
-    expect((await listCustomers(url, 'from-the-environment')).status).toBe(200);
-    expect((await listCustomers(url, 'another')).status).toBe(401);
-    expect(program.stdout() + program.stderr()).not.toContain('from-the-environment');
-    expect(await readdir(dataDir)).not.toContain('api-token');
-  });
-
   test.each([
     [{ PORT: 'high' }, 'PORT must be a whole number'],
     [{ SANDBOX_NOW: 'tomorrow' }, 'SANDBOX_NOW must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z'],
@@ -195,17 +192,7 @@ describe('the process', () => {
     expect(program.stderr()).toBe(`tallyhouse: ${line}\n`);
   });
 
-  test('says of a copy of a running data directory that it is one', async () => {
-    // PostgreSQL, which root runs under another account, can get there.
-    await chmod(dirname(dirname(dataDir)), 0o755);
-    await ready(start());
-    expect(await startOnCopy()).toContain(
-      `${dataDir}-copy/postgres/data is a copy of ${dataDir}/postgres/data, made while PostgreSQL`,
-    );
-  });
-
   test('says of a copy that only has a link to the files of PostgreSQL where they are', async () => {
-    await chmod(dirname(dirname(dataDir)), 0o755);
     const elsewhere = await mkdtemp(join(dirname(dataDir), 'elsewhere-'));
     await chmod(elsewhere, 0o777);
     await mkdir(dataDir);
@@ -213,27 +200,52 @@ describe('the process', () => {
     await mkdir(join(elsewhere, 'postgres'), { mode: 0o777 });
     await chmod(join(elsewhere, 'postgres'), 0o777);
     await ready(start());
-    expect(await startOnCopy()).toContain(`to which ${dataDir}-copy/postgres is a link`);
+    expect(await startOnCopy(dataDir)).toContain(`to which ${dataDir}-copy/postgres is a link`);
+  });
+});
+
+describe('beside a running process', () => {
+  let first: Program;
+  let used: string;
+  let url: string;
+
+  beforeAll(async () => {
+    used = await newDataDirectory();
+    first = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: used, API_TOKEN: 'from-the-environment' });
+    url = await ready(first);
+  });
+  afterAll(async () => {
+    first.child.kill('SIGKILL');
+    await first.ended;
   });
 
-  /** The one line in which a start on a copy of the data directory is refused. */
-  async function startOnCopy(): Promise<string> {
-    const copy = `${dataDir}-copy`;
-    await promisify(execFile)('cp', ['-a', dataDir, copy]);
-    const program = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: copy });
-    started.push(program);
-    const code = await program.ended;
-    const isOneLine = /^tallyhouse: [^\n]*\n$/.test(program.stderr());
-    return code === 1 && isOneLine ? program.stderr() : `${code}, ${program.stderr()}`;
-  }
+  test('with a token in its environment none is on disk, and none is shown', async () => {
+    expect((await listCustomers(url, 'from-the-environment')).status).toBe(200);
+    expect((await listCustomers(url, 'another')).status).toBe(401);
+    expect(first.stdout() + first.stderr()).not.toContain('from-the-environment');
+    expect(await readdir(used)).not.toContain('api-token');
+  });
 
-  test('says in one line that its port is taken, and leaves nothing running', async () => {
-    const first = start();
-    const { port } = new URL(await ready(first));
-    const other = runProgram('src/main.ts', [], { PORT: port, DATA_DIR: `${dataDir}-2`, LOG_LEVEL: 'warn' });
-    started.push(other);
+  test('another on its data directory is refused in one line, and does not disturb it', async () => {
+    const second = start({ DATA_DIR: used });
+    expect(await second.ended).toBe(1);
+    expect(second.stdout()).toBe('');
+    expect(second.stderr()).toBe(
+      `tallyhouse: DATA_DIR ${used} is in use by another tallyhouse process (pid ${first.child.pid})\n`,
+    );
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  test('another on a copy of its data directory is told what that is', async () => {
+    expect(await startOnCopy(used)).toContain(
+      `${used}-copy/postgres/data is a copy of ${used}/postgres/data, made while PostgreSQL`,
+    );
+  });
+
+  test('another on its port is told so in one line, and leaves nothing running', async () => {
+    const other = start({ PORT: new URL(url).port, LOG_LEVEL: 'warn' });
     expect(await other.ended).toBe(1);
     expect(other.stderr()).toMatch(/^tallyhouse: cannot listen: .*EADDRINUSE.*\n$/);
-    expect(await readPostmaster(join(`${dataDir}-2`, 'postgres', 'data'))).toBeNull();
+    expect(await readPostmaster(join(dataDir, 'postgres', 'data'))).toBeNull();
   });
 });

@@ -206,29 +206,39 @@ test('a subscription of a year on monthly statements has full years from its sta
 });
 
 test.each([
-  ['contract_start_date', '2026-10-15T00:00:00.000Z', 'CONTRACT_START'],
-  ['first_billing_period', '2026-11-01T00:00:00.000Z', 'FIRST_OF_MONTH'],
-])('a package with billing_anchor_date %s bills from there', async (billing_anchor_date, anchor, day) => {
-  const CREATE = '/v1/packages/create';
-  const package_id = await createdId(api, CREATE, {
-    name: 'Package',
-    rate_card_id: ids.card,
-    billing_anchor_date,
-  });
-  const starting_at = '2026-10-15T00:00:00.000Z';
-  const contract_id = await createdId(api, CONTRACTS, { customer_id, package_id, starting_at });
-  const read = await api.post('/v2/contracts/get', { customer_id, contract_id });
-  expect(read.at('data.usage_statement_schedule')).toEqual({
-    frequency: 'MONTHLY',
-    billing_anchor_date: anchor,
-  });
-  const stored = await api.post('/v1/packages/get', { package_id });
-  expect(stored.at('data.usage_statement_schedule.day')).toBe(day);
-  const bad = { name: 'Bad', billing_anchor_date: 'first_billing_period' };
-  const contradiction = { ...bad, usage_statement_schedule: { frequency: 'MONTHLY', day: 'CONTRACT_START' } };
-  const answer = await api.send('POST', CREATE, contradiction);
-  expect([answer.status, answer.text('message')]).toEqual([
-    400,
-    expect.stringMatching(/^billing_anchor_date: /),
-  ]);
-});
+  ['contract_start_date', '2026-10-15T00:00:00.000Z', '2026-11-15T00:00:00.000Z', 'CONTRACT_START'],
+  ['first_billing_period', '2026-11-01T00:00:00.000Z', '2026-11-01T00:00:00.000Z', 'FIRST_OF_MONTH'],
+])(
+  'a package with billing_anchor_date %s bills from there',
+  async (billing_anchor_date, anchor, firstEnd, day) => {
+    const CREATE = '/v1/packages/create';
+    const package_id = await createdId(api, CREATE, {
+      name: 'Package',
+      rate_card_id: ids.card,
+      billing_anchor_date,
+      usage_statement_schedule: { frequency: 'MONTHLY', day: 'FIRST_OF_MONTH' },
+    });
+    const starting_at = '2026-10-15T00:00:00.000Z';
+    const contract_id = await createdId(api, CONTRACTS, { customer_id, package_id, starting_at });
+    const read = await api.post('/v2/contracts/get', { customer_id, contract_id });
+    expect(read.at('data.usage_statement_schedule')).toEqual({
+      frequency: 'MONTHLY',
+      billing_anchor_date: anchor,
+    });
+    const invoices = await api.get(`/v1/customers/${customer_id}/invoices`, { query: { sort: 'date_asc' } });
+    expect(invoices.at('data[0]')).toMatchObject({ start_timestamp: starting_at, end_timestamp: firstEnd });
+    const stored = await api.post('/v1/packages/get', { package_id });
+    expect(stored.at('data.usage_statement_schedule.day')).toBe(day);
+    expect(stored.at('data')).not.toHaveProperty('billing_anchor_date');
+    const bad = { name: 'Bad', billing_anchor_date: 'first_billing_period' };
+    const contradiction = {
+      ...bad,
+      usage_statement_schedule: { frequency: 'MONTHLY', day: 'CONTRACT_START' },
+    };
+    const answer = await api.send('POST', CREATE, contradiction);
+    expect([answer.status, answer.text('message')]).toEqual([
+      400,
+      expect.stringMatching(/^billing_anchor_date: /),
+    ]);
+  },
+);

@@ -76,7 +76,7 @@ test('a part that cannot be read stops invoices, usage and ingest until its loss
   await expect.poll(async () => (await readiness()).text('message')).toContain('npm run accept-loss');
   const answer = await readiness();
   expect(answer.status).toBe(503);
-  expect(answer.at('checks')).toEqual({ stores: true, data: false, disk: true });
+  expect(answer.at('checks')).toEqual({ postgresql: true, clickhouse: true, data: false, disk: true });
   expect(answer.text('message')).toBe(
     `Not ready: data. usage_events/${name} is damaged and cannot be read (1 events). Restore ClickHouse from a ` +
       `backup, or accept the loss: npm run accept-loss -- usage_events/${name}`,

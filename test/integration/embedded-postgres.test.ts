@@ -1,7 +1,11 @@
-import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runningPostgres, startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
+import { postgresAccount } from '../../src/embedded/postgres-account.ts';
 import { EmbeddedPostgresError } from '../../src/embedded/postgres-binaries.ts';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
@@ -26,6 +30,28 @@ async function run(connection: PostgresConnection, statement: string) {
   } finally {
     await client.end();
   }
+}
+
+const WITHIN = { timeout: 25_000 };
+
+async function pidOfServer(): Promise<number> {
+  const postmaster = await readPostmaster(join(directory, 'data'));
+  if (postmaster === null) throw new Error('it does not run');
+  return postmaster.pid;
+}
+
+/** Kills the server as soon as it runs; resolves with the number of the process when that has ended. */
+async function killServer(): Promise<number> {
+  await expect.poll(() => runningPostgres(directory), WITHIN).not.toBeNull();
+  const pid = await pidOfServer();
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => isPostgresRunning(pid), { ...WITHIN, interval: 5 }).toBe(false);
+  return pid;
+}
+
+async function parentOf(pid: number): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'ppid=', '-p', String(pid)]);
+  return Number(stdout);
 }
 
 describe('an embedded PostgreSQL', () => {
@@ -115,13 +141,107 @@ describe('an embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  test('tells when it ends without having been told to', async () => {
+  test('starts although a killed one left a lock of its socket with such a number', async () => {
+    const account = await postgresAccount();
+    const other = spawn('sleep', ['60'], { ...account });
+    try {
+      const first = await startEmbeddedPostgres({ directory });
+      const lock = join(directory, 'socket', '.s.PGSQL.5432.lock');
+      const left = (text: string) => text.replace(/^\d+/, String(other.pid));
+      const [file, socketFile] = await Promise.all([
+        readFile(join(directory, 'data', 'postmaster.pid'), 'utf8'),
+        readFile(lock, 'utf8'),
+      ]);
+      await first.stop();
+      await writeFile(join(directory, 'data', 'postmaster.pid'), left(file));
+      await writeFile(lock, left(socketFile));
+      const second = await startEmbeddedPostgres({ directory });
+      expect(await run(second.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+      await second.stop();
+    } finally {
+      other.kill('SIGKILL');
+    }
+  });
+
+  test('that is killed starts again on its data, and its clients connect again', async () => {
     const server = await startEmbeddedPostgres({ directory });
-    const postmaster = await readPostmaster(join(directory, 'data'));
-    if (postmaster === null) throw new Error('it does not run');
-    process.kill(postmaster.pid, 'SIGQUIT');
-    await expect(server.ended).resolves.toEqual(expect.any(String));
+    const client = connectPostgres(server.connection, { max: 1 });
+    await client`CREATE TABLE kept AS SELECT 7 AS n`;
+    const killed = await killServer();
+    await expect.poll(() => client`SELECT n FROM kept`.catch(() => null), WITHIN).toEqual([{ n: 7 }]);
+    expect(await pidOfServer()).not.toBe(killed);
+    await client.end();
     await server.stop();
+  });
+
+  test('that is killed starts again once a process of it, busy with a statement, has ended', async () => {
+    const server = await startEmbeddedPostgres({ directory, restartWaitsMs: Array(200).fill(50) });
+    const client = connectPostgres(server.connection, { max: 1 });
+    const [{ pid }] = await client<[{ pid: number }]>`SELECT pg_backend_pid() AS pid`;
+    // It does not notice that its server is gone until it waits for its client.
+    const busy = client`SELECT count(*) FROM generate_series(1, 20000000)`.catch(() => null);
+    const state = () => run(server.connection, `SELECT state FROM pg_stat_activity WHERE pid = ${pid}`);
+    await expect.poll(state, WITHIN).toEqual([{ state: 'active' }]);
+    await killServer();
+    expect(await isPostgresRunning(pid)).toBe(true);
+    await busy;
+    await expect.poll(() => client`SELECT 1 AS one`.catch(() => null), WITHIN).toEqual([{ one: 1 }]);
+    await client.end();
+    await server.stop();
+  });
+
+  test('of which the process above it is killed starts again', async () => {
+    const server = await startEmbeddedPostgres({ directory });
+    const first = await pidOfServer();
+    process.kill(await parentOf(first), 'SIGKILL');
+    await expect.poll(() => isPostgresRunning(first), WITHIN).toBe(false);
+    await expect
+      .poll(() => run(server.connection, 'SELECT 1 AS one').catch(() => null), WITHIN)
+      .toEqual([{ one: 1 }]);
+    await server.stop();
+  });
+
+  test('that ends again and again is given up, with what it said last', async () => {
+    const server = await startEmbeddedPostgres({ directory, restartWaitsMs: [0, 0] });
+    let reason = '';
+    void server.lost.then((last) => {
+      reason = last;
+    });
+    const killAgain = async () => {
+      const postmaster = await readPostmaster(join(directory, 'data'));
+      if (postmaster !== null && (await isPostgresRunning(postmaster.pid))) {
+        process.kill(postmaster.pid, 'SIGKILL');
+      }
+      return reason;
+    };
+    await expect.poll(killAgain, WITHIN).not.toBe('');
+    await server.stop();
+    expect(await runningPostgres(directory)).toBeNull();
+  });
+
+  test('that cannot start again is given up, with the reason', async () => {
+    const server = await startEmbeddedPostgres({ directory, restartWaitsMs: [0, 10] });
+    await rm(join(directory, 'data', 'PG_VERSION'));
+    await killServer();
+    await expect(server.lost).resolves.toMatch(/^the embedded PostgreSQL did not start in .*PG_VERSION/);
+    await server.stop();
+  });
+
+  test('stops at any moment while it is started again', async () => {
+    for (const ms of [0, 5, 20, 50, 100, 200]) {
+      const server = await startEmbeddedPostgres({ directory });
+      await killServer();
+      await pause(ms);
+      await server.stop();
+      expect(await runningPostgres(directory)).toBeNull();
+    }
+  });
+
+  test('stops while it waits for the next attempt', async () => {
+    const server = await startEmbeddedPostgres({ directory, restartWaitsMs: [600_000] });
+    await killServer();
+    await server.stop();
+    expect(await runningPostgres(directory)).toBeNull();
   });
 
   test('does an interrupted creation again', async () => {

@@ -9,6 +9,7 @@ import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 /** Its clock stands in the period, so its own runner finalizes nothing. */
 const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
@@ -165,7 +166,7 @@ test('an invoice is that of the last of many changes', async () => {
       expect(await runner.runDue(clock.now())).toEqual({ done: 1, failed: 0, isComplete: true });
       expect(await invoices('FINALIZED')).toEqual(last);
     }),
-    { numRuns: 12 },
+    { numRuns: runs(12) },
   );
 }, 120_000);
 

@@ -52,7 +52,7 @@ function start(pool: DatabasePool, clickhouse: ClickHouse, facts: FrozenFacts): 
       sandboxNow: parseRfc3339(facts.now) ?? undefined,
     },
     log: pino({ level: 'warn' }),
-    stores: { db: pool.db, clickhouse, ping: pool.ping },
+    stores: { db: pool.db, clickhouse, pingPostgres: pool.ping },
     firstToken: async () => ({ token: facts.token }),
   });
 }

@@ -1,15 +1,16 @@
 /** Events in, invoice out, through the public API on real stores: drafts, breakdowns, finalization. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Decimal, sum } from '../../src/core/decimal.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
-import { startTestService, type TestService } from '../support/service.ts';
 
 const NOW = '2026-11-10T00:00:00Z';
 
 /** For tests that leave the clock where it stands. */
 const service = await serviceForFile({ sandboxNow: NOW });
+/** For tests that move it, each further than the one before. */
+const moving = await serviceForFile({ sandboxNow: NOW });
 
 /** Every page of a list, as one answer per page. */
 async function allPages(
@@ -28,7 +29,7 @@ async function allPages(
   throw new Error('the list does not end');
 }
 
-/** Sum of `total` and of the quantities per line key over all windows of a breakdown. */
+/** Sum of `total` and of the quantities per line key over all windows of a breakdmoving. */
 async function breakdownSums(api: ApiClient, customerId: string, windowSize: 'HOUR' | 'DAY') {
   const pages = await allPages(api, `/v1/customers/${customerId}/invoices/breakdowns`, {
     starting_on: '2026-11-01T00:00:00Z',
@@ -153,24 +154,21 @@ describe('the road from an event to an invoice', () => {
 
 describe('a finalized invoice', () => {
   const ISSUED_AT = '2026-12-02T00:00:00.000Z';
-  let own: TestService;
   let scenario: Scenario;
 
-  beforeEach(async () => {
-    own = await startTestService({ sandboxNow: NOW });
-    scenario = await createScenario(own.api, { alias: 'road' });
-    await own.api.post('/v1/ingest', EVENTS('road', 'road'));
+  beforeAll(async () => {
+    scenario = await createScenario(moving.api, { alias: 'road' });
+    await moving.api.post('/v1/ingest', EVENTS('road', 'road'));
   });
-  afterEach(() => own.close());
 
   it('is the draft at the end of the period plus the grace period, and the next period opens', async () => {
-    const { api } = own;
+    const { api } = moving;
     const { customerId } = scenario;
     const draftId = await onlyInvoiceId(api, customerId, 'DRAFT');
     const read = () => api.get(`/v1/customers/${customerId}/invoices/${draftId}`);
-    await own.moveClock('2026-12-01T23:59:59.999Z');
+    await moving.moveClock('2026-12-01T23:59:59.999Z');
     expect((await read()).at('data.status')).toBe('DRAFT');
-    await own.moveClock(ISSUED_AT);
+    await moving.moveClock(ISSUED_AT);
     const issued = await read();
     expect(issued.at('data.status')).toBe('FINALIZED');
     expect(issued.at('data.issued_at')).toBe(ISSUED_AT);
@@ -181,9 +179,9 @@ describe('a finalized invoice', () => {
   });
 
   it('never changes, nor does its breakdown: not by late events, new prices, aliases or a restart', async () => {
-    const { api } = own;
+    const { api } = moving;
     const { customerId, rateCardId, requestsProductId } = scenario;
-    await own.moveClock(ISSUED_AT);
+    await moving.moveClock(ISSUED_AT);
     const invoiceId = await onlyInvoiceId(api, customerId, 'FINALIZED');
     const read = async () => ({
       // What came too late is reported beside the invoice, and is no part of it.
@@ -209,7 +207,7 @@ describe('a finalized invoice', () => {
       price: 1000,
     });
     await api.post(`/v1/customers/${customerId}/setIngestAliases`, { ingest_aliases: [] });
-    await own.restart();
+    await moving.restart();
     expect(await read()).toEqual(before);
   });
 });
@@ -227,20 +225,17 @@ describe('late binding', () => {
 });
 
 describe('a contract that starts in the past', () => {
-  let own: TestService;
   let path: string;
 
   beforeAll(async () => {
-    own = await startTestService({ sandboxNow: NOW });
     const past = { alias: 'past', startingAt: '2026-08-15T00:00:00Z' };
-    const { customerId } = await createScenario(own.api, past);
+    const { customerId } = await createScenario(moving.api, past);
     path = `/v1/customers/${customerId}/invoices`;
-    await own.moveClock('2026-12-03T00:00:00Z');
+    await moving.moveClock('2026-12-03T00:00:00Z');
   });
-  afterAll(() => own.close());
 
   it('gets every elapsed period finalized in order, once', async () => {
-    const invoices = await own.api.get(path);
+    const invoices = await moving.api.get(path);
     const periods = invoices
       .list('data')
       .map((_, index) =>
@@ -259,7 +254,7 @@ describe('a contract that starts in the past', () => {
 
   it('pages through invoices in both directions without a gap', async () => {
     const starts = async (sort: string) =>
-      (await allPages(own.api, path, { limit: 2, sort })).flatMap((page) =>
+      (await allPages(moving.api, path, { limit: 2, sort })).flatMap((page) =>
         page.list('data').map((_, index) => page.text(`data[${index}].start_timestamp`)),
       );
     const ascending = await starts('date_asc');

@@ -10,6 +10,7 @@ import {
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const { api } = await catalogueForFile();
 let card: string;
@@ -257,7 +258,7 @@ describe('rates that were added in any order', () => {
           }
         }
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 });

@@ -24,28 +24,30 @@ beforeEach(async () => {
   counter += 1;
   alias = `customer-${counter}`;
   customer = await createdId(api, '/v1/customers', { name: 'Customer', ingest_aliases: [alias] });
-  await send(alias, '2026-11-03T10:15:00Z', { tokens: '1.5', model: 'large', region: 'eu' });
-  await send(customer, '2026-11-03T10:45:00Z', { tokens: '2', model: 'large', region: 'us' });
-  await send(alias, '2026-11-04T23:59:59.999Z', { tokens: '4', model: 'small', region: 'eu' });
+  await send(
+    [alias, '2026-11-03T10:15:00Z', { tokens: '1.5', model: 'large', region: 'eu' }],
+    [customer, '2026-11-03T10:45:00Z', { tokens: '2', model: 'large', region: 'us' }],
+    [alias, '2026-11-04T23:59:59.999Z', { tokens: '4', model: 'small', region: 'eu' }],
+  );
 });
 
 let transaction = 0;
-async function send(
-  customerRef: string,
-  timestamp: string,
-  properties: Readonly<Record<string, string>>,
-): Promise<void> {
-  transaction += 1;
-  await storeEvents(clickhouse, [
-    {
+type Sent = readonly [customerRef: string, timestamp: string, properties: Readonly<Record<string, string>>];
+
+/** One insert, whatever their number. */
+async function send(...events: readonly Sent[]): Promise<void> {
+  const stored = events.map(([customerRef, timestamp, properties]) => {
+    transaction += 1;
+    return {
       transactionId: `t-${transaction}`,
       customerRef,
       eventType: 'completion',
       timestamp: Date.parse(timestamp),
       properties,
       ingestedAt: Date.UTC(2026, 10, 20) * 1_000 + transaction,
-    },
-  ]);
+    };
+  });
+  await storeEvents(clickhouse, stored);
 }
 
 function request(change: Record<string, unknown>): Record<string, unknown> {
@@ -163,8 +165,9 @@ describe('long group values', () => {
       () => ({ sql: 'SELECT SUM(properties.tokens) AS value, properties.model FROM events GROUP BY 2' }),
     ],
   ])('are reached page by page: %s', async (_, path, definition) => {
-    for (const model of MODELS)
-      await send(alias, '2026-11-03T12:00:00Z', { tokens: '1', model, region: 'eu' });
+    await send(
+      ...MODELS.map((model): Sent => [alias, '2026-11-03T12:00:00Z', { tokens: '1', model, region: 'eu' }]),
+    );
     const whole = await pages(path, definition(), 100);
     const groups = whole.map((row) => (row as { readonly group: { readonly model: string } }).group.model);
     expect(groups).toEqual([...MODELS.toSorted(), 'small']);
@@ -172,7 +175,7 @@ describe('long group values', () => {
   });
 
   test('of a row that is gone begin again, rather than repeat or lose rows', async () => {
-    await send(alias, '2026-11-03T12:00:00Z', { tokens: '1', model: 'a'.repeat(1_600), region: 'eu' });
+    await send([alias, '2026-11-03T12:00:00Z', { tokens: '1', model: 'a'.repeat(1_600), region: 'eu' }]);
     const body = request({ group_key: ['model'] });
     const first = await api.post(GROUPS, body, { query: { limit: 1 } });
     await api.post(`/v1/customers/${customer}/setIngestAliases`, { ingest_aliases: ['other'] });

@@ -41,8 +41,9 @@ import {
   summedShares,
   totalOfShares,
 } from '../support/shares.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
-const RUNS = 200;
+const RUNS = runs(200);
 
 interface Expected {
   readonly meter: NaiveMeter;

@@ -11,8 +11,9 @@ import { type CompositeCase, compositeCase } from '../support/composite-cases.ts
 import { naiveMeter } from '../support/naive/series.ts';
 import { rateCase } from '../support/rated-charges.ts';
 import { fixed, HOURS, PERIOD } from '../support/rating-scenarios.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: runs(150) };
 
 type Composite = CompositeCase['composites'][number];
 

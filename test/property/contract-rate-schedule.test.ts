@@ -15,6 +15,7 @@ import {
   TOKENS_METRIC,
 } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const START = Date.UTC(2026, 10, 1);
 const PERIOD_END = '2026-12-01T00:00:00.000Z';
@@ -259,6 +260,6 @@ test('the prices of a contract’s schedule are those of its draft invoice', asy
       );
       expectSameKeys(new Set(scheduled.keys()), new Set(billed));
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 }, 180_000);

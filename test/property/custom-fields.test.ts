@@ -6,6 +6,7 @@ import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-t
 import { type ObjectKind, objectKinds } from '../support/custom-field-objects.ts';
 import { ADD_KEY, DELETE_VALUES, LIST_KEYS, REMOVE_KEY, SET_VALUES } from '../support/custom-fields.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const { pool, api } = await catalogueForFile();
 const catalogue = {} as TermsCatalogue;
@@ -158,6 +159,6 @@ test('calls in any order answer and leave what the model says', async () => {
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 }, 120_000);

@@ -4,6 +4,7 @@ import { Refusal } from '../../src/core/errors.ts';
 import { DAY_MS, formatInstant, HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { type IngestStore, openIngestStore } from './ingest-store.ts';
 
 const START = Date.UTC(2026, 10, 20, 12, 0, 0, 250);
@@ -156,7 +157,7 @@ describe('ingest into a real ClickHouse', () => {
         expect(stored).toEqual(expected.map(({ dated: _, ...event }) => event));
         expect(await store.rowCount()).toBe(expected.length);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   }, 120_000);
 

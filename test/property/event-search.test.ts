@@ -8,6 +8,7 @@ import type { StoredEvent } from '../../src/metering/events/stored-event.ts';
 import { readUsageGroups } from '../../src/metering/query/usage-groups.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { deduplicated, type NaiveEvent, naiveMatches } from '../support/naive/usage.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
 
@@ -64,7 +65,7 @@ describe('the metrics that a search names for an event', () => {
           expect(unlike).toEqual([]);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   }, 60_000);
 
@@ -92,7 +93,7 @@ describe('the metrics that a search names for an event', () => {
           }
         },
       ),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   }, 60_000);
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant } from '../../src/core/time.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { type IngestStore, openIngestStore } from './ingest-store.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -85,7 +86,7 @@ describe('a stored event', () => {
         expect(stored).toEqual(sent);
         await ingest.close();
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   }, 60_000);
 });

@@ -30,9 +30,10 @@ import {
   summedShares,
   totalOfShares,
 } from '../support/shares.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 /** Of three customers each. */
-const CARDS = 6;
+const CARDS = runs(6);
 /** What fails is then reported as far as it was shrunk. */
 const SHRINKING_MS_MAX = 120_000;
 

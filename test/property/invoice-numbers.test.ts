@@ -8,6 +8,7 @@ import { numberingJobKind } from '../../src/jobs/number-invoices.ts';
 import { afterWrite } from '../support/after-write.ts';
 import { runProgram } from '../support/child-process.ts';
 import { allowLooseInvoices, insertLooseInvoices, numberedInvoices } from '../support/issued-invoices.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 
 const PATTERN = 'INV-{year}-{number:6}';
@@ -98,7 +99,7 @@ test('with several runners that issue, number and fail at the same time', async 
         await expectNoGaps();
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 
@@ -115,7 +116,7 @@ test('in the order of issue date and id, when the invoices are issued before', a
       }
       expect(invoices.filter(({ number }) => number === null)).toEqual([]);
     }),
-    { numRuns: 15 },
+    { numRuns: runs(15) },
   );
 });
 

@@ -12,6 +12,7 @@ import {
   queuePlanned,
   recordingKind,
 } from '../support/recorded-jobs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 
 let pool: TestDatabase;
@@ -118,7 +119,7 @@ test('one runner does all jobs, with those they bring, in the one order', async 
       expect(done).toEqual(sorted(all));
       expect(run).toEqual({ done: done.length, failed: 0, isComplete: true });
     }),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });
 
@@ -147,7 +148,7 @@ test('several runners do each job once: no later step before an earlier one, eac
         expect(places).toEqual(places.toSorted());
       }
     }),
-    { numRuns: 20 },
+    { numRuns: runs(20) },
   );
 });
 
@@ -167,6 +168,6 @@ test('moving the sandbox clock does each job at its own instant', async () => {
       expect(seen).toEqual(effects.map(({ key }) => known.get(key)));
       expect(clock.now()).toBe(START + DAYS_MAX * DAY);
     }),
-    { numRuns: 8 },
+    { numRuns: runs(8) },
   );
 });

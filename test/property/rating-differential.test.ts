@@ -21,8 +21,9 @@ import {
   rateCase,
   scaled,
 } from '../support/rated-charges.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
-const RUNS = 600;
+const RUNS = runs(600);
 
 /** What the naive engine says about a case, and what metering would answer. */
 interface Expected {

@@ -8,7 +8,7 @@ import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { type NaiveEvent, naiveCumulative, naiveUsage } from '../support/naive/usage.ts';
-import { runs } from '../support/property-runs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, PERIOD, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
 

@@ -14,7 +14,7 @@ import { insertMetric } from '../../src/store/billable-metrics.ts';
 import { claimAliases, insertCustomer } from '../../src/store/customers.ts';
 import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 import { type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
-import { runs } from '../support/property-runs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD, streamingMetric, TEXT_NAMES, usageScenario } from '../support/usage-scenarios.ts';
 

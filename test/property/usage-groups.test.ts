@@ -7,7 +7,7 @@ import { readUsageGroups, type UsageGroupRow } from '../../src/metering/query/us
 import type { UsageWindowSize } from '../../src/metering/query/usage-windows.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
-import { runs } from '../support/property-runs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { groupBy, range, streamingMetric, usageScenario } from '../support/usage-scenarios.ts';
 

@@ -18,7 +18,7 @@ import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { groupOrder, type NaiveEvent, naiveUsage } from '../support/naive/usage.ts';
-import { runs } from '../support/property-runs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import { PERIOD } from '../support/usage-scenarios.ts';
 

@@ -5,7 +5,7 @@ import { parseUsageDecimal } from '../../src/core/decimal.ts';
 import { numberDefinitions } from '../../src/metering/query/number-sql.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { naiveNumber, plainText } from '../support/naive/usage.ts';
-import { runs } from '../support/property-runs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const clickhouse = await clickhouseForFile();
 

@@ -7,7 +7,7 @@ import { halves, keySlices } from '../../src/metering/query/key-slice.ts';
 import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { naiveCumulative } from '../support/naive/usage.ts';
-import { runs } from '../support/property-runs.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { storeEvents } from '../support/usage-events.ts';
 import {
   boundaries,

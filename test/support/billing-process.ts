@@ -6,9 +6,16 @@ const TOKEN = 'token-of-this-test';
 
 export interface BillingProcess {
   readonly program: Program;
-  /** Status and body of the answer. Throws if the process has ended. */
-  call(path: string, body?: unknown): Promise<{ readonly status: number; readonly body: string }>;
+  /** Throws if the process has ended. */
+  call(path: string, body?: unknown): Promise<Answer>;
   kill(): Promise<void>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** In seconds; null where the answer has no such header. */
+  readonly retryAfter: number | null;
 }
 
 export interface StoreUrls {
@@ -16,9 +23,9 @@ export interface StoreUrls {
   readonly clickhouse: string;
 }
 
-/** Several processes on the same stores share the clock. */
+/** Several processes on the same stores share the clock. Without URLs, the stores are embedded. */
 export async function startBillingProcess(
-  stores: StoreUrls,
+  stores: StoreUrls | null,
   dataDirectory: string,
   sandboxNow: string,
 ): Promise<BillingProcess> {
@@ -27,9 +34,8 @@ export async function startBillingProcess(
     API_TOKEN: TOKEN,
     LOG_LEVEL: 'error',
     DATA_DIR: dataDirectory,
-    DATABASE_URL: stores.postgres,
-    CLICKHOUSE_URL: stores.clickhouse,
     SANDBOX_NOW: sandboxNow,
+    ...(stores === null ? {} : { DATABASE_URL: stores.postgres, CLICKHOUSE_URL: stores.clickhouse }),
   });
   await program.said('/docs');
   const url = /ready at (\S+)/.exec(program.stdout())?.[1];
@@ -42,7 +48,12 @@ export async function startBillingProcess(
         headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      return { status: response.status, body: await response.text() };
+      const retryAfter = response.headers.get('retry-after');
+      return {
+        status: response.status,
+        body: await response.text(),
+        retryAfter: retryAfter === null ? null : Number(retryAfter),
+      };
     },
     async kill() {
       program.child.kill('SIGKILL');

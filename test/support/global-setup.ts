@@ -15,6 +15,8 @@ declare module 'vitest' {
     /** Removed when the run ends. */
     runDirectory: string;
     postgres: PostgresConnection;
+    /** Whether the run may take long. */
+    isThorough: boolean;
   }
 }
 
@@ -48,5 +50,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('runDirectory', runDirectory);
   project.provide('postgres', postgres.connection);
+  project.provide('isThorough', project.name === 'long');
   return teardown;
 }

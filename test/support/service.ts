@@ -54,13 +54,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
     log: pino({ level: 'warn' }),
-    stores: {
-      db: database.db,
-      clickhouse,
-      ping: async () => {
-        await Promise.all([database.ping(), clickhouse.ping()]);
-      },
-    },
+    stores: { db: database.db, clickhouse, pingPostgres: () => database.ping() },
     firstToken: async () => ({ token: TOKEN }),
   };
   let application = await createApplication(parts);

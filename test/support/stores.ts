@@ -1,8 +1,9 @@
 /** Real stores for a test file: its own migrated PostgreSQL database, and its own ClickHouse database. */
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { z } from 'zod';
 import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
@@ -27,7 +28,8 @@ export interface TestDatabase {
 /** A fresh copy of the migrated database. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = uniqueName();
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`);
+  // Half the time of the default, which writes every page to the log.
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE} STRATEGY FILE_COPY`);
   const connection = { ...inject('postgres'), database: name };
   const pool = createDatabase(connection);
   return {
@@ -54,8 +56,35 @@ export async function createEmptyDatabase(): Promise<PostgresConnection> {
  */
 export async function createTestClickHouse(): Promise<ClickHouse> {
   const clickhouse = await createEmptyClickHouse();
-  await applySchema(clickhouse, inject('clickhouse')?.cluster);
+  const remote = inject('clickhouse');
+  if (remote === undefined) await copyTables(clickhouse);
+  else await applySchema(clickhouse, remote.cluster);
   return clickhouse;
+}
+
+let template: Promise<string> | undefined;
+
+/** Takes a fifth of the time that the migrations take. */
+async function copyTables(to: ClickHouse): Promise<void> {
+  template ??= createTemplate();
+  const from = await template;
+  for (const { name } of await to.query({
+    sql: 'SELECT name FROM system.tables WHERE database = {from:String}',
+    params: { from },
+    schema: z.object({ name: z.string() }),
+  })) {
+    await to.command(`CREATE TABLE ${name} AS ${from}.${name}`);
+  }
+  await to.command(`INSERT INTO schema_migrations SELECT * FROM ${from}.schema_migrations`);
+}
+
+/** A database of this process with migrated tables, which stays. */
+async function createTemplate(): Promise<string> {
+  const database = uniqueName();
+  const clickhouse = await createEmbeddedClickHouse({ directory: await engineDirectory(), database });
+  await applySchema(clickhouse, undefined);
+  await clickhouse.close();
+  return database;
 }
 
 /** The same without any table, for tests of the migrations themselves. */
@@ -82,7 +111,10 @@ async function createEmptyDatabaseInProcess(): Promise<ClickHouse> {
 
 /** A directory of its own below the run's, which goes away with it. */
 export async function createTestDirectory(): Promise<string> {
-  return await mkdtemp(join(inject('runDirectory'), 'dir-'));
+  const directory = await mkdtemp(join(inject('runDirectory'), 'dir-'));
+  // For an embedded PostgreSQL under another account: where it cannot pass, root keeps the data elsewhere for good.
+  await chmod(directory, 0o755);
+  return directory;
 }
 
 let engine: Promise<string> | undefined;

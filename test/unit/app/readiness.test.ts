@@ -4,31 +4,35 @@ import { readiness } from '../../../src/app/readiness.ts';
 const watch = { problems: () => [], check: async () => {} } as unknown as Parameters<
   typeof readiness
 >[0]['watch'];
-const stores = { ping: async () => {} };
+const answers = async () => {};
+const stores = { pingPostgres: answers, clickhouse: { ping: answers } };
 
 describe('readiness', () => {
   it('is there when the stores answer, nothing is missing and there is room', async () => {
-    expect(await readiness({ stores, watch, dataDir: '/' })).toMatchObject({
+    expect(await readiness({ stores, watch, dataDir: '/' })).toEqual({
       ready: true,
-      checks: { stores: true, data: true, disk: true },
+      checks: { postgresql: true, clickhouse: true, data: true, disk: true },
+      problems: [],
     });
   });
 
   it('is answered in time although a store does not answer', async () => {
-    const silent = { ping: () => new Promise<void>(() => {}) };
+    const silent = { ...stores, clickhouse: { ping: () => new Promise<void>(() => {}) } };
     const startedAt = performance.now();
-    expect(await readiness({ stores: silent, watch, dataDir: undefined })).toMatchObject({
+    expect(await readiness({ stores: silent, watch, dataDir: undefined })).toEqual({
       ready: false,
-      checks: { stores: false, data: true, disk: true },
+      checks: { postgresql: true, clickhouse: false, data: true, disk: true },
+      problems: ['ClickHouse does not answer'],
     });
     expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it('is missing where a store is gone, or its directory cannot be written', async () => {
-    const gone = { ping: () => Promise.reject(new Error('gone')) };
-    expect(await readiness({ stores: gone, watch, dataDir: '/no/such/directory' })).toMatchObject({
+    const gone = { ...stores, pingPostgres: () => Promise.reject(new Error('gone')) };
+    expect(await readiness({ stores: gone, watch, dataDir: '/no/such/directory' })).toEqual({
       ready: false,
-      checks: { stores: false, disk: false },
+      checks: { postgresql: false, clickhouse: true, data: true, disk: false },
+      problems: ['PostgreSQL does not answer'],
     });
   });
 });

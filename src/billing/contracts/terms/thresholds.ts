@@ -2,6 +2,7 @@
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
 import type {
   PrepaidBalanceThreshold,
   SpendThreshold,
@@ -49,6 +50,9 @@ export function validatePrepaidBalanceThreshold(
     );
   }
   validateApplicability(from.commit.applicability, [...path, 'commit', 'applicability'], context);
+  for (const [index, { exclude }] of from.balanceSpecifiers.entries()) {
+    checkExclusions(exclude, [...path, 'balanceSpecifiers', index, 'exclude']);
+  }
   checkCommon(from, path, context, trackers);
 }
 
@@ -72,6 +76,24 @@ function unitsPerMajorCurrency(
   const conversion = context.card?.conversions.get(customCreditTypeId);
   if (conversion === undefined) throw invalid(field, 'the rate card has no conversion of this unit');
   return conversion.lte(ZERO) ? ZERO : perMajor.div(conversion);
+}
+
+/** A balance is of one entity only: filters of several entities are one condition, which all of them name. */
+function checkExclusions(
+  exclude: PrepaidBalanceThreshold['balanceSpecifiers'][number]['exclude'],
+  path: FieldPath,
+): void {
+  for (const [index, { customFieldFilters }] of exclude.entries()) {
+    const conditions = [...groupBy(customFieldFilters, ({ entity }) => entity).values()].map((filters) =>
+      JSON.stringify([...new Set(filters.map(({ key, value }) => JSON.stringify([key, value])))].sort()),
+    );
+    if (new Set(conditions).size > 1) {
+      throw invalid(
+        [...path, index, 'customFieldFilters'],
+        'must have the same keys and values for each entity',
+      );
+    }
+  }
 }
 
 function checkCommon(

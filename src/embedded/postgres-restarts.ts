@@ -1,0 +1,82 @@
+/**
+ * Starts an ended PostgreSQL again on its data directory: its write-ahead log has every committed transaction.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PostgresServer } from './postgres-server.ts';
+
+/**
+ * Before each attempt. The first gives the processes of the ended server time to end. Together longer than the longest statement (30 s): a process of the ended server that is
+ * still in a statement keeps the next server from starting.
+ */
+export const RESTART_WAITS_MS = [100, 1_000, 4_000, 10_000, 20_000];
+/** A server that has run for this long may be started as often again. */
+const STEADY_MS = 60_000;
+
+/** What the operator learns of the ends of a server, and of the attempts that follow. */
+export interface RestartLog {
+  error(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+}
+
+export interface Restarts {
+  /** Resolves, with the reason, when no attempt is left. */
+  readonly lost: Promise<string>;
+  /** Ends what is under way, attempts too, and stops the server that runs. */
+  stop(): Promise<void>;
+}
+
+interface RestartOptions {
+  /** Throws if the server does not start, or `cancelled` is aborted before it has. */
+  start(cancelled: AbortSignal): Promise<PostgresServer>;
+  readonly waitsMs: readonly number[];
+  readonly log: RestartLog | undefined;
+}
+
+/** Watches `first`, and every server that follows it, until `stop`. */
+export function restartWhenEnded(first: PostgresServer, { start, waitsMs, log }: RestartOptions): Restarts {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let running: PostgresServer | null = first;
+
+  /** Resolves with the reason of the last failure, or with null when told to stop. */
+  async function watch(): Promise<string | null> {
+    let attempts = 0;
+    for (let server = first; ; ) {
+      const startedAt = performance.now();
+      let reason = await server.ended;
+      running = null;
+      if (signal.aborted) return null;
+      log?.error({ reason }, 'the embedded PostgreSQL has ended: it is started again');
+      if (performance.now() - startedAt >= STEADY_MS) attempts = 0;
+      while (running === null) {
+        const waitMs = waitsMs[attempts];
+        if (waitMs === undefined) return reason;
+        attempts += 1;
+        await delay(waitMs, undefined, { signal }).catch(() => undefined);
+        if (signal.aborted) return null;
+        try {
+          running = await start(signal);
+        } catch (error) {
+          reason = error instanceof Error ? error.message : String(error);
+          log?.error({ reason, attempts }, 'the embedded PostgreSQL could not be started again');
+        }
+        if (signal.aborted) {
+          await running?.stop();
+          return null;
+        }
+      }
+      server = running;
+      log?.info({ attempts }, 'the embedded PostgreSQL runs again');
+    }
+  }
+
+  const watching = watch();
+  return {
+    lost: watching.then((reason) => reason ?? new Promise<never>(() => {})),
+    async stop() {
+      stopping.abort();
+      await running?.stop();
+      await watching;
+    },
+  };
+}

@@ -1,0 +1,21 @@
+/** How much of what is costly is tried where. */
+import { inject } from 'vitest';
+
+/** Every run tries other values, so few of them in each add up. */
+const SHARE = 3;
+/** What depends on HTTP or on shards is the same for all values of one shape. */
+const SHARE_OVER_HTTP = 4;
+
+/** `count` times by `npm run test:long`; a share of that in every other run, and less over HTTP. */
+export function runs(count: number): number {
+  if (inject('isThorough')) return count;
+  return Math.ceil(count / (inject('clickhouse') === undefined ? SHARE : SHARE_OVER_HTTP));
+}
+
+/** Every sixth keeps one of each group of similar cases. */
+const SAMPLE_STEP = 6;
+
+/** All cases on the embedded engine; a sample of them over HTTP, for cases that ClickHouse decides alike. */
+export function sample<Case>(cases: readonly Case[]): readonly Case[] {
+  return inject('clickhouse') === undefined ? cases : cases.filter((_, index) => index % SAMPLE_STEP === 0);
+}
