@@ -111,6 +111,20 @@ function customerReads(customer: string, invoiceIds: readonly string[]): FrozenR
     ...invoiceIds.map((id) => get(`${of}/invoices/${id}`)),
     ...MONTHS.map((month) => get(`${of}/invoices/breakdowns?${month}&skip_zero_qty_line_items=true`)),
     get(`${of}/invoices/breakdowns?window_size=HOUR&${ONE_DAY}`),
+    ...balanceReads(customer),
+  ];
+}
+
+function balanceReads(customer_id: string): FrozenRequest[] {
+  const options = { include_balance: true, include_ledgers: true, include_archived: true };
+  const lists = '/v1/contracts';
+  return [
+    post(`${lists}/customerCommits/list`, { customer_id, ...options, include_contract_commits: true }),
+    post(`${lists}/customerCredits/list`, { customer_id, ...options, include_contract_credits: true }),
+    post(`${lists}/customerBalances/list`, { customer_id, ...options, include_contract_balances: true }),
+    post(`${lists}/customerBalances/getNetBalance`, { customer_id }),
+    post(`${lists}/customerBalances/getNetBalance`, { customer_id, invoice_inclusion_mode: 'FINALIZED' }),
+    get(`/v1/customers/${customer_id}/drawdownOrder`),
   ];
 }
 

@@ -3,6 +3,7 @@
  * Its dates are fixed; its ids are random.
  */
 import type { ApiClient } from '../../test/support/api-client.ts';
+import { createBalances } from './balances.ts';
 import { type Catalogue, createCatalogue, fields } from './catalogue.ts';
 import { type Contracts, createContracts } from './contracts.ts';
 import { amendAndEnd, editEverything } from './edits.ts';
@@ -23,6 +24,7 @@ export async function tellStory(api: ApiClient): Promise<Story> {
   const catalogue = await createCatalogue(api);
   const contracts = await createContracts(api, catalogue);
   const packages = await createPackages(api, catalogue);
+  await createBalances(api, catalogue, contracts.usage);
   await api.post('/v1/ingest', OCTOBER_EVENTS);
   await moveClock('2026-11-03T00:00:00Z');
   await api.post('/v1/ingest', LATE_EVENTS);

@@ -1,6 +1,7 @@
 /** The routes of the API, except ingest, the sandbox clock and those of the service itself. */
 import type { InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
+import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
 import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
@@ -11,11 +12,15 @@ import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
+import { costsRoute } from '../api/routes/invoices/costs-route.ts';
 import { historicalInvoiceRoute } from '../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../api/routes/invoices/issued-routes.ts';
 import { invoicePdfRoute } from '../api/routes/invoices/pdf-route.ts';
+import { previewChangeRoute } from '../api/routes/invoices/preview-change-route.ts';
+import { previewEventsRoute } from '../api/routes/invoices/preview-events-route.ts';
 import { requestedInvoiceRoutes } from '../api/routes/invoices/requested-routes.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
+import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
@@ -63,11 +68,16 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...contractRoutes(deps),
     ...contractEditRoutes(deps),
     ...contractRateScheduleRoutes(deps),
+    ...customerBalanceRoutes(deps),
     ...invoiceRoutes(deps),
     ...issuedInvoiceRoutes({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     ...requestedInvoiceRoutes(deps),
     historicalInvoiceRoute(deps),
+    costsRoute(deps),
+    spendBreakdownsRoute(deps),
     invoicePdfRoute(deps),
+    previewEventsRoute(deps),
+    previewChangeRoute(deps),
     ...customFieldRoutes(deps),
   ];
 }

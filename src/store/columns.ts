@@ -20,7 +20,17 @@ export const microsecond = customType<{ data: string; driverData: string }>({
     const fraction = micros.slice(-6).padStart(6, '0');
     return `${formatInstant(Number(micros.slice(0, -6)) * SECOND_MS).slice(0, -4)}${fraction}Z`;
   },
+  fromDriver: microsecondsFromPostgres,
 });
+
+/** The digits behind the seconds may be six. */
+const FRACTION = /(?:\.(\d{1,6}))?\+00$/;
+
+/** Reads what Postgres prints for a timestamp as epoch microseconds: `2026-11-20 00:00:00.000071+00`. */
+export function microsecondsFromPostgres(text: string): string {
+  const seconds = instantFromPostgres(text.replace(FRACTION, '+00')) / SECOND_MS;
+  return `${seconds}${(FRACTION.exec(text)?.[1] ?? '').padEnd(6, '0')}`;
+}
 
 /** A decimal of any size and scale; every digit comes back as it was stored. */
 export const exact = customType<{ data: Decimal; driverData: string }>({

@@ -1,7 +1,8 @@
 /** Commits and credits with their access segments and invoice items. */
 import { and, asc, eq, inArray, isNull, notInArray, or } from 'drizzle-orm';
-import { conflict } from '../core/errors.ts';
+import { keyUsed } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
+import { isUuid } from '../core/ids.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import { paymentGate } from '../core/terms/payment-gate.ts';
 import type { AccessSegment, InvoiceItem } from '../core/terms/schedules.ts';
@@ -22,7 +23,7 @@ export async function insertCommits(tx: Transaction, added: readonly Commit[]): 
       .values(chunk.map(toRow))
       .onConflictDoNothing({ target: commits.uniquenessKey })
       .returning({ id: commits.id });
-    if (rows.length < chunk.length) throw conflict('This uniqueness key has already been used.');
+    if (rows.length < chunk.length) throw keyUsed(await commitWithKeyOf(tx, chunk));
   }
   const segments = added.flatMap((commit) =>
     commit.accessSchedule.segments.map((segment) => ({ ...segment, commitId: commit.id })),
@@ -33,6 +34,21 @@ export async function insertCommits(tx: Transaction, added: readonly Commit[]): 
     'commitId',
     new Map(added.map((commit) => [commit.id, commit.invoiceSchedule?.items ?? []])),
   );
+}
+
+/** The commit or credit that has used one of the keys before. */
+async function commitWithKeyOf(tx: Transaction, added: readonly Commit[]): Promise<string | null> {
+  const keys = added.flatMap(({ uniquenessKey }) => uniquenessKey ?? []);
+  const rows = await tx.select({ id: commits.id }).from(commits).where(inArray(commits.uniquenessKey, keys));
+  const own = new Set(added.map(({ id }) => id));
+  return rows.find(({ id }) => !own.has(id))?.id ?? null;
+}
+
+/** Locks a commit or credit until the transaction ends; null if the id is unknown or not a UUID. */
+export async function lockCommit(tx: Transaction, id: string): Promise<Commit | null> {
+  if (!isUuid(id)) return null;
+  await tx.select({ id: commits.id }).from(commits).where(eq(commits.id, id)).for('no key update');
+  return (await loadCommits(tx, { ids: [id], includeArchived: true }))[0] ?? null;
 }
 
 /** Writes a commit that exists, with its schedules: segments and items are added, changed and removed by id. */
@@ -56,6 +72,8 @@ export async function updateCommit(tx: Transaction, commit: Commit): Promise<voi
 export interface CommitFilter {
   readonly ids?: readonly string[];
   readonly contractIds?: readonly string[];
+  /** Of these contracts, or of their customer and invoiced on them. */
+  readonly invoicedOn?: readonly string[];
   /** Of the customers themselves and of their contracts. */
   readonly customerIds?: readonly string[];
   readonly includeArchived: boolean;
@@ -63,8 +81,8 @@ export interface CommitFilter {
 
 /** The commits and credits that pass all given conditions, in the order of addition. */
 export async function loadCommits(db: Database | Transaction, filter: CommitFilter): Promise<Commit[]> {
-  const { ids, contractIds, customerIds, includeArchived } = filter;
-  if ([ids, contractIds, customerIds].some((list) => list?.length === 0)) return [];
+  const { ids, contractIds, invoicedOn, customerIds, includeArchived } = filter;
+  if ([ids, contractIds, invoicedOn, customerIds].some((list) => list?.length === 0)) return [];
   const rows = await db
     .select()
     .from(commits)
@@ -72,11 +90,25 @@ export async function loadCommits(db: Database | Transaction, filter: CommitFilt
       and(
         ids === undefined ? undefined : inArray(commits.id, [...ids]),
         contractIds === undefined ? undefined : inArray(commits.contractId, [...contractIds]),
+        invoicedOn === undefined
+          ? undefined
+          : or(
+              inArray(commits.contractId, [...invoicedOn]),
+              inArray(commits.invoiceContractId, [...invoicedOn]),
+            ),
         customerIds === undefined ? undefined : inArray(commits.customerId, [...customerIds]),
         includeArchived ? undefined : isNull(commits.archivedAt),
       ),
     )
     .orderBy(asc(commits.sequence));
+  return withSchedules(db, rows);
+}
+
+/** The commits of the rows in their order. */
+export async function withSchedules(
+  db: Database | Transaction,
+  rows: readonly (typeof commits.$inferSelect)[],
+): Promise<Commit[]> {
   const found = rows.map((row) => row.id);
   const segments = await loadSegments(db, found);
   const items = await loadInvoiceItems(db, 'commitId', found);

@@ -122,6 +122,27 @@ export async function listContracts(
   return rows.map(fromRow);
 }
 
+/** Customers with contracts on a rate card that are not archived, by id, those behind `after`. */
+export async function customersOfRateCard(
+  db: Database | Transaction,
+  rateCardId: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectDistinct({ customerId: contracts.customerId })
+    .from(contracts)
+    .where(
+      and(
+        eq(contracts.rateCardId, rateCardId),
+        isNull(contracts.archivedAt),
+        after === null ? undefined : gt(contracts.customerId, after),
+      ),
+    )
+    .orderBy(asc(contracts.customerId))
+    .limit(limit);
+  return rows.map(({ customerId }) => customerId);
+}
+
 function inForceAt(at: Instant) {
   return and(
     lte(contracts.startingAt, at),

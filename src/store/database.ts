@@ -8,7 +8,7 @@
 import { sql } from 'drizzle-orm';
 import { drizzle, type PostgresJsDatabase } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
-import { assert } from '../core/errors.ts';
+import { assert, Refusal } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { instantFromPostgres } from './columns.ts';
 import { guardTransactions } from './guarded-transactions.ts';
@@ -65,6 +65,48 @@ export function inSnapshot<Result>(
   read: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
+}
+
+/** How often a transaction is tried whose snapshot was overtaken by another one. */
+const ATTEMPTS_MAX = 3;
+const SERIALIZATION_FAILURE = '40001';
+
+/**
+ * Runs `work`, which may write, on one snapshot of PostgreSQL, and undoes all that it has written. Its locks are held
+ * until then: keep it short. If other transactions keep changing what it locks, it is refused (`unavailable`).
+ */
+export async function undone<Result>(
+  db: Database,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    const results: Result[] = [];
+    try {
+      await db.transaction(
+        async (tx) => {
+          results.push(await work(tx));
+          throw new Undo();
+        },
+        { isolationLevel: 'repeatable read' },
+      );
+    } catch (error) {
+      const [result] = results;
+      if (error instanceof Undo && result !== undefined) return result;
+      if (!isOvertaken(error)) throw error;
+      if (attempt === ATTEMPTS_MAX) {
+        throw new Refusal('unavailable', 'what is read keeps changing: try again later');
+      }
+    }
+  }
+}
+
+class Undo extends Error {}
+
+function isOvertaken(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : { cause: undefined };
+  return [error, cause].some(
+    (one) => one instanceof Error && 'code' in one && one.code === SERIALIZATION_FAILURE,
+  );
 }
 
 /** When the snapshot of this transaction was taken, by the clock of the server. */

@@ -60,6 +60,19 @@ export async function loadInvoiceTerms(
   };
 }
 
+/** Terms of rate cards by id. */
+export async function loadCardTerms(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, CardTerms>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(invoiceTerms)
+    .where(inArray(invoiceTerms.id, [...new Set(ids)]));
+  return new Map(rows.map(({ id, terms }) => [id, cardTermsDocument.read(terms)]));
+}
+
 function toDocument(terms: Terms): JsonObject {
   return 'customerRefs' in terms ? contractTermsDocument.write(terms) : cardTermsDocument.write(terms);
 }

@@ -1,5 +1,5 @@
 /** Which items of schedules are on an issued invoice. The primary key keeps an item off a second one. */
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Invoice } from '../core/invoice.ts';
 import type { Database, Transaction } from './database.ts';
 import type { IssuedInvoice } from './invoices.ts';
@@ -59,7 +59,8 @@ export async function loadInvoicedItems(
     .select({ itemId: invoicedItems.itemId, invoiceId: invoicedItems.invoiceId, status: invoices.status })
     .from(invoicedItems)
     .innerJoin(invoices, eq(invoices.id, invoicedItems.invoiceId))
-    .where(inArray(invoicedItems.itemId, [...itemIds]));
+    // One parameter for all ids: contracts may have more items than a statement has parameters.
+    .where(sql`${invoicedItems.itemId} = any(${`{${itemIds.join(',')}}`}::uuid[])`);
   return new Map(rows.map(({ itemId, ...invoice }) => [itemId, invoice]));
 }
 

@@ -1,5 +1,5 @@
 /** Products, their initial state and their updates. */
-import { and, asc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, arrayOverlaps, asc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm';
 import type { Product } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
@@ -81,6 +81,23 @@ export async function lockComposites(tx: Transaction): Promise<void> {
 /** Every composite product, archived ones too: those may still be on rate cards. */
 export async function loadComposites(db: Database | Transaction): Promise<StoredProduct[]> {
   return withVersions(db, await db.select().from(products).where(eq(products.type, 'COMPOSITE')));
+}
+
+/** The products that are not archived and have one of the tags in some version. */
+export async function loadTaggedProducts(
+  db: Database | Transaction,
+  tags: readonly string[],
+): Promise<StoredProduct[]> {
+  if (tags.length === 0) return [];
+  const tagged = db
+    .select({ id: productVersions.productId })
+    .from(productVersions)
+    .where(arrayOverlaps(productVersions.tags, [...tags]));
+  const rows = await db
+    .select()
+    .from(products)
+    .where(and(isNull(products.archivedAt), inArray(products.id, tagged)));
+  return withVersions(db, rows);
 }
 
 /** The product, archived or not; null where the id is unknown or not a UUID. */

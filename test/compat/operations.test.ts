@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ABSENT_OPERATIONS } from '../../src/api/http/absent-operations.ts';
 import { type ClientOperation, clientOperations } from '../support/client-operations.ts';
@@ -57,6 +58,11 @@ describe('the operations of the official client', () => {
 
   it('are listed in docs/compatibility.md', async () => {
     await expect(page()).toMatchFileSnapshot('../../docs/compatibility.md');
+  });
+
+  it('are counted in the README', async () => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(readme).toContain(`Of the client's ${operations.length} operations ${works.length} work`);
   });
 
   it.each(ABSENT_OPERATIONS)(

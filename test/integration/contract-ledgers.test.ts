@@ -163,14 +163,14 @@ describe('archiving', () => {
     }
   });
 
-  test('a commit does the same to it alone', async () => {
+  test('a commit cancels what is left of it alone', async () => {
     const contract_id = await create({ commits: [prepaid([100, 2, 9]), prepaid([7, 2, 9])] });
     const id = (await read(on(1), contract_id)).text('data.commits[0].id');
     await on(4).post(EDIT, { customer_id: customer, contract_id, archive_commits: [{ id }] });
     const answer = await read(on(5), contract_id);
     expect(ledgerOf(answer)).toEqual([
       'PREPAID_COMMIT_SEGMENT_START 100 02-01',
-      'PREPAID_COMMIT_EXPIRATION -100 04-01',
+      'PREPAID_COMMIT_CANCELED -100 04-01',
     ]);
     expect(answer.at('data.commits[0].balance')).toBe(0);
     expect(answer.at('data.commits[1].balance')).toBe(7);

@@ -57,7 +57,15 @@ function totalUpTo({ ledger }: Balance, at: number): Decimal {
   return sum(ledger.filter(({ timestamp }) => timestamp <= at).map((entry) => entry.amount));
 }
 
-const NOTHING: Omit<LedgerFacts, 'now'> = { contractEnd: null, isWithheld: false, rolledOver: [] };
+const NOTHING: Omit<LedgerFacts, 'now'> = {
+  contractEnd: null,
+  contractArchivedAt: null,
+  isWithheld: false,
+  rolledOver: [],
+  deductions: [],
+  manualEntries: [],
+  trueUp: null,
+};
 
 test('the balance is the sum of the ledger up to now, and what is open by the schedule', () => {
   fc.assert(

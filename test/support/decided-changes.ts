@@ -7,16 +7,31 @@ const EURO_IDS = ['aa71c77b-61bc-5761-8f36-f5a708b36ad6', '58f0be15-cc47-4220-bd
 const GROUP_KEYS = ['pricing_group_key', 'presentation_group_key'];
 
 /** The frozen answer as decided since. Numbers keep all their digits. */
-export function asDecided(answer: unknown): unknown {
+export function asDecided(answer: unknown, contractArchivedAt?: unknown): unknown {
   if (typeof answer === 'string') return answer.replaceAll(...EURO_IDS);
-  if (Array.isArray(answer)) return answer.map(asDecided);
+  if (Array.isArray(answer)) return answer.map((item) => asDecided(item, contractArchivedAt));
   if (typeof answer !== 'object' || answer === null) return answer;
   if (Object.getPrototypeOf(answer) !== Object.prototype) return answer;
-  const members = Object.entries(answer).map(([name, value]): [string, unknown] => [
-    name,
-    name === 'initial' || name === 'current' ? withoutEmptyKeys(asDecided(value)) : asDecided(value),
-  ]);
+  const { archived_at: archivedAt } = Object(answer) as { readonly archived_at?: unknown };
+  const inContract = 'customer_id' in answer ? archivedAt : contractArchivedAt;
+  const members = Object.entries(answer).map(([name, value]): [string, unknown] => {
+    const decided = asDecided(value, inContract);
+    if (name === 'initial' || name === 'current') return [name, withoutEmptyKeys(decided)];
+    const isArchivedAlone = archivedAt !== undefined && archivedAt !== inContract;
+    return [name, name === 'ledger' && isArchivedAlone ? canceledAt(decided, archivedAt) : decided];
+  });
   return Object.fromEntries(members);
+}
+
+/** What is left of a commit or credit that is archived alone is canceled. */
+function canceledAt(ledger: unknown, archivedAt: unknown): unknown {
+  if (!Array.isArray(ledger)) return ledger;
+  return ledger.map((entry) => {
+    const { type, timestamp } = Object(entry) as { readonly type?: unknown; readonly timestamp?: unknown };
+    const isCut =
+      timestamp === archivedAt && ['PREPAID_COMMIT_EXPIRATION', 'CREDIT_EXPIRATION'].includes(String(type));
+    return isCut ? { ...Object(entry), type: String(type).replace('EXPIRATION', 'CANCELED') } : entry;
+  });
 }
 
 /** States of products leave out group keys that are empty. */

@@ -1,46 +1,116 @@
 /** Loads the facts that ledgers need beyond the terms, and computes the balances of commits and credits. */
+import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { FullContract, Transition } from '../../core/terms/contract.ts';
+import type { Contract } from '../../core/terms/contract.ts';
 import type { Balance } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
-import { balanceOf } from '../../rating/balances/ledger.ts';
+import { balanceOf, type LedgerFacts } from '../../rating/balances/ledger.ts';
+import { limitedByArrival, withArrivedAmounts } from '../../rating/balances/rollover.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { loadTransitions } from '../../store/contract-transitions.ts';
+import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
+import { loadManualEntries } from '../../store/manual-balance-entries.ts';
+import { loadDeductions, loadFinalDeductions, loadTrueUps } from './deductions.ts';
 import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
 import { loadWithheld } from './withheld.ts';
 
-/** A commit or credit in its contract. */
-interface Owned {
+/** A commit or credit in its contract; null: it belongs to the customer. */
+export interface OwnedCommit {
   readonly commit: Commit;
-  readonly owner: FullContract['contract'];
+  readonly contract: Contract | null;
 }
 
-/** By commit or credit. `transitions` are those of the contracts, on either side. */
+export interface BalanceOptions {
+  /** Whether the deductions of drafts are left out. */
+  readonly finalizedOnly?: boolean;
+}
+
+/** By commit or credit. */
 export async function balancesOf(
   db: Database,
-  states: readonly FullContract[],
-  transitions: ReadonlyMap<string, readonly Transition[]>,
+  owned: readonly OwnedCommit[],
   now: Instant,
+  { finalizedOnly = false }: BalanceOptions = {},
 ): Promise<Map<string, Balance>> {
-  const owned = states.flatMap(({ contract: owner, terms }) =>
-    terms.commits.map((commit): Owned => ({ commit, owner })),
-  );
-  const renewals = states.flatMap(({ contract: { id } }) =>
+  const all = await withSources(db, owned);
+  const factsOf = await loadFacts(db, all, now, finalizedOnly);
+  const byId = new Map(all.map((one) => [one.commit.id, one]));
+  const present = new Map<string, OwnedCommit>();
+  /** With the amounts that have really rolled over into it. */
+  const asItIs = (one: OwnedCommit): OwnedCommit => {
+    const { commit } = one;
+    const known = present.get(commit.id);
+    if (known !== undefined) return known;
+    const source = byId.get(commit.rolledOverFrom?.commitId ?? '');
+    const result =
+      source === undefined
+        ? one
+        : { ...one, commit: withArrivedAmounts(commit, ledgerAt(source, Math.max(now, commit.createdAt))) };
+    present.set(commit.id, result);
+    return result;
+  };
+  const balanceAt = (one: OwnedCommit, at: Instant): Balance => {
+    const { commit } = asItIs(one);
+    const facts = { ...factsOf(one), now: at };
+    const isRollover = commit.rolledOverFrom !== null;
+    const rolledOver = isRollover ? limitedByArrival(commit, facts.rolledOver) : facts.rolledOver;
+    return balanceOf(commit, { ...facts, rolledOver });
+  };
+  const ledgerAt = (one: OwnedCommit, at: Instant) => balanceAt(one, at).ledger;
+  return new Map(owned.map((one) => [one.commit.id, balanceAt(one, now)]));
+}
+
+/** The commits, and those that they have rolled over from, along the whole chain of renewals. */
+async function withSources(db: Database, owned: readonly OwnedCommit[]): Promise<OwnedCommit[]> {
+  const all = new Map(owned.map((one) => [one.commit.id, one]));
+  let heirs: readonly OwnedCommit[] = owned;
+  for (;;) {
+    const wanted = heirs.flatMap(({ commit }) => commit.rolledOverFrom?.commitId ?? []);
+    const ids = [...new Set(wanted)].filter((id) => !all.has(id));
+    if (ids.length === 0) return [...all.values()];
+    heirs = await withOwners(db, await loadCommits(db, { ids, includeArchived: true }));
+    for (const one of heirs) all.set(one.commit.id, one);
+  }
+}
+
+/** The commits with their contracts, in the same order. */
+export async function withOwners(db: Database, commits: readonly Commit[]): Promise<OwnedCommit[]> {
+  const ids = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
+  const contracts = await loadContracts(db, { ids, includeArchived: true });
+  const byId = new Map(contracts.map((contract) => [contract.id, contract]));
+  return commits.map((commit) => ({ commit, contract: byId.get(commit.contractId ?? '') ?? null }));
+}
+
+async function loadFacts(
+  db: Database,
+  owned: readonly OwnedCommit[],
+  now: Instant,
+  finalizedOnly: boolean,
+): Promise<(one: OwnedCommit) => LedgerFacts> {
+  const commits = owned.map(({ commit }) => commit);
+  const contractIds = [...new Set(owned.flatMap(({ contract }) => contract?.id ?? []))];
+  const transitions = await loadTransitions(db, contractIds);
+  const renewals = contractIds.flatMap((id) =>
     (transitions.get(id) ?? []).filter((one) => one.fromContractId === id),
   );
   const targets = await loadRolloverTargets(db, renewals);
-  const isWithheld = await loadWithheld(
-    db,
-    owned.map(({ commit }) => commit),
-  );
-  return new Map(
-    owned.map(({ commit, owner }) => {
-      const facts = {
-        now,
-        contractEnd: owner.endingBefore,
-        isWithheld: isWithheld(commit),
-        rolledOver: amountsTaken(commit, targets.get(owner.id)),
-      };
-      return [commit.id, balanceOf(commit, facts)];
-    }),
-  );
+  const isWithheld = await loadWithheld(db, commits);
+  const deductions = finalizedOnly
+    ? await loadFinalDeductions(db, commits)
+    : await loadDeductions(db, commits, now);
+  const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
+  const trueUps = new Map((await loadTrueUps(db, commits, now)).map((one) => [one.commitId, one]));
+  const ids = commits.map(({ id }) => id);
+  const manualEntries = await loadManualEntries(db, ids);
+  return ({ commit, contract }) => ({
+    now,
+    contractEnd: contract?.endingBefore ?? null,
+    contractArchivedAt: contract?.archivedAt ?? null,
+    isWithheld: isWithheld(commit),
+    rolledOver: amountsTaken(commit, targets.get(contract?.id ?? '')),
+    deductions: deductionsOf.get(commit.id) ?? [],
+    manualEntries: manualEntries.get(commit.id) ?? [],
+    trueUp: trueUps.get(commit.id) ?? null,
+  });
 }

@@ -2,26 +2,23 @@
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { FullContract } from '../../core/terms/contract.ts';
 import { costBasis } from '../../rating/balances/cost-basis.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
 import { loadRateCards, type RateCard } from '../../store/rate-cards.ts';
 
-/** By commit; absent where it is unknown. */
+/** By commit; absent where it is unknown. `rateCardId` is that of the contract that invoices the commit. */
 export async function costBasesOf(
   db: Database,
-  states: readonly FullContract[],
+  priced: readonly { readonly commit: Commit; readonly rateCardId: string | null }[],
   cards: ReadonlyMap<string, RateCard>,
 ): Promise<Map<string, Decimal>> {
   const bases = new Map<string, Decimal>();
   const rolledOver: Commit[] = [];
-  for (const { contract, terms } of states) {
-    for (const commit of terms.commits) {
-      if (commit.rolledOverFrom !== null) rolledOver.push(commit);
-      else put(bases, commit.id, commit, cards.get(contract.rateCardId ?? ''));
-    }
+  for (const { commit, rateCardId } of priced) {
+    if (commit.rolledOverFrom !== null) rolledOver.push(commit);
+    else put(bases, commit.id, commit, cards.get(rateCardId ?? ''));
   }
   if (rolledOver.length > 0) await putRolledOver(db, rolledOver, bases);
   return bases;

@@ -3,7 +3,7 @@ import { type FieldPath, invalid, Refusal } from '../../core/errors.ts';
 import type { FullContract, UsageFilter } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { holdNextFinalizations } from '../invoices/finalization.ts';
 import { type ContractReference, changeContract } from './change-contract.ts';
 import type { ContractDeps } from './settle-contract.ts';

@@ -1,6 +1,6 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
-import { invalid, keyUsed, notFound, words } from '../../core/errors.ts';
+import { invalid, keyUsed, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type {
   Contract,
@@ -13,7 +13,6 @@ import type {
 import type { MultiplierPrioritization } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import { contractWithKey, insertContract } from '../../store/contracts.ts';
-import { holdCustomer } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { RateCard } from '../../store/rate-cards.ts';
 import {
@@ -21,6 +20,7 @@ import {
   matchBillingConfiguration,
 } from '../billing-providers/match-configuration.ts';
 import { fieldsOfTerms } from '../custom-fields/fields-of-terms.ts';
+import { requireActiveCustomer } from '../customers/active-customer.ts';
 import { resolveHierarchy } from './hierarchy.ts';
 import { type RateCardReference, resolveRateCard } from './rate-card-of-contract.ts';
 import { type ContractDeps, settleContracts } from './settle-contract.ts';
@@ -138,13 +138,6 @@ function checkDates({ startingAt, endingBefore, statementSchedule }: CreateContr
   const field = ['statementSchedule', 'anchor'];
   if (day === 'CUSTOM_DATE' && anchor === null) throw invalid(field, 'is required with day CUSTOM_DATE');
   if (day !== 'CUSTOM_DATE' && anchor !== null) throw invalid(field, 'is for day CUSTOM_DATE only');
-}
-
-/** Locks the customer first: archiving it either waits and archives the new contract too, or comes first. */
-async function requireActiveCustomer(tx: Transaction, customerId: string): Promise<void> {
-  const customer = await holdCustomer(tx, customerId);
-  if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
-  if (customer.archivedAt !== null) throw invalid(['customerId'], `customer ${customerId} is archived`);
 }
 
 async function usageFilterOf(

@@ -12,7 +12,7 @@ import { withTerms } from '../../store/contract-terms.ts';
 import { loadTransitions } from '../../store/contract-transitions.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
-import { hasFinalizedInvoice } from '../../store/invoices.ts';
+import { hasFinalizedInvoice } from '../../store/issued-periods.ts';
 import { findRolloverTarget, loadRolloverTargets, rolloversOf } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 

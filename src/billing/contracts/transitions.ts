@@ -7,7 +7,7 @@ import { withTerms } from '../../store/contract-terms.ts';
 import { insertTransition } from '../../store/contract-transitions.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
-import { finalizedInvoiceBeyond } from '../../store/invoices.ts';
+import { finalizedInvoiceBeyond } from '../../store/issued-periods.ts';
 import { rolloversOf, withRolledSegments } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 import { holdNextFinalizations } from '../invoices/finalization.ts';

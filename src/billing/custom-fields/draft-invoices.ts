@@ -3,7 +3,7 @@ import { invalid, notFound } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { listContracts } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
-import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { existingInvoiceIds, lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { holdFinalization } from '../invoices/finalization.ts';
 import { type InvoiceTarget, openPeriods, usageInvoiceId } from '../invoices/usage-periods.ts';
 

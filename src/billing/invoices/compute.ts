@@ -87,9 +87,10 @@ export async function computeUsageInvoices(
 export async function computeDrafts(
   deps: ComputeDeps,
   { targets, context }: PlannedInvoices,
+  countedUpTo: string | null = null,
 ): Promise<ComputedDraft[]> {
   if (targets.length === 0) return [];
-  const usage = await readUsageAnswers(deps.clickhouse, targets, context);
+  const usage = await readUsageAnswers(deps.clickhouse, targets, context, countedUpTo);
   const drafts: ComputedDraft[] = [];
   for (const target of targets) {
     try {
@@ -104,13 +105,14 @@ export async function computeDrafts(
 }
 
 /** What of a computed invoice is shown. */
-export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings'>;
+export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings' | 'terms'>;
 
 function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
   const { start, end } = target.period;
   return {
     invoice: invoiceOf(deps, target, context, []),
     warnings: [{ kind: 'not_computed', interval: { start, end } }],
+    terms: { card: cardOf(context, target.contract).terms, contract: termsOf(context, target.contract) },
   };
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import type { Job } from '../../store/jobs.ts';
 import {
   billsUsage,

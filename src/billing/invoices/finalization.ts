@@ -6,7 +6,7 @@ import { Refusal } from '../../core/errors.ts';
 import { formatInstant } from '../../core/time.ts';
 import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../store/invoices.ts';
+import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs.ts';
 import {
   billsUsage,

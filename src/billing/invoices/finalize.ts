@@ -9,7 +9,7 @@ import { assert } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
 import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/database.ts';
-import { existingInvoiceIds } from '../../store/invoices.ts';
+import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import { type ComputeDeps, computeInGroups, type PlannedInvoices, planInvoices } from './compute.ts';
 import { finalizationJob } from './finalization.ts';

@@ -8,6 +8,7 @@ import type { Database, Transaction } from '../../store/database.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import type { ComputedDraft } from './compute.ts';
+import type { WithCard } from './list-prices.ts';
 
 /** Enough to find the cause: a long list usually comes from one missing rate. */
 const SHOWN_MAX = 100;
@@ -17,7 +18,7 @@ export interface Shown<Entry> {
   readonly count: number;
 }
 
-export interface InvoiceWithWarnings extends Invoice {
+export interface InvoiceWithWarnings extends Invoice, WithCard {
   readonly warnings: Shown<InvoiceWarning>;
 }
 
@@ -30,8 +31,8 @@ export function firstOf<Entry>(entries: readonly Entry[]): Shown<Entry> {
   return { first: entries.slice(0, SHOWN_MAX), count: entries.length };
 }
 
-export function draftWithWarnings({ invoice, warnings }: ComputedDraft): InvoiceWithWarnings {
-  return { ...invoice, warnings: firstOf(warnings) };
+export function draftWithWarnings({ invoice, warnings, terms }: ComputedDraft): InvoiceWithWarnings {
+  return { ...invoice, warnings: firstOf(warnings), cardTerms: terms.card };
 }
 
 /** The same invoices in the same order, each with the warnings that were frozen with it. */

@@ -45,10 +45,12 @@ const VALUES_MAX = 1_000_000;
 /** An invoice with very many metrics has this room for each of them nevertheless. */
 const VALUES_OF_QUESTION_MIN = 50_000;
 
+/** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
 export async function readUsageAnswers(
   clickhouse: ClickHouse,
   targets: readonly UsageTarget[],
   context: InvoiceContext,
+  countedUpTo: string | null = null,
 ): Promise<UsageAnswers> {
   const questions = targets.flatMap((target) => {
     const { contract, period } = target;
@@ -56,7 +58,7 @@ export async function readUsageAnswers(
     const { customerRefs: refs } = termsOf(context, contract);
     return needsOrNone(context, target).map((need) => ({ need, period, customerId, refs }));
   });
-  const ingestedUpTo = await momentOf(clickhouse, questions);
+  const ingestedUpTo = countedUpTo ?? (await momentOf(clickhouse, questions));
   const groups = [...groupItems(questions, questionKey)];
   const valuesMax = Math.max(VALUES_OF_QUESTION_MIN, Math.floor(VALUES_MAX / Math.max(1, groups.length)));
   const answers = groups.map(async ([key, group]) => {

@@ -40,35 +40,42 @@ export interface AddedRates {
  * convert or that is not the one the product already has on the card (`invalid`, naming the field).
  */
 export async function addRates(deps: Deps, input: AddRatesInput): Promise<AddedRates> {
-  return deps.db.transaction(async (tx) => {
-    const card = await lockRateCard(tx, input.rateCardId);
-    if (card === null) throw notFound('rate card', input.rateCardId);
-    const createdAt = deps.clock.now();
-    const products = await loadProducts(tx, [...new Set(input.rates.map((rate) => rate.productId))]);
-    const creditTypes = await loadCreditTypes(tx, unitsOfCard(card));
-    const entries = input.rates.map((terms, index): NewRateEntry => {
-      const path = input.pathOf(index);
-      const product = productOf(products, terms, path);
-      return {
-        id: newId(),
-        rateCardId: card.id,
-        productId: terms.productId,
-        pricingGroupValues: terms.pricingGroupValues,
-        billingFrequency: terms.billingFrequency,
-        startingAt: terms.startingAt,
-        endingBefore: terms.endingBefore,
-        entitled: terms.entitled,
-        ...checkRate(terms, product, path),
-        creditTypeId: unitOf(card, product, terms, creditTypes, path),
-        createdAt,
-        createdBy: input.createdBy,
-      };
-    });
-    await checkFilters(tx, card, products, input, createdAt);
-    await fixUnits(tx, card, entries, creditTypes, input.pathOf);
-    await insertRates(tx, entries);
-    return { entries, creditTypes };
+  return deps.db.transaction((tx) => addRatesIn(tx, deps, input));
+}
+
+/** The same within a transaction. */
+export async function addRatesIn(
+  tx: Transaction,
+  deps: Pick<Deps, 'clock'>,
+  input: AddRatesInput,
+): Promise<AddedRates> {
+  const card = await lockRateCard(tx, input.rateCardId);
+  if (card === null) throw notFound('rate card', input.rateCardId);
+  const createdAt = deps.clock.now();
+  const products = await loadProducts(tx, [...new Set(input.rates.map((rate) => rate.productId))]);
+  const creditTypes = await loadCreditTypes(tx, unitsOfCard(card));
+  const entries = input.rates.map((terms, index): NewRateEntry => {
+    const path = input.pathOf(index);
+    const product = productOf(products, terms, path);
+    return {
+      id: newId(),
+      rateCardId: card.id,
+      productId: terms.productId,
+      pricingGroupValues: terms.pricingGroupValues,
+      billingFrequency: terms.billingFrequency,
+      startingAt: terms.startingAt,
+      endingBefore: terms.endingBefore,
+      entitled: terms.entitled,
+      ...checkRate(terms, product, path),
+      creditTypeId: unitOf(card, product, terms, creditTypes, path),
+      createdAt,
+      createdBy: input.createdBy,
+    };
   });
+  await checkFilters(tx, card, products, input, createdAt);
+  await fixUnits(tx, card, entries, creditTypes, input.pathOf);
+  await insertRates(tx, entries);
+  return { entries, creditTypes };
 }
 
 /** A product that comes onto the card must suit the usage filters of the contracts on it. */

@@ -1,4 +1,4 @@
-/** The ledger of a commit or credit: its entries, and the balance they come to (docs/contracts.md, "Balances"). */
+/** The ledger of a commit or credit: its entries, and the balance they come to (docs/drawdown.md, "Ledger"). */
 import type { Decimal } from '../decimal.ts';
 import type { Instant } from '../time.ts';
 import type { CommitType } from './commits.ts';
@@ -31,7 +31,7 @@ export interface LedgerEntry {
   readonly reason: string | null;
 }
 
-/** The amount that a renewal rolled over from a segment into a commit of the newer contract. */
+/** The most that a renewal rolls over from a segment into a commit of the newer contract. */
 export interface RolledAmount {
   readonly segmentId: string;
   readonly amount: Decimal;
@@ -40,9 +40,49 @@ export interface RolledAmount {
   readonly rolledAt: Instant;
 }
 
+/** The amount that an invoice takes from a segment. One per invoice and segment. */
+export interface BalanceDeduction {
+  readonly commitId: string;
+  readonly segmentId: string;
+  readonly invoiceId: string;
+  readonly contractId: string;
+  /** Positive. */
+  readonly amount: Decimal;
+  /** The end of the invoice's service period, or of the segment if that is earlier. */
+  readonly timestamp: Instant;
+  /** Whether the invoice is finalized; a draft's deduction changes with it. */
+  readonly isFinal: boolean;
+  /** When the invoice was voided, which gives the amount back; null while it is not. */
+  readonly creditedAt: Instant | null;
+}
+
+/** An adjustment of a segment by hand. */
+export interface ManualEntry {
+  readonly id: string;
+  readonly segmentId: string;
+  /** Signed. */
+  readonly amount: Decimal;
+  readonly reason: string;
+  readonly timestamp: Instant;
+}
+
+/** The shortfall of a postpaid commit on an invoice, issued or not. One per commit at most. */
+export interface TrueUp {
+  readonly commitId: string;
+  readonly segmentId: string;
+  readonly invoiceId: string;
+  readonly contractId: string;
+  /** Positive. */
+  readonly amount: Decimal;
+  /** The date of the invoice. */
+  readonly timestamp: Instant;
+}
+
 export interface Balance {
   /** The amount available now; never negative. */
   readonly balance: Decimal;
+  /** The same for each segment that is open now. */
+  readonly bySegment: ReadonlyMap<string, Decimal>;
   /** By time; at the same time in the order of `LEDGER_ENTRY_KINDS`, then of the schedule. */
   readonly ledger: readonly LedgerEntry[];
 }

@@ -8,7 +8,7 @@ import type { Aggregation } from '../../core/metric.ts';
  * transaction_id) as bytes, the numbers big-endian: argMax takes less than half the time that it needs
  * for a tuple, because a customer's events are stored in order of time and each one replaces the last.
  */
-const ORDER_OF_EVENTS = `concat(
+export const ORDER_OF_EVENTS = `concat(
     reverse(reinterpretAsFixedString(
       bitShiftLeft(toUInt128(toUnixTimestamp64Milli(timestamp)), 64) + toUnixTimestamp64Micro(ingested_at)
     )),

@@ -120,13 +120,16 @@ function windowsStatement(
   });
 }
 
-interface LineEvents {
+export interface LineEvents {
   readonly definitions: readonly string[];
   readonly conditions: readonly string[];
 }
 
 /** The matching events that belong to a line: those with every property that lines are made of. */
-function lineEvents(parameters: Parameters, request: UsageSeriesRequest): LineEvents {
+export function lineEvents(
+  parameters: Parameters,
+  request: Omit<UsageSeriesRequest, 'boundaries'>,
+): LineEvents {
   const {
     metric,
     customers,

@@ -84,8 +84,9 @@ function scopeOf({
   period,
   usageFilter = null,
   ingestedUpTo = null,
+  having,
 }: SqlSeriesRequest): EventScope {
-  return { refs: customers.flatMap(({ refs }) => refs), interval: period, usageFilter, ingestedUpTo };
+  return { refs: customers.flatMap(({ refs }) => refs), interval: period, usageFilter, ingestedUpTo, having };
 }
 
 /** The events that are left out one by one, then those from an instant on. */

@@ -45,6 +45,8 @@ export interface SqlSeriesRequest {
   readonly groupBy: readonly string[];
   /** Only events with one of these values of a property, whether or not the query reads it. */
   readonly usageFilter?: EventScope['usageFilter'];
+  /** Only events with these values of properties. */
+  readonly having?: EventScope['having'];
   /** Only events ingested up to here, in epoch microseconds; null for all. */
   readonly ingestedUpTo?: string | null;
   /** Only these line keys; null for all. */
@@ -64,7 +66,7 @@ export async function readSqlSeries(
   request: SqlSeriesRequest,
   limits: QueryLimits = BILLING_LIMITS,
 ): Promise<Map<string, UsageSeries[]>> {
-  const { customers, period, usageFilter = null, ingestedUpTo = null, leftOut = null } = request;
+  const { customers, period, usageFilter = null, ingestedUpTo = null, leftOut = null, having } = request;
   assert(
     isHourAligned(period.start) && isHourAligned(period.end),
     'a billing period starts and ends on the hour',
@@ -73,7 +75,7 @@ export async function readSqlSeries(
   const result = new Map<string, UsageSeries[]>();
   for (const { customerId, refs } of customers) {
     assert(!result.has(customerId), 'no customer is asked for twice');
-    const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo, leftOut };
+    const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo, leftOut, having };
     const runner = createStatementRunner(clickhouse, limits, customerId, verified);
     result.set(customerId, await readCustomer(runner, request, scope));
   }

@@ -4,6 +4,7 @@ import { ingestedCondition, windowSql } from '../query/groups-sql.ts';
 import { type KeySlice, sliceConditions } from '../query/key-slice.ts';
 import { inCondition } from '../query/match-sql.ts';
 import { createParameters, type Parameters } from '../query/parameters.ts';
+import { propertySql } from '../query/property-sql.ts';
 import { placeConditions, type RowPlace } from '../query/row-order-sql.ts';
 import { renderStatement, scopeConditions } from '../query/usage-relation.ts';
 import type { UsageWindowSize } from '../query/usage-windows.ts';
@@ -24,8 +25,15 @@ export interface EventScope {
   readonly ingestedUpTo: string | null;
   /** Events that are left out, because the query cannot be evaluated with them. */
   readonly leftOut?: LeftOutEvents | null;
+  /** Only events with these values of properties; null: without the property. */
+  readonly having?: readonly PropertyValue[] | undefined;
   /** Only these events; null for all. */
   readonly onlyIds?: readonly string[] | null;
+}
+
+interface PropertyValue {
+  readonly property: string;
+  readonly value: string | null;
 }
 
 export interface LeftOutEvents {
@@ -247,7 +255,7 @@ function startStatement(
 
 function scopeSql(
   parameters: Parameters,
-  { refs, interval, usageFilter, ingestedUpTo, leftOut = null, onlyIds = null }: EventScope,
+  { refs, interval, usageFilter, ingestedUpTo, leftOut = null, having = [], onlyIds = null }: EventScope,
 ): string[] {
   const end = Math.min(interval.end, leftOut?.from ?? interval.end);
   const ids = (values: readonly string[]) => parameters.bind('event_ids', 'Array(String)', values);
@@ -256,6 +264,11 @@ function scopeSql(
     ...(leftOut === null || leftOut.ids.length === 0 ? [] : [`NOT (transaction_id IN ${ids(leftOut.ids)})`]),
     ...(onlyIds === null ? [] : [`transaction_id IN ${ids(onlyIds)}`]),
     ...(usageFilter === null ? [] : [inCondition(parameters, usageFilter.property, usageFilter.values)]),
+    ...having.map(({ property, value }) =>
+      value === null
+        ? `NOT ${propertySql(parameters, property).isPresent}`
+        : inCondition(parameters, property, [value]),
+    ),
     ...ingestedCondition(parameters, ingestedUpTo),
   ];
 }

@@ -1,67 +1,105 @@
 /**
- * The ledger and the balance of a commit or credit (docs/contracts.md, "Balances"). Both are computed from
- * its terms and `LedgerFacts` on every read; neither is stored. Pure.
+ * The ledger and the balance of a commit or credit (docs/drawdown.md, "Ledger"). Both are computed from its terms
+ * and `LedgerFacts` on every read; neither is stored. Pure.
  *
- * Each segment of the access schedule is a bucket: its amount is granted, may roll over, and the rest expires.
+ * Each segment of the access schedule is a bucket: its amount is granted, adjusted by hand, drawn down by invoices,
+ * and when the segment closes the rest rolls over or is lost.
  */
-import { type Decimal, maximum, sum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import {
   type Balance,
+  type BalanceDeduction,
   LEDGER_ENTRY_KINDS,
   type LedgerEntry,
   type LedgerEntryKind,
+  type ManualEntry,
   type RolledAmount,
+  type TrueUp,
 } from '../../core/terms/ledger.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
+import { compareText } from '../usage/group-values.ts';
 
 /** Facts about a commit that its own terms do not contain. */
 export interface LedgerFacts {
   readonly now: Instant;
   /** The latest end of access for all segments. Null: no limit, as for commits of a customer. */
   readonly contractEnd: Instant | null;
+  /** When its contract was archived; null while it is not, and for commits of a customer. */
+  readonly contractArchivedAt: Instant | null;
   /** Whether the whole amount is withheld because a payment is outstanding. */
   readonly isWithheld: boolean;
-  /** At most one per segment. */
+  /** At most one per segment. The amounts are limits: no more than what is left rolls over. */
   readonly rolledOver: readonly RolledAmount[];
+  readonly deductions: readonly BalanceDeduction[];
+  readonly manualEntries: readonly ManualEntry[];
+  /** Of a postpaid commit; null if its shortfall is on no invoice. */
+  readonly trueUp: TrueUp | null;
 }
 
 /** The ledger at `facts.now`, and the balance of the segments open then. */
 export function balanceOf(commit: Commit, facts: LedgerFacts): Balance {
-  if (facts.isWithheld) return { balance: ZERO, ledger: [] };
-  const { now } = facts;
+  if (facts.isWithheld) return { balance: ZERO, ledger: [], bySegment: new Map() };
   const buckets = commit.accessSchedule.segments.map((segment) => bucketOf(commit, segment, facts));
-  const ledger = buckets
-    .flatMap((bucket) => bucketEntries(bucket, now))
-    .toSorted((a, b) => a.timestamp - b.timestamp || rankOf(a) - rankOf(b));
-  const open = new Set(buckets.filter((one) => isOpenAt(one, now)).map(({ segment }) => segment.id));
-  const usable = ledger.filter(({ segmentId, timestamp }) => open.has(segmentId ?? '') && timestamp <= now);
-  return { balance: maximum(sum(usable.map((entry) => entry.amount)), ZERO), ledger };
+  const entries = buckets.flatMap((bucket) => bucketEntries(bucket, facts.now));
+  const bySegment = new Map(
+    buckets
+      .filter((bucket) => isOpenAt(bucket, facts.now))
+      .map(({ segment: { id } }) => {
+        const own = entries.filter(({ segmentId }) => segmentId === id);
+        return [id, maximum(sum(own.map((entry) => entry.amount)), ZERO)];
+      }),
+  );
+  // The sort is stable: equal entries stay in the order of the schedule.
+  return { balance: sum(bySegment.values()), ledger: entries.toSorted(byTime), bySegment };
 }
 
-/** A segment and its end. */
+function byTime(a: LedgerEntry, b: LedgerEntry): number {
+  return (
+    a.timestamp - b.timestamp ||
+    rankOf(a) - rankOf(b) ||
+    (a.segmentId === b.segmentId ? compareText(a.invoiceId ?? '', b.invoiceId ?? '') : 0)
+  );
+}
+
+function rankOf({ kind }: LedgerEntry): number {
+  return LEDGER_ENTRY_KINDS.indexOf(kind);
+}
+
+/** A segment, its movements, and its end. */
 interface Bucket {
+  readonly commit: Commit;
   readonly segment: AccessSegment;
-  readonly grantKind: LedgerEntryKind;
   /** The earliest of its own end, its contract's end, archiving and renewal. May lie before its start. */
   readonly closesAt: Instant;
+  /** What takes the rest when the segment closes. */
+  readonly closingKind: 'EXPIRATION' | 'CANCELED';
   readonly rolled: RolledAmount | null;
+  readonly deductions: readonly BalanceDeduction[];
+  readonly manualEntries: readonly ManualEntry[];
+  readonly trueUp: TrueUp | null;
 }
 
 function bucketOf(commit: Commit, segment: AccessSegment, facts: LedgerFacts): Bucket {
-  const { contractEnd, rolledOver } = facts;
+  const { contractEnd, contractArchivedAt, rolledOver } = facts;
   const { archivedAt } = commit;
+  const isOwn = ({ segmentId }: { readonly segmentId: string }) => segmentId === segment.id;
   // A commit that was archived before the renewal has nothing to roll over.
-  const rolled = rolledOver.find(
-    ({ segmentId, rolledAt }) => segmentId === segment.id && (archivedAt === null || archivedAt >= rolledAt),
-  );
-  const limits = [contractEnd, archivedAt, rolled?.rolledAt ?? null];
+  const rolled = rolledOver.find((one) => isOwn(one) && (archivedAt === null || archivedAt >= one.rolledAt));
+  const ends = [segment.endingBefore, contractEnd, rolled?.rolledAt ?? null].filter((end) => end !== null);
+  const endsAt = Math.min(...ends);
+  const isCanceled = archivedAt !== null && archivedAt < endsAt && archivedAt !== contractArchivedAt;
   return {
+    commit,
     segment,
-    grantKind: commit.type === 'POSTPAID' ? 'INITIAL_BALANCE' : 'SEGMENT_START',
-    closesAt: Math.min(segment.endingBefore, ...limits.filter((limit) => limit !== null)),
+    closesAt: Math.min(endsAt, archivedAt ?? endsAt),
+    // Clients know no CANCELED of postpaid commits.
+    closingKind: isCanceled && commit.type !== 'POSTPAID' ? 'CANCELED' : 'EXPIRATION',
     rolled: rolled ?? null,
+    deductions: facts.deductions.filter(isOwn),
+    manualEntries: facts.manualEntries.filter(isOwn),
+    trueUp: facts.trueUp !== null && isOwn(facts.trueUp) ? facts.trueUp : null,
   };
 }
 
@@ -70,21 +108,49 @@ function isOpenAt({ segment, closesAt }: Bucket, at: Instant): boolean {
 }
 
 /**
- * The grant is listed from the start, the expiration once the segment has closed. A segment that closes before
- * its start expires at its start, so that the amount counts in no balance.
+ * Grant, adjustments and deductions are listed whatever their date, closing entries once the segment has closed. A
+ * segment that closes before its start closes at its start, so that the amount counts in no balance.
  */
-function bucketEntries({ segment, grantKind, closesAt, rolled }: Bucket, now: Instant): LedgerEntry[] {
-  const granted = entryOf(segment, grantKind, segment.amount, segment.startingAt);
-  if (closesAt > now) return [granted];
+function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
+  const { commit, segment, closesAt, closingKind, rolled, trueUp } = bucket;
+  const granted = commit.type === 'POSTPAID' ? 'INITIAL_BALANCE' : 'SEGMENT_START';
+  const entries = [
+    entryOf(segment, granted, segment.amount, segment.startingAt),
+    ...bucket.manualEntries.map(({ amount, timestamp, reason }) => ({
+      ...entryOf(segment, 'MANUAL', amount, timestamp),
+      reason,
+    })),
+    ...bucket.deductions.flatMap((deduction) => deductionEntries(bucket, deduction)),
+  ];
+  const left = () => maximum(sum(entries.map((entry) => entry.amount)), ZERO);
+  const take = (kind: LedgerEntryKind, most: Decimal, at: Instant, more: Partial<LedgerEntry> = {}) => {
+    const amount = minimum(left(), most);
+    if (amount.gt(ZERO)) entries.push({ ...entryOf(segment, kind, ZERO.minus(amount), at), ...more });
+  };
   const end = Math.max(segment.startingAt, closesAt);
-  const lost: LedgerEntry[] = [];
   if (rolled !== null && rolled.rolledAt <= now) {
-    const rollover = entryOf(segment, 'ROLLOVER', ZERO.minus(rolled.amount), end);
-    lost.push({ ...rollover, newContractId: rolled.newContractId });
+    take('ROLLOVER', rolled.amount, end, { newContractId: rolled.newContractId });
   }
-  const left = sum([granted, ...lost].map((entry) => entry.amount));
-  lost.push(entryOf(segment, 'EXPIRATION', ZERO.minus(left), end));
-  return [granted, ...lost.filter((entry) => !entry.amount.eq(ZERO))];
+  const isBilled = trueUp !== null && trueUp.timestamp <= now;
+  if (isBilled) {
+    const { invoiceId, contractId } = trueUp;
+    take('TRUEUP', trueUp.amount, trueUp.timestamp, { invoiceId, contractId });
+  }
+  // What a true-up will bill does not expire.
+  const reserved = trueUp === null || isBilled ? ZERO : trueUp.amount;
+  if (closesAt <= now) take(closingKind, maximum(left().minus(reserved), ZERO), end);
+  return entries;
+}
+
+/** An invoice that was voided gives the amount back. */
+function deductionEntries({ commit, segment }: Bucket, deduction: BalanceDeduction): LedgerEntry[] {
+  const { amount, timestamp, creditedAt, invoiceId, contractId } = deduction;
+  const kind = 'AUTOMATED_INVOICE_DEDUCTION';
+  const taken = { ...entryOf(segment, kind, ZERO.minus(amount), timestamp), invoiceId, contractId };
+  if (creditedAt === null) return [taken];
+  // Clients know no CREDITED of postpaid commits.
+  const backKind = commit.type === 'POSTPAID' ? kind : 'CREDITED';
+  return [taken, { ...entryOf(segment, backKind, amount, creditedAt), invoiceId, contractId }];
 }
 
 function entryOf(
@@ -95,8 +161,4 @@ function entryOf(
 ): LedgerEntry {
   const nothing = { invoiceId: null, contractId: null, newContractId: null, reason: null };
   return { kind, amount, timestamp, segmentId: id, ...nothing };
-}
-
-function rankOf({ kind }: LedgerEntry): number {
-  return LEDGER_ENTRY_KINDS.indexOf(kind);
 }

@@ -8,7 +8,7 @@ import { type Decimal, minimum, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import type { RolledAmount } from '../../core/terms/ledger.ts';
+import type { LedgerEntry, RolledAmount } from '../../core/terms/ledger.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 
 /** The newer contract. */
@@ -98,6 +98,40 @@ function heirOf(
     createdBy: null,
     archivedAt: null,
   };
+}
+
+/**
+ * The commit of the newer contract with the amounts that have arrived: less than its segments say if usage took more of
+ * the source. `ledger` is that of the source when the renewal starts or later.
+ */
+export function withArrivedAmounts(heir: Commit, ledger: readonly LedgerEntry[]): Commit {
+  const left = ledger.filter(
+    ({ kind, newContractId }) => kind === 'ROLLOVER' && newContractId === heir.contractId,
+  );
+  const arrived = new Map(
+    left.map(({ segmentId, amount }) => [
+      rolledSegmentId(heir.contractId ?? '', segmentId ?? ''),
+      ZERO.minus(amount),
+    ]),
+  );
+  const segments = heir.accessSchedule.segments.map((one) => ({
+    ...one,
+    amount: arrived.get(one.id) ?? ZERO,
+  }));
+  return { ...heir, accessSchedule: { ...heir.accessSchedule, segments } };
+}
+
+/**
+ * The amounts that a renewal may take from `source`, itself a rollover, with the amounts that have arrived in it: no
+ * more than its fraction of them.
+ */
+export function limitedByArrival(source: Commit, rolled: readonly RolledAmount[]): RolledAmount[] {
+  const arrived = new Map(source.accessSchedule.segments.map((one) => [one.id, one.amount]));
+  const fraction = source.rolloverFraction ?? ZERO;
+  return rolled.map((one) => ({
+    ...one,
+    amount: rolledAmount(arrived.get(one.segmentId) ?? ZERO, fraction, one.amount),
+  }));
 }
 
 /** The id of the newer contract's segment for a segment of the older one. */

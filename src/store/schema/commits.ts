@@ -140,6 +140,7 @@ export const commits = pgTable(
     index('commits_contract').on(table.contractId, table.sequence),
     index('commits_customer').on(table.customerId, table.createdAt, table.id),
     index('commits_recurring').on(table.recurringCommitId),
+    index('commits_invoice_contract').on(table.invoiceContractId, table.sequence),
   ],
 );
 
@@ -160,6 +161,27 @@ export const accessSegments = pgTable(
     index('access_segments_commit').on(table.commitId, table.sequence),
     check('access_segments_end_after_start', sql`${table.endingBefore} > ${table.startingAt}`),
   ],
+);
+
+/** Adjustments of segments by hand. */
+export const manualBalanceEntries = pgTable(
+  'manual_balance_entries',
+  {
+    id: uuid('id').primaryKey(),
+    /** Order of addition. */
+    sequence: bigint('sequence', { mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
+    commitId: uuid('commit_id')
+      .notNull()
+      .references(() => commits.id),
+    /** An edit may have removed the segment; its entries count in no balance then. */
+    segmentId: uuid('segment_id').notNull(),
+    amount: exact('amount').notNull(),
+    reason: text('reason').notNull(),
+    timestamp: instant('timestamp').notNull(),
+    createdAt: instant('created_at').notNull(),
+    createdBy: text('created_by').notNull(),
+  },
+  (table) => [index('manual_balance_entries_commit').on(table.commitId, table.sequence)],
 );
 
 /** The items of invoice schedules, of a commit or of a scheduled charge. */

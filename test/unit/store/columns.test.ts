@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { instantFromPostgres } from '../../../src/store/columns.ts';
+import { instantFromPostgres, microsecondsFromPostgres } from '../../../src/store/columns.ts';
 
 describe('reading a timestamp as PostgreSQL prints it', () => {
   test.each([
@@ -22,4 +22,12 @@ describe('reading a timestamp as PostgreSQL prints it', () => {
   ])('%s is refused', (text) => {
     expect(() => instantFromPostgres(text)).toThrow('not a timestamp');
   });
+});
+
+test.each([
+  ['2026-11-20 00:00:00+00', '1795132800000000'],
+  ['2026-11-20 00:00:00.5+00', '1795132800500000'],
+  ['2026-11-20 00:00:00.000071+00', '1795132800000071'],
+])('microseconds of %s are %s', (text, micros) => {
+  expect(microsecondsFromPostgres(text)).toBe(micros);
 });

@@ -17,7 +17,7 @@ export function contractEditRoutes(deps: ContractDeps): RouteDefinition[] {
 }
 
 /** Wire names of an edit: lists have a prefix such as `add_`, and patches name the id of their term. */
-const EDIT_WORDS: WireWords = {
+export const EDIT_WORDS: WireWords = {
   header: '',
   'header.endingBefore': 'update_contract_end_date',
   billingConfigurationId: 'add_billing_provider_configuration_update',

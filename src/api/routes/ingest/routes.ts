@@ -42,7 +42,7 @@ const usageEvent = z
     },
   });
 
-const ingestError = z
+export const ingestError = z
   .object({
     message: z.string(),
     errors: z

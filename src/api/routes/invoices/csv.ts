@@ -1,6 +1,7 @@
 /** Invoices and breakdowns as CSV: one row per line item (docs/exports.md). */
 import type { z } from 'zod';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
+import { stringifyJson } from '../../http/json.ts';
 import type { breakdownSchema, invoiceSchema } from './output.ts';
 
 type InvoiceWire = z.input<typeof invoiceSchema>;
@@ -71,6 +72,11 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
     value: ({ lineNumber }) => lineNumber,
   },
   {
+    name: 'line_id',
+    description: 'Id of the line, the same on the invoice and in its windows.',
+    value: ({ line }) => line?.id,
+  },
+  {
     name: 'line_type',
     description: 'As `type` of the line in JSON.',
     value: ({ line }) => line?.type,
@@ -111,6 +117,11 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   },
   { name: 'quantity', description: 'Exact.', value: ({ line }) => line?.quantity },
   { name: 'unit_price', description: 'Exact, in `line_unit`.', value: ({ line }) => line?.unit_price },
+  {
+    name: 'list_price',
+    description: 'JSON of the rate on the rate card, with `include_list_prices`; else empty.',
+    value: ({ line }) => (line?.list_price === undefined ? null : stringifyJson(line.list_price)),
+  },
   { name: 'line_total', description: 'Exact, in `line_unit`.', value: ({ line }) => line?.total },
   {
     name: 'line_unit',

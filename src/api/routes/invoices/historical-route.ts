@@ -82,7 +82,7 @@ export function historicalInvoiceRoute(deps: InvoiceDeps & HistoricalDeps): Rout
     async handler({ body }) {
       const inputs = body.invoices.map(fromWire);
       const invoices = await (body.preview ? previewHistorical : createHistorical)(deps, inputs);
-      const view = await viewOf(deps, invoices);
+      const view = await viewOf(deps, invoices, {});
       return { data: invoices.map((one) => invoiceToWire({ ...one, warnings: firstOf([]) }, view)) };
     },
   });

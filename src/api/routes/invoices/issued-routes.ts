@@ -9,7 +9,7 @@ import { createdId, enumIn, queryBoolean, timestamp, uuid } from '../../wire/fie
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
 import { invoiceSchema, invoiceToWire } from './output.ts';
-import { order, sort, viewOf } from './routes.ts';
+import { order, shownShape, sort, viewOf } from './routes.ts';
 
 export function issuedInvoiceRoutes(deps: RegenerateDeps): RouteDefinition[] {
   return [listRoute(deps), voidRoute(deps), regenerateRoute(deps)];
@@ -37,7 +37,7 @@ function listRoute(deps: RegenerateDeps): RouteDefinition {
         .optional()
         .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
       sort,
-      skip_zero_qty_line_items: queryBoolean.optional(),
+      ...shownShape,
     }),
     response: pageOf(invoiceSchema),
     csv: invoicesCsv,
@@ -56,7 +56,7 @@ function listRoute(deps: RegenerateDeps): RouteDefinition {
         ...pageRequest(query),
         order: order[query.sort],
       });
-      const view = await viewOf(deps, page.rows, query.skip_zero_qty_line_items);
+      const view = await viewOf(deps, page.rows, query);
       return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
     },
   });

@@ -5,75 +5,15 @@ import type {
   InvoiceWithUnbilledUsage,
   InvoiceWithWarnings,
 } from '../../../billing/invoices/unbilled-usage.ts';
-import type { ProductType } from '../../../core/catalogue.ts';
-import type { CreditType } from '../../../core/credit-types.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { ZERO } from '../../../core/decimal.ts';
-import { assert } from '../../../core/errors.ts';
-import type {
-  Invoice,
-  InvoiceLine,
-  LineTier,
-  ScheduledInvoiceLine,
-  UsageInvoiceLine,
-} from '../../../core/invoice.ts';
+import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
-import {
-  groupValuesShape,
-  groupValuesToWire,
-  unbilledUsageShape,
-  unbilledUsageToWire,
-} from './unbilled-usage-output.ts';
-
-const tierSchema = z
-  .object({
-    level: z.int().meta({ description: 'Number of the tier, from 1.' }),
-    starting_at: z.string().meta({ description: 'Lower bound, exclusive.' }),
-    size: z.string().optional().meta({ description: 'Units the tier holds; absent for the last tier.' }),
-  })
-  .meta({ id: 'TierMetadata' });
-
-const lineItemSchema = z
-  .object({
-    name: z.string(),
-    type: z.string().meta({
-      description:
-        '`usage`; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or `cpu_conversion`: what the lines in one ' +
-        'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
-        'unit, and `total` is in the currency. ' +
-        'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
-        'the fraction as `unit_price`. What its minimum adds is a line named "… (minimum)", of quantity 1.',
-    }),
-    quantity: exactValue,
-    unit_price: exactValue,
-    total: exactValue.meta({ type: 'number', description: 'Exact, never rounded.' }),
-    credit_type: creditType,
-    product_id: uuid.optional(),
-    product_type: z.string().optional(),
-    product_tags: z.array(z.string()).optional(),
-    product_custom_fields: customFields.optional(),
-    converted_credit_type: creditType.optional(),
-    starting_at: timestamp.optional(),
-    ending_before: timestamp.optional(),
-    scheduled_charge_id: uuid.optional(),
-    scheduled_charge_custom_fields: customFields.optional(),
-    discount_id: uuid.optional().meta({ description: 'The discount of a line with a negative total.' }),
-    discount_custom_fields: customFields.optional(),
-    professional_service_id: uuid.optional(),
-    professional_service_custom_fields: customFields.optional(),
-    metadata: z.string().optional().meta({
-      description:
-        'Of a professional service, as requested; of a charge added to the invoice, its description.',
-    }),
-    commit_id: uuid.optional().meta({ description: 'The commit that a `commit_purchase` line pays for.' }),
-    commit_custom_fields: customFields.optional(),
-    ...groupValuesShape,
-    tier: tierSchema.optional(),
-    sub_line_items: z.array(z.never()),
-  })
-  .meta({ id: 'InvoiceLineItem' });
+import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
+import { lineItemSchema, lineToWire } from './line-output.ts';
+import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output.ts';
 
 const invoiceShape = {
   id: uuid,
@@ -133,17 +73,6 @@ export const breakdownSchema = z
 
 type InvoiceWire = z.input<typeof invoiceSchema>;
 type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape | keyof typeof payableShape>;
-type LineItemWire = z.input<typeof lineItemSchema>;
-
-/** Data that answers show besides the invoice itself. */
-export interface InvoiceView {
-  readonly creditTypes: ReadonlyMap<string, CreditType>;
-  readonly skipZeroQuantityLines: boolean;
-  /** By invoice, then by object; invoices without custom fields are absent. */
-  readonly customFields: ReadonlyMap<string, CustomFieldsById>;
-  /** By invoice; drafts and invoices without a number yet are absent. */
-  readonly numbers: ReadonlyMap<string, string>;
-}
 
 export function invoiceToWire(
   invoice: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
@@ -181,7 +110,7 @@ function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),
     custom_fields: customFieldsOf(fields, invoice.id),
-    line_items: shownLines(invoice, view).map((line) => lineToWire(line, fields, view)),
+    line_items: shownLines(invoice, view).map((line) => lineToWire(invoice.id, line, fields, view)),
   };
 }
 
@@ -198,102 +127,6 @@ export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input
   };
 }
 
-const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
-  USAGE: 'UsageProductListItem',
-  SUBSCRIPTION: 'SubscriptionProductListItem',
-  COMPOSITE: 'CompositeProductListItem',
-  FIXED: 'FixedProductListItem',
-  PROFESSIONAL_SERVICE: 'ProServiceProductListItem',
-};
-
 function periodToWire({ start, end }: Interval) {
   return { start_timestamp: formatInstant(start), end_timestamp: formatInstant(end) };
-}
-
-function lineToWire(line: InvoiceLine, fields: CustomFieldsById, view: InvoiceView): LineItemWire {
-  const common = {
-    name: line.name,
-    type: line.type,
-    quantity: line.quantity,
-    unit_price: line.unitPrice,
-    total: line.total,
-    credit_type: creditTypeOf(line.creditTypeId, view),
-    sub_line_items: [],
-  };
-  const time = {
-    starting_at: formatInstant(line.interval.start),
-    ending_before: formatInstant(line.interval.end),
-  };
-  switch (line.type) {
-    case 'cpu_conversion':
-      return { ...common, ...time, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) };
-    case 'usage':
-    case 'minimum':
-      return { ...common, ...time, ...usageLineToWire(line, fields) };
-    case 'commit_purchase':
-      return { ...common, ...productToWire(line, fields), ...sourceToWire(line, fields) };
-    case 'scheduled':
-    case 'discount':
-    case 'professional_service':
-      return { ...common, type: 'scheduled', ...productToWire(line, fields), ...sourceToWire(line, fields) };
-  }
-}
-
-/** What a line of a schedule is for, with its custom fields. */
-function sourceToWire(
-  { type, sourceId, metadata }: ScheduledInvoiceLine,
-  fields: CustomFieldsById,
-): Partial<LineItemWire> {
-  const own = customFieldsOf(fields, sourceId);
-  const noted = metadata === null ? {} : { metadata };
-  switch (type) {
-    case 'scheduled':
-      return { scheduled_charge_id: sourceId, scheduled_charge_custom_fields: own, ...noted };
-    case 'discount':
-      return { discount_id: sourceId, discount_custom_fields: own };
-    case 'professional_service':
-      return {
-        professional_service_id: sourceId,
-        professional_service_custom_fields: own,
-        ...noted,
-      };
-    case 'commit_purchase':
-      return { commit_id: sourceId, commit_custom_fields: own };
-  }
-}
-
-function productToWire(
-  line: UsageInvoiceLine | ScheduledInvoiceLine,
-  fields: CustomFieldsById,
-): Partial<LineItemWire> {
-  return {
-    product_id: line.productId,
-    product_type: PRODUCT_TYPE_NAMES[line.productType],
-    product_tags: [...line.productTags],
-    product_custom_fields: customFieldsOf(fields, line.productId),
-  };
-}
-
-function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
-  return {
-    ...(line.type === 'minimum' ? { name: `${line.name} (minimum)` } : {}),
-    type: 'usage',
-    ...productToWire(line, fields),
-    ...groupValuesToWire(line),
-    ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
-  };
-}
-
-function tierToWire({ level, startingAt, size }: LineTier): z.input<typeof tierSchema> {
-  return {
-    level,
-    starting_at: startingAt.toFixed(),
-    ...(size === null ? {} : { size: size.toFixed() }),
-  };
-}
-
-function creditTypeOf(id: string, { creditTypes }: InvoiceView): CreditType {
-  const found = creditTypes.get(id);
-  assert(found !== undefined, `pricing unit ${id} of an invoice exists`);
-  return found;
 }

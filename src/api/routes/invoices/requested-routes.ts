@@ -65,7 +65,7 @@ function servicesRoute(deps: RequestedInvoiceDeps): RouteDefinition {
         })),
         requestedBy: actor.name,
       });
-      const view = await viewOf(deps, [invoice]);
+      const view = await viewOf(deps, [invoice], {});
       return { data: [invoiceToWire({ ...invoice, warnings: firstOf([]) }, view)] };
     },
   });

@@ -2,22 +2,19 @@
 import { z } from 'zod';
 import { listBreakdowns } from '../../../billing/invoices/breakdowns.ts';
 import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields.ts';
+import { listInvoices } from '../../../billing/invoices/list-invoices.ts';
+import { listPricesOf, type WithCard } from '../../../billing/invoices/list-prices.ts';
 import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
-import { getInvoice, type InvoiceDeps, listInvoices } from '../../../billing/invoices/read-invoices.ts';
+import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { breakdownsCsv, invoicesCsv } from './csv.ts';
-import {
-  breakdownSchema,
-  breakdownToWire,
-  type InvoiceView,
-  invoiceSchema,
-  invoiceToWire,
-} from './output.ts';
+import type { InvoiceView } from './invoice-view.ts';
+import { breakdownSchema, breakdownToWire, invoiceSchema, invoiceToWire } from './output.ts';
 
 const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
 
@@ -27,6 +24,14 @@ const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
 export const sort = z.enum(['date_asc', 'date_desc']).default('date_asc');
 export const order = { date_asc: 'ascending', date_desc: 'descending' } as const;
 
+/** What of lines is shown. */
+export const shownShape = {
+  skip_zero_qty_line_items: queryBoolean.optional(),
+  include_list_prices: queryBoolean.optional().meta({
+    description: 'Lines of usage and composite products have their rate on the rate card as `list_price`.',
+  }),
+};
+
 const listQuery = pageQuery(keysetPosition, 25).extend({
   status: enumIn(STATUSES).optional(),
   type: enumIn(['USAGE', 'USAGE_CONSOLIDATED', 'SCHEDULED']).optional(),
@@ -35,10 +40,10 @@ const listQuery = pageQuery(keysetPosition, 25).extend({
   starting_on: timestamp.optional(),
   ending_before: timestamp.optional(),
   sort,
-  skip_zero_qty_line_items: queryBoolean.optional(),
+  ...shownShape,
 });
 
-const breakdownPosition = z.object({ start: z.int(), at: z.int(), id: z.uuid() });
+export const breakdownPosition = z.object({ start: z.int(), at: z.int(), id: z.uuid() });
 
 const breakdownQuery = pageQuery(breakdownPosition, 35).extend({
   starting_on: timestamp,
@@ -47,7 +52,7 @@ const breakdownQuery = pageQuery(breakdownPosition, 35).extend({
   status: enumIn(STATUSES).optional(),
   credit_type_id: uuid.optional(),
   sort,
-  skip_zero_qty_line_items: queryBoolean.optional(),
+  ...shownShape,
 });
 
 export function invoiceRoutes(deps: InvoiceDeps): RouteDefinition[] {
@@ -82,7 +87,7 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
       const found = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
       // Hierarchies are not consolidated yet.
       const page = type === 'USAGE_CONSOLIDATED' ? { rows: [], next: null } : found;
-      const view = await viewOf(deps, page.rows, query.skip_zero_qty_line_items);
+      const view = await viewOf(deps, page.rows, query);
       return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
     },
   });
@@ -98,13 +103,13 @@ function getRoute(deps: InvoiceDeps): RouteDefinition {
     tags: ['Invoices'],
     scope: 'read',
     params: z.object({ customer_id: uuid, invoice_id: uuid }),
-    query: z.object({ skip_zero_qty_line_items: queryBoolean.optional() }),
+    query: z.object(shownShape),
     response: z.object({ data: invoiceSchema }),
     csv: invoicesCsv,
     errors: [400, 404],
     handler: async ({ params, query }) => {
       const invoice = await getInvoice(deps, params.customer_id, params.invoice_id);
-      const view = await viewOf(deps, [invoice], query.skip_zero_qty_line_items);
+      const view = await viewOf(deps, [invoice], query);
       return { data: invoiceToWire(invoice, view) };
     },
   });
@@ -141,22 +146,30 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE[size]) }),
         order: order[query.sort],
       });
-      const view = await viewOf(deps, rows, query.skip_zero_qty_line_items);
+      const view = await viewOf(deps, rows, query);
       const shown = view.skipZeroQuantityLines ? rows.filter(({ lines }) => lines.length > 0) : rows;
       return pageToWire({ rows: shown, next }, (item) => breakdownToWire(item, view));
     },
   });
 }
 
+/** The query parameters that decide what of lines is shown. */
+interface ShownQuery {
+  readonly skip_zero_qty_line_items?: boolean | undefined;
+  readonly include_list_prices?: boolean | undefined;
+}
+
 export async function viewOf(
   deps: InvoiceDeps,
-  invoices: readonly (Invoice & InvoiceUnits)[],
-  skipZeroQuantityLines = false,
+  invoices: readonly (Invoice & InvoiceUnits & WithCard)[],
+  shown: ShownQuery,
 ): Promise<InvoiceView> {
+  const listPrices = shown.include_list_prices === true ? await listPricesOf(deps, invoices) : null;
   return {
-    creditTypes: await pricingUnitsOf(deps, invoices),
+    creditTypes: await pricingUnitsOf(deps, invoices, listPrices),
     customFields: await customFieldsOfInvoices(deps, invoices),
     numbers: await numbersOfInvoices(deps, invoices),
-    skipZeroQuantityLines,
+    listPrices,
+    skipZeroQuantityLines: shown.skip_zero_qty_line_items === true,
   };
 }

@@ -118,7 +118,10 @@ export function packageToWire(view: PackageView) {
     billingProvider: billing?.provider ?? null,
     deliveryMethod: billing?.deliveryMethod ?? null,
   };
-  return packageRecord.write({ ...from, aliases, header, terms: termsView(view) }, view);
+  return packageRecord.write(
+    { ...from, aliases, header, terms: termsView(view) },
+    { ...view, invoiceIds: new Map() },
+  );
 }
 
 function termsView({ package: { terms }, customFields, fiatCreditTypeId }: PackageView) {

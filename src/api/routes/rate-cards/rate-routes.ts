@@ -69,6 +69,10 @@ function addRateRoute(deps: Deps): RouteDefinition {
   });
 }
 
+export const addRatesBody = z
+  .object({ rate_card_id: uuid, rates: z.array(rateInput).min(1).max(RATES_PER_CALL_MAX) })
+  .meta({ id: 'AddRates' });
+
 function addRatesRoute(deps: Deps): RouteDefinition {
   return route({
     ...common,
@@ -76,9 +80,7 @@ function addRatesRoute(deps: Deps): RouteDefinition {
     path: '/v1/contract-pricing/rate-cards/addRates',
     operationId: 'addRates',
     summary: 'Add many rates to a rate card, all or none',
-    body: z
-      .object({ rate_card_id: uuid, rates: z.array(rateInput).min(1).max(RATES_PER_CALL_MAX) })
-      .meta({ id: 'AddRates' }),
+    body: addRatesBody,
     response: createdId,
     async handler({ body, actor }) {
       const pathOf = (index: number) => ['rates', index];

@@ -40,7 +40,7 @@ import {
 import { applicability, fraction, hierarchyAccess, priority, rateTarget } from './scope.ts';
 
 /** The plain fields that all forms share. */
-const plain = {
+export const plain = {
   name: described('Shown on invoices.', optional(text)),
   description: optional(anyText),
   productId: described('A FIXED product, under whose name it is shown.', product),
@@ -81,7 +81,7 @@ const common = {
 };
 
 /** Credits are a type of their own, which requests do not name. */
-const purchaseType = kind<'PREPAID' | 'POSTPAID', Commit['type']>(
+export const purchaseType = kind<'PREPAID' | 'POSTPAID', Commit['type']>(
   enumIn(['PREPAID', 'POSTPAID']),
   z.enum(['PREPAID', 'POSTPAID']),
 );
@@ -138,7 +138,7 @@ const creditFields = {
 };
 
 /** Values of the fields that credits do not have. */
-const OF_CREDITS = {
+export const OF_CREDITS = {
   type: 'CREDIT',
   invoiceSchedule: null,
   countsAsDiscounted: null,
@@ -184,7 +184,8 @@ export const creditTemplate = readAs(
   }),
 );
 
-const patchFields = {
+/** Fields of the patches of commits and credits. */
+export const patchFields = {
   ...patched({
     ...plain,
     productId: id,

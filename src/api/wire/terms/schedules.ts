@@ -1,18 +1,25 @@
 /** Access schedules and invoice schedules: with absolute dates, with relative dates, and as patches. */
+import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
 import type { RelativeInvoiceSchedule } from '../../../core/terms/packages.ts';
-import { AMOUNT_DISTRIBUTIONS, SCHEDULE_FREQUENCIES } from '../../../core/terms/schedules.ts';
+import {
+  AMOUNT_DISTRIBUTIONS,
+  type InvoiceItem,
+  SCHEDULE_FREQUENCIES,
+} from '../../../core/terms/schedules.ts';
 import {
   answered,
   called,
   decided,
   defaulted,
   described,
+  kind,
   list,
   optional,
   optionalMany,
   patched,
   sent,
 } from '../description.ts';
+import { uuid } from '../fields.ts';
 import { end, exact, flag, hour, id, instant, oneOf, reference, scheduleUnit, truth } from '../kinds.ts';
 import { record, reshaped } from '../record.ts';
 import { duration, offset } from './relative-dates.ts';
@@ -33,6 +40,16 @@ export const accessSchedule = record(
 /** Requests have an amount, or a unit price with a quantity. All three are stored. */
 const amounts = { amount: decided(exact()), unitPrice: decided(exact()), quantity: decided(exact()) };
 
+/** The issued invoice that an item is on, found by the id of the item. */
+const invoiceOfItem = {
+  ...optional(kind(uuid, uuid)),
+  write: (itemId: string | null, { invoiceIds }: TermNames) => invoiceIds.get(itemId ?? ''),
+};
+
+function withInvoice(item: InvoiceItem) {
+  return { ...item, invoiceId: item.id };
+}
+
 /** WEEKLY is for edits only. */
 const CREATE_FREQUENCIES = ['MONTHLY', 'QUARTERLY', 'SEMI_ANNUAL', 'ANNUAL'] as const;
 
@@ -47,12 +64,23 @@ function invoiceScheduleOf<Frequency extends (typeof SCHEDULE_FREQUENCIES)[numbe
     amountDistribution: oneOf(AMOUNT_DISTRIBUTIONS),
     ...amounts,
   });
+  const item = record({
+    id: answered(id),
+    invoiceId: answered(invoiceOfItem),
+    timestamp: instant,
+    ...amounts,
+  });
   return record(
     {
       creditTypeId: scheduleUnit,
       items: described(
         'Each with an amount, or a unit_price and a quantity.',
-        decided(list(record({ id: answered(id), timestamp: instant, ...amounts }), { max: ITEMS_MAX })),
+        decided(
+          list(
+            reshaped(item, (sent) => sent, withInvoice),
+            { max: ITEMS_MAX },
+          ),
+        ),
       ),
       recurring: sent(
         described('Instead of schedule_items, into which it is expanded.', optional(recurring)),

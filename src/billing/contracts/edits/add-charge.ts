@@ -6,7 +6,7 @@ import type { FullContract } from '../../../core/terms/contract.ts';
 import type { ScheduledCharge } from '../../../core/terms/scheduled-charges.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/database.ts';
-import { lastIssuedPeriodEnds } from '../../../store/invoices.ts';
+import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { findRateCard } from '../../../store/rate-cards.ts';
 import { holdFinalization } from '../../invoices/finalization.ts';

@@ -3,13 +3,13 @@
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
-import { type ContractEdit, NO_REMOVALS, NO_UPDATES } from '../../../core/terms/contract-edits.ts';
+import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
 import { contains, formatInstant, type Instant } from '../../../core/time.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
 import type { ContractDeps } from '../settle-contract.ts';
 import { NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
-import { applyEdit, type ContractEditInput } from './apply-edit.ts';
+import { applyEdit, NO_EDIT } from './apply-edit.ts';
 
 type AmendmentTerms = Pick<
   TermsInput,
@@ -45,14 +45,6 @@ export async function amendContract(deps: ContractDeps, input: AmendContractInpu
     });
   });
 }
-
-const NO_EDIT: Omit<ContractEditInput, 'additions'> = {
-  header: {},
-  allowEndingBeforeFinalizedInvoice: true,
-  billingConfiguration: null,
-  removals: NO_REMOVALS,
-  updates: NO_UPDATES,
-};
 
 function requireWithin({ startingAt: start, endingBefore: end }: Contract, at: Instant): void {
   if (!contains({ start, end }, at)) throw invalid(['startingAt'], 'must lie within the contract');

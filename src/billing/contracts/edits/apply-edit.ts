@@ -4,11 +4,13 @@
  */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
-import type {
-  ContractChanges,
-  HeaderChanges,
-  Removals,
-  Updates,
+import {
+  type ContractChanges,
+  type HeaderChanges,
+  NO_REMOVALS,
+  NO_UPDATES,
+  type Removals,
+  type Updates,
 } from '../../../core/terms/contract-edits.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -21,7 +23,7 @@ import {
 import { fieldsOfTerms } from '../../custom-fields/fields-of-terms.ts';
 import { checkEndDate } from '../contract-changes.ts';
 import type { ContractChange } from '../settle-contract.ts';
-import { type BuiltTerms, buildTerms, type TermsInput } from '../terms/build-terms.ts';
+import { type BuiltTerms, buildTerms, NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { namedIds } from '../terms/named-ids.ts';
 import { loadTermsContext, type NamedIds } from '../terms/terms-context.ts';
 import { withEndDate } from '../terms/truncate-terms.ts';
@@ -38,6 +40,15 @@ export interface ContractEditInput {
   readonly updates: Updates;
   readonly additions: TermsInput;
 }
+
+export const NO_EDIT: ContractEditInput = {
+  header: {},
+  allowEndingBeforeFinalizedInvoice: true,
+  billingConfiguration: null,
+  removals: NO_REMOVALS,
+  updates: NO_UPDATES,
+  additions: NO_TERMS_INPUT,
+};
 
 export interface EditOrigin {
   /** Where the lists of additions stand in the request. */

@@ -2,12 +2,14 @@
  * Edits a contract (docs/contracts.md, "Edits") in one transaction under the contract's lock. Any refusal
  * rolls back the whole edit.
  */
+import type { FullContract } from '../../../core/terms/contract.ts';
 import type { ContractEdit } from '../../../core/terms/contract-edits.ts';
+import type { Transaction } from '../../../store/database.ts';
 import { type ContractReference, changeContract } from '../change-contract.ts';
 import { requireNotArchived } from '../contract-changes.ts';
 import { refuseLateUpdates } from '../follow-renewal.ts';
-import type { ContractDeps } from '../settle-contract.ts';
-import { applyEdit, type ContractEditInput } from './apply-edit.ts';
+import type { ContractChange, ContractDeps } from '../settle-contract.ts';
+import { applyEdit, type ContractEditInput, type EditOrigin } from './apply-edit.ts';
 import { refuseInvoicedChanges } from './invoiced-terms.ts';
 
 export interface EditContractInput extends ContractReference {
@@ -22,19 +24,36 @@ export interface EditContractInput extends ContractReference {
  * has used before and the value of a custom field that another object holds (`conflict`).
  */
 export async function editContract(deps: ContractDeps, input: EditContractInput): Promise<ContractEdit> {
+  return deps.db.transaction((tx) => editContractIn(tx, deps, input));
+}
+
+/** The same within a transaction. */
+export async function editContractIn(
+  tx: Transaction,
+  deps: Omit<ContractDeps, 'db'>,
+  input: EditContractInput,
+): Promise<ContractEdit> {
   const now = deps.clock.now();
   const { edit: changes, uniquenessKey, editedBy } = input;
-  return deps.db.transaction(async (tx) => {
-    const origin = { now, changedBy: editedBy, uniquenessKey };
-    return changeContract(tx, deps, input, origin, async (full) => {
-      requireNotArchived(full);
-      await refuseLateUpdates(tx, full, changes.updates, now);
-      const { paymentProvider } = deps;
-      const edit = { additionsAt: ['additions'], editedBy, now, paymentProvider };
-      const change = await applyEdit(tx, full, changes, edit);
-      const { contract, terms } = change.after;
-      await refuseInvoicedChanges(tx, full.terms, terms, contract.endingBefore);
-      return change;
-    });
+  const origin = { now, changedBy: editedBy, uniquenessKey };
+  return changeContract(tx, deps, input, origin, async (full) => {
+    requireNotArchived(full);
+    const { paymentProvider } = deps;
+    const edit = { additionsAt: ['additions'], editedBy, now, paymentProvider };
+    return checkedEdit(tx, full, changes, edit);
   });
+}
+
+/** `applyEdit` with the guards of what is invoiced or has rolled over, whose changes are refused (`invalid`). */
+export async function checkedEdit(
+  tx: Transaction,
+  full: FullContract,
+  changes: ContractEditInput,
+  origin: EditOrigin,
+): Promise<ContractChange> {
+  await refuseLateUpdates(tx, full, changes.updates, origin.now);
+  const change = await applyEdit(tx, full, changes, origin);
+  const { contract, terms } = change.after;
+  await refuseInvoicedChanges(tx, full.terms, terms, contract.endingBefore);
+  return change;
 }

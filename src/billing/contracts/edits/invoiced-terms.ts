@@ -8,6 +8,8 @@ import type { InvoiceItem } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { type InvoicedItem, loadInvoicedItems } from '../../../store/invoiced-items.ts';
+import { loadFinalDeductions } from '../../balances/deductions.ts';
+import { drawnProblem, lostBalances } from './drawn-terms.ts';
 
 /** A scheduled charge or a commit, as far as its invoices are concerned. */
 interface Scheduled {
@@ -26,6 +28,7 @@ export async function refuseInvoicedChanges(
   after: ContractTerms,
   contractEnd: Instant | null,
 ): Promise<void> {
+  await refuseDrawnChanges(tx, before, after, contractEnd);
   const invoiced = await loadInvoicedItems(tx, itemIdsOf(before));
   const now = new Map(scheduledOf(after));
   for (const [id, was] of scheduledOf(before)) {
@@ -42,6 +45,18 @@ export async function refuseInvoicedChanges(
       }
     }
   }
+}
+
+/** Balances that issued invoices draw down are lost only after these are voided. */
+async function refuseDrawnChanges(
+  tx: Transaction,
+  before: ContractTerms,
+  after: ContractTerms,
+  contractEnd: Instant | null,
+): Promise<void> {
+  const lost = lostBalances(before.commits, after.commits, contractEnd);
+  const problem = drawnProblem(lost, await loadFinalDeductions(tx, lost.commits));
+  if (problem !== null) throw new Refusal('invalid', problem);
 }
 
 function itemIdsOf(terms: ContractTerms): string[] {

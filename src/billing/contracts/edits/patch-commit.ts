@@ -7,7 +7,7 @@ import { type Commit, DEFAULT_PRIORITY } from '../../../core/terms/commits.ts';
 import type { ApplicabilityPatch, CommitPatch, InvoiceSchedulePatch } from '../../../core/terms/patches.ts';
 import { given } from '../../../core/terms/values.ts';
 import { validateApplicability, validateHierarchyAccess } from '../terms/applicability.ts';
-import { requireFixedProduct, type TermsContext } from '../terms/terms-context.ts';
+import { type BalanceContext, requireFixedProduct } from '../terms/terms-context.ts';
 import { patchedAccess, patchedItems } from './patch-schedules.ts';
 
 /** Refuses (`invalid`) the first bad field; `path` is the place of the patch in the request. */
@@ -15,7 +15,7 @@ export function patchedCommit(
   commit: Commit,
   patch: CommitPatch,
   path: FieldPath,
-  context: TermsContext,
+  context: BalanceContext,
 ): Commit {
   const { priority, accessSchedule, invoiceSchedule, ...scoped } = patch;
   const { productIds, productTags, specifiers, ...plain } = scoped;
@@ -50,7 +50,7 @@ export function patchedApplicability(
   from: Applicability,
   { productIds, productTags, specifiers }: ApplicabilityPatch,
   path: FieldPath,
-  context: TermsContext,
+  context: BalanceContext,
 ): Applicability {
   if (productIds === undefined && productTags === undefined && specifiers === undefined) return from;
   const changed: Applicability = {

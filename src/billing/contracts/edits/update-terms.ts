@@ -14,7 +14,7 @@ import { patchedPrepaidBalanceThreshold, patchedSpendThreshold } from './patch-t
 
 export interface UpdateContext {
   /** The header as the edit leaves it. */
-  readonly contract: Contract;
+  readonly contract: Pick<Contract, 'startingAt' | 'endingBefore' | 'multiplierPrioritization'>;
   readonly loaded: LoadedContext;
   readonly now: Instant;
 }

@@ -5,7 +5,7 @@
 import { type CreditType, USD_CENTS } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
 import type { Decimal } from '../../../core/decimal.ts';
-import type { Contract, FullContract, Transition } from '../../../core/terms/contract.ts';
+import type { Contract, ContractTerms, FullContract, Transition } from '../../../core/terms/contract.ts';
 import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
 import type { Balance } from '../../../core/terms/ledger.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -19,6 +19,7 @@ import { loadContracts } from '../../../store/contracts.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
 import { loadCustomFields } from '../../../store/custom-fields.ts';
 import type { Database } from '../../../store/database.ts';
+import { loadInvoicedItems } from '../../../store/invoiced-items.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { balancesOf } from '../../balances/balances.ts';
@@ -34,6 +35,8 @@ export interface TermNames {
   readonly creditTypes: ReadonlyMap<string, CreditType>;
   /** The present values, also in earlier states: fields belong to the object. */
   readonly customFields: CustomFieldsById;
+  /** The issued invoice that an item of an invoice schedule is on, by item. */
+  readonly invoiceIds: ReadonlyMap<string, string>;
 }
 
 export interface ContractView {
@@ -91,8 +94,11 @@ export async function viewsOf(
   const children = await loadContracts(db, { parentIds: ids });
   const cards = await loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]);
   const configurations = await loadConfigurations(db, contracts);
-  const balances = await balancesOf(db, states, transitions, now);
-  const costBases = await costBasesOf(db, states, cards);
+  const owned = states.flatMap(({ contract, terms }) =>
+    terms.commits.map((commit) => ({ commit, contract, rateCardId: contract.rateCardId })),
+  );
+  const balances = await balancesOf(db, owned, now);
+  const costBases = await costBasesOf(db, owned, cards);
   return states.map((current): ContractView => {
     const { contract } = current;
     const card = cards.get(contract.rateCardId ?? '') ?? null;
@@ -126,7 +132,7 @@ async function loadConfigurations(
 /** The products' names and the custom fields as they are now, and the pricing units. */
 export async function loadNames(
   db: Database,
-  states: readonly FullContract[],
+  states: readonly { readonly contract?: Contract; readonly terms: ContractTerms }[],
   now: Instant,
 ): Promise<TermNames> {
   const productIds = new Set<string>();
@@ -153,12 +159,26 @@ export async function loadNames(
     products: new Map([...products].map(([id, product]) => [id, versionAt(product, now).name])),
     creditTypes: await loadCreditTypes(db, [...creditTypeIds]),
     customFields: await loadCustomFields(db, states.flatMap(idsWithFields)),
+    invoiceIds: await loadInvoiceIds(db, states),
   };
 }
 
-function idsWithFields({ contract, terms }: FullContract): string[] {
+async function loadInvoiceIds(
+  db: Database,
+  states: readonly { readonly terms: ContractTerms }[],
+): Promise<Map<string, string>> {
+  const items = states.flatMap(({ terms: { commits, scheduledCharges } }) => [
+    ...commits.flatMap(({ invoiceSchedule }) => invoiceSchedule?.items ?? []),
+    ...scheduledCharges.flatMap(({ schedule }) => schedule.items),
+  ]);
+  const invoiced = await loadInvoicedItems(db, [...new Set(items.map(({ id }) => id))]);
+  return new Map([...invoiced].map(([itemId, { invoiceId }]) => [itemId, invoiceId]));
+}
+
+function idsWithFields({ contract, terms }: Parameters<typeof loadNames>[1][number]): string[] {
   const { commits, scheduledCharges, professionalServices, subscriptions } = terms;
-  return [contract, ...commits, ...scheduledCharges, ...professionalServices, ...subscriptions].map(
+  const owner = contract === undefined ? [] : [contract];
+  return [...owner, ...commits, ...scheduledCharges, ...professionalServices, ...subscriptions].map(
     ({ id }) => id,
   );
 }

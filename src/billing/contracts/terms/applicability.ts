@@ -1,10 +1,10 @@
 /** Validates the scope of a balance (docs/contracts.md, "Commits and credits"). Pure. */
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { Applicability, HierarchyAccess } from '../../../core/terms/applicability.ts';
-import { requireProduct, type TermsContext } from './terms-context.ts';
+import { type BalanceContext, requireProduct } from './terms-context.ts';
 
 /** Refuses (`invalid`) ids or tags beside specifiers, unknown products, and specifiers that say nothing. */
-export function validateApplicability(from: Applicability, path: FieldPath, context: TermsContext): void {
+export function validateApplicability(from: Applicability, path: FieldPath, context: BalanceContext): void {
   const { productIds, productTags, specifiers } = from;
   if (specifiers.length > 0 && (productIds.length > 0 || productTags.length > 0)) {
     const field = productIds.length > 0 ? 'productIds' : 'productTags';

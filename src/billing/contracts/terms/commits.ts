@@ -10,10 +10,10 @@ import { validateApplicability, validateHierarchyAccess } from './applicability.
 import { refusePaymentGate } from './payment-gates.ts';
 import { type ExpandedSchedule, expandSchedule, totalOf } from './point-schedule.ts';
 import {
+  type BalanceContext,
   requireCreditType,
   requireEndAfterStart,
   requireFixedProduct,
-  type TermsContext,
 } from './terms-context.ts';
 
 /** Owner, creator and creation time of a commit. */
@@ -32,7 +32,7 @@ export interface CommitOrigin {
 export function buildCommit(
   input: CommitInput,
   path: FieldPath,
-  context: TermsContext,
+  context: BalanceContext,
   origin: CommitOrigin,
 ): Commit {
   const { access, accessCreditTypeId, invoice } = resolveSchedules(input, path, context);
@@ -69,7 +69,7 @@ interface Schedules {
   readonly invoice: ExpandedSchedule | null;
 }
 
-function resolveSchedules(input: CommitInput, path: FieldPath, context: TermsContext): Schedules {
+function resolveSchedules(input: CommitInput, path: FieldPath, context: BalanceContext): Schedules {
   requireFixedProduct(context, input.productId, [...path, 'productId']);
   const { accessSchedule: access, invoiceSchedule } = input;
   if (access === null) throw invalid([...path, 'accessSchedule'], 'is required');
@@ -96,7 +96,7 @@ function resolveSchedules(input: CommitInput, path: FieldPath, context: TermsCon
 function validateAccessSchedule(
   schedule: AccessScheduleInput,
   path: FieldPath,
-  context: TermsContext,
+  context: BalanceContext,
 ): string {
   if (schedule.segments.length === 0) throw invalid([...path, 'segments'], 'must have at least 1 item');
   for (const [index, segment] of schedule.segments.entries()) {

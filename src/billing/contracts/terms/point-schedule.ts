@@ -8,7 +8,7 @@ import type {
   RecurringScheduleInput,
 } from '../../../core/terms/schedules.ts';
 import { occurrenceDates, recurringItems } from '../../../rating/periods/recurring-schedule.ts';
-import { requireCreditType, type TermsContext } from './terms-context.ts';
+import { type BalanceContext, requireCreditType } from './terms-context.ts';
 
 /** A century of months: more dates than this in one schedule are a mistake. */
 const OCCURRENCES_MAX = 1_200;
@@ -28,7 +28,7 @@ export interface ExpandedSchedule {
 export function expandSchedule(
   schedule: InvoiceScheduleInput,
   path: FieldPath,
-  context: TermsContext,
+  context: BalanceContext,
 ): ExpandedSchedule {
   const { items, recurring } = schedule;
   const creditTypeId = requireCreditType(context, schedule.creditTypeId, [...path, 'creditTypeId']);

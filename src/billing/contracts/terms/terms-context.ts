@@ -61,9 +61,11 @@ export interface NamedIds {
   readonly balanceIds: readonly string[];
 }
 
+/** What commits and credits are validated against, those of a customer too, which belong to no contract. */
+export type BalanceContext = Pick<TermsContext, 'products' | 'creditTypes' | 'paymentProvider'>;
+
 /** What is looked up, as opposed to what the request itself defines. */
-export interface LoadedContext
-  extends Pick<TermsContext, 'products' | 'creditTypes' | 'card' | 'paymentProvider'> {
+export interface LoadedContext extends BalanceContext, Pick<TermsContext, 'card'> {
   /** Commits and credits of the customer that the terms name. */
   readonly knownBalanceIds: ReadonlySet<string>;
 }
@@ -126,7 +128,7 @@ export function subscriptionRateKey(productId: string, frequency: BillingFrequen
 
 /** The product that a term names. Refuses (`invalid`) an unknown one. */
 export function requireProduct(
-  context: Pick<TermsContext, 'products'>,
+  context: Pick<BalanceContext, 'products'>,
   id: string,
   field: FieldPath,
 ): Product {
@@ -137,7 +139,7 @@ export function requireProduct(
 
 /** Refuses (`invalid`) a product that is unknown, archived, or not of type FIXED. */
 export function requireFixedProduct(
-  context: Pick<TermsContext, 'products'>,
+  context: Pick<BalanceContext, 'products'>,
   id: string,
   field: FieldPath,
 ): void {
@@ -147,7 +149,7 @@ export function requireFixedProduct(
 }
 
 /** The pricing unit that a term names, US cents where it names none. Refuses (`invalid`) an unknown one. */
-export function requireCreditType(context: TermsContext, id: string | null, field: FieldPath): string {
+export function requireCreditType(context: BalanceContext, id: string | null, field: FieldPath): string {
   const known = id ?? USD_CENTS.id;
   if (!context.creditTypes.has(known)) throw invalid(field, `pricing unit ${known} not found`);
   return known;

@@ -11,7 +11,7 @@ import { formatInstant, type Instant } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { type Contract, loadContracts, lockContract } from '../../../store/contracts.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
-import { usageInvoiceIn } from '../../../store/invoices.ts';
+import { usageInvoiceIn } from '../../../store/issued-periods.ts';
 import { missingContract } from '../../contracts/missing-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
 import { type ComputeDeps, type PlannedInvoices, planInvoices } from '../compute.ts';

@@ -3,7 +3,7 @@ import { notFound, type Refusal } from '../../../core/errors.ts';
 import { listContracts } from '../../../store/contracts.ts';
 import { type Database, inSnapshot } from '../../../store/database.ts';
 import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices.ts';
-import { type DraftPlace, draftPlacesOf, type SnapshotDeps } from '../read-invoices.ts';
+import { type DraftPlace, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
 
 export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
 

@@ -6,8 +6,8 @@ import {
   type InvoiceFilter,
   type InvoicePageRequest,
   listInvoiceHeads,
-  withLines,
-} from '../../../store/invoices.ts';
+} from '../../../store/invoice-lists.ts';
+import { withLines } from '../../../store/invoices.ts';
 import { type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
 
 /**

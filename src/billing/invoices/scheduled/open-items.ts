@@ -18,7 +18,7 @@ import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadInvoiceIssueDates } from '../../../store/invoice-issue-dates.ts';
 import { issuedScheduledIds, loadInvoicedItems } from '../../../store/invoiced-items.ts';
-import { lastIssuedPeriodEnds } from '../../../store/invoices.ts';
+import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
 import { loadPaymentOutcomes } from '../../../store/payment-outcomes.ts';
 import { loadProfessionalServices } from '../../../store/professional-services.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
@@ -106,8 +106,8 @@ export async function loadScheduledItems(
   const charges = groupBy(await loadScheduledCharges(db, contractIds), ({ contractId }) => contractId);
   const services = groupBy(await loadProfessionalServices(db, contractIds), ({ contractId }) => contractId);
   const commits = groupBy(
-    await loadCommits(db, { contractIds, includeArchived: false }),
-    ({ contractId }) => contractId ?? '',
+    await loadCommits(db, { invoicedOn: contractIds, includeArchived: false }),
+    ({ contractId, invoiceContractId }) => contractId ?? invoiceContractId ?? '',
   );
   const failed = await commitsNotPaid(db, [...commits.values()].flat());
   return new Map(

@@ -22,6 +22,7 @@ const names = {
   products: new Map([[PRODUCT, 'Gold plan']]),
   creditTypes: new Map(),
   customFields: new Map(),
+  invoiceIds: new Map(),
 };
 
 const part = record({ size: decided(exact()), startingAt: hour });

@@ -1,0 +1,125 @@
+/** One commit or credit, of a contract or of a customer: edit, archive, waive the true-up. */
+import { z } from 'zod';
+import { disableTrueUp } from '../../../billing/balances/disable-true-up.ts';
+import { changeCommit } from '../../../billing/balances/edit-commit.ts';
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, uuid } from '../../wire/fields.ts';
+import { commitEdit, creditEdit } from '../../wire/terms/customer-commits.ts';
+
+const common = { method: 'post', tags: ['Balances'], scope: 'write' } as const;
+
+const ofCommit = { wireWords: { id: 'commit_id' } } as const;
+const ofCredit = { wireWords: { id: 'credit_id' } } as const;
+
+export function commitEditRoutes(deps: ContractDeps): RouteDefinition[] {
+  return [
+    editCommitRoute(deps),
+    editCreditRoute(deps),
+    archiveCommitRoute(deps),
+    archiveCreditRoute(deps),
+    disableTrueUpRoute(deps),
+  ];
+}
+
+const EDITED =
+  'Drafts follow at once. What a finalized invoice shows or draws down is changed after it is voided.';
+
+function editCommitRoute(deps: ContractDeps): RouteDefinition {
+  return route({
+    ...common,
+    ...ofCommit,
+    path: '/v2/contracts/commits/edit',
+    operationId: 'editCommit',
+    summary: 'Edit a commit of a contract or of a customer',
+    description: EDITED,
+    body: commitEdit.input.strict,
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body: { customerId, id, ...edit }, actor }) {
+      const reference = { customerId, id, kind: 'COMMIT', changedBy: actor.name } as const;
+      await changeCommit(deps, reference, () => ({ edit }));
+      return { data: { id } };
+    },
+  });
+}
+
+function editCreditRoute(deps: ContractDeps): RouteDefinition {
+  return route({
+    ...common,
+    ...ofCredit,
+    path: '/v2/contracts/credits/edit',
+    operationId: 'editCredit',
+    summary: 'Edit a credit of a contract or of a customer',
+    description: EDITED,
+    body: creditEdit.input.strict,
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body: { customerId, id, ...edit }, actor }) {
+      const reference = { customerId, id, kind: 'CREDIT', changedBy: actor.name } as const;
+      await changeCommit(deps, reference, () => ({ edit }));
+      return { data: { id } };
+    },
+  });
+}
+
+function archiveCommitRoute(deps: ContractDeps): RouteDefinition {
+  return route({
+    ...common,
+    ...ofCommit,
+    path: '/v2/contracts/commits/archive',
+    operationId: 'archiveCommit',
+    summary: 'Archive a commit',
+    description: 'What is left is canceled. Its finalized invoices must be voided first.',
+    body: z.object({ customer_id: uuid, commit_id: uuid }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body: { customer_id: customerId, commit_id: id }, actor }) {
+      const reference = { customerId, id, kind: 'COMMIT', changedBy: actor.name } as const;
+      await changeCommit(deps, reference, () => 'ARCHIVE');
+      return { data: { id } };
+    },
+  });
+}
+
+function archiveCreditRoute(deps: ContractDeps): RouteDefinition {
+  return route({
+    ...common,
+    ...ofCredit,
+    path: '/v2/contracts/credits/archive',
+    operationId: 'archiveCredit',
+    summary: 'Archive a credit',
+    description: 'What is left is canceled. The finalized invoices that draw it down must be voided first.',
+    body: z.object({ customer_id: uuid, credit_id: uuid }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body: { customer_id: customerId, credit_id: id }, actor }) {
+      const reference = { customerId, id, kind: 'CREDIT', changedBy: actor.name } as const;
+      await changeCommit(deps, reference, () => 'ARCHIVE');
+      return { data: { id } };
+    },
+  });
+}
+
+function disableTrueUpRoute(deps: ContractDeps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/commits/disableTrueup',
+    operationId: 'disableCommitTrueup',
+    summary: 'Waive the true-up of a postpaid commit',
+    description: 'Its invoice item stays on record and is not invoiced. Cannot be undone.',
+    body: z.object({
+      customer_id: uuid,
+      commit_id: uuid,
+      contract_id: uuid.meta({ description: 'The contract that the commit is on, or that invoices it.' }),
+      amendment_id: uuid.nullish().meta({ description: 'Accepted and ignored.' }),
+    }),
+    response: createdId,
+    errors: [400, 404],
+    async handler({ body, actor }) {
+      const { customer_id: customerId, commit_id: commitId, contract_id: contractId } = body;
+      await disableTrueUp(deps, { customerId, commitId, contractId, changedBy: actor.name });
+      return { data: { id: commitId } };
+    },
+  });
+}

@@ -1,0 +1,48 @@
+/** What the lists of commits, credits and balances have in common on the wire. */
+import { z } from 'zod';
+import type { ListBalancesInput } from '../../../billing/balances/list-balances.ts';
+import type { KeysetPosition, PageRequest } from '../../../core/paging.ts';
+import { timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
+import { cursor, keysetPosition } from '../../wire/paging.ts';
+
+const LIMIT_MAX = 25;
+
+/** The members that the bodies of all three lists have. */
+export const listMembers = {
+  customer_id: uuid,
+  covering_date: timestamp.nullish().meta({ description: 'Only those with access then.' }),
+  starting_at: timestamp.nullish().meta({ description: 'Only those with access at or after it.' }),
+  effective_before: timestamp.nullish().meta({ description: 'Only those with access before it.' }),
+  include_archived: z.boolean().nullish(),
+  include_ledgers: z.boolean().nullish(),
+  include_balance: z.boolean().nullish(),
+  next_page: cursor(keysetPosition).nullish(),
+  limit: wholeNumber(1, LIMIT_MAX)
+    .nullish()
+    .meta({ description: `1 to ${LIMIT_MAX}, by default ${LIMIT_MAX}.` }),
+};
+
+type ListBody = z.output<z.ZodObject<typeof listMembers>>;
+
+/** What the lists differ in. */
+type Kind = Pick<ListBalancesInput, 'types' | 'id' | 'includeOfContracts' | 'excludeZeroBalances'>;
+
+export function listInput(body: ListBody, kind: Kind): ListBalancesInput {
+  return {
+    ...kind,
+    customerId: body.customer_id,
+    includeArchived: body.include_archived ?? false,
+    coveringDate: body.covering_date ?? null,
+    startingAt: body.starting_at ?? null,
+    effectiveBefore: body.effective_before ?? null,
+    withBalances: (body.include_balance ?? false) || (body.include_ledgers ?? false),
+  };
+}
+
+export function pageOfBody({ limit, next_page: after }: ListBody): PageRequest<KeysetPosition> {
+  return { limit: limit ?? LIMIT_MAX, after: after ?? null };
+}
+
+export function shownParts(body: ListBody) {
+  return { includeBalance: body.include_balance ?? false, includeLedgers: body.include_ledgers ?? false };
+}

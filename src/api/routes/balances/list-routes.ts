@@ -1,0 +1,109 @@
+/** Lists of a customer's commits, of its credits, and of both. */
+import { z } from 'zod';
+import { type BalancePage, listBalances } from '../../../billing/balances/list-balances.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { COMMIT_TYPES, type Commit } from '../../../core/terms/commits.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { uuid } from '../../wire/fields.ts';
+import { pageOf, pageToWire } from '../../wire/paging.ts';
+import { commit, commitView, credit, isCommit } from '../../wire/terms/commits.ts';
+import { listInput, listMembers, pageOfBody, shownParts } from './input.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const common = { method: 'post', tags: ['Balances'], scope: 'read', errors: [400, 404] } as const;
+
+export function balanceListRoutes(deps: Deps): RouteDefinition[] {
+  return [listCommitsRoute(deps), listCreditsRoute(deps), listBalancesRoute(deps)];
+}
+
+/** Writes the rows of a page as answers show them. */
+function viewOf(page: BalancePage, parts: ReturnType<typeof shownParts>) {
+  return (one: Commit) => {
+    const view = commitView(one, { ...page, ...parts });
+    return isCommit(one) ? commit.write(view, page.names) : credit.write(view, page.names);
+  };
+}
+
+function listCommitsRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/customerCommits/list',
+    operationId: 'listCustomerCommits',
+    summary: 'List the commits of a customer',
+    body: z.object({
+      ...listMembers,
+      commit_id: uuid.nullish(),
+      include_contract_commits: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
+    }),
+    response: pageOf(commit.output),
+    async handler({ body }) {
+      const input = listInput(body, {
+        types: ['PREPAID', 'POSTPAID'],
+        id: body.commit_id ?? null,
+        includeOfContracts: body.include_contract_commits ?? false,
+        excludeZeroBalances: false,
+      });
+      const listed = await listBalances(deps, input, pageOfBody(body));
+      return pageToWire(listed.page, viewOf(listed, shownParts(body)));
+    },
+  });
+}
+
+function listCreditsRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/customerCredits/list',
+    operationId: 'listCustomerCredits',
+    summary: 'List the credits of a customer',
+    body: z.object({
+      ...listMembers,
+      credit_id: uuid.nullish(),
+      include_contract_credits: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
+    }),
+    response: pageOf(credit.output),
+    async handler({ body }) {
+      const input = listInput(body, {
+        types: ['CREDIT'],
+        id: body.credit_id ?? null,
+        includeOfContracts: body.include_contract_credits ?? false,
+        excludeZeroBalances: false,
+      });
+      const listed = await listBalances(deps, input, pageOfBody(body));
+      return pageToWire(listed.page, viewOf(listed, shownParts(body)));
+    },
+  });
+}
+
+function listBalancesRoute(deps: Deps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/contracts/customerBalances/list',
+    operationId: 'listCustomerBalances',
+    summary: 'List the commits and credits of a customer',
+    description: 'By creation. `type` tells commits from credits.',
+    body: z.object({
+      ...listMembers,
+      id: uuid.nullish(),
+      include_contract_balances: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
+      exclude_zero_balances: z.boolean().nullish().meta({
+        description: 'Leaves out what has nothing left. A page may then have fewer rows than its limit.',
+      }),
+    }),
+    response: pageOf(z.union([commit.output, credit.output])),
+    async handler({ body }) {
+      const input = listInput(body, {
+        types: COMMIT_TYPES,
+        id: body.id ?? null,
+        includeOfContracts: body.include_contract_balances ?? false,
+        excludeZeroBalances: body.exclude_zero_balances ?? false,
+      });
+      const listed = await listBalances(deps, input, pageOfBody(body));
+      return pageToWire(listed.page, viewOf(listed, shownParts(body)));
+    },
+  });
+}

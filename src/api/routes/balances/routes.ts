@@ -1,0 +1,16 @@
+/** Commits, credits and balances of customers. */
+import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
+import type { RouteDefinition } from '../../http/route.ts';
+import { balanceRoutes } from './balance-routes.ts';
+import { commitEditRoutes } from './commit-edit-routes.ts';
+import { customerCommitRoutes } from './customer-commit-routes.ts';
+import { balanceListRoutes } from './list-routes.ts';
+
+export function customerBalanceRoutes(deps: ContractDeps): RouteDefinition[] {
+  return [
+    ...customerCommitRoutes(deps),
+    ...commitEditRoutes(deps),
+    ...balanceListRoutes(deps),
+    ...balanceRoutes(deps),
+  ];
+}

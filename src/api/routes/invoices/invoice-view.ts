@@ -1,0 +1,23 @@
+/** What answers show of invoices besides the invoices themselves. */
+import type { ListPriceOf } from '../../../billing/invoices/list-prices.ts';
+import type { CreditType } from '../../../core/credit-types.ts';
+import type { CustomFieldsById } from '../../../core/custom-fields.ts';
+import { assert } from '../../../core/errors.ts';
+
+/** Data that answers show besides the invoice itself. */
+export interface InvoiceView {
+  readonly creditTypes: ReadonlyMap<string, CreditType>;
+  readonly skipZeroQuantityLines: boolean;
+  /** By invoice; null where they were not asked for. */
+  readonly listPrices: ReadonlyMap<string, ListPriceOf> | null;
+  /** By invoice, then by object; invoices without custom fields are absent. */
+  readonly customFields: ReadonlyMap<string, CustomFieldsById>;
+  /** By invoice; drafts and invoices without a number yet are absent. */
+  readonly numbers: ReadonlyMap<string, string>;
+}
+
+export function creditTypeOf(id: string, { creditTypes }: InvoiceView): CreditType {
+  const found = creditTypes.get(id);
+  assert(found !== undefined, `pricing unit ${id} of an invoice exists`);
+  return found;
+}

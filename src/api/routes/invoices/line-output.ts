@@ -1,0 +1,180 @@
+/** Lines of invoices on the wire. */
+import { z } from 'zod';
+import type { ProductType } from '../../../core/catalogue.ts';
+import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
+import type { InvoiceLine, LineTier, ScheduledInvoiceLine, UsageInvoiceLine } from '../../../core/invoice.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { lineId } from '../../../rating/invoice/line-id.ts';
+import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
+import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
+import { groupValuesShape, groupValuesToWire } from './unbilled-usage-output.ts';
+
+const tierSchema = z
+  .object({
+    level: z.int().meta({ description: 'Number of the tier, from 1.' }),
+    starting_at: z.string().meta({ description: 'Lower bound, exclusive.' }),
+    size: z.string().optional().meta({ description: 'Units the tier holds; absent for the last tier.' }),
+  })
+  .meta({ id: 'TierMetadata' });
+
+export const lineItemSchema = z
+  .object({
+    id: uuid.meta({
+      description:
+        'The same whenever the invoice is computed, when it is issued, and in the windows of its breakdown.',
+    }),
+    name: z.string(),
+    type: z.string().meta({
+      description:
+        '`usage`; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or ' +
+        '`cpu_conversion`: what the lines in one ' +
+        'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
+        'unit, and `total` is in the currency. ' +
+        'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
+        'the fraction as `unit_price`. What its minimum adds is a line named "… (minimum)", of quantity 1.',
+    }),
+    quantity: exactValue,
+    unit_price: exactValue,
+    total: exactValue.meta({ type: 'number', description: 'Exact, never rounded.' }),
+    list_price: rateSchema.optional(),
+    credit_type: creditType,
+    product_id: uuid.optional(),
+    product_type: z.string().optional(),
+    product_tags: z.array(z.string()).optional(),
+    product_custom_fields: customFields.optional(),
+    converted_credit_type: creditType.optional(),
+    starting_at: timestamp.optional(),
+    ending_before: timestamp.optional(),
+    scheduled_charge_id: uuid.optional(),
+    scheduled_charge_custom_fields: customFields.optional(),
+    discount_id: uuid.optional().meta({ description: 'The discount of a line with a negative total.' }),
+    discount_custom_fields: customFields.optional(),
+    professional_service_id: uuid.optional(),
+    professional_service_custom_fields: customFields.optional(),
+    metadata: z.string().optional().meta({
+      description:
+        'Of a professional service, as requested; of a charge added to the invoice, its description.',
+    }),
+    commit_id: uuid.optional().meta({ description: 'The commit that a `commit_purchase` line pays for.' }),
+    commit_custom_fields: customFields.optional(),
+    ...groupValuesShape,
+    tier: tierSchema.optional(),
+    sub_line_items: z.array(z.never()),
+  })
+  .meta({ id: 'InvoiceLineItem' });
+
+type LineItemWire = z.input<typeof lineItemSchema>;
+
+const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
+  USAGE: 'UsageProductListItem',
+  SUBSCRIPTION: 'SubscriptionProductListItem',
+  COMPOSITE: 'CompositeProductListItem',
+  FIXED: 'FixedProductListItem',
+  PROFESSIONAL_SERVICE: 'ProServiceProductListItem',
+};
+
+export function lineToWire(
+  invoiceId: string,
+  line: InvoiceLine,
+  fields: CustomFieldsById,
+  view: InvoiceView,
+): LineItemWire {
+  const common = {
+    id: lineId(invoiceId, line),
+    name: line.name,
+    type: line.type,
+    quantity: line.quantity,
+    unit_price: line.unitPrice,
+    total: line.total,
+    credit_type: creditTypeOf(line.creditTypeId, view),
+    sub_line_items: [],
+  };
+  const time = {
+    starting_at: formatInstant(line.interval.start),
+    ending_before: formatInstant(line.interval.end),
+  };
+  switch (line.type) {
+    case 'cpu_conversion':
+      return { ...common, ...time, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) };
+    case 'usage':
+    case 'minimum':
+      return {
+        ...common,
+        ...time,
+        ...usageLineToWire(line, fields),
+        ...listPriceToWire(invoiceId, line, view),
+      };
+    case 'commit_purchase':
+      return { ...common, ...productToWire(line, fields), ...sourceToWire(line, fields) };
+    case 'scheduled':
+    case 'discount':
+    case 'professional_service':
+      return { ...common, type: 'scheduled', ...productToWire(line, fields), ...sourceToWire(line, fields) };
+  }
+}
+
+/** What a line of a schedule is for, with its custom fields. */
+function sourceToWire(
+  { type, sourceId, metadata }: ScheduledInvoiceLine,
+  fields: CustomFieldsById,
+): Partial<LineItemWire> {
+  const own = customFieldsOf(fields, sourceId);
+  const noted = metadata === null ? {} : { metadata };
+  switch (type) {
+    case 'scheduled':
+      return { scheduled_charge_id: sourceId, scheduled_charge_custom_fields: own, ...noted };
+    case 'discount':
+      return { discount_id: sourceId, discount_custom_fields: own };
+    case 'professional_service':
+      return {
+        professional_service_id: sourceId,
+        professional_service_custom_fields: own,
+        ...noted,
+      };
+    case 'commit_purchase':
+      return { commit_id: sourceId, commit_custom_fields: own };
+  }
+}
+
+function productToWire(
+  line: UsageInvoiceLine | ScheduledInvoiceLine,
+  fields: CustomFieldsById,
+): Partial<LineItemWire> {
+  return {
+    product_id: line.productId,
+    product_type: PRODUCT_TYPE_NAMES[line.productType],
+    product_tags: [...line.productTags],
+    product_custom_fields: customFieldsOf(fields, line.productId),
+  };
+}
+
+function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
+  return {
+    ...(line.type === 'minimum' ? { name: `${line.name} (minimum)` } : {}),
+    type: 'usage',
+    ...productToWire(line, fields),
+    ...groupValuesToWire(line),
+    ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
+  };
+}
+
+function listPriceToWire(
+  invoiceId: string,
+  line: UsageInvoiceLine,
+  view: InvoiceView,
+): Pick<LineItemWire, 'list_price'> {
+  const found = view.listPrices?.get(invoiceId)?.(line);
+  if (!found) return {};
+  return {
+    list_price: rateToWire(found.rate, line.pricingGroupValues, view.creditTypes.get(found.creditTypeId)),
+  };
+}
+
+function tierToWire({ level, startingAt, size }: LineTier): z.input<typeof tierSchema> {
+  return {
+    level,
+    starting_at: startingAt.toFixed(),
+    ...(size === null ? {} : { size: size.toFixed() }),
+  };
+}

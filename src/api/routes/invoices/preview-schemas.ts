@@ -1,0 +1,101 @@
+/** Differences of previewed invoices on the wire. */
+import { z } from 'zod';
+import type {
+  CustomerDifference,
+  InvoiceDifference,
+} from '../../../billing/invoices/previews/preview-change.ts';
+import type { CreditType } from '../../../core/credit-types.ts';
+import { assert } from '../../../core/errors.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { totalsByCreditType } from '../../../rating/invoice/breakdown.ts';
+import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import type { InvoiceView } from './invoice-view.ts';
+import { invoiceSchema, invoiceToWire } from './output.ts';
+
+const differenceSchema = z
+  .object({
+    contract_id: uuid,
+    start_timestamp: timestamp.meta({
+      description: 'Of the billing period, or the date of a scheduled invoice.',
+    }),
+    end_timestamp: timestamp,
+    credit_type: creditType,
+    current_invoice_id: uuid
+      .optional()
+      .meta({ description: 'The draft or the issued invoice, if there is one.' }),
+    current_status: z.string().optional(),
+    current_total: exactValue.optional(),
+    preview_total: exactValue
+      .optional()
+      .meta({ type: 'number', description: 'Absent if there would be no invoice.' }),
+    preview_warning_count: z
+      .int()
+      .optional()
+      .meta({ description: 'Entries of `warnings` that it would have.' }),
+    difference: exactValue.meta({
+      type: 'number',
+      description: 'What would be billed more; negative: less.',
+    }),
+    invoice: invoiceSchema.optional().meta({ description: 'As it would be, with `include_invoices`.' }),
+  })
+  .meta({ id: 'InvoiceDifference' });
+
+export const customerDifferenceSchema = z
+  .object({
+    customer_id: uuid,
+    differences: z
+      .array(z.object({ credit_type: creditType, difference: exactValue }))
+      .meta({ description: 'The sum over the invoices in each currency.' }),
+    invoices: z.array(differenceSchema),
+  })
+  .meta({ id: 'CustomerDifference' });
+
+type Units = ReadonlyMap<string, CreditType>;
+
+export function customerToWire(
+  { customerId, invoices }: CustomerDifference,
+  units: Units,
+  view: InvoiceView | null,
+): z.input<typeof customerDifferenceSchema> {
+  return {
+    customer_id: customerId,
+    differences: [...differencesByUnit(invoices)].map(([id, difference]) => ({
+      credit_type: unitOf(id, units),
+      difference,
+    })),
+    invoices: invoices.map((one) => differenceToWire(one, units, view)),
+  };
+}
+
+function differencesByUnit(invoices: readonly InvoiceDifference[]) {
+  return totalsByCreditType(
+    invoices.map(({ creditTypeId, difference }) => ({ creditTypeId, total: difference })),
+  );
+}
+
+function differenceToWire(
+  { contractId, creditTypeId, period, current, preview, difference }: InvoiceDifference,
+  units: Units,
+  view: InvoiceView | null,
+): z.input<typeof differenceSchema> {
+  return {
+    contract_id: contractId,
+    start_timestamp: formatInstant(period.start),
+    end_timestamp: formatInstant(period.end),
+    credit_type: unitOf(creditTypeId, units),
+    ...(current === null
+      ? {}
+      : { current_invoice_id: current.id, current_status: current.status, current_total: current.total }),
+    ...(preview === null
+      ? {}
+      : { preview_total: preview.total, preview_warning_count: preview.warnings.count }),
+    difference,
+    ...(preview === null || view === null ? {} : { invoice: invoiceToWire(preview, view) }),
+  };
+}
+
+function unitOf(id: string, units: Units): CreditType {
+  const unit = units.get(id);
+  assert(unit !== undefined, `pricing unit ${id} of an invoice exists`);
+  return unit;
+}

@@ -1,0 +1,87 @@
+/** The balances of a customer in the order in which usage draws them down, and why each has its place. */
+import type { Clock } from '../../core/clock.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import { ZERO } from '../../core/decimal.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { AccessSegment } from '../../core/terms/schedules.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import {
+  type BurnDownCriterion,
+  compareBalances,
+  decidingCriterion,
+  type RankedBalance,
+  rankedBalance,
+} from '../../rating/balances/burn-down-order.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { findCustomer } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { findContractOf } from '../contracts/reads/contracts.ts';
+import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
+import { loadProductTags } from './ranking-context.ts';
+import { loadWithheld } from './withheld.ts';
+
+export interface DrawdownOrderInput {
+  readonly customerId: string;
+  /** Only balances that usage of this contract may draw down; null: of all contracts. */
+  readonly contractId: string | null;
+}
+
+export interface OrderedBalance {
+  readonly commit: Commit;
+  readonly segment: AccessSegment;
+  readonly ranked: RankedBalance;
+  /** What is left now. */
+  readonly balance: Decimal;
+  /** What decides that it comes after the one before it; null for the first. */
+  readonly decidedBy: BurnDownCriterion | null;
+}
+
+/**
+ * The segments that are open now, empty ones too. Refuses an unknown customer and a contract that it does not have
+ * (`not_found`).
+ */
+export async function drawdownOrder(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  { customerId, contractId }: DrawdownOrderInput,
+): Promise<OrderedBalance[]> {
+  if ((await findCustomer(db, customerId)) === null) {
+    throw notFound('customer', customerId, 'CustomerNotFound');
+  }
+  if (contractId !== null) await findContractOf(db, customerId, contractId);
+  const now = clock.now();
+  const commits = await loadCommits(db, { customerIds: [customerId], includeArchived: false });
+  const isWithheld = await loadWithheld(db, commits);
+  const usable = commits.filter((commit) => !isWithheld(commit) && appliesTo(commit, contractId));
+  const owned = await withOwners(db, usable);
+  const balances = await balancesOf(db, owned, now);
+  const productTags = await loadProductTags(db, usable, now);
+  const open = owned.flatMap(({ commit, contract }) =>
+    openSegments({ commit, contract }, now).map((segment) => ({
+      commit,
+      segment,
+      balance: balances.get(commit.id)?.bySegment.get(segment.id) ?? ZERO,
+      ranked: rankedBalance(commit, segment, { contractEnd: contract?.endingBefore ?? null, productTags }),
+    })),
+  );
+  const sorted = open.toSorted((a, b) => compareBalances(a.ranked, b.ranked));
+  return sorted.map((one, index) => {
+    const before = sorted[index - 1];
+    return { ...one, decidedBy: before === undefined ? null : decidingCriterion(before.ranked, one.ranked) };
+  });
+}
+
+/** What a parent shares with its children is not listed for the children. */
+function appliesTo(commit: Commit, contractId: string | null): boolean {
+  if (contractId === null) return true;
+  if (commit.contractId !== null) return commit.contractId === contractId;
+  const { applicableContractIds: ids } = commit;
+  return ids.length === 0 || ids.includes(contractId);
+}
+
+function openSegments({ commit, contract }: OwnedCommit, at: Instant): AccessSegment[] {
+  const contractEnd = contract?.endingBefore ?? Number.POSITIVE_INFINITY;
+  return commit.accessSchedule.segments.filter(({ startingAt: start, endingBefore }) =>
+    contains({ start, end: Math.min(endingBefore, contractEnd) }, at),
+  );
+}

@@ -1,0 +1,209 @@
+/**
+ * Changes of one commit or credit, of a contract or of a customer (docs/contracts.md, "Edits of one commit").
+ *
+ * One of a contract is changed by an edit of the contract, with its guards, consequences and history. One of a customer
+ * is taken for the only term of a contract, so that the same functions check and change it; it has no history.
+ */
+import { type FieldPath, invalid, notFound, Refusal } from '../../core/errors.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { ContractTerms } from '../../core/terms/contract.ts';
+import { addedTerms, NO_CHANGES, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
+import type { CommitPatch } from '../../core/terms/patches.ts';
+import { loadCommits, lockCommit, updateCommit } from '../../store/commits.ts';
+import { findCustomer } from '../../store/customers.ts';
+import type { Transaction } from '../../store/database.ts';
+import { changeContract } from '../contracts/change-contract.ts';
+import { requireNotArchived } from '../contracts/contract-changes.ts';
+import { type ContractEditInput, NO_EDIT } from '../contracts/edits/apply-edit.ts';
+import { checkedEdit } from '../contracts/edits/edit-contract.ts';
+import { refuseInvoicedChanges } from '../contracts/edits/invoiced-terms.ts';
+import { namedByUpdated, namedByUpdates } from '../contracts/edits/named-by-updates.ts';
+import { removeTerms } from '../contracts/edits/remove-terms.ts';
+import { updateTerms } from '../contracts/edits/update-terms.ts';
+import type { ContractDeps } from '../contracts/settle-contract.ts';
+import { loadTermsContext } from '../contracts/terms/terms-context.ts';
+import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { checkInvoiceContract, lockInvoiceContracts, requireOwnContracts } from './invoice-contract.ts';
+
+export interface CommitReference {
+  readonly customerId: string;
+  readonly id: string;
+  readonly kind: 'COMMIT' | 'CREDIT';
+}
+
+/** Absent: no change. */
+export interface CommitEdit extends Omit<CommitPatch, 'id'> {
+  /** Of commits of a customer only. */
+  readonly invoiceContractId?: string | undefined;
+  /** Of prepaid commits and credits of a customer only. Null: all contracts of the customer. */
+  readonly applicableContractIds?: readonly string[] | null | undefined;
+}
+
+/** What to do with a commit. */
+export type CommitChange = { readonly edit: CommitEdit } | 'ARCHIVE';
+
+/**
+ * Makes the change that `change` returns for the present commit; null makes none. Refuses an unknown customer, commit
+ * or contract (`not_found`), one that is archived or has rolled over, what an issued invoice shows, and the first bad
+ * field (`invalid`). Paths begin at the members of the edit.
+ */
+export async function changeCommit(
+  deps: ContractDeps,
+  reference: CommitReference & { readonly changedBy: string },
+  change: (commit: Commit) => CommitChange | null,
+): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const { contractId } = await requireCommit(tx, reference);
+    if (contractId === null) await changeOwnCommit(tx, deps, reference, change);
+    else await changeContractCommit(tx, deps, { ...reference, contractId }, change);
+  });
+}
+
+/** Refuses (`not_found`) an unknown customer, and a commit or credit that it does not have. */
+export async function requireCommit(
+  tx: Transaction,
+  { customerId, id, kind }: CommitReference,
+): Promise<Commit> {
+  const [commit] = await loadCommits(tx, { ids: [id], includeArchived: true });
+  if (commit?.customerId === customerId && (commit.type === 'CREDIT') === (kind === 'CREDIT')) return commit;
+  if ((await findCustomer(tx, customerId)) === null)
+    throw notFound('customer', customerId, 'CustomerNotFound');
+  throw notFound(kind.toLowerCase(), id);
+}
+
+async function changeContractCommit(
+  tx: Transaction,
+  deps: ContractDeps,
+  reference: CommitReference & { readonly contractId: string; readonly changedBy: string },
+  change: (commit: Commit) => CommitChange | null,
+): Promise<void> {
+  const { contractId, changedBy } = reference;
+  const now = deps.clock.now();
+  const first = await requireCommit(tx, reference);
+  if (change(first) === null) return;
+  await changeContract(tx, deps, reference, { now, changedBy }, async (full) => {
+    requireNotArchived(full);
+    const commit = full.terms.commits.find(({ id }) => id === reference.id) ?? first;
+    const wanted = change(commit);
+    if (wanted !== null && wanted !== 'ARCHIVE') refuseOwnMembers(wanted.edit, contractId);
+    const edit = { ...NO_EDIT, ...editOf(reference, wanted) };
+    const { paymentProvider } = deps;
+    const origin = { additionsAt: ['additions'], editedBy: changedBy, now, paymentProvider };
+    return ofOneTerm(() => checkedEdit(tx, full, edit, origin));
+  });
+}
+
+/** Members that only commits of a customer have. The contract of a commit invoices it. */
+function refuseOwnMembers(
+  { invoiceContractId, applicableContractIds }: CommitEdit,
+  contractId: string,
+): void {
+  if (invoiceContractId !== undefined && invoiceContractId !== contractId) {
+    throw invalid(['invoiceContractId'], 'cannot be changed for commits of a contract');
+  }
+  if (applicableContractIds !== undefined) {
+    throw invalid(['applicableContractIds'], 'cannot be changed for commits and credits of a contract');
+  }
+}
+
+async function changeOwnCommit(
+  tx: Transaction,
+  deps: ContractDeps,
+  reference: CommitReference,
+  change: (commit: Commit) => CommitChange | null,
+): Promise<void> {
+  const commit = await lockCommit(tx, reference.id);
+  const wanted = commit && change(commit);
+  if (commit === null || wanted === null) return;
+  const edit = wanted === 'ARCHIVE' ? {} : wanted.edit;
+  const invoiceContractId = edit.invoiceContractId ?? commit.invoiceContractId;
+  const contractIds = [commit.invoiceContractId, invoiceContractId].flatMap((id) => id ?? []);
+  const contracts = await lockInvoiceContracts(tx, commit.customerId, [...new Set(contractIds)]);
+  const changed = await ofOneTerm(() => changedTerm(tx, deps, commit, editOf(reference, wanted)));
+  const after: Commit = {
+    ...changed,
+    invoiceContractId,
+    applicableContractIds: await applicableContracts(tx, commit, edit),
+  };
+  if (wanted !== 'ARCHIVE') checkInvoiceContract(after, contracts);
+  await refuseInvoicedChanges(tx, onlyTerm(commit), onlyTerm(after), null);
+  await updateCommit(tx, after);
+  await planScheduledInvoices(tx, contracts);
+}
+
+async function applicableContracts(
+  tx: Transaction,
+  commit: Commit,
+  { applicableContractIds: ids }: CommitEdit,
+): Promise<readonly string[]> {
+  const path = ['applicableContractIds'];
+  if (ids === undefined) return commit.applicableContractIds;
+  if (commit.type === 'POSTPAID') throw invalid(path, 'cannot be changed for POSTPAID commits');
+  await requireOwnContracts(tx, commit.customerId, ids ?? [], path);
+  return [...new Set(ids)];
+}
+
+/** The commit after the change of its terms. */
+async function changedTerm(
+  tx: Transaction,
+  { clock, paymentProvider }: ContractDeps,
+  commit: Commit,
+  { updates, removals }: Pick<ContractEditInput, 'updates' | 'removals'>,
+): Promise<Commit> {
+  const now = clock.now();
+  const terms = onlyTerm(commit);
+  const named = [namedByUpdates(updates), namedByUpdated(terms, updates)];
+  const loaded = await loadTermsContext(
+    tx,
+    null,
+    {
+      productIds: named.flatMap(({ productIds }) => productIds),
+      creditTypeIds: named.flatMap(({ creditTypeIds }) => creditTypeIds),
+      balanceIds: [],
+    },
+    { contract: null, paymentProvider },
+  );
+  const removed = removeTerms(terms, removals, now);
+  const { commits } = updateTerms(removed, updates, { contract: ANY_TIME, loaded, now });
+  return commits[0] ?? commit;
+}
+
+const ANY_TIME = {
+  startingAt: 0,
+  endingBefore: null,
+  multiplierPrioritization: 'LOWEST_MULTIPLIER',
+} as const;
+
+function onlyTerm(commit: Commit): ContractTerms {
+  return { ...addedTerms(NO_CHANGES), commits: [commit] };
+}
+
+function editOf(
+  { id, kind }: CommitReference,
+  change: CommitChange | null,
+): Pick<ContractEditInput, 'updates' | 'removals'> {
+  const isCredit = kind === 'CREDIT';
+  if (change === null) return { updates: NO_UPDATES, removals: NO_REMOVALS };
+  if (change === 'ARCHIVE') {
+    const removals = { ...NO_REMOVALS, [isCredit ? 'archiveCredits' : 'archiveCommits']: [id] };
+    return { updates: NO_UPDATES, removals };
+  }
+  const { invoiceContractId: _, applicableContractIds: __, ...patch } = change.edit;
+  const updates = { ...NO_UPDATES, [isCredit ? 'updateCredits' : 'updateCommits']: [{ id, ...patch }] };
+  return { updates, removals: NO_REMOVALS };
+}
+
+/** Refusals of an edit of a contract, named as in a request for one term: without the list that it stands in. */
+async function ofOneTerm<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof Refusal) || !isInList(error.path)) throw error;
+    const { kind, problem, path, code, details } = error;
+    throw new Refusal(kind, problem, { path: path.slice(3), code, details });
+  }
+}
+
+function isInList([group, , index]: FieldPath): boolean {
+  return (group === 'updates' || group === 'removals') && index === 0;
+}

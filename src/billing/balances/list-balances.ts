@@ -1,0 +1,80 @@
+/** Lists commits and credits of a customer, with everything that answers show of them. */
+import type { Clock } from '../../core/clock.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import { ZERO } from '../../core/decimal.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import { addedTerms, NO_CHANGES } from '../../core/terms/contract-edits.ts';
+import type { Balance } from '../../core/terms/ledger.ts';
+import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
+import { type BalanceListFilter, listCommits } from '../../store/commit-list.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import { findCustomer } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import { loadRecurringCommits } from '../../store/recurring-commits.ts';
+import { loadNames, type TermNames } from '../contracts/reads/contract-views.ts';
+import { balancesOf, withOwners } from './balances.ts';
+import { costBasesOf } from './cost-bases.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface ListBalancesInput extends BalanceListFilter {
+  /** Whether balances and ledgers are computed. */
+  readonly withBalances: boolean;
+  /** Leaves out what has nothing left now: a page may then have fewer rows than its limit. */
+  readonly excludeZeroBalances: boolean;
+}
+
+export interface BalancePage {
+  readonly page: Page<Commit>;
+  readonly names: TermNames;
+  readonly recurringCommits: ReadonlyMap<string, RecurringCommit>;
+  /** By commit or credit; null if they were not asked for. */
+  readonly balances: ReadonlyMap<string, Balance> | null;
+  /** By commit; absent where it is unknown. */
+  readonly costBases: ReadonlyMap<string, Decimal>;
+}
+
+/** By creation. Refuses an unknown customer (`CustomerNotFound`). */
+export async function listBalances(
+  { db, clock }: Deps,
+  input: ListBalancesInput,
+  request: PageRequest,
+): Promise<BalancePage> {
+  const { customerId, withBalances, excludeZeroBalances } = input;
+  if ((await findCustomer(db, customerId)) === null) {
+    throw notFound('customer', customerId, 'CustomerNotFound');
+  }
+  const now = clock.now();
+  const { rows, next } = await listCommits(db, input, request);
+  const owned = await withOwners(db, rows);
+  const balances = withBalances || excludeZeroBalances ? await balancesOf(db, owned, now) : null;
+  const isShown = ({ id }: Commit) => !excludeZeroBalances || balances?.get(id)?.balance.gt(ZERO) === true;
+  const recurring = await loadRecurringCommits(
+    db,
+    owned.flatMap(({ commit, contract }) => (commit.recurringCommitId === null ? [] : (contract?.id ?? []))),
+  );
+  return {
+    page: { rows: rows.filter(isShown), next },
+    names: await loadNames(db, [{ terms: { ...addedTerms(NO_CHANGES), commits: rows } }], now),
+    recurringCommits: new Map(recurring.map((one) => [one.id, one])),
+    balances,
+    costBases: await costBasesOfRows(db, rows),
+  };
+}
+
+/** A custom unit is converted at the rate of the contract that invoices the commit. */
+async function costBasesOfRows(db: Database, rows: readonly Commit[]): Promise<Map<string, Decimal>> {
+  const billedOn = ({ contractId, invoiceContractId }: Commit) => contractId ?? invoiceContractId ?? '';
+  const ids = [...new Set(rows.map(billedOn).filter((id) => id !== ''))];
+  const contracts = await loadContracts(db, { ids, includeArchived: true });
+  const cardOf = new Map(contracts.map(({ id, rateCardId }) => [id, rateCardId]));
+  const priced = rows.map((commit) => ({ commit, rateCardId: cardOf.get(billedOn(commit)) ?? null }));
+  const cards = await loadRateCards(db, [...new Set(priced.flatMap(({ rateCardId }) => rateCardId ?? []))]);
+  return costBasesOf(db, priced, cards);
+}

@@ -1,0 +1,21 @@
+/** Loads what the burn-down order depends on besides the terms. */
+import type { Commit } from '../../core/terms/commits.ts';
+import type { Instant } from '../../core/time.ts';
+import type { RankingContext } from '../../rating/balances/burn-down-order.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadTaggedProducts } from '../../store/products.ts';
+
+/** The tags of products as of `now`. No query where no commit names a tag. */
+export async function loadProductTags(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+  now: Instant,
+): Promise<RankingContext['productTags']> {
+  const tags = commits.flatMap(({ applicability: { productTags, specifiers } }) => [
+    ...productTags,
+    ...specifiers.flatMap((specifier) => specifier.productTags),
+  ]);
+  const products = await loadTaggedProducts(db, [...new Set(tags)]);
+  return new Map(products.map((product) => [product.id, versionAt(product, now).tags]));
+}

@@ -1,0 +1,172 @@
+/**
+ * The windows of a page of breakdowns, and the invoices that they belong to. They are found first, so that only these
+ * invoices are computed or read.
+ */
+import { groupBy } from '../../core/group-by.ts';
+import type { InvoiceStatus } from '../../core/invoice.ts';
+import type { PageRequest } from '../../core/paging.ts';
+import { DAY_MS, floorToDay, floorToHour, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
+import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
+import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoice-lists.ts';
+import { type IssuedHead, type IssuedInvoice, withLines } from '../../store/invoices.ts';
+import { type PlannedInvoices, planInvoices } from './compute.ts';
+import { type DraftPlace, draftPlaces, type SnapshotDeps } from './draft-places.ts';
+import type { ScheduledTarget } from './scheduled/open-items.ts';
+
+type BreakdownSize = WindowSize | 'none';
+
+export interface BreakdownFilter {
+  readonly customerId: string;
+  /** Windows that lie within this range. */
+  readonly range: Interval;
+  /** `none`: the whole invoice is one window. */
+  readonly size: BreakdownSize;
+  readonly status?: InvoiceStatus | undefined;
+  /** Without a status: whether voided invoices are left out. */
+  readonly withoutVoid?: boolean;
+  readonly creditTypeId?: string | undefined;
+}
+
+/** Items are ordered by the start of their window, then by issue date and id of their invoice. */
+export interface BreakdownPosition {
+  /** Of the window. */
+  readonly start: Instant;
+  /** When the invoice is issued. */
+  readonly at: Instant;
+  readonly id: string;
+}
+
+export interface BreakdownPageRequest extends PageRequest<BreakdownPosition> {
+  readonly order: InvoicePageRequest['order'];
+}
+
+/** An invoice with windows in the range, before its lines are computed or read. */
+type Source = { readonly draft: DraftPlace } | { readonly head: IssuedHead };
+
+/** Every invoice in the range has at least one window, so this many invoices fill any page. */
+const ISSUED_MAX = 1_000;
+
+export interface Place extends BreakdownPosition {
+  readonly window: Interval;
+  readonly source: Source;
+}
+
+export interface FoundBreakdowns {
+  /** Drafts of SCHEDULED invoices. */
+  readonly scheduled: readonly { readonly target: ScheduledTarget; readonly own: readonly Place[] }[];
+  /** Drafts of usage invoices; `own` are the places of each in turn. */
+  readonly drafts: { readonly planned: PlannedInvoices; readonly own: readonly (readonly Place[])[] };
+  readonly issued: readonly { readonly invoice: IssuedInvoice; readonly own: readonly Place[] }[];
+}
+
+/** The windows of the page and one more. */
+export async function findBreakdowns(
+  deps: SnapshotDeps,
+  filter: BreakdownFilter,
+  page: BreakdownPageRequest,
+): Promise<FoundBreakdowns> {
+  const compare = byWindow(page.order);
+  const { after } = page;
+  const places = (await findSources(deps, filter, page))
+    .flatMap((source) => placesOf(source, filter))
+    .filter((place) => after === null || compare(place, after) > 0)
+    .sort(compare)
+    .slice(0, page.limit + 1);
+  const bySource = [...groupBy(places, (place) => place.source)];
+  const drafts = bySource.flatMap(([source, own]) =>
+    'draft' in source && source.draft.kind === 'usage' ? [{ target: source.draft.target, own }] : [],
+  );
+  const heads = bySource.flatMap(([source, own]) => ('head' in source ? [{ head: source.head, own }] : []));
+  const invoices = await withLines(
+    deps.db,
+    heads.map(({ head }) => head),
+  );
+  return {
+    scheduled: bySource.flatMap(([source, own]) =>
+      'draft' in source && source.draft.kind === 'scheduled' ? [{ target: source.draft.target, own }] : [],
+    ),
+    drafts: {
+      planned: await planInvoices(
+        deps.db,
+        drafts.map(({ target }) => target),
+      ),
+      own: drafts.map(({ own }) => own),
+    },
+    issued: invoices.map((invoice, index) => ({ invoice, own: heads[index]?.own ?? [] })),
+  };
+}
+
+async function findSources(
+  deps: SnapshotDeps,
+  filter: BreakdownFilter,
+  page: BreakdownPageRequest,
+): Promise<Source[]> {
+  const { customerId, status, creditTypeId, withoutVoid = false } = filter;
+  const drafts =
+    status === undefined || status === 'DRAFT' ? await draftPlaces(deps, { customerId, creditTypeId }) : [];
+  const heads =
+    status === 'DRAFT'
+      ? []
+      : await listInvoiceHeadsOverlapping(
+          deps.db,
+          { customerId, status, creditTypeId },
+          rangeFrom(filter.range, page),
+          { order: page.order, limit: Math.max(ISSUED_MAX, page.limit + 1) },
+        );
+  const shown = heads.filter((head) => !(withoutVoid && status === undefined && head.status === 'VOID'));
+  return [...shown.map((head) => ({ head })), ...drafts.map((draft) => ({ draft }))];
+}
+
+/** The rest of the range after the cursor. */
+function rangeFrom(range: Interval, { after, order }: BreakdownPageRequest): Interval {
+  if (after === null) return range;
+  return order === 'ascending'
+    ? { start: Math.max(range.start, after.start), end: range.end }
+    : { start: range.start, end: Math.min(range.end, after.start + DAY_MS) };
+}
+
+/** A SCHEDULED invoice has one window: that which contains its date. */
+function boundariesOf(source: Source, size: BreakdownSize): Instant[] {
+  if ('head' in source) {
+    const { type, period } = source.head;
+    return type === 'SCHEDULED' ? windowAt(period.start, size) : windowsOf(period, size);
+  }
+  const { draft } = source;
+  return draft.kind === 'scheduled' ? windowAt(draft.target.at, size) : windowsOf(draft.target.period, size);
+}
+
+function windowsOf(period: Interval, size: BreakdownSize): Instant[] {
+  return size === 'none' ? [period.start, period.end] : windowBoundaries(period, size);
+}
+
+function windowAt(at: Instant, size: BreakdownSize): Instant[] {
+  const start = size === 'day' ? floorToDay(at) : floorToHour(at);
+  return [start, start + (size === 'day' ? DAY_MS : HOUR_MS)];
+}
+
+function placesOf(source: Source, { range, size }: BreakdownFilter): Place[] {
+  const { id, issuedAt } = 'draft' in source ? source.draft : source.head;
+  const boundaries = boundariesOf(source, size);
+  const places: Place[] = [];
+  for (const [index, end] of boundaries.entries()) {
+    const start = boundaries[index - 1];
+    if (start === undefined || start < range.start || end > range.end) continue;
+    places.push({ id, at: issuedAt, start, window: { start, end }, source });
+  }
+  return places;
+}
+
+/** By the start of the window, issue date and id. */
+export function byWindow(order: BreakdownPageRequest['order']) {
+  const sign = order === 'ascending' ? 1 : -1;
+  return (a: BreakdownPosition, b: BreakdownPosition) =>
+    sign * (a.start - b.start || a.at - b.at || (a.id < b.id ? -1 : Number(a.id > b.id)));
+}
+
+/** From the first to the last window of the page. */
+export function timeOf(places: readonly Place[]): Interval {
+  return {
+    start: Math.min(...places.map(({ window }) => window.start)),
+    end: Math.max(...places.map(({ window }) => window.end)),
+  };
+}

@@ -1,0 +1,88 @@
+/** What a customer costs day by day: the sums of the daily breakdowns of all its invoices, voided ones left out. */
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { Refusal } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import { DAY_MS, floorToDay, type Instant, type Interval } from '../../core/time.ts';
+import { groupValuesKey } from '../../rating/usage/group-values.ts';
+import { type BreakdownItem, listBreakdowns } from './breakdowns.ts';
+import type { InvoiceDeps } from './read-invoices.ts';
+
+type GroupValues = Readonly<Record<string, string>>;
+
+/** The lines of one name and group on one day. */
+interface CostOfLines {
+  readonly name: string;
+  /** Pricing and presentation values; empty without any. */
+  readonly groupValues: GroupValues;
+  readonly cost: Decimal;
+}
+
+export interface CostInUnit {
+  readonly creditTypeId: string;
+  readonly cost: Decimal;
+  readonly lines: readonly CostOfLines[];
+}
+
+export interface DayCosts {
+  readonly day: Interval;
+  /** In the order in which the units appear; empty for a day without costs. */
+  readonly units: readonly CostInUnit[];
+}
+
+/** Windows read for one page: a page has fewer days if its days have more. */
+const WINDOWS_MAX = 2_000;
+
+/**
+ * A page of the days of `range`, which begins and ends at midnight, each with its costs. Refuses an unknown customer
+ * (`not_found`), and a day with more than 2,000 invoices (`too_large`).
+ */
+export async function listCosts(
+  deps: InvoiceDeps,
+  customerId: string,
+  range: Interval,
+  { after, limit }: PageRequest<Instant>,
+): Promise<Page<DayCosts, Instant>> {
+  const start = after === null ? range.start : Math.max(range.start, after + DAY_MS);
+  const asked = { start, end: Math.max(start, Math.min(range.end, start + limit * DAY_MS)) };
+  const { rows, next } = await listBreakdowns(
+    deps,
+    { customerId, range: asked, size: 'day', withoutVoid: true },
+    { after: null, limit: WINDOWS_MAX, order: 'ascending' },
+  );
+  // The last day of a cut page may lack invoices.
+  const end = next === null ? asked.end : floorToDay(next.start);
+  if (end === start && next !== null) {
+    throw new Refusal('too_large', `a day has more than ${WINDOWS_MAX} invoices`);
+  }
+  const byDay = groupBy(rows, ({ window }) => floorToDay(window.start));
+  const days: DayCosts[] = [];
+  for (let at = start; at < end; at += DAY_MS) {
+    days.push({ day: { start: at, end: at + DAY_MS }, units: costsOf(byDay.get(at) ?? []) });
+  }
+  return { rows: days, next: end < range.end ? end - DAY_MS : null };
+}
+
+function costsOf(items: readonly BreakdownItem[]): CostInUnit[] {
+  const lines = items.flatMap((item) => item.lines);
+  return [...groupBy(lines, ({ creditTypeId }) => creditTypeId)].map(([creditTypeId, own]) => ({
+    creditTypeId,
+    cost: totalOf(own),
+    lines: [
+      ...groupBy(own, (line) => JSON.stringify([line.name, groupValuesKey(groupValuesOf(line))])).values(),
+    ].map((same) => ({
+      name: same[0]?.name ?? '',
+      groupValues: same[0] === undefined ? {} : groupValuesOf(same[0]),
+      cost: totalOf(same),
+    })),
+  }));
+}
+
+function totalOf(lines: readonly InvoiceLine[]): Decimal {
+  return lines.reduce((sum, { total }) => sum.plus(total), ZERO);
+}
+
+function groupValuesOf(line: InvoiceLine): GroupValues {
+  return isUsageLine(line) ? { ...line.pricingGroupValues, ...line.presentationGroupValues } : {};
+}

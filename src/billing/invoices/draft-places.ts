@@ -1,0 +1,122 @@
+/** The places of drafts in lists: which invoices are drafts now, before they are computed. */
+import type { Clock } from '../../core/clock.ts';
+import type { InvoiceStatus, InvoiceType } from '../../core/invoice.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import { type Contract, loadContracts } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
+import { loadRateCards } from '../../store/rate-cards.ts';
+import type { Placed } from './invoice-order.ts';
+import { loadOpenSchedules, type ScheduledTarget } from './scheduled/open-items.ts';
+import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from './usage-periods.ts';
+
+/** Drafts and issued invoices are read from one snapshot. */
+export interface SnapshotDeps {
+  readonly db: Transaction;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+export interface InvoiceListFilter {
+  readonly customerId: string;
+  readonly contractId?: string | undefined;
+  readonly status?: InvoiceStatus | undefined;
+  readonly type?: InvoiceType | undefined;
+  readonly creditTypeId?: string | undefined;
+  /** Only billing periods that start at or after this. */
+  readonly startingOn?: Instant | undefined;
+  /** Only billing periods that end at or before this. */
+  readonly endingBefore?: Instant | undefined;
+}
+
+/** Which drafts of given contracts are listed. */
+type DraftFilter = Pick<InvoiceListFilter, 'type' | 'creditTypeId' | 'startingOn' | 'endingBefore'>;
+
+/** A draft's place in a list, before it is computed. */
+export type DraftPlace = Placed &
+  (
+    | { readonly kind: 'usage'; readonly target: InvoiceTarget }
+    | { readonly kind: 'scheduled'; readonly target: ScheduledTarget }
+  );
+
+/** The list positions of the drafts that pass the filter, before they are computed. */
+export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
+  const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
+  const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
+  return draftPlacesOf(deps, contracts, filter);
+}
+
+/** The same for contracts of any customers. */
+export async function draftPlacesOf(
+  deps: SnapshotDeps,
+  contracts: readonly Contract[],
+  filter: DraftFilter,
+): Promise<DraftPlace[]> {
+  return [
+    ...(filter.type === 'SCHEDULED' ? [] : await usagePlaces(deps, contracts, filter)),
+    ...(filter.type === 'USAGE' ? [] : await scheduledPlaces(deps, contracts, filter)),
+  ];
+}
+
+async function usagePlaces(
+  deps: SnapshotDeps,
+  contracts: readonly Contract[],
+  filter: DraftFilter,
+): Promise<DraftPlace[]> {
+  const targets = (await openTargets(deps, contracts)).filter(({ period }) => isInTime(period, filter));
+  const inCurrency = await currencyFilter(deps.db, targets, filter.creditTypeId);
+  return targets.filter(inCurrency).map((target) => ({
+    kind: 'usage',
+    target,
+    id: usageInvoiceId(target.contract.id, target.period.start),
+    issuedAt: finalizationAt(target.period, deps.gracePeriodHours),
+  }));
+}
+
+/** All of them, also those of the future: they are drafts from the moment their schedule exists. */
+async function scheduledPlaces(
+  deps: SnapshotDeps,
+  contracts: readonly Contract[],
+  filter: DraftFilter,
+): Promise<DraftPlace[]> {
+  const schedules = await loadOpenSchedules(deps.db, contracts);
+  return [...schedules.values()]
+    .flatMap(({ targets }) => targets)
+    .filter(
+      ({ at, creditTypeId }) =>
+        isInTime({ start: at, end: at }, filter) &&
+        (filter.creditTypeId === undefined || filter.creditTypeId === creditTypeId),
+    )
+    .map((target) => ({ kind: 'scheduled', target, id: target.invoiceId, issuedAt: target.issueAt }));
+}
+
+/** The contracts and periods whose invoice is a draft now. */
+async function openTargets(deps: SnapshotDeps, contracts: readonly Contract[]): Promise<InvoiceTarget[]> {
+  const issuedUntil = await lastIssuedPeriodEnds(
+    deps.db,
+    contracts.map(({ id }) => id),
+  );
+  const now = deps.clock.now();
+  return contracts.flatMap((contract) =>
+    openPeriods(contract, issuedUntil.get(contract.id), now).map((period) => ({ contract, period })),
+  );
+}
+
+function isInTime({ start, end }: Interval, { startingOn, endingBefore }: DraftFilter): boolean {
+  return (
+    (startingOn === undefined || start >= startingOn) && (endingBefore === undefined || end <= endingBefore)
+  );
+}
+
+async function currencyFilter(
+  db: Database | Transaction,
+  targets: readonly InvoiceTarget[],
+  creditTypeId: string | undefined,
+): Promise<(target: InvoiceTarget) => boolean> {
+  if (creditTypeId === undefined) return () => true;
+  const cards = await loadRateCards(
+    db,
+    targets.flatMap(({ contract }) => contract.rateCardId ?? []),
+  );
+  return ({ contract }) => cards.get(contract.rateCardId ?? '')?.fiatCreditTypeId === creditTypeId;
+}

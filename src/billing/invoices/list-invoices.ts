@@ -1,0 +1,86 @@
+/** Lists the invoices of a customer: issued ones from the store, and drafts, which are computed. */
+import { cutPage, type Page } from '../../core/paging.ts';
+import { inSnapshot } from '../../store/database.ts';
+import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
+import { type IssuedInvoice, withLines } from '../../store/invoices.ts';
+import { computeDrafts, type PlannedInvoices, planInvoices } from './compute.ts';
+import { draftPlaces, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
+import { byPosition, isBeyond } from './invoice-order.ts';
+import { type InvoiceDeps, requireCustomer, scheduledOf } from './read-invoices.ts';
+import { draftWithWarnings, type InvoiceWithWarnings, issuedWithWarnings } from './unbilled-usage.ts';
+
+/**
+ * A page of a customer's invoices by issue date (drafts by their expected one) and id. Throws `Refusal`
+ * not_found for an unknown customer.
+ */
+export async function listInvoices(
+  deps: InvoiceDeps,
+  filter: InvoiceListFilter,
+  page: InvoicePageRequest,
+): Promise<Page<InvoiceWithWarnings>> {
+  const { stored, drafts } = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, filter.customerId);
+    return findPage({ ...deps, db }, filter, page);
+  });
+  const computed = await computeDrafts(deps, drafts);
+  const found = [...stored, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
+  return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
+}
+
+interface FoundPage {
+  /** Issued invoices, and drafts of SCHEDULED ones. */
+  readonly stored: readonly InvoiceWithWarnings[];
+  /** Of usage invoices. */
+  readonly drafts: PlannedInvoices;
+}
+
+/** The invoices of the page and one more, before drafts of usage are computed. */
+async function findPage(
+  deps: SnapshotDeps,
+  filter: InvoiceListFilter,
+  page: InvoicePageRequest,
+): Promise<FoundPage> {
+  const limit = page.limit + 1;
+  const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
+  const places = wantsDrafts ? await draftPlaces(deps, filter) : [];
+  const heads = await storedHeads(deps, filter, { ...page, limit });
+  const open = places.filter((place) => isBeyond(place, page));
+  const first = [...heads, ...open].sort(byPosition(page.order)).slice(0, limit);
+  const ids = new Set(first.map(({ id }) => id));
+  const issued = await withLines(
+    deps.db,
+    heads.filter(({ id }) => ids.has(id)),
+  );
+  const own = open.filter(({ id }) => ids.has(id));
+  return {
+    stored: [
+      ...(await issuedWithWarnings(deps.db, issued)),
+      ...(await scheduledOf(
+        deps,
+        own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
+      )),
+    ],
+    drafts: await planInvoices(
+      deps.db,
+      own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+    ),
+  };
+}
+
+async function storedHeads(
+  deps: SnapshotDeps,
+  filter: InvoiceListFilter,
+  page: InvoicePageRequest,
+): Promise<Omit<IssuedInvoice, 'lines'>[]> {
+  if (filter.status === 'DRAFT') return [];
+  const stored = {
+    customerId: filter.customerId,
+    contractId: filter.contractId,
+    status: filter.status,
+    creditTypeId: filter.creditTypeId,
+    type: filter.type,
+    periodStartsFrom: filter.startingOn,
+    periodEndsBy: filter.endingBefore,
+  };
+  return listInvoiceHeads(deps.db, stored, page);
+}

@@ -1,0 +1,62 @@
+/**
+ * The rates of the rate card behind the lines of invoices, before overrides. Both of a draft and of an issued invoice
+ * they come from the terms that its lines were computed from; those of an issued one were stored with it.
+ */
+import type { Rate } from '../../core/catalogue.ts';
+import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
+import type { CardTerms } from '../../core/invoice-terms.ts';
+import { type RateBook, rateAt, rateBook } from '../../rating/rates/rate-schedule.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadCardTerms } from '../../store/invoice-terms.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
+
+interface ListPrice {
+  readonly rate: Rate;
+  readonly creditTypeId: string;
+}
+
+/** Null for lines that no rate of the card covers, such as scheduled charges and what only an OVERWRITE prices. */
+export type ListPriceOf = (line: InvoiceLine) => ListPrice | null;
+
+/** What of an invoice tells its rate card. */
+export interface WithCard {
+  readonly id: string;
+  /** Of a draft. */
+  readonly cardTerms?: CardTerms | undefined;
+  /** Of an issued invoice. */
+  readonly frozen?: IssuedInvoice['frozen'] | undefined;
+}
+
+/** By invoice; those without usage are absent. */
+export async function listPricesOf(
+  { db }: { readonly db: Database | Transaction },
+  invoices: readonly WithCard[],
+): Promise<ReadonlyMap<string, ListPriceOf>> {
+  const frozen = await loadCardTerms(
+    db,
+    invoices.flatMap((invoice) => invoice.frozen?.cardTermsId ?? []),
+  );
+  const pricesOf = new Map<CardTerms, ListPriceOf>();
+  return new Map(
+    invoices.flatMap((invoice) => {
+      const card = invoice.cardTerms ?? frozen.get(invoice.frozen?.cardTermsId ?? '');
+      if (card === undefined) return [];
+      const prices = pricesOf.get(card) ?? listPrices(card);
+      pricesOf.set(card, prices);
+      return [[invoice.id, prices] as const];
+    }),
+  );
+}
+
+/** The listed rate is the same throughout a line, because a line is cut where it changes. */
+function listPrices({ products, composites }: CardTerms): ListPriceOf {
+  const priced = new Map([...products, ...composites].map((one) => [one.product.id, one.rateEntries]));
+  const books = new Map<string, RateBook>();
+  return (line) => {
+    if (!isUsageLine(line) || line.type === 'minimum') return null;
+    const book = books.get(line.productId) ?? rateBook(priced.get(line.productId) ?? []);
+    books.set(line.productId, book);
+    const entry = rateAt(book, line.pricingGroupValues, line.interval.start);
+    return entry && { rate: entry.rate, creditTypeId: entry.creditTypeId };
+  };
+}

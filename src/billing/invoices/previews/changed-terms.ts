@@ -1,0 +1,145 @@
+/**
+ * What the invoices of contracts would be computed from after a change: the change is made in a transaction, which is
+ * undone when everything has been read. So a preview refuses what the change itself refuses, and needs no rules of its
+ * own. Locks are held for these reads of PostgreSQL only; usage is read afterwards.
+ */
+import type { Clock } from '../../../core/clock.ts';
+import { Refusal } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import { type Interval, intersect } from '../../../core/time.ts';
+import { type Contract, loadContracts } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
+import type { IssuedHead } from '../../../store/invoices.ts';
+import { type PlannedInvoices, planInvoices } from '../compute.ts';
+import { draftPlacesOf } from '../draft-places.ts';
+import { itemsOf } from '../issued/original.ts';
+import { scheduledOf } from '../read-invoices.ts';
+import { type PricedItem, pricedItems } from '../scheduled/joined-lines.ts';
+import type { InvoiceWithWarnings } from '../unbilled-usage.ts';
+import { billsUsage, type InvoiceTarget } from '../usage-periods.ts';
+
+interface Deps {
+  readonly db: Transaction;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+/** Invoices of some contracts before and after a change. */
+export interface ChangedTerms {
+  /** Finalized usage invoices. */
+  readonly issued: readonly IssuedHead[];
+  readonly before: OpenInvoices;
+  /** With the periods of the issued ones, as they would be billed now. */
+  readonly after: OpenInvoices;
+}
+
+interface OpenInvoices {
+  readonly usage: PlannedInvoices;
+  readonly scheduled: readonly InvoiceWithWarnings[];
+}
+
+/** Issued invoices of one answer: each is computed again. */
+const ISSUED_MAX = 500;
+
+/**
+ * Invoices whose period shares time with `range`, and scheduled ones with their date in it. Refuses (`too_large`) more
+ * than 500 issued ones, and what `change` refuses.
+ */
+export async function changedTerms(
+  deps: Deps,
+  contracts: readonly Contract[],
+  range: Interval,
+  change: () => Promise<void>,
+): Promise<ChangedTerms> {
+  const ids = contracts.map(({ id }) => id);
+  const issued = await issuedInvoices(deps.db, ids, range);
+  const before = await openInvoices(deps, contracts, range, []);
+  await change();
+  const changed = await loadContracts(deps.db, { ids });
+  return { issued, before, after: await openInvoices(deps, changed, range, issued) };
+}
+
+async function issuedInvoices(
+  db: Transaction,
+  contractIds: readonly string[],
+  range: Interval,
+): Promise<IssuedHead[]> {
+  if (contractIds.length === 0) return [];
+  const found = await listInvoiceHeadsOverlapping(
+    db,
+    { contractIds, status: 'FINALIZED', type: 'USAGE' },
+    range,
+    { order: 'ascending', limit: ISSUED_MAX + 1 },
+  );
+  if (found.length <= ISSUED_MAX) return found;
+  throw new Refusal(
+    'too_large',
+    `more than ${ISSUED_MAX} issued invoices would be computed again; ask for a shorter time or fewer customers`,
+  );
+}
+
+async function openInvoices(
+  deps: Deps,
+  contracts: readonly Contract[],
+  range: Interval,
+  issued: readonly IssuedHead[],
+): Promise<OpenInvoices> {
+  const places = await draftPlacesOf(deps, contracts, {});
+  const drafts = places.flatMap((place) =>
+    place.kind === 'usage' && intersect(place.target.period, range) !== null ? [place.target] : [],
+  );
+  const scheduled = places.flatMap((place) =>
+    place.kind === 'scheduled' && place.target.at >= range.start && place.target.at < range.end
+      ? [place.target]
+      : [],
+  );
+  const again = issuedAgain(contracts, issued);
+  const { targets, context } = await planInvoices(deps.db, [...again.map(({ target }) => target), ...drafts]);
+  const joined = await itemsOnIssued(deps.db, again);
+  return {
+    usage: { targets, context: { ...context, joined: bothOf(context.joined, joined) } },
+    scheduled: await scheduledOf(deps, scheduled),
+  };
+}
+
+interface IssuedAgain {
+  readonly invoice: IssuedHead;
+  readonly target: InvoiceTarget;
+}
+
+/** The periods of issued invoices, as far as the contract still has them. */
+function issuedAgain(contracts: readonly Contract[], issued: readonly IssuedHead[]): IssuedAgain[] {
+  const byId = new Map(contracts.map((contract) => [contract.id, contract]));
+  return issued.flatMap((invoice) => {
+    const contract = byId.get(invoice.contractId);
+    if (contract === undefined || !billsUsage(contract)) return [];
+    const end = Math.min(invoice.period.end, contract.endingBefore ?? invoice.period.end);
+    if (end <= invoice.period.start) return [];
+    return [{ invoice, target: { contract, period: { ...invoice.period, end } } }];
+  });
+}
+
+/** The scheduled items that are on them. */
+async function itemsOnIssued(
+  db: Transaction,
+  again: readonly IssuedAgain[],
+): Promise<Map<string, PricedItem[]>> {
+  const items = [];
+  for (const { invoice, target } of again) {
+    if (!target.contract.scheduledChargesOnUsageInvoices) continue;
+    const own = await itemsOf(db, { invoice, contract: target.contract });
+    items.push(
+      ...own.map((item) => ({ item, periodEnd: target.period.end, contractId: target.contract.id })),
+    );
+  }
+  return groupBy(await pricedItems(db, items), ({ contractId }) => contractId);
+}
+
+function bothOf(
+  a: ReadonlyMap<string, readonly PricedItem[]>,
+  b: ReadonlyMap<string, readonly PricedItem[]>,
+): Map<string, readonly PricedItem[]> {
+  const ids = new Set([...a.keys(), ...b.keys()]);
+  return new Map([...ids].map((id) => [id, [...(a.get(id) ?? []), ...(b.get(id) ?? [])]]));
+}

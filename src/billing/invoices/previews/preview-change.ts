@@ -1,0 +1,156 @@
+/**
+ * What customers would be billed if a contract had given edits, or a rate card given rates, and what this differs from
+ * what they are or were billed (docs/previews.md). Nothing is stored.
+ */
+
+import { type Decimal, ZERO } from '../../../core/decimal.ts';
+import { assert, notFound } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import type { InvoiceStatus } from '../../../core/invoice.ts';
+import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
+import type { Interval } from '../../../core/time.ts';
+import { type Contract, customersOfRateCard, findContract, loadContracts } from '../../../store/contracts.ts';
+import { type Transaction, undone } from '../../../store/database.ts';
+import { findRateCard } from '../../../store/rate-cards.ts';
+import { type EditContractInput, editContractIn } from '../../contracts/edits/edit-contract.ts';
+import { missingContract } from '../../contracts/missing-contract.ts';
+import type { ContractDeps } from '../../contracts/settle-contract.ts';
+import { type AddRatesInput, addRatesIn } from '../../rate-cards/add-rates.ts';
+import { computeDrafts } from '../compute.ts';
+import { type InvoiceDeps, requireCustomer } from '../read-invoices.ts';
+import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
+import { type ChangedTerms, changedTerms } from './changed-terms.ts';
+import { usageMoment } from './usage-moment.ts';
+
+export type PreviewChangeDeps = InvoiceDeps & ContractDeps;
+
+export type PreviewedChange =
+  | { readonly kind: 'edit'; readonly edit: EditContractInput }
+  | {
+      readonly kind: 'rates';
+      readonly added: AddRatesInput;
+      /** Only this customer; null for all with a contract on the card. */
+      readonly customerId: string | null;
+    };
+
+/** An invoice as it would be, beside what it is or was. */
+export interface InvoiceDifference {
+  readonly contractId: string;
+  readonly creditTypeId: string;
+  /** The draft or the issued invoice; null if there is none. */
+  readonly current: { readonly id: string; readonly status: InvoiceStatus; readonly total: Decimal } | null;
+  /** Null if it would not exist. */
+  readonly preview: InvoiceWithWarnings | null;
+  /** What the customer would be billed more. */
+  readonly difference: Decimal;
+  /** Of the usage; empty, at its date, for SCHEDULED invoices. */
+  readonly period: Interval;
+}
+
+export interface CustomerDifference {
+  readonly customerId: string;
+  readonly invoices: readonly InvoiceDifference[];
+}
+
+/**
+ * A page of customers by id, each with the invoices whose period shares time with `range`. Refuses what the change
+ * refuses, and an unknown contract or card (`not_found`).
+ */
+export async function previewChange(
+  deps: PreviewChangeDeps,
+  change: PreviewedChange,
+  range: Interval | null,
+  page: PageRequest<string>,
+): Promise<Page<CustomerDifference, string>> {
+  const now = deps.clock.now();
+  const { customers, terms } = await undone(deps.db, async (tx) => {
+    const found = await customersOf(tx, change, page);
+    const contracts = await contractsOf(tx, change, found.rows);
+    const inTime = range ?? { start: now, end: now + 1 };
+    const apply = () => applyChange(tx, deps, change);
+    return { customers: found, terms: await changedTerms({ ...deps, db: tx }, contracts, inTime, apply) };
+  });
+  const differences = groupBy(await differencesOf(deps, terms), ({ customerId }) => customerId);
+  return {
+    ...customers,
+    rows: customers.rows.map((customerId) => ({ customerId, invoices: differences.get(customerId) ?? [] })),
+  };
+}
+
+async function customersOf(
+  tx: Transaction,
+  change: PreviewedChange,
+  page: PageRequest<string>,
+): Promise<Page<string, string>> {
+  if (change.kind === 'edit') return { rows: [change.edit.customerId], next: null };
+  const { rateCardId } = change.added;
+  if ((await findRateCard(tx, rateCardId)) === null) throw notFound('rate card', rateCardId);
+  if (change.customerId !== null) {
+    await requireCustomer(tx, change.customerId);
+    return { rows: [change.customerId], next: null };
+  }
+  const ids = await customersOfRateCard(tx, rateCardId, { ...page, limit: page.limit + 1 });
+  return cutPage(ids, page.limit, (id) => id);
+}
+
+async function contractsOf(
+  tx: Transaction,
+  change: PreviewedChange,
+  customerIds: readonly string[],
+): Promise<Contract[]> {
+  if (change.kind === 'rates') {
+    const all = await loadContracts(tx, { customerIds });
+    return all.filter(({ rateCardId }) => rateCardId === change.added.rateCardId);
+  }
+  const { customerId, contractId } = change.edit;
+  const contract = await findContract(tx, contractId);
+  if (contract?.customerId !== customerId) throw await missingContract(tx, customerId, contractId);
+  return [contract];
+}
+
+async function applyChange(tx: Transaction, deps: PreviewChangeDeps, change: PreviewedChange): Promise<void> {
+  if (change.kind === 'edit') await editContractIn(tx, deps, change.edit);
+  else await addRatesIn(tx, deps, change.added);
+}
+
+/** The usage of both is read as of one moment. Previews are no alarms: nobody is billed by them. */
+async function differencesOf(
+  { alarms: _, ...deps }: PreviewChangeDeps,
+  { issued, before, after }: ChangedTerms,
+): Promise<(InvoiceDifference & { readonly customerId: string })[]> {
+  const moment = await usageMoment(deps.clickhouse, before.usage, after.usage);
+  const usageOf = async ({ usage }: ChangedTerms['before']) =>
+    (await computeDrafts(deps, usage, moment?.ingestedUpTo ?? null)).map(draftWithWarnings);
+  const current = [...issued, ...(await usageOf(before)), ...before.scheduled];
+  const preview = [...(await usageOf(after)), ...after.scheduled];
+  const now = new Map(current.map((invoice) => [placeOf(invoice), invoice]));
+  const then = new Map(preview.map((invoice) => [placeOf(invoice), invoice]));
+  return [...new Set([...now.keys(), ...then.keys()])]
+    .map((place) => difference(now.get(place) ?? null, then.get(place) ?? null))
+    .sort((a, b) => a.period.start - b.period.start || (a.contractId < b.contractId ? -1 : 1));
+}
+
+type Current = Pick<
+  InvoiceWithWarnings,
+  'id' | 'type' | 'customerId' | 'contractId' | 'creditTypeId' | 'status' | 'total' | 'period'
+>;
+
+/** A usage invoice takes the place of that of its contract with the same start. */
+function placeOf({ id, type, contractId, period }: Current): string {
+  return type === 'USAGE' ? `${contractId} ${period.start}` : id;
+}
+
+function difference(current: Current | null, preview: InvoiceWithWarnings | null) {
+  const one = preview ?? current;
+  assert(one !== null, 'a difference is that of an invoice');
+  const { customerId, contractId, creditTypeId, period } = one;
+  return {
+    customerId,
+    contractId,
+    creditTypeId,
+    period,
+    current: current && { id: current.id, status: current.status, total: current.total },
+    preview,
+    difference: (preview?.total ?? ZERO).minus(current?.total ?? ZERO),
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * The drafts of a customer as they would be with given events (docs/previews.md). Computed like every draft; only the
+ * events that are read differ. Nothing is stored.
+ */
+import { invalid } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import { DAY_MS, formatInstant, type Instant } from '../../../core/time.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { findEvents } from '../../../metering/events/find-events.ts';
+import { eventsToPreview, type SentEvent } from '../../../metering/ingest/events-to-preview.ts';
+import {
+  type EventPreview,
+  type PreviewedEvent,
+  withPreviewedEvents,
+} from '../../../metering/query/previewed-events.ts';
+import { inSnapshot } from '../../../store/database.ts';
+import { computeDrafts, type PlannedInvoices, planInvoices } from '../compute.ts';
+import { draftPlaces } from '../draft-places.ts';
+import { byPosition } from '../invoice-order.ts';
+import { type InvoiceDeps, requireCustomer } from '../read-invoices.ts';
+import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
+import { usageMoment } from './usage-moment.ts';
+
+export interface PreviewEventsDeps extends InvoiceDeps {
+  /** How far back events are accepted, and how long their ids are remembered, in days. */
+  readonly windowDays: number;
+}
+
+export interface EventsToPreview {
+  /** `replace`: the given events are all there are. `merge`: they come to the stored ones. */
+  readonly mode: 'replace' | 'merge';
+  readonly events: readonly GivenEvent[];
+}
+
+/** Where they are null, the id is a new one, and the time is now. */
+interface GivenEvent extends Pick<SentEvent, 'eventType' | 'propertiesJson'> {
+  readonly transactionId: string | null;
+  readonly timestamp: string | null;
+}
+
+/**
+ * The usage drafts of all contracts of the customer, in the order of lists. Refuses an unknown customer (`not_found`),
+ * a repeated transaction id and events that ingestion would refuse (`invalid`).
+ */
+export async function previewEvents(
+  deps: PreviewEventsDeps,
+  customerId: string,
+  { mode, events }: EventsToPreview,
+): Promise<InvoiceWithWarnings[]> {
+  const now = deps.clock.now();
+  refuseRepeated(events);
+  const planned = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, customerId);
+    const places = await draftPlaces({ ...deps, db }, { customerId, type: 'USAGE' });
+    return planInvoices(
+      db,
+      places.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+    );
+  });
+  const given = eventsToPreview(
+    events.map((event) => sentEvent(event, customerId, now)),
+    { now, windowDays: deps.windowDays },
+  );
+  const preview =
+    mode === 'replace' ? alone(customerId, given, now) : await besideStored(deps, customerId, given, planned);
+  const { alarms: _, ...silent } = deps;
+  const drafts = await computeDrafts(
+    { ...silent, clickhouse: withPreviewedEvents(deps.clickhouse, preview) },
+    planned,
+  );
+  return drafts.map(draftWithWarnings).sort(byPosition('ascending'));
+}
+
+function refuseRepeated(events: readonly GivenEvent[]): void {
+  const seen = new Set<string>();
+  for (const [index, { transactionId }] of events.entries()) {
+    if (transactionId === null) continue;
+    if (seen.has(transactionId)) {
+      throw invalid(['events', index, 'transactionId'], 'another event of the request has the same');
+    }
+    seen.add(transactionId);
+  }
+}
+
+function sentEvent(event: GivenEvent, customerId: string, now: Instant): SentEvent {
+  return {
+    ...event,
+    customerId,
+    transactionId: event.transactionId ?? newId(),
+    timestamp: event.timestamp ?? formatInstant(now),
+  };
+}
+
+const MICROSECONDS_PER_MS = 1_000;
+
+function alone(customerRef: string, events: readonly PreviewedEvent[], now: Instant): EventPreview {
+  return { events, customerRef, ingestedAfter: BigInt(now * MICROSECONDS_PER_MS), beside: null };
+}
+
+/** Without the events whose ids are known: they would be dropped as duplicates. */
+async function besideStored(
+  { clickhouse, clock, windowDays }: PreviewEventsDeps,
+  customerRef: string,
+  events: readonly PreviewedEvent[],
+  planned: PlannedInvoices,
+): Promise<EventPreview> {
+  const known = await knownIds(clickhouse, events, clock.now() - windowDays * DAY_MS);
+  const stored = await usageMoment(clickhouse, planned);
+  return {
+    events: events.filter(({ transactionId }) => !known.has(transactionId)),
+    customerRef,
+    ingestedAfter: BigInt(stored?.ingestedUpTo ?? '0'),
+    beside: stored,
+  };
+}
+
+async function knownIds(
+  clickhouse: ClickHouse,
+  events: readonly PreviewedEvent[],
+  receivedFrom: Instant,
+): Promise<Set<string>> {
+  const ids = events.map(({ transactionId }) => transactionId);
+  const found = await findEvents(clickhouse, ids, receivedFrom);
+  return new Set(found.map(({ transactionId }) => transactionId));
+}

@@ -1,0 +1,34 @@
+/** The stored events that planned invoices can count. */
+import type { Interval } from '../../../core/time.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
+import type { PlannedInvoices } from '../compute.ts';
+import { termsOf } from '../invoice-context.ts';
+
+export interface UsageMoment {
+  /** The names under which the events come. */
+  readonly refs: readonly string[];
+  readonly interval: Interval;
+  /** When the last of them was ingested: epoch microseconds, '0' if there is none. */
+  readonly ingestedUpTo: string;
+}
+
+/** Null for plans without any invoice. */
+export async function usageMoment(
+  clickhouse: ClickHouse,
+  ...plans: readonly PlannedInvoices[]
+): Promise<UsageMoment | null> {
+  const periods = plans.flatMap(({ targets }) => targets.map(({ period }) => period));
+  if (periods.length === 0) return null;
+  const refs = new Set(
+    plans.flatMap(({ targets, context }) =>
+      targets.flatMap(({ contract }) => termsOf(context, contract).customerRefs),
+    ),
+  );
+  const interval = {
+    start: Math.min(...periods.map(({ countedFrom }) => countedFrom)),
+    end: Math.max(...periods.map(({ end }) => end)),
+  };
+  const ingestedUpTo = await readBatchWatermark(clickhouse, [...refs], interval);
+  return { refs: [...refs], interval, ingestedUpTo };
+}

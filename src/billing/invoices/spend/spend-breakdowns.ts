@@ -1,0 +1,223 @@
+/**
+ * Invoices by any properties of events: each line, or its part in a day, is divided among the values of the properties
+ * (docs/spend-breakdowns.md). Amounts come from the same hours as breakdowns, frozen ones for issued invoices, so the
+ * parts of a line add up to it.
+ */
+import { type Decimal, ZERO } from '../../../core/decimal.ts';
+import { assert } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import type { Invoice, InvoiceLine, LineWindow } from '../../../core/invoice.ts';
+import { cutPage, type Page } from '../../../core/paging.ts';
+import type { Interval } from '../../../core/time.ts';
+import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
+import { invoiceTotal, lineWindows } from '../../../rating/invoice/breakdown.ts';
+import {
+  type ShareValues,
+  type SpendShare,
+  shareKey,
+  spendShares,
+} from '../../../rating/invoice/spend-shares.ts';
+import { inSnapshot } from '../../../store/database.ts';
+import { loadInvoiceTerms } from '../../../store/invoice-terms.ts';
+import { countedUpToOf, type IssuedInvoice } from '../../../store/invoices.ts';
+import {
+  type BreakdownFilter,
+  type BreakdownPageRequest,
+  type BreakdownPosition,
+  byWindow,
+  type FoundBreakdowns,
+  findBreakdowns,
+  type Place,
+  timeOf,
+} from '../breakdown-places.ts';
+import { frozenWindows } from '../breakdowns.ts';
+import { computeUsageInvoices } from '../compute.ts';
+import { invoiceContext } from '../invoice-context.ts';
+import { type InvoiceDeps, requireCustomer, scheduledOf } from '../read-invoices.ts';
+import { type InvoiceUsageSource, usageWeights } from './usage-weights.ts';
+
+/** Longer names belong to no stored event. */
+export const SPEND_PROPERTY_LENGTH_MAX = PROPERTY_NAME_LENGTH_MAX;
+
+/** Part of a line. */
+export interface SpendGroup {
+  /** Of the asked properties in turn; null as a whole for what belongs to no events. */
+  readonly shares: ShareValues;
+  readonly quantity: Decimal;
+  readonly total: Decimal;
+}
+
+/** An invoice in one window, each line with its groups. */
+export interface SpendItem extends Invoice {
+  readonly window: Interval;
+  /** In the order of `lines`. */
+  readonly groups: readonly (readonly SpendGroup[])[];
+}
+
+export interface SpendFilter extends BreakdownFilter {
+  readonly size: 'day' | 'none';
+  /** Properties of events. */
+  readonly properties: readonly string[];
+}
+
+/** A page of them, in the order of breakdowns. Voided invoices are left out unless asked for. */
+export async function listSpendBreakdowns(
+  deps: InvoiceDeps,
+  filter: SpendFilter,
+  page: BreakdownPageRequest,
+): Promise<Page<SpendItem, BreakdownPosition>> {
+  const { scheduled, drafts, issued } = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, filter.customerId);
+    const found = await findBreakdowns({ ...deps, db }, { ...filter, withoutVoid: true }, page);
+    const targets = found.scheduled.map(({ target }) => target);
+    const invoices = await scheduledOf({ ...deps, db }, targets);
+    return {
+      ...found,
+      scheduled: invoices.map((invoice, index) => ({ invoice, own: found.scheduled[index]?.own ?? [] })),
+    };
+  });
+  const items = [
+    ...scheduled.flatMap(({ invoice, own }) => wholeItems(invoice, own)),
+    ...(await draftItems(deps, drafts, filter.properties)),
+    ...(await issuedItems(deps, issued, filter.properties)),
+  ];
+  const positionOf = ({ window, issuedAt, id }: SpendItem) => ({ start: window.start, at: issuedAt, id });
+  const compare = byWindow(page.order);
+  items.sort((a, b) => compare(positionOf(a), positionOf(b)));
+  return cutPage(items, page.limit, positionOf);
+}
+
+async function draftItems(
+  deps: InvoiceDeps,
+  { planned, own }: FoundBreakdowns['drafts'],
+  properties: readonly string[],
+): Promise<SpendItem[]> {
+  const computed = await computeUsageInvoices(deps, planned, 'hour', own.map(timeOf));
+  const [problem] = computed.flatMap(({ problems }) => problems);
+  if (problem !== undefined) throw problem;
+  const items: SpendItem[] = [];
+  for (const [index, { invoice, ingestedUpTo }] of computed.entries()) {
+    const target = planned.targets[index];
+    const places = own[index] ?? [];
+    assert(target !== undefined, 'every computed invoice was planned');
+    const source = { target, context: planned.context, ingestedUpTo };
+    const hours = hoursIn(lineWindows(invoice.lines), places);
+    items.push(...(await itemsOf(deps, invoice, hours, source, places, properties)));
+  }
+  return items;
+}
+
+async function issuedItems(
+  deps: InvoiceDeps,
+  issued: FoundBreakdowns['issued'],
+  properties: readonly string[],
+): Promise<SpendItem[]> {
+  const frozen = await frozenWindows(deps, issued);
+  const bounds = await countedUpToOf(
+    deps.db,
+    issued.map(({ invoice }) => invoice.id),
+  );
+  const items: SpendItem[] = [];
+  for (const { invoice, own } of issued) {
+    if (invoice.frozen === null) {
+      items.push(...wholeItems(invoice, own));
+      continue;
+    }
+    const source = await sourceOf(deps, invoice, bounds.get(invoice.id) ?? null);
+    const hours = hoursIn(frozen.get(invoice.frozen.breakdownId) ?? [], own);
+    items.push(...(await itemsOf(deps, invoice, hours, source, own, properties)));
+  }
+  return items;
+}
+
+/** The terms that were stored with it, and the names that its customer had. */
+async function sourceOf(
+  { db }: InvoiceDeps,
+  { contractId, customerId, period, frozen }: IssuedInvoice,
+  ingestedUpTo: string | null,
+): Promise<InvoiceUsageSource> {
+  assert(frozen !== null, 'an issued usage invoice has frozen terms');
+  const { card, contract } = await loadInvoiceTerms(db, frozen);
+  const context = await invoiceContext(
+    db,
+    new Map([[frozen.cardTermsId, card]]),
+    new Map([[contractId, contract]]),
+  );
+  const target = { contract: { id: contractId, customerId, rateCardId: frozen.cardTermsId }, period };
+  return { target, context, ingestedUpTo };
+}
+
+/** The windows that lie in one of the places; a page may have some days of an invoice only. */
+function hoursIn(windows: readonly LineWindow[], places: readonly Place[]): LineWindow[] {
+  return windows.filter(({ window }) => placeOf(window, places) !== undefined);
+}
+
+function placeOf({ start, end }: Interval, places: readonly Place[]): Place | undefined {
+  return places.find(({ window }) => window.start <= start && end <= window.end);
+}
+
+async function itemsOf(
+  deps: InvoiceDeps,
+  invoice: Invoice,
+  hours: readonly LineWindow[],
+  source: InvoiceUsageSource,
+  places: readonly Place[],
+  properties: readonly string[],
+): Promise<SpendItem[]> {
+  const { lines } = invoice;
+  const weightsOf = await usageWeights(deps.clickhouse, source, { lines, hours }, properties);
+  const shares = groupBy(spendShares(lines, hours, weightsOf), ({ window }) => placeOf(window, places));
+  return places.map((place) => windowItem(invoice, place.window, shares.get(place) ?? []));
+}
+
+function windowItem(invoice: Invoice, window: Interval, shares: readonly SpendShare[]): SpendItem {
+  const byLine = [...groupBy(shares, ({ position }) => position)].sort(([a], [b]) => a - b);
+  const shown = byLine.map(([position, own]) => {
+    const line = invoice.lines[position];
+    assert(line !== undefined, 'a share belongs to a line of the invoice');
+    const groups = groupsOf(own);
+    return { line: { ...line, ...totalOf(groups) }, groups };
+  });
+  const lines = shown.map(({ line }): InvoiceLine => line);
+  return {
+    ...invoice,
+    window,
+    lines,
+    total: invoiceTotal(lines, invoice.creditTypeId),
+    groups: shown.map(({ groups }) => groups),
+  };
+}
+
+/** By values, absent ones behind others; what belongs to no events is last. */
+function groupsOf(shares: readonly SpendShare[]): SpendGroup[] {
+  return [...groupBy(shares, (share) => shareKey(share.shares)).values()]
+    .map((own) => ({ shares: own[0]?.shares ?? null, ...totalOf(own) }))
+    .sort((a, b) => compareShares(a.shares, b.shares));
+}
+
+function totalOf(parts: readonly Pick<SpendGroup, 'quantity' | 'total'>[]) {
+  return parts.reduce(
+    (sum, { quantity, total }) => ({ quantity: sum.quantity.plus(quantity), total: sum.total.plus(total) }),
+    { quantity: ZERO, total: ZERO },
+  );
+}
+
+function compareShares(a: ShareValues, b: ShareValues): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? null;
+    if (value === other) continue;
+    if (value === null || other === null) return value === null ? 1 : -1;
+    return value < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** A SCHEDULED invoice, which no events made. */
+function wholeItems(invoice: Invoice, places: readonly Place[]): SpendItem[] {
+  return places.map(({ window }) => ({
+    ...invoice,
+    window,
+    groups: invoice.lines.map(({ quantity, total }) => [{ shares: null, quantity, total }]),
+  }));
+}

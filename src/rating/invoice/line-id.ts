@@ -1,0 +1,19 @@
+/** Identities of invoice lines. */
+import { derivedId } from '../../core/ids.ts';
+import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
+import { lineIdParts } from './rate-usage.ts';
+
+/**
+ * The id of a line: derived from its invoice and from what the line stands for, so that every recomputation, the issued
+ * invoice and all windows of the breakdown have the same one.
+ */
+export function lineId(invoiceId: string, line: InvoiceLine): string {
+  return derivedId('invoice-line', invoiceId, ...partsOf(line));
+}
+
+function partsOf(line: InvoiceLine): string[] {
+  if (isUsageLine(line)) return lineIdParts(line);
+  return line.type === 'cpu_conversion'
+    ? ['conversion-line', line.convertedCreditTypeId]
+    : ['scheduled-line', line.scheduleItemId];
+}

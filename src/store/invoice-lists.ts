@@ -1,0 +1,111 @@
+/** Issued invoices in order, page by page, without their lines. */
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import type { InvoiceStatus, InvoiceType } from '../core/invoice.ts';
+import type { KeysetPosition, PageRequest } from '../core/paging.ts';
+import type { Instant, Interval } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { type IssuedHead, invoiceFromRow } from './invoices.ts';
+import { invoices } from './schema/invoices.ts';
+
+export interface InvoiceFilter {
+  readonly customerId?: string | undefined;
+  readonly contractId?: string | undefined;
+  readonly contractIds?: readonly string[] | undefined;
+  readonly status?: Exclude<InvoiceStatus, 'DRAFT'> | undefined;
+  readonly creditTypeId?: string | undefined;
+  readonly type?: InvoiceType | undefined;
+  readonly periodStartsFrom?: Instant | undefined;
+  readonly periodEndsBy?: Instant | undefined;
+  readonly hasWarnings?: boolean | undefined;
+}
+
+/** A page of invoices in the order of issue date and id. */
+export interface InvoicePageRequest extends PageRequest {
+  readonly order: 'ascending' | 'descending';
+}
+
+/** The issued invoices behind `after`, at most `limit`, without their lines. */
+export async function listInvoiceHeads(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+  page: InvoicePageRequest,
+): Promise<IssuedHead[]> {
+  const direction = page.order === 'ascending' ? asc : desc;
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(and(...headConditions(filter), page.after === null ? undefined : beyond(page.after, page.order)))
+    .orderBy(direction(invoices.issuedAt), direction(invoices.id))
+    .limit(page.limit);
+  return rows.map(invoiceFromRow);
+}
+
+/**
+ * The issued invoices whose period shares time with `range`, or whose date lies in it, without their lines: the `limit` earliest
+ * ones, or the latest for descending order.
+ */
+export async function listInvoiceHeadsOverlapping(
+  db: Database | Transaction,
+  filter: InvoiceFilter,
+  range: Interval,
+  page: Omit<InvoicePageRequest, 'after'>,
+): Promise<IssuedHead[]> {
+  const order =
+    page.order === 'ascending'
+      ? [asc(invoices.periodStart), asc(invoices.id)]
+      : [desc(invoices.periodEnd), desc(invoices.id)];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        ...headConditions(filter),
+        lt(invoices.periodStart, range.end),
+        or(
+          gt(invoices.periodEnd, range.start),
+          and(eq(invoices.type, 'SCHEDULED'), gte(invoices.periodStart, range.start)),
+        ),
+      ),
+    )
+    .orderBy(...order)
+    .limit(page.limit);
+  return rows.map(invoiceFromRow);
+}
+
+function beyond(after: KeysetPosition, order: InvoicePageRequest['order']): SQL | undefined {
+  const further = order === 'ascending' ? gt : lt;
+  return or(
+    further(invoices.issuedAt, after.at),
+    and(eq(invoices.issuedAt, after.at), further(invoices.id, after.id)),
+  );
+}
+
+function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
+  const {
+    customerId,
+    contractId,
+    contractIds,
+    status,
+    creditTypeId,
+    type,
+    periodStartsFrom,
+    periodEndsBy,
+    hasWarnings,
+  } = filter;
+  return [
+    customerId === undefined ? undefined : eq(invoices.customerId, customerId),
+    contractId === undefined ? undefined : eq(invoices.contractId, contractId),
+    contractIds === undefined ? undefined : inArray(invoices.contractId, [...contractIds]),
+    status === undefined ? undefined : eq(invoices.status, status),
+    creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
+    type === undefined ? undefined : eq(invoices.type, type),
+    periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
+    periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
+    // Written out, without parameters: only so it is the condition of `invoices_issued_with_warnings`.
+    hasWarnings === undefined
+      ? undefined
+      : hasWarnings
+        ? sql`${invoices.warningCount} > 0`
+        : sql`${invoices.warningCount} = 0`,
+  ];
+}

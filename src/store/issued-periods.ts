@@ -1,0 +1,112 @@
+/** Which billing periods of contracts are issued. */
+import { and, asc, eq, gt, inArray, lt, max, notExists } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/pg-core';
+import type { Instant, Interval } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { invoices } from './schema/invoices.ts';
+
+const regenerated = alias(invoices, 'regenerated');
+
+/**
+ * For each contract that has issued usage invoices: where the last issued period ends. Historical ones do not count:
+ * billing from events starts behind them, where the contract says so. Of an invoice that was
+ * regenerated, only the new one counts: its period is shorter if the contract now ends within it.
+ */
+export async function lastIssuedPeriodEnds(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Map<string, Instant>> {
+  if (contractIds.length === 0) return new Map();
+  const rows = await db
+    .select({ contractId: invoices.contractId, end: max(invoices.periodEnd) })
+    .from(invoices)
+    .where(
+      and(
+        inArray(invoices.contractId, [...contractIds]),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.isHistorical, false),
+        notExists(
+          db
+            .select({ id: regenerated.id })
+            .from(regenerated)
+            .where(eq(regenerated.regeneratedFromInvoiceId, invoices.id)),
+        ),
+      ),
+    )
+    .groupBy(invoices.contractId);
+  return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
+}
+
+/** The first finalized usage invoice of the contract that bills time from `at` on; null where none does. Not voided ones. */
+export async function finalizedInvoiceBeyond(
+  tx: Transaction,
+  contractId: string,
+  at: Instant,
+): Promise<{ readonly id: string; readonly periodEnd: Instant } | null> {
+  const rows = await tx
+    .select({ id: invoices.id, periodEnd: invoices.periodEnd })
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.contractId, contractId),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.status, 'FINALIZED'),
+        gt(invoices.periodEnd, at),
+      ),
+    )
+    .orderBy(asc(invoices.periodStart))
+    .limit(1);
+  return rows[0] ?? null;
+}
+
+/** A usage invoice of the contract that bills some of `period` and is not voided; null where none does. */
+export async function usageInvoiceIn(
+  tx: Transaction,
+  contractId: string,
+  period: Interval,
+): Promise<string | null> {
+  const rows = await tx
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.contractId, contractId),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.status, 'FINALIZED'),
+        lt(invoices.periodStart, period.end),
+        gt(invoices.periodEnd, period.start),
+      ),
+    )
+    .limit(1);
+  return rows[0]?.id ?? null;
+}
+
+/** Whether the contract has a finalized invoice of usage from events that has not been voided. */
+export async function hasFinalizedInvoice(tx: Transaction, contractId: string): Promise<boolean> {
+  const rows = await tx
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(
+      and(
+        eq(invoices.contractId, contractId),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.isHistorical, false),
+        eq(invoices.status, 'FINALIZED'),
+      ),
+    )
+    .limit(1);
+  return rows.length > 0;
+}
+
+/** Which of these invoices exist already: an invoice run that is repeated skips them. */
+export async function existingInvoiceIds(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db
+    .select({ id: invoices.id })
+    .from(invoices)
+    .where(inArray(invoices.id, [...ids]));
+  return new Set(rows.map((row) => row.id));
+}
