@@ -7,6 +7,7 @@ import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import {
   ingestMeasures,
+  invoiceLifeMeasures,
   invoiceMeasures,
   jobMeasures,
   laneMeasures,
@@ -15,6 +16,7 @@ import {
 } from '../api/http/service-measures.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
+import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
@@ -95,11 +97,13 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
   const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
   const alarms = createInvoiceAlarms(log);
+  const invoiceLog = createInvoiceLog(log);
   const invoicing = {
     clickhouse,
     clock,
     gracePeriodHours,
     alarms,
+    invoiceLog,
     ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
   };
   const finalization = {
@@ -112,9 +116,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     clock,
     log,
     kinds: [
-      scheduledInvoicesJobKind({ clock, paymentProvider: config.paymentProvider }),
+      scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
       finalizationJobKind(finalization),
-      numberingJobKind({ numberPattern }),
+      numberingJobKind({ numberPattern, invoiceLog }),
     ],
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     isPaused: () => parts.problem() !== null,
@@ -166,6 +170,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       repeatMeasures(registry, () => repeats.stats());
       jobMeasures(registry, () => jobs.stats(), clock);
       invoiceMeasures(registry, () => alarms.stats());
+      invoiceLifeMeasures(registry, { life: () => invoiceLog.stats(), jobs: () => jobs.stats() });
       laneMeasures(registry, () => stores.clickhouse.laneFigures());
       lossMeasures(registry, () => watch.problems().length);
     },

@@ -13,11 +13,13 @@ import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
 import { eventRoutes } from '../api/routes/events/routes.ts';
 import { costsRoute } from '../api/routes/invoices/costs-route.ts';
+import { explainRoute } from '../api/routes/invoices/explain-route.ts';
 import { historicalInvoiceRoute } from '../api/routes/invoices/historical-route.ts';
 import { issuedInvoiceRoutes } from '../api/routes/invoices/issued-routes.ts';
 import { invoicePdfRoute } from '../api/routes/invoices/pdf-route.ts';
 import { previewChangeRoute } from '../api/routes/invoices/preview-change-route.ts';
 import { previewEventsRoute } from '../api/routes/invoices/preview-events-route.ts';
+import { reconcileRoute } from '../api/routes/invoices/reconcile-route.ts';
 import { requestedInvoiceRoutes } from '../api/routes/invoices/requested-routes.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
@@ -27,6 +29,7 @@ import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
+import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Seller } from '../core/seller.ts';
 import type { PaymentProvider } from '../core/terms/payment-gate.ts';
@@ -44,6 +47,7 @@ export interface RouteDeps {
   readonly paymentProvider?: PaymentProvider | undefined;
   readonly invoiceLinesMax?: number;
   readonly alarms?: InvoiceAlarms;
+  readonly invoiceLog?: InvoiceLog;
   /** How far back events are accepted. */
   readonly windowDays: number;
   readonly repeats: RepeatLog;
@@ -78,6 +82,8 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     invoicePdfRoute(deps),
     previewEventsRoute(deps),
     previewChangeRoute(deps),
+    explainRoute(deps),
+    reconcileRoute({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     ...customFieldRoutes(deps),
   ];
 }

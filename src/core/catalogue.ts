@@ -112,6 +112,8 @@ export interface RateEntry extends RateIdentity {
   readonly endingBefore: Instant | null;
   readonly entitled: boolean;
   readonly rate: Rate;
+  /** The second price, in the same unit, of usage that is paid by a balance at commit rates. */
+  readonly commitRate: UsageRate | null;
   /** For percentages the card's currency, which has no effect. */
   readonly creditTypeId: string;
   /** Order of addition within the rate card; the later one wins. */

@@ -65,6 +65,14 @@ export function divideTo20Places(a: Decimal, b: Decimal): Decimal {
   return a.div(b);
 }
 
+/** a ÷ b rounded down to 20 decimal places, so that b times the result is never above a. Neither is negative. */
+export function quotientDown(a: Decimal, b: Decimal): Decimal {
+  const quotient = a.div(b);
+  return quotient.times(b).gt(a) ? quotient.minus(SMALLEST_QUOTIENT) : quotient;
+}
+
+const SMALLEST_QUOTIENT = new Decimal('0.00000000000000000001');
+
 export type RoundingMethod = 'ROUND_UP' | 'ROUND_DOWN' | 'ROUND_HALF_UP';
 
 const ROUNDING_MODES: Record<RoundingMethod, 0 | 1 | 3> = {

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { BILLING_FREQUENCIES, PRODUCT_TYPES } from './catalogue.ts';
 import { usageFilter } from './terms/contract.ts';
-import { MULTIPLIER_PRIORITIZATIONS, override, overwriteRate } from './terms/overrides.ts';
+import { MULTIPLIER_PRIORITIZATIONS, override, overwriteRate, usageRate } from './terms/overrides.ts';
 import { exactText, instantValue, listOf, objectOf, textMap } from './terms/values.ts';
 
 const versionShape = {
@@ -49,6 +49,8 @@ const rateEntry = objectOf({
   endingBefore: instantValue.nullable(),
   entitled: z.boolean(),
   rate: overwriteRate,
+  /** Invoices from before balances were drawn down have none. */
+  commitRate: usageRate.nullable().default(null),
   creditTypeId: z.string(),
   sequence: z.int(),
 });
@@ -132,6 +134,7 @@ function keptProduct<Version>(
       endingBefore: entry.endingBefore,
       entitled: entry.entitled,
       rate: entry.rate,
+      commitRate: entry.commitRate,
       creditTypeId: entry.creditTypeId,
       sequence: entry.sequence,
     })),

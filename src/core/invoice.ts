@@ -1,6 +1,7 @@
 /** An invoice as computed by billing, stored when issued, and shown by the API. */
 import type { ProductType } from './catalogue.ts';
 import type { Decimal } from './decimal.ts';
+import type { CommitType } from './terms/commits.ts';
 import type { Instant, Interval } from './time.ts';
 
 export type InvoiceStatus = 'DRAFT' | 'FINALIZED' | 'VOID';
@@ -12,6 +13,13 @@ export interface LineTier {
   readonly level: number;
   readonly startingAt: Decimal;
   readonly size: Decimal | null;
+}
+
+/** The balance that pays for a part of an invoice: a segment of the access schedule of a commit or credit. */
+export interface LinePayer {
+  readonly commitId: string;
+  readonly segmentId: string;
+  readonly commitType: CommitType;
 }
 
 interface LineAmounts {
@@ -26,29 +34,38 @@ interface LineAmounts {
 
 /** A charge for a USAGE or COMPOSITE product. The quantity of a composite is the amount it is a percentage of. */
 export interface UsageInvoiceLine extends LineAmounts {
-  /** `minimum`: what the minimum charge of a composite adds to its percentages. */
-  readonly type: 'usage' | 'minimum';
+  /**
+   * `minimum`: what the minimum charge of a composite adds to its percentages. `applied`: takes back the line before it,
+   * which its payer pays for; it has no quantity and no price, so both are 0.
+   */
+  readonly type: 'usage' | 'minimum' | 'applied';
   readonly productId: string;
   readonly productType: ProductType;
   readonly productTags: readonly string[];
   readonly pricingGroupValues: Readonly<Record<string, string>>;
   readonly presentationGroupValues: Readonly<Record<string, string>>;
   readonly tier: LineTier | null;
+  /** Null: the customer pays. */
+  readonly payer: LinePayer | null;
 }
 
 /** The conversion of all lines in one custom pricing unit into the currency of the invoice. */
 export interface ConversionLine extends LineAmounts {
-  readonly type: 'cpu_conversion';
+  /** `applied_conversion`: takes back the line before it, which its payer pays for. */
+  readonly type: 'cpu_conversion' | 'applied_conversion';
   /** The custom unit; `quantity` is counted in it, `unitPrice` and `total` in the currency. */
   readonly convertedCreditTypeId: string;
+  /** Null: the customer pays. */
+  readonly payer: LinePayer | null;
 }
 
-/** What a line of a schedule is for. `scheduled`: a scheduled charge. */
+/** What a line of a schedule is for. `scheduled`: a scheduled charge. `true_up`: the shortfall of a postpaid commit. */
 export const SCHEDULED_LINE_TYPES = [
   'scheduled',
   'discount',
   'professional_service',
   'commit_purchase',
+  'true_up',
 ] as const;
 
 /** An amount that is due on a date. The amounts of a discount are negative. */
@@ -74,12 +91,36 @@ export function isScheduledLine<Line extends InvoiceLine>(
   return SCHEDULED_LINE_TYPES.some((type) => type === line.type);
 }
 
-/** Of usage products and composites. */
+/** Of usage products and composites, with what balances pay of them. */
 export function isUsageLine<Line extends InvoiceLine>(
   line: Line,
 ): line is Extract<Line, { readonly type: UsageInvoiceLine['type'] }> {
-  return line.type === 'usage' || line.type === 'minimum';
+  return line.type === 'usage' || line.type === 'minimum' || line.type === 'applied';
 }
+
+export function isConversionLine<Line extends InvoiceLine>(
+  line: Line,
+): line is Extract<Line, { readonly type: ConversionLine['type'] }> {
+  return line.type === 'cpu_conversion' || line.type === 'applied_conversion';
+}
+
+/** A line that takes back what its payer pays for. */
+export function isAppliedLine({ type }: Pick<InvoiceLine, 'type'>): boolean {
+  return type === 'applied' || type === 'applied_conversion';
+}
+
+/**
+ * Whether totals include the line. What a POSTPAID commit covers is due in the period of the usage, so the line that
+ * takes it back is shown and not counted.
+ */
+export function countsInTotal(line: SummedLine): boolean {
+  return !(isAppliedLine(line) && line.payer?.commitType === 'POSTPAID');
+}
+
+/** A line as far as totals depend on it. */
+export type SummedLine = Pick<InvoiceLine, 'type' | 'creditTypeId' | 'total'> & {
+  readonly payer?: LinePayer | null;
+};
 
 /** Usage without a rate: it has no line and is reported as a warning. */
 export interface UnpricedUsage {
@@ -115,6 +156,29 @@ interface UnlistedLines {
   readonly lineCountMax: number;
 }
 
+/** Kinds of terms that usage invoices did not bill in some version; those that none leaves out now are kept for old invoices. */
+export const UNRATED_TERM_KINDS = [
+  'prepaid_commit',
+  'postpaid_commit',
+  'credit',
+  'recurring_commit',
+  'recurring_credit',
+  'subscription',
+  'spend_threshold',
+  'prepaid_balance_threshold',
+] as const;
+export type UnratedTermKind = (typeof UNRATED_TERM_KINDS)[number];
+
+/** Terms of one kind that the contract has in the period, and that the invoice leaves out of account. */
+export interface UnratedTerms {
+  readonly kind: 'unrated_terms';
+  readonly termKind: UnratedTermKind;
+  /** The first ones; of a threshold, the contract. */
+  readonly termIds: readonly string[];
+  readonly termCount: number;
+  readonly interval: Interval;
+}
+
 /** A metric that exceeds a limit of time or memory. Products that need it have no lines. Only on drafts. */
 interface UnevaluatedMetric {
   readonly kind: 'metric_not_evaluated';
@@ -130,7 +194,6 @@ interface NotComputed {
   readonly interval: Interval;
 }
 
-/** Usage that was neither billed nor free. */
 /** The metric of a product has no group key with the key of the usage filter: events without it are not counted. */
 export interface UnseenUsage {
   readonly kind: 'usage_filter_without_group_key';
@@ -141,8 +204,8 @@ export interface UnseenUsage {
   readonly interval: Interval;
 }
 
-/** Usage that was neither billed nor free. */
-export type IssuedWarning = UnpricedUsage | UnseenUsage | UncountedEvents | UnlistedLines;
+/** What an invoice leaves out although nobody decided so. */
+export type IssuedWarning = UnpricedUsage | UnseenUsage | UncountedEvents | UnlistedLines | UnratedTerms;
 export type InvoiceWarning = IssuedWarning | UnevaluatedMetric | NotComputed;
 
 /**

@@ -14,5 +14,9 @@ export function scheduledInvoicesJobKind(deps: IssueDeps): JobKind {
     kind: SCHEDULED_JOB,
     batchMax: BATCH_MAX,
     run: (tx, jobs) => issueScheduledInvoices(deps, tx, jobs),
+    committed(invoices) {
+      deps.invoiceLog?.finalized(invoices.filter(({ status }) => status === 'FINALIZED'));
+      for (const invoice of invoices) if (invoice.status === 'VOID') deps.invoiceLog?.voided(invoice);
+    },
   });
 }

@@ -22,14 +22,33 @@ interface PreparedJobs {
    * transaction is rolled back and the jobs are done one by one.
    */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+  /** Called when the transaction of `write` is committed, to tell of what was done. It must not fail. */
+  committed?(): void;
 }
 
 /** A kind whose work needs nothing from outside its transaction, and takes milliseconds. */
-export function shortJobKind({
+export function shortJobKind<Done>({
   run,
+  committed,
   ...kind
 }: Pick<JobKind, 'kind' | 'batchMax'> & {
-  run(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+  run(tx: Transaction, jobs: readonly Job[]): Promise<Done>;
+  /** Called with what `run` has returned, when its transaction is committed. It must not fail. */
+  committed?(done: Done): void;
 }): JobKind {
-  return { ...kind, prepare: async () => ({ stillValid: async (_tx, jobs) => jobs, write: run }) };
+  return {
+    ...kind,
+    async prepare() {
+      let done: { readonly result: Done } | null = null;
+      return {
+        stillValid: async (_tx, jobs) => jobs,
+        async write(tx, jobs) {
+          done = { result: await run(tx, jobs) };
+        },
+        committed() {
+          if (done !== null) committed?.(done.result);
+        },
+      };
+    },
+  };
 }

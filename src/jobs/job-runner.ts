@@ -21,6 +21,8 @@ import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
 export interface JobStats {
   /** Since the start, for every kind. */
   readonly counts: ReadonlyMap<string, JobCounts>;
+  /** When a job of the kind was last done, in real time; kinds without any since the start are absent. */
+  readonly lastDoneAt: ReadonlyMap<string, Instant>;
   /** As of the last read, a few seconds ago. */
   readonly queue: readonly QueueFigures[];
   /** Due time of the oldest job that can run now; null if there is none. */
@@ -51,6 +53,8 @@ export interface JobRunner {
 const POLL_INTERVAL_MS = SECOND_MS;
 /** Reading the figures scans the queue. */
 const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
+/** On an idle system a job is done within seconds. */
+const OVERDUE_MS = 10 * 60 * SECOND_MS;
 /** Keeps the log record readable. */
 const FAILED_JOBS_LOGGED_MAX = 20;
 
@@ -69,6 +73,7 @@ interface Deps {
 export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => false }: Deps): JobRunner {
   const names = kinds.map(({ kind }) => kind);
   const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
+  const lastDoneAt = new Map<string, Instant>();
   let queue: readonly QueueFigures[] = [];
   let oldestDue: Instant | null = null;
   let closed = false;
@@ -81,6 +86,7 @@ export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => 
     count: (kind, { done, failed }) => {
       const before = counts.get(kind) ?? { done: 0, failed: 0 };
       counts.set(kind, { done: before.done + done, failed: before.failed + failed });
+      if (done > 0) lastDoneAt.set(kind, Date.now());
     },
   };
   const stepDeps = { ...deps, claimant: randomUUID() };
@@ -94,7 +100,7 @@ export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => 
 
   async function readFigures(): Promise<void> {
     const now = clock.now();
-    queue = await loadQueueFigures(db, now);
+    queue = await loadQueueFigures(db, now, now - OVERDUE_MS);
     oldestDue = (await nextStep(db, names, now))?.runAt ?? null;
   }
 
@@ -119,7 +125,7 @@ export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => 
     nextAt: async () => (await nextStep(db, names, null))?.runAt ?? null,
     logFailed,
     isPaused,
-    stats: () => ({ counts, queue, oldestDue }),
+    stats: () => ({ counts, lastDoneAt, queue, oldestDue }),
     readFigures,
     start: () => {
       for (const poll of polls) poll.start();

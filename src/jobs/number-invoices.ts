@@ -11,5 +11,6 @@ export function numberingJobKind(deps: NumberingDeps): JobKind {
     kind: NUMBERING_JOB,
     batchMax: BATCH_MAX,
     run: (tx, batch) => numberInvoices(deps, tx, batch),
+    committed: (numbers) => deps.invoiceLog?.numbered(numbers),
   });
 }

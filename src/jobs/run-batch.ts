@@ -98,7 +98,7 @@ interface Outcome {
 async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
   const prepared = await kind.prepare(jobs);
   const kinds = deps.kinds.map((one) => one.kind);
-  return deps.db.transaction(async (tx) => {
+  const outcome = await deps.db.transaction(async (tx): Promise<Outcome> => {
     const taken = await takeClaimed(tx, kinds, { claimant: deps.claimant, ids: jobs.map(({ id }) => id) });
     const valid = inSubjectOrder(taken, await prepared.stillValid(tx, taken));
     // Deleted first, so that the work may queue the same job again for a later instant.
@@ -110,6 +110,8 @@ async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Pro
     if (valid.length > 0) await prepared.write(tx, valid);
     return { done: valid.length, changed: taken.filter((job) => !valid.includes(job)) };
   });
+  if (outcome.done > 0) prepared.committed?.();
+  return outcome;
 }
 
 /** The valid ones that no invalid one of their subject comes before. */

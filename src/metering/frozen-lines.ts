@@ -89,11 +89,24 @@ const frozenRow = z.object({
   hour_amounts: z.array(z.string()),
 });
 
-/** The hourly lines of some invoices that start within `range`: line by line, ascending by hour. */
+/** Positions of lines: from `first` on, before `end`. */
+export interface LineRange {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** More lines than any invoice has. */
+const ALL_LINES: LineRange = { first: 0, end: 2 ** 32 - 1 };
+
+/**
+ * The hourly lines of some invoices that start within `range`: line by line, ascending by hour. Only of `lines`, where
+ * given.
+ */
 export async function readFrozenLines(
   clickhouse: ClickHouse,
   breakdownIds: readonly string[],
   range: Interval,
+  lines: LineRange = ALL_LINES,
 ): Promise<Map<string, LineWindow[]>> {
   if (breakdownIds.length === 0) return new Map();
   const rows = await clickhouse.query({
@@ -107,16 +120,19 @@ export async function readFrozenLines(
         arrayFilter((value, asked) -> asked, amounts, is_asked) AS hour_amounts
       FROM invoice_hourly_lines
       WHERE breakdown_id IN {breakdown_ids:Array(UUID)}
+        AND line_index >= {first_line:UInt32} AND line_index < {end_line:UInt32}
       ORDER BY breakdown_id, line_index`,
     params: {
       breakdown_ids: breakdownIds,
       start: Math.ceil(range.start / SECOND_MS),
       end: Math.ceil(range.end / SECOND_MS),
+      first_line: lines.first,
+      end_line: lines.end,
     },
     schema: frozenRow,
   });
   return new Map(
-    [...groupBy(rows, (row) => row.breakdown_id)].map(([id, lines]) => [id, lines.flatMap(windowsOf)]),
+    [...groupBy(rows, (row) => row.breakdown_id)].map(([id, own]) => [id, own.flatMap(windowsOf)]),
   );
 }
 

@@ -1,11 +1,12 @@
 /** Commits and credits with their access segments and invoice items. */
-import { and, asc, eq, inArray, isNull, notInArray, or } from 'drizzle-orm';
+import { and, asc, eq, exists, gt, inArray, isNull, lt, notInArray, or } from 'drizzle-orm';
 import { keyUsed } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { isUuid } from '../core/ids.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import { paymentGate } from '../core/terms/payment-gate.ts';
 import type { AccessSegment, InvoiceItem } from '../core/terms/schedules.ts';
+import type { Interval } from '../core/time.ts';
 import { allOrNone, applicabilityToColumns, hierarchyToColumns, withScope } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceItems, loadInvoiceItems, replaceInvoiceItems } from './invoice-schedules.ts';
@@ -98,6 +99,37 @@ export async function loadCommits(db: Database | Transaction, filter: CommitFilt
             ),
         customerIds === undefined ? undefined : inArray(commits.customerId, [...customerIds]),
         includeArchived ? undefined : isNull(commits.archivedAt),
+      ),
+    )
+    .orderBy(asc(commits.sequence));
+  return withSchedules(db, rows);
+}
+
+/** Those of the customers and of their contracts that have access at some time in the interval. */
+export async function loadUsableCommits(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+  { start, end }: Interval,
+): Promise<Commit[]> {
+  if (customerIds.length === 0) return [];
+  const hasAccess = db
+    .select({ id: accessSegments.id })
+    .from(accessSegments)
+    .where(
+      and(
+        eq(accessSegments.commitId, commits.id),
+        lt(accessSegments.startingAt, end),
+        gt(accessSegments.endingBefore, start),
+      ),
+    );
+  const rows = await db
+    .select()
+    .from(commits)
+    .where(
+      and(
+        inArray(commits.customerId, [...customerIds]),
+        or(isNull(commits.archivedAt), gt(commits.archivedAt, start)),
+        exists(hasAccess),
       ),
     )
     .orderBy(asc(commits.sequence));

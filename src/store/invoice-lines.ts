@@ -8,7 +8,9 @@ import { groupBy } from '../core/group-by.ts';
 import {
   type Invoice,
   type InvoiceLine,
+  isConversionLine,
   isUsageLine,
+  type LinePayer,
   type LineTier,
   SCHEDULED_LINE_TYPES,
   type UsageInvoiceLine,
@@ -59,17 +61,34 @@ function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineR
   const { interval } = line;
   const place = { invoiceId, position, startingAt: interval.start, endingBefore: interval.end };
   if (isUsageLine(line)) {
-    const { interval: _, tier, productTags, ...rest } = line;
+    const { interval: _, tier, productTags, payer, ...rest } = line;
     return {
       ...place,
       ...rest,
+      ...payerToColumns(payer),
       productTags: [...productTags],
       tier: tier === null ? null : tierToColumn(tier),
     };
   }
+  if (isConversionLine(line)) {
+    const { interval: _, payer, ...rest } = line;
+    return { ...place, ...rest, ...payerToColumns(payer), ...NO_GROUP_VALUES, productTags: [] };
+  }
   const { interval: _, ...rest } = line;
-  const productTags = rest.type === 'cpu_conversion' ? [] : [...rest.productTags];
-  return { ...place, ...rest, ...NO_GROUP_VALUES, productTags };
+  return { ...place, ...rest, ...NO_GROUP_VALUES, productTags: [...rest.productTags] };
+}
+
+function payerToColumns(payer: LinePayer | null) {
+  return {
+    payerCommitId: payer?.commitId ?? null,
+    payerSegmentId: payer?.segmentId ?? null,
+    payerType: payer?.commitType ?? null,
+  };
+}
+
+function payerFromRow({ payerCommitId, payerSegmentId, payerType }: LineRow): LinePayer | null {
+  if (payerCommitId === null || payerSegmentId === null || payerType === null) return null;
+  return { commitId: payerCommitId, segmentId: payerSegmentId, commitType: payerType };
 }
 
 function tierToColumn(tier: LineTier): z.infer<typeof tierColumn> {
@@ -89,10 +108,11 @@ function fromRow(row: LineRow): InvoiceLine {
     unitPrice: row.unitPrice,
     total: row.total,
   };
-  if (row.type === 'cpu_conversion') {
+  const payer = payerFromRow(row);
+  if (row.type === 'cpu_conversion' || row.type === 'applied_conversion') {
     const { convertedCreditTypeId } = row;
     assert(convertedCreditTypeId !== null, 'a conversion line names the unit it converts');
-    return { type: row.type, ...amounts, convertedCreditTypeId };
+    return { type: row.type, ...amounts, convertedCreditTypeId, payer };
   }
   const ofProduct = { ...amounts, ...productOf(row) };
   const scheduledType = SCHEDULED_LINE_TYPES.find((type) => type === row.type);
@@ -101,13 +121,18 @@ function fromRow(row: LineRow): InvoiceLine {
     assert(scheduleItemId !== null && sourceId !== null, 'a scheduled line names its item and its source');
     return { type: scheduledType, ...ofProduct, scheduleItemId, sourceId, metadata };
   }
-  assert(row.type === 'usage' || row.type === 'minimum', `a line of type ${row.type} has a shape of its own`);
+  const { type } = row;
+  assert(
+    type === 'usage' || type === 'minimum' || type === 'applied',
+    `a line of type ${type} has a shape of its own`,
+  );
   return {
-    type: row.type,
+    type,
     ...ofProduct,
     pricingGroupValues: textMap.parse(row.pricingGroupValues),
     presentationGroupValues: textMap.parse(row.presentationGroupValues),
     tier: row.tier === null ? null : tierFromColumn(row.tier),
+    payer,
   };
 }
 

@@ -17,6 +17,7 @@ export async function insertInvoiceWarnings(
     warnings.map(({ interval, ...rest }, position) => ({
       ...rest,
       transactionIds: 'transactionIds' in rest ? [...rest.transactionIds] : null,
+      termIds: 'termIds' in rest ? [...rest.termIds] : null,
       invoiceId: id,
       position,
       startingAt: interval.start,
@@ -87,6 +88,14 @@ function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
         interval,
         lineCount: present(row.lineCount),
         lineCountMax: present(row.lineCountMax),
+      };
+    case 'unrated_terms':
+      return {
+        kind,
+        termKind: present(row.termKind),
+        termIds: present(row.termIds),
+        termCount: present(row.termCount),
+        interval,
       };
     default:
       return unreachable(kind);

@@ -1,10 +1,12 @@
 /** Which items of schedules are on an issued invoice. The primary key keeps an item off a second one. */
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import type { Decimal } from '../core/decimal.ts';
 import type { Invoice } from '../core/invoice.ts';
+import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import type { IssuedInvoice } from './invoices.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
-import { invoicedItems, invoices } from './schema/invoices.ts';
+import { invoicedItems, invoiceLineItems, invoices } from './schema/invoices.ts';
 
 /** Marks the items on the invoices as invoiced. Violates the primary key if one is on another invoice already. */
 export async function insertInvoicedItems(
@@ -62,6 +64,40 @@ export async function loadInvoicedItems(
     // One parameter for all ids: contracts may have more items than a statement has parameters.
     .where(sql`${invoicedItems.itemId} = any(${`{${itemIds.join(',')}}`}::uuid[])`);
   return new Map(rows.map(({ itemId, ...invoice }) => [itemId, invoice]));
+}
+
+/** What a finalized invoice bills for an item. */
+export interface InvoicedAmount {
+  readonly invoiceId: string;
+  readonly contractId: string;
+  readonly amount: Decimal;
+  /** The date of the invoice. */
+  readonly timestamp: Instant;
+}
+
+/** By item; items on no invoice and on voided ones are absent. */
+export async function loadInvoicedAmounts(
+  db: Database | Transaction,
+  itemIds: readonly string[],
+): Promise<Map<string, InvoicedAmount>> {
+  if (itemIds.length === 0) return new Map();
+  const { itemId, invoiceId } = invoicedItems;
+  const rows = await db
+    .select({
+      itemId,
+      invoiceId,
+      contractId: invoices.contractId,
+      amount: invoiceLineItems.total,
+      timestamp: invoices.issuedAt,
+    })
+    .from(invoicedItems)
+    .innerJoin(invoices, eq(invoices.id, invoiceId))
+    .innerJoin(
+      invoiceLineItems,
+      and(eq(invoiceLineItems.invoiceId, invoiceId), eq(invoiceLineItems.scheduleItemId, itemId)),
+    )
+    .where(and(inArray(itemId, [...itemIds]), eq(invoices.status, 'FINALIZED')));
+  return new Map(rows.map(({ itemId: id, ...amount }) => [id, amount]));
 }
 
 /** The ids of the SCHEDULED invoices that the contracts have, voided ones included. */

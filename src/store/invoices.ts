@@ -119,6 +119,7 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
     total: invoice.total,
     netPaymentTermsDays: invoice.netPaymentTermsDays,
     isHistorical: invoice.isHistorical,
+    drawsOnBalances: true,
     regeneratedFromInvoiceId: invoice.regeneratedFromInvoiceId,
     warningCount: invoice.warningCount,
     ...invoice.frozen,
@@ -129,7 +130,7 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
 
 export function invoiceFromRow(row: typeof invoices.$inferSelect): IssuedHead {
   const { periodStart: start, periodEnd: end, countedFrom, termsReadAt: _, countedUpTo: __, ...rest } = row;
-  const { breakdownId, cardTermsId, contractTermsId, ...head } = rest;
+  const { breakdownId, cardTermsId, contractTermsId, drawsOnBalances: ___, ...head } = rest;
   return {
     ...head,
     period: { start, end, countedFrom: countedFrom ?? start },

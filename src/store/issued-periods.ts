@@ -37,6 +37,38 @@ export async function lastIssuedPeriodEnds(
   return new Map(rows.flatMap(({ contractId, end }) => (end === null ? [] : [[contractId, end]])));
 }
 
+/** What a usage invoice billed that took nothing from balances. */
+export interface UndrawnPeriod {
+  readonly customerId: string;
+  readonly contractId: string;
+  readonly interval: Interval;
+}
+
+/** Of usage invoices that versions issued which did not draw down balances; not of voided and historical ones. */
+export async function undrawnPeriods(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+): Promise<UndrawnPeriod[]> {
+  if (customerIds.length === 0) return [];
+  const { customerId, contractId, periodStart, periodEnd } = invoices;
+  const rows = await db
+    .select({ customerId, contractId, periodStart, periodEnd })
+    .from(invoices)
+    .where(
+      and(
+        inArray(customerId, [...customerIds]),
+        eq(invoices.type, 'USAGE'),
+        eq(invoices.status, 'FINALIZED'),
+        eq(invoices.isHistorical, false),
+        eq(invoices.drawsOnBalances, false),
+      ),
+    );
+  return rows.map(({ periodStart: start, periodEnd: end, ...rest }) => ({
+    ...rest,
+    interval: { start, end },
+  }));
+}
+
 /** The first finalized usage invoice of the contract that bills time from `at` on; null where none does. Not voided ones. */
 export async function finalizedInvoiceBeyond(
   tx: Transaction,

@@ -8,6 +8,8 @@ export interface QueueFigures {
   readonly kind: string;
   /** Jobs that are due, including failing ones and those that wait for them. */
   readonly due: number;
+  /** Those of them that have been due since `overdueAt`. */
+  readonly overdue: number;
   /** Jobs that have failed and will be tried again. */
   readonly failing: number;
   /** When the oldest of them became due. */
@@ -15,13 +17,18 @@ export interface QueueFigures {
 }
 
 /** For each kind that has any due or failing job. */
-export async function loadQueueFigures(db: Database, dueAt: Instant): Promise<QueueFigures[]> {
+export async function loadQueueFigures(
+  db: Database,
+  dueAt: Instant,
+  overdueAt: Instant = dueAt,
+): Promise<QueueFigures[]> {
   const isDue = lte(jobs.runAt, dueAt);
   const isFailing = gt(jobs.attempts, 0);
   return db
     .select({
       kind: jobs.kind,
       due: sql`count(*) filter (where ${isDue})`.mapWith(Number),
+      overdue: sql`count(*) filter (where ${lte(jobs.runAt, overdueAt)})`.mapWith(Number),
       failing: sql`count(*) filter (where ${isFailing})`.mapWith(Number),
       oldestFailing: min(sql`case when ${isFailing} then ${jobs.runAt} end`).mapWith(jobs.runAt),
     })

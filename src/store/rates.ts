@@ -1,7 +1,7 @@
 /** Rates as they were added, and their identities. rating/rates/rate-schedule.ts derives which one is in force. */
 import { and, asc, eq, gte, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import type { BillingFrequency, RateEntry, RateIdentity, UsageRate } from '../core/catalogue.ts';
+import type { BillingFrequency, RateEntry, RateIdentity } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
@@ -11,8 +11,6 @@ import { rateIdentities, rates } from './schema/rate-cards.ts';
 
 /** An added rate with everything that is kept about it. `sequence` is given by the database. */
 export interface StoredRateEntry extends RateEntry {
-  /** The second price, for usage that draws down a commit or credit at commit rates. */
-  readonly commitRate: UsageRate | null;
   readonly createdAt: Instant;
   readonly createdBy: string;
 }

@@ -1,5 +1,5 @@
 /** The owners of usage: customers by the ids and aliases in events, and customers in the order of their ids. */
-import { and, asc, eq, gte, inArray, isNull } from 'drizzle-orm';
+import { and, asc, count, eq, gt, gte, inArray, isNull } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Database, Transaction } from './database.ts';
 import { customers, ingestAliases } from './schema/customers.ts';
@@ -47,4 +47,25 @@ export async function activeCustomerIds(
     .orderBy(asc(customers.id))
     .limit(limit);
   return rows.map(({ id }) => id);
+}
+
+/** Ids of customers behind `after`, ascending; archived ones too, whose invoices remain. */
+export async function customerIdsAfter(
+  db: Database | Transaction,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(after === null ? undefined : gt(customers.id, after))
+    .orderBy(asc(customers.id))
+    .limit(limit);
+  return rows.map(({ id }) => id);
+}
+
+/** How many customers there are behind `after`. */
+export async function countCustomersAfter(db: Database | Transaction, after: string): Promise<number> {
+  const [row] = await db.select({ customers: count() }).from(customers).where(gt(customers.id, after));
+  return row?.customers ?? 0;
 }

@@ -1,36 +1,57 @@
 /** Voiding finalized invoices. */
 import { and, eq, inArray, type SQL } from 'drizzle-orm';
+import type { Instant } from '../core/time.ts';
+import { creditDeductions } from './balance-deductions.ts';
 import type { Transaction } from './database.ts';
 import { invoicedItems, invoices } from './schema/invoices.ts';
 
 /** Voids every finalized invoice of a contract. */
-export async function voidInvoicesOfContract(tx: Transaction, contractId: string): Promise<void> {
-  await voidInvoices(tx, eq(invoices.contractId, contractId));
+export async function voidInvoicesOfContract(
+  tx: Transaction,
+  contractId: string,
+  now: Instant,
+): Promise<void> {
+  await voidInvoices(tx, eq(invoices.contractId, contractId), now);
 }
 
 /** Voids one invoice, if it is finalized. */
-export async function voidInvoiceWithId(tx: Transaction, id: string): Promise<void> {
-  await voidInvoices(tx, eq(invoices.id, id));
+export async function voidInvoiceWithId(tx: Transaction, id: string, now: Instant): Promise<void> {
+  await voidInvoices(tx, eq(invoices.id, id), now);
 }
 
 /** Voids every finalized invoice of a customer, whichever contract it is of. */
-export async function voidInvoicesOfCustomer(tx: Transaction, customerId: string): Promise<void> {
-  await voidInvoices(tx, eq(invoices.customerId, customerId));
+export async function voidInvoicesOfCustomer(
+  tx: Transaction,
+  customerId: string,
+  now: Instant,
+): Promise<void> {
+  await voidInvoices(tx, eq(invoices.customerId, customerId), now);
 }
 
 /** Voids the finalized invoices that these items of schedules are on. */
-export async function voidInvoicesOfItems(tx: Transaction, itemIds: readonly string[]): Promise<void> {
+export async function voidInvoicesOfItems(
+  tx: Transaction,
+  itemIds: readonly string[],
+  now: Instant,
+): Promise<void> {
   if (itemIds.length === 0) return;
   const ids = tx
     .select({ id: invoicedItems.invoiceId })
     .from(invoicedItems)
     .where(inArray(invoicedItems.itemId, [...itemIds]));
-  await voidInvoices(tx, inArray(invoices.id, ids));
+  await voidInvoices(tx, inArray(invoices.id, ids), now);
 }
 
-async function voidInvoices(tx: Transaction, which: SQL): Promise<void> {
-  await tx
+/** What they took from balances is given back. */
+async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<void> {
+  const voided = await tx
     .update(invoices)
     .set({ status: 'VOID' })
-    .where(and(which, eq(invoices.status, 'FINALIZED')));
+    .where(and(which, eq(invoices.status, 'FINALIZED')))
+    .returning({ id: invoices.id });
+  await creditDeductions(
+    tx,
+    voided.map(({ id }) => id),
+    now,
+  );
 }

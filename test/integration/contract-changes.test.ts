@@ -3,9 +3,10 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { databaseForFile } from '../support/file-fixtures.ts';
+import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 
 const pool = await databaseForFile();
+const clickhouse = await clickhouseForFile();
 /** Each has a clock that stands still at another time: 12:00, 13:00, 14:00 and 15:00 of one day. */
 let api: ApiClient;
 let later: ApiClient;
@@ -18,10 +19,10 @@ const at = (hour: number) => Date.UTC(2026, 10, 20, hour);
 const text = (hour: number) => new Date(at(hour)).toISOString();
 
 beforeAll(async () => {
-  api = createCatalogueApi(pool.db, { now: at(12) });
-  later = createCatalogueApi(pool.db, { now: at(13) });
-  stillLater = createCatalogueApi(pool.db, { now: at(14) });
-  last = createCatalogueApi(pool.db, { now: at(15) });
+  api = createCatalogueApi(pool.db, { now: at(12), clickhouse });
+  later = createCatalogueApi(pool.db, { now: at(13), clickhouse });
+  stillLater = createCatalogueApi(pool.db, { now: at(14), clickhouse });
+  last = createCatalogueApi(pool.db, { now: at(15), clickhouse });
   catalogue = await createTermsCatalogue(api);
 });
 beforeEach(async () => {

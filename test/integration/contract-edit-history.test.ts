@@ -3,9 +3,9 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { ACTOR_NAME, CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { catalogueForFile } from '../support/file-fixtures.ts';
+import { catalogueForFile, clickhouseForFile } from '../support/file-fixtures.ts';
 
-const { api } = await catalogueForFile();
+const { api } = await catalogueForFile({ clickhouse: await clickhouseForFile() });
 let catalogue: TermsCatalogue;
 let customer: string;
 let contract: string;

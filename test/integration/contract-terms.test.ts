@@ -6,9 +6,9 @@ import { loadContracts } from '../../src/store/contracts.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { ACTOR_NAME, CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, everyTerm, type TermsCatalogue } from '../support/contract-terms.ts';
-import { catalogueForFile } from '../support/file-fixtures.ts';
+import { catalogueForFile, clickhouseForFile } from '../support/file-fixtures.ts';
 
-const { pool, api } = await catalogueForFile();
+const { pool, api } = await catalogueForFile({ clickhouse: await clickhouseForFile() });
 let catalogue: TermsCatalogue;
 let customer: string;
 

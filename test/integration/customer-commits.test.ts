@@ -3,13 +3,15 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { databaseForFile } from '../support/file-fixtures.ts';
+import { clickhouseForFile, databaseForFile } from '../support/file-fixtures.ts';
 
 type Body = Record<string, unknown>;
 
 const pool = await databaseForFile();
+const clickhouse = await clickhouseForFile();
 const day = (month: number) => new Date(Date.UTC(2026, month - 1)).toISOString();
-const on = (month: number): ApiClient => createCatalogueApi(pool.db, { now: Date.parse(day(month)) });
+const on = (month: number): ApiClient =>
+  createCatalogueApi(pool.db, { now: Date.parse(day(month)), clickhouse });
 const api = on(1);
 
 const COMMITS = '/v1/contracts/customerCommits/create';

@@ -268,6 +268,11 @@ describe('a historical invoice', () => {
   });
 });
 
+/** The ids of lines depend on that of their invoice, which a preview does not have. */
+function withoutLineIds(value: unknown): string {
+  return JSON.stringify(value).replaceAll(/"id":"[^"]*","name"/g, '"name"');
+}
+
 test('a preview answers the same as drafts, and stores nothing', async () => {
   const wanted = [invoice(), invoice({ ...FEBRUARY, usage_line_items: [requests(FEBRUARY)] })];
   const preview = await create(wanted, true);
@@ -277,7 +282,7 @@ test('a preview answers the same as drafts, and stores nothing', async () => {
     expect(preview.text(`data[${index}].status`)).toBe('DRAFT');
     for (const member of ['total', 'line_items', 'issued_at', 'start_timestamp']) {
       const path = `data[${index}].${member}`;
-      expect(JSON.stringify(preview.at(path))).toBe(JSON.stringify(created.at(path)));
+      expect(withoutLineIds(preview.at(path))).toBe(withoutLineIds(created.at(path)));
     }
   }
   expect((await create(wanted, true)).status).toBe(400);

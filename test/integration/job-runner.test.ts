@@ -147,6 +147,8 @@ describe('a job that fails', () => {
       'tallyhouse_jobs_due other': 0,
       'tallyhouse_jobs_failing work': 1,
       'tallyhouse_jobs_failing other': 0,
+      'tallyhouse_jobs_last_done_timestamp_seconds work': expect.closeTo(Date.now() / 1_000, -2),
+      'tallyhouse_jobs_last_done_timestamp_seconds other': 0,
       tallyhouse_jobs_lag_seconds: 0,
       tallyhouse_jobs_oldest_failing_seconds: 7_200,
     });

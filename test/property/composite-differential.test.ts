@@ -5,16 +5,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import { type Decimal, sum } from '../../src/core/decimal.ts';
+import { sum } from '../../src/core/decimal.ts';
 import { groupBy } from '../../src/core/group-by.ts';
-import { DAY_MS, type Instant } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
-import {
-  breakdownWindows,
-  invoiceTotal,
-  lineWindows,
-  type WindowSize,
-} from '../../src/rating/invoice/breakdown.ts';
+import { NO_COVERAGE } from '../../src/rating/balances/coverage.ts';
 import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
 import {
   createInvoiceRater,
@@ -23,108 +17,29 @@ import {
   rateInvoice,
 } from '../../src/rating/invoice/rate-invoice.ts';
 import { lineIdParts } from '../../src/rating/invoice/rate-usage.ts';
-import type { MeteredUsage, UsageLine } from '../../src/rating/types.ts';
+import type { MeteredUsage } from '../../src/rating/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
-import type { Charge } from '../support/naive/charges.ts';
-import { type NaiveCompositeCharge, naiveCompositeCharges } from '../support/naive/composites.ts';
-import { naiveCharges } from '../support/naive/rating.ts';
-import { type NaiveMeter, naiveMeter } from '../support/naive/series.ts';
-import { rateCase, ratingInputOf } from '../support/rated-charges.ts';
 import {
-  atoms,
-  CONVERSION_LINE,
-  conversionsOfShares,
-  lineText,
-  type Share,
-  sharesOfCharges,
-  sharesOfComposites,
-  summedShares,
-  totalOfShares,
-} from '../support/shares.ts';
+  checkCompositeCase,
+  expectedComposites,
+  isComposite,
+  summedComposites,
+} from '../support/composite-comparison.ts';
+import { rateCase, ratingInputOf } from '../support/rated-charges.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
 const RUNS = runs(200);
-
-interface Expected {
-  readonly meter: NaiveMeter;
-  readonly usage: readonly Charge[];
-  readonly composites: readonly NaiveCompositeCharge[];
-}
-
-function expectedOf(given: CompositeCase): Expected {
-  const meter = naiveMeter(given.metrics, given.events, given.period);
-  const usage = naiveCharges(given, meter);
-  return { meter, usage, composites: naiveCompositeCharges(given, usage) };
-}
-
-function shareOf(line: UsageLine, at: Instant, quantity: Decimal, total: Decimal): Share {
-  const { productId, creditTypeId, type, tier } = line;
-  const text = lineText(productId, type === 'minimum' ? null : (tier?.level ?? 0));
-  return { line: text, creditTypeId, at, quantity: atoms(quantity), total: atoms(total) };
-}
-
-const summed = (composites: readonly NaiveCompositeCharge[], windowOf: (at: Instant) => Instant) =>
-  summedShares(sharesOfComposites(composites), windowOf);
-
-function isComposite({ productType }: UsageLine): boolean {
-  return productType === 'COMPOSITE';
-}
-
-function checkWindows(given: CompositeCase, { meter, composites }: Expected, size: WindowSize): void {
-  const { lines } = rateCase(given, meter, size);
-  const windows = breakdownWindows(lines, lineWindows(lines), size, given.period);
-  const shares = windows.flatMap(({ window, lines: own }) =>
-    own
-      .filter(({ line }) => isComposite(line))
-      .map(({ line, quantity, total }) => shareOf(line, window.start, quantity, total)),
-  );
-  const dayStart = (at: Instant) => Math.max(given.period.start, at - (at % DAY_MS));
-  const windowOf = (at: Instant) => (size === 'hour' ? at : dayStart(at));
-  expect(summedShares(shares, windowOf)).toEqual(summed(composites, windowOf));
-}
-
-function checkInvoice(given: CompositeCase, { meter, usage, composites }: Expected): void {
-  const { lines, conversions } = rateCase(given, meter, 'period');
-  const whole = () => given.period.start;
-  const ofComposites = lines
-    .filter(isComposite)
-    .map((line) => shareOf(line, line.interval.start, line.quantity, line.total));
-  expect(summedShares(ofComposites, whole)).toEqual(summed(composites, whole));
-  for (const { quantity, unitPrice, total } of lines) {
-    expect(quantity.times(unitPrice).toString()).toBe(total.toString());
-  }
-  const shares = [...sharesOfCharges(usage), ...sharesOfComposites(composites)];
-  const converted = conversionsOfShares(shares, given.worths);
-  expect(
-    summedShares(
-      conversions.map(({ convertedCreditTypeId: creditTypeId, interval, quantity, total }) => ({
-        ...{ line: CONVERSION_LINE, creditTypeId, at: interval.start },
-        quantity: atoms(quantity),
-        total: atoms(total),
-      })),
-      whole,
-    ),
-  ).toEqual(summedShares(converted, whole));
-  const total = totalOfShares([...shares, ...converted], USD_CENTS.id);
-  expect(atoms(invoiceTotal([...lines, ...conversions], USD_CENTS.id))).toBe(total);
-}
+/** See rating-differential.test.ts. */
+const COMPARED_RUNS = 400;
 
 test('hours, days, lines and total are those of the naive engine', () => {
-  fc.assert(
-    fc.property(compositeCase, (given) => {
-      const expected = expectedOf(given);
-      checkWindows(given, expected, 'hour');
-      checkWindows(given, expected, 'day');
-      checkInvoice(given, expected);
-    }),
-    { numRuns: RUNS },
-  );
+  fc.assert(fc.property(compositeCase, checkCompositeCase), { numRuns: COMPARED_RUNS });
 }, 240_000);
 
 test('hours add up to the line and lie in its time, and every line has its own identity', () => {
   fc.assert(
     fc.property(compositeCase, (given) => {
-      const { lines } = rateCase(given, expectedOf(given).meter, 'hour');
+      const { lines } = rateCase(given, expectedComposites(given).meter, 'hour');
       expect(new Set(lines.map((line) => lineIdParts(line).join('|'))).size).toBe(lines.length);
       for (const line of lines.filter(isComposite)) {
         for (const member of ['quantity', 'total'] as const) {
@@ -157,13 +72,16 @@ function* partsOf(usage: readonly MeteredUsage[]) {
 test('usage that is rated in parts gives the same composites', () => {
   fc.assert(
     fc.property(compositeCase, (given) => {
-      const input = ratingInputOf(given, expectedOf(given).meter, 'day');
+      const input = ratingInputOf(given, expectedComposites(given).meter, 'day');
       const rater = createInvoiceRater(input);
       const collector = createLineCollector(Number.POSITIVE_INFINITY);
       for (const { groupKeys, usage } of partsOf(input.usage))
         collector.add([...rater.rate(usage, groupKeys)]);
       const { lines } = collector.result();
-      const composites = rater.composites(lines).map((line) => inWindows(line, input.boundaries));
+      const composites = rater
+        .composites(lines)
+        .lines(NO_COVERAGE)
+        .map((line) => inWindows(line, input.boundaries));
       expect(inProductOrder([...lines, ...composites], input)).toEqual(rateInvoice(input).lines);
     }),
     { numRuns: RUNS },
@@ -183,8 +101,9 @@ const THINGS = [
 ] as const;
 
 function reachedBy(given: CompositeCase): Readonly<Record<(typeof THINGS)[number], boolean>> {
-  const hourly = (one: CompositeCase) => summed(expectedOf(one).composites, (at) => at).join('\n');
-  const expected = expectedOf(given);
+  const hourly = (one: CompositeCase) =>
+    summedComposites(expectedComposites(one).composites, (at) => at).join('\n');
+  const expected = expectedComposites(given);
   const all = hourly(given);
   const changed = (change: (version: CompositeCase['composites'][number]['product']) => object) =>
     all !==

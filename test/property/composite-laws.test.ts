@@ -71,6 +71,7 @@ const ENTRY = {
   billingFrequency: null,
   creditTypeId: '',
   sequence: 0,
+  commitRate: null,
 };
 
 /** An override of one usage product. */

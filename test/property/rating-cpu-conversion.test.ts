@@ -54,7 +54,13 @@ function rateInUnits({ period, products, usage }: Scenario, { byProduct, worth }
       { name, fiatPerCustomCredit: decimal(fixed(hundredths, 2)) },
     ]),
   );
-  const converted = conversionLines(lines, USD_CENTS.id, conversions, period);
+  const { lines: converted } = conversionLines({
+    lines,
+    fiatCreditTypeId: USD_CENTS.id,
+    conversions,
+    period,
+    boundaries: windowBoundaries(period, 'hour'),
+  });
   return { lines, converted, all: [...lines, ...converted] };
 }
 

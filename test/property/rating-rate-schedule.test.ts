@@ -28,6 +28,7 @@ const entries: fc.Arbitrary<RateEntry[]> = fc
       entitled: true,
       rate: { rateType: 'FLAT', price: decimal(String(sequence)) },
       creditTypeId: USD_CENTS.id,
+      commitRate: null,
       sequence,
     })),
   );
@@ -170,6 +171,7 @@ describe('a rate book', () => {
         entitled: true,
         rate: { rateType: 'FLAT', price: decimal(String(hour)) },
         creditTypeId: USD_CENTS.id,
+        commitRate: null,
         sequence: (hour * 7_919) % hours,
       }),
     );

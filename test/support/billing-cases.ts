@@ -139,6 +139,7 @@ function firstRate(productId: string, rate: Rate): RateEntry {
     rate,
     creditTypeId: USD_CENTS.id,
     sequence: 0,
+    commitRate: null,
   };
 }
 

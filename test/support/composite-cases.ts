@@ -143,6 +143,7 @@ function entry(productId: string, rate: PercentageRate, start: number, length: n
     rate,
     creditTypeId: USD_CENTS.id,
     sequence: 0,
+    commitRate: null,
   };
 }
 

@@ -34,7 +34,13 @@ export function rateCase(
   const rating = rateInvoice(input);
   return {
     ...rating,
-    conversions: conversionLines(rating.lines, USD_CENTS.id, conversionsOf(given), input.period),
+    conversions: conversionLines({
+      lines: rating.lines,
+      fiatCreditTypeId: USD_CENTS.id,
+      conversions: conversionsOf(given),
+      period: input.period,
+      boundaries: input.boundaries,
+    }).lines,
   };
 }
 

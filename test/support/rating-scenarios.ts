@@ -153,6 +153,7 @@ function rateEntry(productId: string, numbers: Numbers): fc.Arbitrary<RateEntry>
       endingBefore: length === null ? null : PERIOD.start + (start + length) * HOUR_MS,
       creditTypeId: USD_CENTS.id,
       sequence: 0,
+      commitRate: null,
       ...fields,
     }));
 }

@@ -1,9 +1,10 @@
 /** Contracts that renew one another within one year, for tests of rollovers. */
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId } from './catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from './contract-terms.ts';
-import { createTestDatabase, type TestDatabase } from './stores.ts';
+import { createTestClickHouse, createTestDatabase, type TestDatabase } from './stores.ts';
 import type { Body } from './term-fixtures.ts';
 
 export type Segment = [amount: number, from: number, until: number];
@@ -41,18 +42,24 @@ export function renewalBench(): RenewalBench {
     unpriced: '',
   };
   let pool: TestDatabase;
+  let clickhouse: ClickHouse;
   let customer: string;
 
-  const on = (month: number): ApiClient => createCatalogueApi(pool.db, { now: Date.parse(day(month)) });
+  const on = (month: number): ApiClient =>
+    createCatalogueApi(pool.db, { now: Date.parse(day(month)), clickhouse });
 
   beforeAll(async () => {
     pool = await createTestDatabase();
+    clickhouse = await createTestClickHouse();
     Object.assign(catalogue, await createTermsCatalogue(on(1)));
   });
   beforeEach(async () => {
     customer = await createdId(on(1), '/v1/customers', { name: 'Customer' });
   });
-  afterAll(() => pool.close());
+  afterAll(async () => {
+    await clickhouse.close();
+    await pool.close();
+  });
 
   function rolling(rollover_fraction: number, ...segments: Segment[]) {
     return {

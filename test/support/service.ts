@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type Application, createApplication } from '../../src/app/application.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
@@ -20,6 +20,8 @@ export interface TestServiceOptions {
   readonly invoiceLinesMax?: number;
   readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
+  /** Warnings on standard output, unless given. */
+  readonly log?: Logger;
 }
 
 export interface TestService {
@@ -53,7 +55,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       paymentProvider: options.paymentProvider,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
-    log: pino({ level: 'warn' }),
+    log: options.log ?? pino({ level: 'warn' }),
     stores: { db: database.db, clickhouse, pingPostgres: () => database.ping() },
     firstToken: async () => ({ token: TOKEN }),
   };

@@ -8,7 +8,15 @@ import { currencyOf } from '../../core/currencies.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
-import { type InvoiceLine, type InvoiceStatus, isUsageLine, type LineTier } from '../../core/invoice.ts';
+import {
+  countsInTotal,
+  type InvoiceLine,
+  type InvoiceStatus,
+  isAppliedLine,
+  isConversionLine,
+  isUsageLine,
+  type LineTier,
+} from '../../core/invoice.ts';
 import type { Seller } from '../../core/seller.ts';
 import { totalsByCreditType } from '../../rating/invoice/breakdown.ts';
 import { dueAt, payableAmount } from '../../rating/invoice/payable.ts';
@@ -136,7 +144,7 @@ const CONVERSIONS = 'Conversion of pricing units';
 /** Products in the order of their first lines, then the conversions. */
 function sectionsOf(printed: PrintedInvoice): Section[] {
   const groups = groupBy(printed.invoice.lines, (line) =>
-    line.type === 'cpu_conversion' ? CONVERSIONS : line.productId,
+    isConversionLine(line) ? CONVERSIONS : line.productId,
   );
   return [...groups].map(([key, lines]) => {
     const heading = key === CONVERSIONS ? CONVERSIONS : (lines[0]?.name ?? '');
@@ -154,15 +162,28 @@ function sectionsOf(printed: PrintedInvoice): Section[] {
 function printedLine(line: InvoiceLine, heading: string, printed: PrintedInvoice): PrintedLine {
   const unit = unitOf(printed, line.creditTypeId);
   const quantity = printedNumber(line.quantity);
+  const amount = printedAmount(line.total, unit);
+  if (isAppliedLine(line)) {
+    return {
+      details: detailsOf(line, heading, printed),
+      quantity: '',
+      unitPrice: '',
+      amount: appliedAmount(line, amount),
+    };
+  }
   return {
     details: detailsOf(line, heading, printed),
-    quantity:
-      line.type === 'cpu_conversion'
-        ? `${quantity} ${unitOf(printed, line.convertedCreditTypeId).name}`
-        : quantity,
+    quantity: isConversionLine(line)
+      ? `${quantity} ${unitOf(printed, line.convertedCreditTypeId).name}`
+      : quantity,
     unitPrice: printedAmount(line.unitPrice, unit),
-    amount: printedAmount(line.total, unit),
+    amount,
   };
+}
+
+/** What a postpaid commit covers is due nevertheless, so the amount is shown in brackets and not counted. */
+function appliedAmount(line: InvoiceLine, amount: string): string {
+  return countsInTotal(line) ? amount : `(${amount})`;
 }
 
 /** What tells a line from the others of its product. */

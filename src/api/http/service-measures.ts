@@ -1,6 +1,10 @@
 /** The Prometheus metrics of ingest, the repeat log and the jobs. */
+
 import type { Registry } from 'prom-client';
+import { FINALIZATION_JOB } from '../../billing/invoices/finalization.ts';
 import type { InvoiceAlarms } from '../../billing/invoices/invoice-alarms.ts';
+import { type InvoiceLogStats, unixSeconds } from '../../billing/invoices/invoice-log.ts';
+import { SCHEDULED_JOB } from '../../billing/invoices/scheduled/issue.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
 import type { JobStats } from '../../jobs/job-runner.ts';
@@ -78,11 +82,39 @@ export function repeatMeasures(registry: Registry, stats: () => ReturnType<Repea
 export function invoiceMeasures(registry: Registry, stats: () => ReturnType<InvoiceAlarms['stats']>): void {
   registerCounter(registry, {
     name: 'tallyhouse_invoice_warnings_total',
-    help: 'Warnings of drafts and issued invoices, each counted once: usage that cannot be counted or listed.',
+    help: 'Warnings of drafts and issued invoices, each counted once for its invoice.',
     label: 'code',
     values: stats,
   });
 }
+
+/** What happens to invoices. Counters and times are of this process. */
+export function invoiceLifeMeasures(
+  registry: Registry,
+  { life, jobs }: { readonly life: () => InvoiceLogStats; readonly jobs: () => JobStats },
+): void {
+  registerCounter(registry, {
+    name: 'tallyhouse_invoices_total',
+    help: 'Invoices that were finalized, regenerated, voided or numbered.',
+    label: 'event',
+    values: () => life().counts,
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_invoices_last_finalized_timestamp_seconds',
+    help: 'When this process last finalized an invoice; 0: not since its start.',
+    value: () => unixSeconds(life().lastFinalizedAt),
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_invoices_overdue',
+    help: 'Invoices that should have been issued 10 minutes ago, the oldest of each contract and type.',
+    value: () =>
+      jobs()
+        .queue.filter(({ kind }) => INVOICE_JOBS.includes(kind))
+        .reduce((total, { overdue }) => total + overdue, 0),
+  });
+}
+
+const INVOICE_JOBS: readonly string[] = [FINALIZATION_JOB, SCHEDULED_JOB];
 
 /** Losses of stored events (docs/operations.md). */
 export function lossMeasures(registry: Registry, open: () => number): void {
@@ -135,6 +167,15 @@ export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Cl
     name: 'tallyhouse_jobs_failed_total',
     help: 'Times that a job failed.',
     ...counted(({ failed }) => failed),
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_jobs_last_done_timestamp_seconds',
+    help: 'When this process last did a job; 0: not since its start.',
+    label: 'kind',
+    values() {
+      const { counts, lastDoneAt } = stats();
+      return new Map([...counts.keys()].map((kind) => [kind, unixSeconds(lastDoneAt.get(kind) ?? null)]));
+    },
   });
   registerGauge(registry, {
     name: 'tallyhouse_jobs_due',

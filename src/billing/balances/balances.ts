@@ -11,8 +11,10 @@ import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
-import { loadDeductions, loadFinalDeductions, loadTrueUps } from './deductions.ts';
+import { type BalanceDeps, loadDeductions } from './deductions.ts';
+import { loadFinalDeductions } from './final-deductions.ts';
 import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
+import { loadTrueUps } from './true-ups.ts';
 import { loadWithheld } from './withheld.ts';
 
 /** A commit or credit in its contract; null: it belongs to the customer. */
@@ -28,13 +30,13 @@ export interface BalanceOptions {
 
 /** By commit or credit. */
 export async function balancesOf(
-  db: Database,
+  deps: BalanceDeps,
   owned: readonly OwnedCommit[],
   now: Instant,
   { finalizedOnly = false }: BalanceOptions = {},
 ): Promise<Map<string, Balance>> {
-  const all = await withSources(db, owned);
-  const factsOf = await loadFacts(db, all, now, finalizedOnly);
+  const all = await withSources(deps.db, owned);
+  const factsOf = await loadFacts(deps, all, now, finalizedOnly);
   const byId = new Map(all.map((one) => [one.commit.id, one]));
   const present = new Map<string, OwnedCommit>();
   /** With the amounts that have really rolled over into it. */
@@ -83,11 +85,12 @@ export async function withOwners(db: Database, commits: readonly Commit[]): Prom
 }
 
 async function loadFacts(
-  db: Database,
+  deps: BalanceDeps,
   owned: readonly OwnedCommit[],
   now: Instant,
   finalizedOnly: boolean,
 ): Promise<(one: OwnedCommit) => LedgerFacts> {
+  const { db } = deps;
   const commits = owned.map(({ commit }) => commit);
   const contractIds = [...new Set(owned.flatMap(({ contract }) => contract?.id ?? []))];
   const transitions = await loadTransitions(db, contractIds);
@@ -98,9 +101,9 @@ async function loadFacts(
   const isWithheld = await loadWithheld(db, commits);
   const deductions = finalizedOnly
     ? await loadFinalDeductions(db, commits)
-    : await loadDeductions(db, commits, now);
+    : await loadDeductions(deps, commits);
   const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
-  const trueUps = new Map((await loadTrueUps(db, commits, now)).map((one) => [one.commitId, one]));
+  const trueUps = new Map((await loadTrueUps(db, commits, deductions)).map((one) => [one.commitId, one]));
   const ids = commits.map(({ id }) => id);
   const manualEntries = await loadManualEntries(db, ids);
   return ({ commit, contract }) => ({

@@ -1,5 +1,4 @@
 /** The balances of a customer in the order in which usage draws them down, and why each has its place. */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { notFound } from '../../core/errors.ts';
@@ -15,9 +14,9 @@ import {
 } from '../../rating/balances/burn-down-order.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { findCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
 import { findContractOf } from '../contracts/reads/contracts.ts';
 import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
+import type { BalanceDeps } from './deductions.ts';
 import { loadProductTags } from './ranking-context.ts';
 import { loadWithheld } from './withheld.ts';
 
@@ -42,9 +41,10 @@ export interface OrderedBalance {
  * (`not_found`).
  */
 export async function drawdownOrder(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  deps: BalanceDeps,
   { customerId, contractId }: DrawdownOrderInput,
 ): Promise<OrderedBalance[]> {
+  const { db, clock } = deps;
   if ((await findCustomer(db, customerId)) === null) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
@@ -54,7 +54,7 @@ export async function drawdownOrder(
   const isWithheld = await loadWithheld(db, commits);
   const usable = commits.filter((commit) => !isWithheld(commit) && appliesTo(commit, contractId));
   const owned = await withOwners(db, usable);
-  const balances = await balancesOf(db, owned, now);
+  const balances = await balancesOf(deps, owned, now);
   const productTags = await loadProductTags(db, usable, now);
   const open = owned.flatMap(({ commit, contract }) =>
     openSegments({ commit, contract }, now).map((segment) => ({

@@ -1,5 +1,4 @@
 /** Lists commits and credits of a customer, with everything that answers show of them. */
-import type { Clock } from '../../core/clock.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { notFound } from '../../core/errors.ts';
@@ -17,11 +16,7 @@ import { loadRecurringCommits } from '../../store/recurring-commits.ts';
 import { loadNames, type TermNames } from '../contracts/reads/contract-views.ts';
 import { balancesOf, withOwners } from './balances.ts';
 import { costBasesOf } from './cost-bases.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+import type { BalanceDeps } from './deductions.ts';
 
 export interface ListBalancesInput extends BalanceListFilter {
   /** Whether balances and ledgers are computed. */
@@ -42,10 +37,11 @@ export interface BalancePage {
 
 /** By creation. Refuses an unknown customer (`CustomerNotFound`). */
 export async function listBalances(
-  { db, clock }: Deps,
+  deps: BalanceDeps,
   input: ListBalancesInput,
   request: PageRequest,
 ): Promise<BalancePage> {
+  const { db, clock } = deps;
   const { customerId, withBalances, excludeZeroBalances } = input;
   if ((await findCustomer(db, customerId)) === null) {
     throw notFound('customer', customerId, 'CustomerNotFound');
@@ -53,7 +49,7 @@ export async function listBalances(
   const now = clock.now();
   const { rows, next } = await listCommits(db, input, request);
   const owned = await withOwners(db, rows);
-  const balances = withBalances || excludeZeroBalances ? await balancesOf(db, owned, now) : null;
+  const balances = withBalances || excludeZeroBalances ? await balancesOf(deps, owned, now) : null;
   const isShown = ({ id }: Commit) => !excludeZeroBalances || balances?.get(id)?.balance.gt(ZERO) === true;
   const recurring = await loadRecurringCommits(
     db,

@@ -1,5 +1,4 @@
 /** What a customer can use now, in one number. */
-import type { Clock } from '../../core/clock.ts';
 import { USD_CENTS } from '../../core/credit-types.ts';
 import { type CustomFields, type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
@@ -9,8 +8,8 @@ import { loadCommits } from '../../store/commits.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import { findCustomer } from '../../store/customers.ts';
-import type { Database } from '../../store/database.ts';
 import { balancesOf, withOwners } from './balances.ts';
+import type { BalanceDeps } from './deductions.ts';
 
 /** Conditions that must all hold; null: not given. */
 interface BalanceFilter {
@@ -35,9 +34,10 @@ export interface NetBalanceInput {
  * is the parent's. Refuses an unknown customer (`CustomerNotFound`) and an unknown pricing unit (`invalid`).
  */
 export async function netBalance(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  deps: BalanceDeps,
   { customerId, filters, finalizedOnly, ...input }: NetBalanceInput,
 ): Promise<{ readonly balance: Decimal; readonly creditTypeId: string }> {
+  const { db, clock } = deps;
   const creditTypeId = input.creditTypeId ?? USD_CENTS.id;
   if ((await findCustomer(db, customerId)) === null) {
     throw notFound('customer', customerId, 'CustomerNotFound');
@@ -52,7 +52,7 @@ export async function netBalance(
     filters.some(({ customFields }) => customFields !== null) ? inUnit.map(({ id }) => id) : [],
   );
   const counted = inUnit.filter((commit) => passes(commit, filters, fields));
-  const balances = await balancesOf(db, await withOwners(db, counted), clock.now(), { finalizedOnly });
+  const balances = await balancesOf(deps, await withOwners(db, counted), clock.now(), { finalizedOnly });
   return { balance: sum(counted.map(({ id }) => balances.get(id)?.balance ?? ZERO)), creditTypeId };
 }
 

@@ -35,7 +35,7 @@ export async function releaseCommit(
     if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
     const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
     if (await insertPaymentOutcome(tx, row)) {
-      if (outcome === 'FAILED') await voidInvoicesOfItems(tx, itemIdsOf(commit));
+      if (outcome === 'FAILED') await voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt);
       return;
     }
     if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {

@@ -32,7 +32,7 @@ export async function archiveContract(deps: ContractDeps, input: ArchiveContract
       requireNotArchived(full);
       return archival(full, now);
     });
-    if (voidInvoices) await voidInvoicesOfContract(tx, contractId);
+    if (voidInvoices) await voidInvoicesOfContract(tx, contractId, now);
   });
 }
 

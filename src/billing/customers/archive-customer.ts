@@ -29,7 +29,7 @@ export async function archiveCustomer(
     if (customer.archivedAt !== null)
       throw invalid(['customerId'], `customer ${customerId} is archived already`);
     await archiveContractsOf(tx, deps, customerId, { now, changedBy: archivedBy });
-    await voidInvoicesOfCustomer(tx, customerId);
+    await voidInvoicesOfCustomer(tx, customerId, now);
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });
   });
 }

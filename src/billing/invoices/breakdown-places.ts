@@ -89,6 +89,7 @@ export async function findBreakdowns(
       planned: await planInvoices(
         deps.db,
         drafts.map(({ target }) => target),
+        deps.clock.now(),
       ),
       own: drafts.map(({ own }) => own),
     },

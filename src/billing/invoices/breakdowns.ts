@@ -15,6 +15,7 @@ import {
   type WindowSize,
 } from '../../rating/invoice/breakdown.ts';
 import { inSnapshot } from '../../store/database.ts';
+import type { DraftDeps } from '../balances/deductions.ts';
 import {
   type BreakdownFilter,
   type BreakdownPageRequest,
@@ -26,10 +27,10 @@ import {
   timeOf,
 } from './breakdown-places.ts';
 import { computeUsageInvoices } from './compute.ts';
-import type { SnapshotDeps } from './draft-places.ts';
 import type { WithCard } from './list-prices.ts';
 import { type InvoiceDeps, requireCustomer } from './read-invoices.ts';
 import { scheduledDrafts } from './scheduled/drafts.ts';
+import { withShortfalls } from './scheduled/shortfalls.ts';
 
 /** One window of one invoice: the invoice's header with the lines and the total of the window. */
 export interface BreakdownItem extends Invoice, WithCard {
@@ -83,15 +84,13 @@ async function draftItems(
 
 /** The drafts of SCHEDULED invoices, each in the window of its date. */
 async function scheduledItems(
-  deps: SnapshotDeps,
+  deps: DraftDeps,
   scheduled: FoundBreakdowns['scheduled'],
 ): Promise<BreakdownItem[]> {
-  const drafts = await scheduledDrafts(
-    deps.db,
-    scheduled.map(({ target }) => target),
-    deps.clock.now(),
-  );
-  return drafts.flatMap((draft, index) => wholeItems(draft, scheduled[index]?.own ?? []));
+  const targets = scheduled.map(({ target }) => target);
+  const drafts = await scheduledDrafts(deps.db, await withShortfalls(deps, targets), deps.clock.now());
+  const ownOf = new Map(scheduled.map(({ target, own }) => [target.invoiceId, own]));
+  return drafts.flatMap((draft) => wholeItems(draft, ownOf.get(draft.id) ?? []));
 }
 
 /** An invoice with all its lines in one window. */

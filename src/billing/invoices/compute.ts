@@ -5,13 +5,17 @@
  */
 import type { Product } from '../../core/catalogue.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
+import { assert } from '../../core/errors.ts';
+import { type Invoice, type InvoiceWarning, isConversionLine } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { BalanceBook } from '../../rating/balances/balance-book.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import { createBooks, loadCustomerBalances } from '../balances/books.ts';
+import { compareDrafts, earlierDrafts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
 import {
@@ -21,6 +25,7 @@ import {
   rateTarget,
   UnratableError,
 } from './rate-target.ts';
+import { unratedWarnings } from './unrated-terms.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
@@ -32,6 +37,8 @@ export interface ComputedInvoice {
   readonly problems: RatedTarget['problems'];
   /** The hours of its lines where they are too many for memory; null where the lines have them as windows. */
   readonly hours: RatedTarget['hours'];
+  /** What it takes from balances. */
+  readonly deductions: RatedTarget['deductions'];
   /** The terms that it was computed from. */
   readonly terms: InvoiceTerms;
   /** No event counts that was ingested later: epoch microseconds. One moment for all metrics. */
@@ -48,15 +55,46 @@ export interface ComputeDeps extends RateDeps {
 /** Usage invoices to compute, with all their input from PostgreSQL. */
 export interface PlannedInvoices {
   readonly targets: readonly InvoiceTarget[];
+  /** Other drafts, which draw on the same balances before targets do. They are computed first. */
+  readonly earlier: readonly InvoiceTarget[];
   readonly context: InvoiceContext;
 }
 
-/** A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. */
+/**
+ * A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. The targets
+ * are computed as if the issued invoices `invoicesInstead` had taken nothing from balances.
+ */
 export async function planInvoices(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
+  now: Instant,
+  invoicesInstead: readonly string[] = [],
 ): Promise<PlannedInvoices> {
-  return { targets, context: await loadInvoiceContext(db, targets) };
+  const balances = await loadCustomerBalances(
+    db,
+    targets.map(({ contract, period }) => ({ customerId: contract.customerId, period })),
+    now,
+    invoicesInstead,
+  );
+  const earlier = await earlierDrafts(db, targets, balances);
+  const context = await loadInvoiceContext(db, [...targets, ...earlier]);
+  return { targets, earlier, context: { ...context, balances } };
+}
+
+/** In the order in which they draw on balances, with those of which only that is wanted. */
+export function inDrawdownOrder({ targets, earlier }: PlannedInvoices): PlannedTarget[] {
+  const all = [
+    ...targets.map((target): PlannedTarget => ({ target, isWanted: true })),
+    ...earlier.map((target): PlannedTarget => ({ target, isWanted: false })),
+  ];
+  return earlier.length === 0 && targets.length < 2
+    ? all
+    : all.sort((a, b) => compareDrafts(a.target, b.target));
+}
+
+interface PlannedTarget {
+  readonly target: InvoiceTarget;
+  readonly isWanted: boolean;
 }
 
 /**
@@ -66,18 +104,16 @@ export async function planInvoices(
  */
 export async function computeUsageInvoices(
   deps: ComputeDeps,
-  { targets, context }: PlannedInvoices,
+  plan: PlannedInvoices,
   windowSize: WindowSize | null,
   within: readonly Interval[] = [],
 ): Promise<ComputedInvoice[]> {
-  if (targets.length === 0) return [];
-  const usage = await readUsageAnswers(deps.clickhouse, targets, context);
-  const computed: ComputedInvoice[] = [];
-  for (const [index, target] of targets.entries()) {
-    const windows = { size: windowSize, within: within[index] ?? null };
-    computed.push(await computeOne(deps, target, context, usage, windows));
+  const windowsOf = new Map(plan.targets.map((target, index) => [target, within[index] ?? null]));
+  const computed = new Map<InvoiceTarget, ComputedInvoice>();
+  for await (const [target, compute] of eachInvoice(deps, plan)) {
+    computed.set(target, await compute({ size: windowSize, within: windowsOf.get(target) ?? null }));
   }
-  return computed;
+  return inOrderOf(plan.targets, computed);
 }
 
 /**
@@ -86,32 +122,80 @@ export async function computeUsageInvoices(
  */
 export async function computeDrafts(
   deps: ComputeDeps,
-  { targets, context }: PlannedInvoices,
+  plan: PlannedInvoices,
   countedUpTo: string | null = null,
 ): Promise<ComputedDraft[]> {
-  if (targets.length === 0) return [];
-  const usage = await readUsageAnswers(deps.clickhouse, targets, context, countedUpTo);
-  const drafts: ComputedDraft[] = [];
-  for (const target of targets) {
+  const drafts = new Map<InvoiceTarget, ComputedDraft>();
+  for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
     try {
-      drafts.push(await computeOne(deps, target, context, usage, { size: null, within: null }));
+      drafts.set(target, await compute(WHOLE_PERIOD));
     } catch (error) {
       if (!(error instanceof UnratableError)) throw error;
       deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
-      drafts.push(notComputed(deps, target, context));
+      drafts.set(target, notComputed(deps, target, plan.context));
     }
   }
-  return drafts;
+  return inOrderOf(plan.targets, drafts);
+}
+
+/** One window for the whole period. */
+const WHOLE_PERIOD: RecordedWindows = { size: null, within: null };
+
+type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
+
+/** Each target when everything before it has drawn on its balances. Its computation must be awaited. */
+async function* eachInvoice(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+  countedUpTo: string | null = null,
+): AsyncGenerator<readonly [InvoiceTarget, Compute], void, undefined> {
+  const { context } = plan;
+  const planned = inDrawdownOrder(plan);
+  if (planned.length === 0) return;
+  const usage = await readUsageAnswers(
+    deps.clickhouse,
+    planned.map(({ target }) => target),
+    context,
+    countedUpTo,
+  );
+  const books = createBooks(context.balances);
+  for (const { target, isWanted } of planned) {
+    const compute: Compute = (windows) =>
+      computeOne(deps, target, context, usage, windows, books(target.contract.customerId));
+    if (isWanted) yield [target, compute];
+    else await drawEarlier(compute);
+  }
+}
+
+/** A draft that cannot be computed takes nothing from balances. It says so where it is read itself. */
+async function drawEarlier(compute: Compute): Promise<void> {
+  try {
+    await compute(WHOLE_PERIOD);
+  } catch (error) {
+    if (!(error instanceof UnratableError)) throw error;
+  }
+}
+
+function inOrderOf<Computed>(
+  targets: readonly InvoiceTarget[],
+  computed: ReadonlyMap<InvoiceTarget, Computed>,
+): Computed[] {
+  return targets.map((target) => {
+    const one = computed.get(target);
+    assert(one !== undefined, 'every target is computed');
+    return one;
+  });
 }
 
 /** What of a computed invoice is shown. */
-export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings' | 'terms'>;
+export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings' | 'terms' | 'deductions'>;
 
 function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
   const { start, end } = target.period;
   return {
     invoice: invoiceOf(deps, target, context, []),
     warnings: [{ kind: 'not_computed', interval: { start, end } }],
+    deductions: [],
     terms: { card: cardOf(context, target.contract).terms, contract: termsOf(context, target.contract) },
   };
 }
@@ -120,17 +204,21 @@ function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceC
 const GROUP_SIZE = 25;
 
 /**
- * The same for the many invoices of a run, group by group. At most two groups are in memory: one is yielded
- * while the usage of the next is read.
+ * The same for the many invoices of a run, group by group, in the order of drawdown. At most two groups are in memory:
+ * one is yielded while the usage of the next is read.
  */
 export async function* computeInGroups(
   deps: ComputeDeps,
-  { targets, context }: PlannedInvoices,
+  plan: PlannedInvoices,
   windowSize: WindowSize | null,
 ): AsyncGenerator<ComputedInvoice[], void, undefined> {
+  const { context } = plan;
+  const planned = inDrawdownOrder(plan);
+  const books = createBooks(context.balances);
   const read = (from: number) => {
-    const group = targets.slice(from, from + GROUP_SIZE);
-    const usage = group.length === 0 ? null : readUsageAnswers(deps.clickhouse, group, context);
+    const group = planned.slice(from, from + GROUP_SIZE);
+    const targets = group.map(({ target }) => target);
+    const usage = group.length === 0 ? null : readUsageAnswers(deps.clickhouse, targets, context);
     // If the consumer stops early, nothing awaits this promise.
     usage?.catch(() => undefined);
     return { group, usage };
@@ -141,8 +229,11 @@ export async function* computeInGroups(
     const { group } = current;
     current = read(from);
     const computed: ComputedInvoice[] = [];
-    for (const target of group) {
-      computed.push(await computeOne(deps, target, context, usage, { size: windowSize, within: null }));
+    for (const { target, isWanted } of group) {
+      const compute: Compute = (windows) =>
+        computeOne(deps, target, context, usage, windows, books(target.contract.customerId));
+      if (isWanted) computed.push(await compute({ size: windowSize, within: null }));
+      else await drawEarlier(compute);
     }
     yield computed;
   }
@@ -154,9 +245,12 @@ async function computeOne(
   context: InvoiceContext,
   usage: UsageAnswers,
   windows: RecordedWindows,
+  book: BalanceBook,
 ): Promise<ComputedInvoice> {
   const { contract } = target;
-  const { lines, warnings, problems, hours } = await rateTarget(deps, target, context, usage, windows);
+  const rated = await rateTarget(deps, target, context, usage, windows, book);
+  const { lines, problems, hours, deductions } = rated;
+  const warnings = [...rated.warnings, ...unratedWarnings(context.unrated, target)];
   const { terms: card } = cardOf(context, contract);
   const invoice = invoiceOf(deps, target, context, lines);
   deps.alarms?.computed(invoice, warnings);
@@ -165,6 +259,7 @@ async function computeOne(
     warnings,
     problems,
     hours,
+    deductions,
     terms: { card, contract: termsOf(context, contract) },
     ingestedUpTo: usage.ingestedUpTo,
   };
@@ -200,7 +295,7 @@ function invoiceOf(
 function withPresentTags(lines: readonly RatedLine[], shown: readonly Product[], now: Instant): RatedLine[] {
   const products = new Map(shown.map((product) => [product.id, product]));
   return lines.map((line) => {
-    if (line.type === 'cpu_conversion') return line;
+    if (isConversionLine(line)) return line;
     const product = products.get(line.productId);
     return product === undefined ? line : { ...line, productTags: versionAt(product, now).tags };
   });

@@ -6,8 +6,10 @@
  * from exactly these, and queues the jobs of the next periods.
  */
 import { assert } from '../../core/errors.ts';
+import type { Invoice } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
+import { lockBalances } from '../../store/balance-deductions.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/database.ts';
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
@@ -16,10 +18,12 @@ import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
+import type { InvoiceLog } from './invoice-log.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
 
 export interface FinalizationDeps extends ComputeDeps {
   readonly db: Database;
+  readonly invoiceLog?: InvoiceLog;
 }
 
 /** Invoices that can be issued as long as what they were computed from is as it was. */
@@ -28,6 +32,8 @@ export interface PreparedInvoices {
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /** Issues the invoices of jobs that are still valid, and queues the jobs of the next periods. */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+  /** To be called when the transaction of `write` is committed. */
+  committed(): void;
 }
 
 interface PreparedInvoice extends HourlyFrozenInvoice {
@@ -51,21 +57,29 @@ export async function prepareInvoices(
       prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
     }
   }
-  return preparedInvoices(deps, { invoices: prepared, termsReadAt });
+  const drawingCustomers = [...plan.context.balances.keys()];
+  return preparedInvoices(deps, { invoices: prepared, termsReadAt, drawingCustomers });
 }
 
 interface Preparation {
   /** By id. */
   readonly invoices: ReadonlyMap<string, PreparedInvoice>;
   readonly termsReadAt: Instant;
+  /** Those with balances. */
+  readonly drawingCustomers: readonly string[];
 }
 
-function preparedInvoices(deps: FinalizationDeps, { invoices, termsReadAt }: Preparation): PreparedInvoices {
+function preparedInvoices(
+  deps: FinalizationDeps,
+  { invoices, termsReadAt, drawingCustomers }: Preparation,
+): PreparedInvoices {
   // As `stillValid` has read them in the transaction.
   let targets: ReadonlyMap<number, FinalizationTarget> = new Map();
   let open: ReadonlyMap<string, string> = new Map();
+  let issued: readonly Invoice[] = [];
   return {
     async stillValid(tx, jobs) {
+      await lockBalances(tx, drawingCustomers);
       const now = await planOf(deps, tx, jobs);
       targets = now.targets;
       open = inputFingerprints(now.plan);
@@ -79,23 +93,22 @@ function preparedInvoices(deps: FinalizationDeps, { invoices, termsReadAt }: Pre
     async write(tx, jobs) {
       const own = jobs.flatMap(({ id }) => targets.get(id) ?? []);
       const ids = new Set(own.map(targetInvoiceId).filter((id) => open.has(id)));
-      await freezeInvoices(
-        tx,
-        [...ids].map((id) => invoiceOf(invoices, id)),
-        termsReadAt,
-      );
+      const frozen = [...ids].map((id) => invoiceOf(invoices, id));
+      await freezeInvoices(tx, frozen, termsReadAt);
+      issued = frozen.map(({ invoice }) => ({ ...invoice, status: 'FINALIZED' }));
       const next = own.flatMap(nextTarget);
       await enqueueJobs(
         tx,
         next.map((target) => finalizationJob(target, deps.gracePeriodHours)),
       );
     },
+    committed: () => deps.invoiceLog?.finalized(issued),
   };
 }
 
 /** The targets of the jobs by id, and the input of those invoices that are due and not issued. */
 async function planOf(
-  deps: Pick<FinalizationDeps, 'gracePeriodHours'>,
+  deps: Pick<FinalizationDeps, 'gracePeriodHours' | 'clock'>,
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<{ targets: ReadonlyMap<number, FinalizationTarget>; plan: PlannedInvoices }> {
@@ -106,7 +119,7 @@ async function planOf(
   );
   const issued = await existingInvoiceIds(tx, [...due.keys()]);
   const open = [...due].filter(([id]) => !issued.has(id)).map(([, target]) => target);
-  return { targets, plan: await planInvoices(tx, open) };
+  return { targets, plan: await planInvoices(tx, open, deps.clock.now()) };
 }
 
 function invoiceOf(invoices: Preparation['invoices'], id: string): PreparedInvoice {

@@ -10,6 +10,7 @@ import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { insertFrozenHours, insertFrozenLines } from '../../metering/frozen-lines.ts';
 import type { RatedLine } from '../../rating/types.ts';
+import { insertDeductions, type NewDeduction } from '../../store/balance-deductions.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
 import { insertInvoiceWarnings } from '../../store/invoice-warnings.ts';
@@ -17,6 +18,7 @@ import { insertInvoicedItems } from '../../store/invoiced-items.ts';
 import { insertInvoices } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
 import { freezeCustomFields } from './invoice-fields.ts';
+import { NO_EVENT } from './usage-answers.ts';
 
 /** A computed invoice whose hours are in ClickHouse. */
 export interface HourlyFrozenInvoice extends Omit<ComputedInvoice, 'invoice'> {
@@ -73,12 +75,20 @@ export async function freezeInvoices(
   });
   await insertInvoices(tx, issued);
   await insertInvoicedItems(tx, issued);
+  await insertDeductions(tx, frozen.flatMap(deductionsToKeep));
   await insertInvoiceWarnings(tx, issued);
   await freezeCustomFields(tx, issued);
 }
 
-/** How metering writes the moment of the last event where there is none. */
-export const NO_EVENT = '0';
+function deductionsToKeep({ invoice, deductions }: HourlyFrozenInvoice): NewDeduction[] {
+  return deductions.map(({ bucket: { id: commitId, segmentId, access }, amount }) => ({
+    invoiceId: invoice.id,
+    commitId,
+    segmentId,
+    amount,
+    timestamp: Math.min(invoice.period.end, access.end),
+  }));
+}
 
 /** Invoices of one card share one terms object, which is stored once. */
 async function freezeTerms(

@@ -4,23 +4,50 @@
  */
 import { createHash } from 'node:crypto';
 import type { PlannedInvoices } from './compute.ts';
+import { compareDrafts } from './drawdown-order.ts';
 import { type InvoiceContext, type PricedCard, termsOf } from './invoice-context.ts';
-import { usageInvoiceId } from './usage-periods.ts';
+import { type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
 /** By invoice. Covers everything that is loaded, whether or not it has an effect on the period of the invoice. */
-export function inputFingerprints({ targets, context }: PlannedInvoices): Map<string, string> {
+export function inputFingerprints({ targets, earlier, context }: PlannedInvoices): Map<string, string> {
   // Many contracts share a card, and it may have thousands of rates.
   const cards = new Map([...context.cards].map(([id, card]) => [id, cardFingerprint(card, context)]));
+  const inputOf = ({ contract, period }: InvoiceTarget) => [
+    contract,
+    period,
+    cards.get(contract.rateCardId ?? '') ?? null,
+    termsOf(context, contract),
+    context.joined.get(contract.id) ?? [],
+    context.unrated.get(contract.id) ?? [],
+  ];
   return new Map(
-    targets.map(({ contract, period }) => {
-      const terms = termsOf(context, contract);
-      const card = cards.get(contract.rateCardId ?? '');
+    targets.map((target) => {
+      const { contract, period } = target;
+      const balances = context.balances.get(contract.customerId) ?? null;
+      const before =
+        balances === null ? [] : drawnBefore(target, [...targets, ...earlier], balances.isShared);
       return [
         usageInvoiceId(contract.id, period.start),
-        fingerprintOf([contract, period, card ?? null, terms, context.joined.get(contract.id) ?? []]),
+        fingerprintOf([...inputOf(target), balances, before.map(inputOf)]),
       ];
     }),
   );
+}
+
+/** What earlier drafts take from the same balances is part of the input. */
+function drawnBefore(
+  target: InvoiceTarget,
+  drafts: readonly InvoiceTarget[],
+  isShared: boolean,
+): InvoiceTarget[] {
+  return drafts
+    .filter(
+      (draft) =>
+        draft.contract.customerId === target.contract.customerId &&
+        (isShared || draft.contract.id === target.contract.id) &&
+        compareDrafts(draft, target) < 0,
+    )
+    .sort(compareDrafts);
 }
 
 function cardFingerprint({ terms }: PricedCard, { metrics }: InvoiceContext): string {

@@ -1,4 +1,4 @@
-/** Tells operators of invoices with usage that is neither billed nor free: in the log, and in figures. */
+/** Tells operators of what invoices leave out although nobody decided so: in the log, and in figures. */
 
 import type { Logger } from 'pino';
 import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
@@ -13,18 +13,30 @@ export interface InvoiceAlarms {
   stats(): ReadonlyMap<InvoiceWarning['kind'], number>;
 }
 
-/** Usage without a rate is a matter of the catalogue, and its warnings are many. */
-const TOLD = ['uncounted_events', 'too_many_lines', 'metric_not_evaluated', 'not_computed'] as const;
-type ToldKind = (typeof TOLD)[number];
+const KINDS = [
+  'unpriced_usage',
+  'usage_filter_without_group_key',
+  'uncounted_events',
+  'too_many_lines',
+  'unrated_terms',
+  'metric_not_evaluated',
+  'not_computed',
+] as const satisfies readonly InvoiceWarning['kind'][];
+/** Counted, but not logged: they follow from the catalogue and the contract, and their entries are many. */
+const NOT_LOGGED: readonly InvoiceWarning['kind'][] = [
+  'unpriced_usage',
+  'usage_filter_without_group_key',
+  'unrated_terms',
+];
 
 /** Drafts are computed whenever they are read. Beyond so many warnings, the oldest are told again. */
 const REMEMBERED_MAX = 10_000;
 
 export function createInvoiceAlarms(log: Logger): InvoiceAlarms {
-  const counts = new Map<ToldKind, number>(TOLD.map((kind) => [kind, 0]));
+  const counts = new Map<InvoiceWarning['kind'], number>(KINDS.map((kind) => [kind, 0]));
   const known = new Set<string>();
 
-  function isNew(kind: ToldKind, ...parts: readonly unknown[]): boolean {
+  function isNew(kind: InvoiceWarning['kind'], ...parts: readonly unknown[]): boolean {
     const key = JSON.stringify([kind, ...parts]);
     if (known.has(key)) return false;
     const [oldest] = known;
@@ -37,8 +49,12 @@ export function createInvoiceAlarms(log: Logger): InvoiceAlarms {
   return {
     computed({ id, customerId, contractId, period }, warnings) {
       for (const warning of warnings) {
-        if (warning.kind === 'unpriced_usage' || warning.kind === 'usage_filter_without_group_key') continue;
         const { kind, interval: _, ...details } = warning;
+        if (NOT_LOGGED.includes(kind)) {
+          // A draft may have very many of one kind: one counts for all.
+          isNew(kind, id);
+          continue;
+        }
         if (!isNew(kind, id, details)) continue;
         log.warn(
           {

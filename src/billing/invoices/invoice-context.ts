@@ -11,6 +11,7 @@ import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts'
 import type { BillableMetric } from '../../core/metric.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
+import type { UnratedTerm } from '../../rating/unrated-terms.ts';
 import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
 import { usageNeeds } from '../../rating/usage/product-spans.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
@@ -23,7 +24,9 @@ import { loadOverrides } from '../../store/overrides.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
+import type { CustomerBalances } from '../balances/books.ts';
 import { loadJoinedItems, type PricedItem } from './scheduled/joined-lines.ts';
+import { loadUnratedTerms } from './unrated-terms.ts';
 
 /** The usage of one contract in one period. */
 export interface UsageTarget {
@@ -49,6 +52,10 @@ export interface InvoiceContext {
   readonly metrics: ReadonlyMap<string, BillableMetric>;
   /** Scheduled items on usage invoices, by contract. */
   readonly joined: ReadonlyMap<string, readonly PricedItem[]>;
+  /** By customer; those without commits and credits are absent. */
+  readonly balances: CustomerBalances;
+  /** Terms that have no effect on the invoices yet, by contract; contracts without any are absent. */
+  readonly unrated: ReadonlyMap<string, readonly UnratedTerm[]>;
 }
 
 export async function loadInvoiceContext(
@@ -59,12 +66,13 @@ export async function loadInvoiceContext(
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
   const contracts = await loadContractTerms(db, billed);
   const joined = await loadJoinedItems(db, billed);
-  return { ...(await invoiceContext(db, cards, contracts)), joined };
+  const unrated = await loadUnratedTerms(db, billed);
+  return { ...(await invoiceContext(db, cards, contracts)), joined, unrated };
 }
 
 /**
  * The context of these terms: with the metrics by which usage is counted, whose definitions never change, and without
- * scheduled items.
+ * scheduled items and unrated terms.
  */
 export async function invoiceContext(
   db: Database | Transaction,
@@ -78,7 +86,14 @@ export async function invoiceContext(
     unique(versions.flatMap((version) => version.billableMetricId ?? [])),
   );
   const priced = [...cards].map(([id, terms]) => [id, pricedCard(terms, metrics)] as const);
-  return { cards: new Map(priced), contracts, metrics, joined: new Map() };
+  return {
+    cards: new Map(priced),
+    contracts,
+    metrics,
+    joined: new Map(),
+    balances: new Map(),
+    unrated: new Map(),
+  };
 }
 
 /** The usage that a target needs from metering; may contain duplicates across products. */

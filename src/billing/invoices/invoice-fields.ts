@@ -4,7 +4,7 @@
  * or values change later.
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
-import { type Invoice, isScheduledLine } from '../../core/invoice.ts';
+import { type Invoice, isConversionLine, isScheduledLine } from '../../core/invoice.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { insertInvoiceCustomFields, loadInvoiceCustomFields } from '../../store/invoice-custom-fields.ts';
@@ -40,7 +40,7 @@ export async function freezeCustomFields(
 }
 
 function objectIds({ id, customerId, contractId, lines }: InvoiceObjects): string[] {
-  const products = lines.flatMap((line) => (line.type === 'cpu_conversion' ? [] : [line.productId]));
+  const products = lines.flatMap((line) => (isConversionLine(line) ? [] : [line.productId]));
   const sources = lines.flatMap((line) => (isScheduledLine(line) ? [line.sourceId] : []));
   return [id, customerId, contractId, ...new Set([...products, ...sources])];
 }

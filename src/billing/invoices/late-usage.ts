@@ -3,17 +3,22 @@
  * invoice is recomputed from today's events under its stored terms, and compared with the issued one.
  */
 import { assert, Refusal } from '../../core/errors.ts';
-import type { InvoiceWarning, UnpricedUsage } from '../../core/invoice.ts';
+import {
+  type InvoiceLine,
+  type InvoiceWarning,
+  isUsageLine,
+  type UnpricedUsage,
+} from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import { type LateUsage, lateUsage } from '../../rating/invoice/late-usage.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
-import type { IssuedInvoice } from '../../store/invoices.ts';
+import { countedUpToOf, type IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 import { type RateDeps, rateTarget } from './rate-target.ts';
-import { readUsageAnswers } from './usage-answers.ts';
+import { NO_EVENT, readUsageAnswers } from './usage-answers.ts';
 
 interface Deps extends RateDeps {
   readonly db: Database;
@@ -40,14 +45,31 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
     if (now.problems.length > 0 || now.unlisted.some(({ productId }) => wasListed(productId))) return null;
     // Late events that cannot be counted have no quantity.
     if (uncountedEvents(now.warnings) !== uncountedEvents(warnings)) return null;
+    const then = await billedLines(deps, invoice, target, context);
     return lateUsage(
       { lines: now.lines, warnings: now.warnings.filter(isUnpriced) },
-      { lines: invoice.lines, warnings: warnings.filter(isUnpriced) },
+      { lines: then, warnings: warnings.filter(isUnpriced) },
     );
   } catch (error) {
     if (isBeyondComputing(error)) return null;
     throw error;
   }
+}
+
+/**
+ * What the invoice billed before commits and credits. Their prices may be others than those of the customer: lines
+ * that they pay for are computed again, from the events that counted.
+ */
+async function billedLines(
+  deps: Deps,
+  { id, lines }: IssuedInvoice,
+  target: UsageTarget,
+  context: InvoiceContext,
+): Promise<readonly InvoiceLine[]> {
+  if (!lines.some((line) => isUsageLine(line) && line.payer !== null)) return lines;
+  const countedUpTo = (await countedUpToOf(deps.db, [id])).get(id) ?? NO_EVENT;
+  const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+  return (await rateTarget(deps, target, context, usage, { size: null, within: null })).lines;
 }
 
 /** One text for the events that a computation has left out. */

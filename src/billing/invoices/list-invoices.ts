@@ -1,8 +1,10 @@
 /** Lists the invoices of a customer: issued ones from the store, and drafts, which are computed. */
+
 import { cutPage, type Page } from '../../core/paging.ts';
 import { inSnapshot } from '../../store/database.ts';
 import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
 import { type IssuedInvoice, withLines } from '../../store/invoices.ts';
+import type { DraftDeps } from '../balances/deductions.ts';
 import { computeDrafts, type PlannedInvoices, planInvoices } from './compute.ts';
 import { draftPlaces, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
 import { byPosition, isBeyond } from './invoice-order.ts';
@@ -36,7 +38,7 @@ interface FoundPage {
 
 /** The invoices of the page and one more, before drafts of usage are computed. */
 async function findPage(
-  deps: SnapshotDeps,
+  deps: DraftDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<FoundPage> {
@@ -63,6 +65,7 @@ async function findPage(
     drafts: await planInvoices(
       deps.db,
       own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+      deps.clock.now(),
     ),
   };
 }

@@ -53,7 +53,7 @@ function listPrices({ products, composites }: CardTerms): ListPriceOf {
   const priced = new Map([...products, ...composites].map((one) => [one.product.id, one.rateEntries]));
   const books = new Map<string, RateBook>();
   return (line) => {
-    if (!isUsageLine(line) || line.type === 'minimum') return null;
+    if (!isUsageLine(line) || line.type !== 'usage') return null;
     const book = books.get(line.productId) ?? rateBook(priced.get(line.productId) ?? []);
     books.set(line.productId, book);
     const entry = rateAt(book, line.pricingGroupValues, line.interval.start);

@@ -19,10 +19,12 @@ import {
   unnumberedInvoices,
 } from '../../store/invoice-numbers.ts';
 import type { Job } from '../../store/jobs.ts';
+import type { InvoiceLog } from './invoice-log.ts';
 
 export interface NumberingDeps {
   /** Such as `INV-{year}-{number:6}` (core/invoice-number.ts). */
   readonly numberPattern: string;
+  readonly invoiceLog?: InvoiceLog;
 }
 
 const payloadSchema = z.object({ issued_from: z.int() });
@@ -32,13 +34,13 @@ const NUMBERS_PER_BATCH_MAX = 5_000;
 
 /**
  * Numbers the issued invoices without a number in the order of issue date and id, within the year of the issue date in
- * UTC. Those that are left after a batch are numbered by a job that this one queues.
+ * UTC. Those that are left after a batch are numbered by a job that this one queues. Returns the numbers.
  */
 export async function numberInvoices(
-  { numberPattern }: NumberingDeps,
+  { numberPattern }: Pick<NumberingDeps, 'numberPattern'>,
   tx: Transaction,
   batch: readonly Job[],
-): Promise<void> {
+): Promise<AssignedNumber[]> {
   const issuedFrom = Math.min(...batch.map(({ payload }) => payloadSchema.parse(payload).issued_from));
   await lockInvoiceNumbers(tx);
   const unnumbered = await unnumberedInvoices(tx, issuedFrom, NUMBERS_PER_BATCH_MAX);
@@ -54,6 +56,7 @@ export async function numberInvoices(
   if (unnumbered.length === NUMBERS_PER_BATCH_MAX && reached !== undefined) {
     await queueNumberingFrom(tx, reached.id, reached.issuedAt);
   }
+  return assigned;
 }
 
 /** By invoice; drafts and invoices that are not numbered yet are absent. */

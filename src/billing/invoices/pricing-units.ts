@@ -28,5 +28,13 @@ export async function pricingUnitsOf(
     }
     for (const { price } of lateUsage?.first ?? []) if (price !== null) ids.add(price.creditTypeId);
   }
-  return loadCreditTypes(deps.db, [...ids]);
+  return pricingUnitsWithIds(deps, [...ids]);
+}
+
+/** By id. */
+export async function pricingUnitsWithIds(
+  { db }: { readonly db: Database },
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, CreditType>> {
+  return loadCreditTypes(db, [...new Set(ids)]);
 }

@@ -12,6 +12,9 @@ import type { InvoiceWarning } from '../../core/invoice.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { type BalanceBook, type Deduction, NO_BALANCES } from '../../rating/balances/balance-book.ts';
+import { type ClaimedSegment, coverSegments } from '../../rating/balances/coverage.ts';
+import { deductionsOf } from '../../rating/balances/draw-down.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
 import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
 import {
@@ -19,8 +22,9 @@ import {
   type InvoiceTermsInput,
   inProductOrder,
   inWindows,
+  withCovered,
 } from '../../rating/invoice/rate-invoice.ts';
-import type { RatedLine, UsageNeed } from '../../rating/types.ts';
+import type { RatedLine, UsageLine, UsageNeed } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
 import { sortedKeys } from '../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
@@ -35,6 +39,8 @@ import { meteredUsage, readSlices, type SlicedAnswer } from './usage-slices.ts';
 export interface RatedTarget {
   /** In the order of the invoice. */
   readonly lines: readonly RatedLine[];
+  /** What it takes from balances: what its applied lines take back. */
+  readonly deductions: readonly Deduction[];
   readonly warnings: readonly InvoiceWarning[];
   /** Why metrics could not be evaluated. Products that need one of them have no lines. */
   readonly problems: readonly Refusal[];
@@ -62,65 +68,94 @@ export class UnratableError extends Error {
   override readonly name = 'UnratableError';
 }
 
+/** Computes an invoice of a customer with balances: what it takes from them it takes from the book. */
 export async function rateTarget(
   deps: RateDeps,
   target: UsageTarget,
   context: InvoiceContext,
   usage: UsageAnswers,
   windows: RecordedWindows,
+  book: BalanceBook = NO_BALANCES,
 ): Promise<RatedTarget> {
   const linesMax = deps.invoiceLinesMax ?? INVOICE_LINES_MAX_DEFAULT;
   const { contract, period } = target;
   const groups = rated(() => needGroups(target, context));
   const isSliced = groups.some((group) => isTooLarge(group, target, usage));
   const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
-  const input = rated(() =>
-    ratingInput(target, context, boundariesOf(period, hasLaterHours ? null : windows.size, windows.within)),
-  );
+  const buckets = book.bucketsOf(contract.id, period);
+  const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
+  const input = rated(() => ({ ...ratingInput(target, context, boundaries), buckets }));
   const rater = rated(() => createInvoiceRater(input));
-  const collector = createLineCollector(linesMax);
   const notes = createUsageNotes(context, period);
   const read = () => readGroups(deps.clickhouse, target, context, usage, groups);
+  const collector = createLineCollector(linesMax);
+  const claims: ClaimedSegment[] = [];
   for await (const { groupKeys, answers } of read()) {
     notes.add(answers);
     for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
       collector.add([keys]);
+      for (const claim of keys.claims) claims.push(claim);
       await afterOtherWork();
     }
   }
   const { terms, conversions } = cardOf(context, contract);
-  return rated(() => {
+  const base = rated(() => {
     const collected = collector.result();
     const failed = productsWith(notes.failedMetrics(), target, context);
-    const usageLines = collected.lines.filter(({ productId }) => !failed.has(productId));
     const unlisted = collected.unlisted.filter(({ productId }) => !failed.has(productId));
-    const unpriced = collected.warnings.filter(({ productId }) => !failed.has(productId));
     const missing = new Set([...failed, ...unlisted.map(({ productId }) => productId)]);
+    const isOnInvoice = ({ productId }: { readonly productId: string }) => !missing.has(productId);
+    const usageLines = collected.lines.filter(isOnInvoice);
     const composites = rater.composites(usageLines, (productId) => !missing.has(productId));
+    const drawdown = coverSegments([...claims.filter(isOnInvoice), ...composites.claims(buckets)], book);
+    return { usageLines, unlisted, unpriced: collected.warnings.filter(isOnInvoice), composites, drawdown };
+  });
+  const { coverage, covered } = base.drawdown;
+  const coveredLines: UsageLine[] = [];
+  if (coverage.size > 0) {
+    for await (const { groupKeys, answers } of read()) {
+      const again = rated(() => rater.rateCovered(coverage, meteredUsage(answers), groupKeys));
+      for (const keys of eachRated(again)) {
+        for (const line of keys.lines) coveredLines.push(line);
+        await afterOtherWork();
+      }
+    }
+  }
+  return rated(() => {
+    const composites = base.composites.lines(coverage);
     const lines = inProductOrder(
-      [...usageLines, ...composites.map((line) => inWindows(line, input.boundaries))],
+      [
+        ...withCovered(base.usageLines, coveredLines, coverage),
+        ...composites.map((line) => inWindows(line, input.boundaries)),
+      ],
       input,
     );
+    const { fiatCreditTypeId } = terms;
+    const converted = conversionLines({
+      ...{ lines, fiatCreditTypeId, conversions, period, boundaries: input.boundaries },
+      ...{ buckets, book },
+    });
     const all = [
       ...joinedLines(context.joined.get(contract.id) ?? [], period, input.boundaries),
       ...lines,
-      ...conversionLines(lines, terms.fiatCreditTypeId, conversions, period),
+      ...converted.lines,
     ];
     return {
       lines: all,
-      unlisted,
+      deductions: deductionsOf([...covered, ...converted.covered]),
+      unlisted: base.unlisted,
       problems: notes.problems(),
       warnings: [
         ...notes.warnings(),
-        ...tooManyLines(unlisted, period, linesMax),
+        ...tooManyLines(base.unlisted, period, linesMax),
         ...filterWarnings(input.products, input.usageFilters, context.metrics, period),
-        ...unpriced,
+        ...base.unpriced,
       ],
       hours: hasLaterHours
         ? () =>
             slicedHours(
-              { lines: all, composites },
-              ratingInput(target, context, windowBoundaries(period, 'hour')),
+              { lines: all, composites, conversions: converted.paid },
+              { ...ratingInput(target, context, windowBoundaries(period, 'hour')), coverage },
               read(),
             )
         : null,

@@ -7,11 +7,13 @@ import type { Invoice } from '../../core/invoice.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import { findInvoice, type IssuedInvoice } from '../../store/invoices.ts';
+import type { DraftDeps } from '../balances/deductions.ts';
 import { type ComputeDeps, computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
-import { draftPlaces, type SnapshotDeps } from './draft-places.ts';
+import { draftPlaces } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
 import { scheduledDrafts } from './scheduled/drafts.ts';
 import type { ScheduledTarget } from './scheduled/open-items.ts';
+import { withShortfalls } from './scheduled/shortfalls.ts';
 import {
   draftWithWarnings,
   firstOf,
@@ -72,6 +74,7 @@ async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string)
       drafts: await planInvoices(
         db,
         own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+        deps.clock.now(),
       ),
     };
   });
@@ -101,12 +104,12 @@ async function issuedWithUnbilledUsage(
   return { ...shown, lateUsage: late === null ? null : firstOf(late) };
 }
 
-/** The drafts of SCHEDULED invoices, which have no warnings. */
+/** The drafts of SCHEDULED invoices, which have no warnings. Without true-ups of nothing. */
 export async function scheduledOf(
-  deps: SnapshotDeps,
+  deps: DraftDeps,
   targets: readonly ScheduledTarget[],
 ): Promise<InvoiceWithWarnings[]> {
-  const drafts = await scheduledDrafts(deps.db, targets, deps.clock.now());
+  const drafts = await scheduledDrafts(deps.db, await withShortfalls(deps, targets), deps.clock.now());
   return drafts.map((draft) => ({ ...draft, warnings: firstOf([]) }));
 }
 

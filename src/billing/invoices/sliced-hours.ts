@@ -4,11 +4,14 @@
  */
 import { sum } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import { isUsageLine } from '../../core/invoice.ts';
+import { isConversionLine, isUsageLine } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
-import { lineIdParts, rateKeys } from '../../rating/invoice/rate-usage.ts';
-import type { RatedLine, UsageLine, UsageRatingInput, WindowAmount } from '../../rating/types.ts';
-import { convertedWindows, createUnitWindows } from '../../rating/usage/cpu-conversion.ts';
+import { takenBackWindows } from '../../rating/balances/applied-lines.ts';
+import type { PaidBand } from '../../rating/balances/paid-bands.ts';
+import { type DrawnUsageInput, lineIdParts, rateKeys } from '../../rating/invoice/rate-usage.ts';
+import type { RatedConversionLine, RatedLine, UsageLine, WindowAmount } from '../../rating/types.ts';
+import { conversionAmounts, createUnitWindows } from '../../rating/usage/cpu-conversion.ts';
+import type { PaidAmount } from '../../rating/usage/segments.ts';
 import { meteredUsage, type SlicedAnswer } from './usage-slices.ts';
 
 /** The hours of one line of an invoice. */
@@ -22,6 +25,8 @@ interface SlicedInvoice {
   readonly lines: readonly RatedLine[];
   /** The lines of composites, with hourly windows. */
   readonly composites: readonly UsageLine[];
+  /** The units of conversions with their payers, by custom unit. */
+  readonly conversions: ReadonlyMap<string, readonly PaidBand[]>;
 }
 
 /**
@@ -29,8 +34,8 @@ interface SlicedInvoice {
  * line do not add up to it, because events were removed since it was computed.
  */
 export async function* slicedHours(
-  { lines, composites }: SlicedInvoice,
-  input: Omit<UsageRatingInput, 'usage'>,
+  { lines, composites, conversions }: SlicedInvoice,
+  input: Omit<DrawnUsageInput, 'usage'>,
   parts: AsyncIterable<{
     readonly groupKeys: readonly string[];
     readonly answers: readonly SlicedAnswer[];
@@ -56,15 +61,26 @@ export async function* slicedHours(
     yield hoursOf(rated);
   }
   yield hoursOf(composites);
+  const converted = new Map(
+    [...conversions].map(([unit, paid]) => [unit, conversionAmounts(units.of(unit), paid, input.boundaries)]),
+  );
   yield lines.flatMap((line, position) => {
     if (isUsageLine(line)) return [];
-    const hours =
-      line.type === 'cpu_conversion'
-        ? convertedWindows(units.of(line.convertedCreditTypeId), line.unitPrice)
-        : inLastHour(line, input.boundaries);
+    const hours = isConversionLine(line)
+      ? conversionHours(line, converted.get(line.convertedCreditTypeId) ?? [])
+      : inLastHour(line, input.boundaries);
     assertAddsUp(line, hours);
     return [{ position, hours }];
   });
+}
+
+/** Those of what its payer pays. */
+function conversionHours(
+  { type, payer }: RatedConversionLine,
+  amounts: readonly PaidAmount[],
+): readonly WindowAmount[] {
+  const own = amounts.find((amount) => amount.payer?.segmentId === payer?.segmentId)?.windows ?? [];
+  return type === 'cpu_conversion' ? own : takenBackWindows(own);
 }
 
 /** Scheduled amounts are due when the period ends. */

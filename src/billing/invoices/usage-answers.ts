@@ -19,6 +19,9 @@ import type { UsageNeed } from '../../rating/types.ts';
 import { needKey } from '../../rating/usage/product-spans.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 
+/** The moment of the last event where there is none. */
+export const NO_EVENT = '0';
+
 interface UsageQuestion {
   readonly need: UsageNeed;
   /** V is read from the start of the counters to the end of the billed period. */
@@ -83,7 +86,7 @@ function needsOrNone(context: InvoiceContext, target: UsageTarget): UsageNeed[] 
 /** Ingestion time of the last event that any of the questions can count. All questions count up to it. */
 async function momentOf(clickhouse: ClickHouse, questions: readonly Question[]): Promise<string> {
   const refs = [...new Set(questions.flatMap((question) => question.refs))];
-  if (refs.length === 0) return '0';
+  if (refs.length === 0) return NO_EVENT;
   const start = Math.min(...questions.map(({ period }) => period.countedFrom));
   const end = Math.max(...questions.map(({ period }) => period.end));
   return readBatchWatermark(clickhouse, refs, { start, end });

@@ -25,11 +25,17 @@ export type OverrideSpecifier = z.output<typeof overrideSpecifier>;
 
 const tier = objectOf({ size: exactText.nullable(), price: exactText });
 
+const flatRate = z.object({ rateType: z.literal('FLAT'), price: exactText });
+const tieredRate = z.object({ rateType: z.literal('TIERED'), tiers: listOf(tier) });
+
+/** A `UsageRate` of core/catalogue.ts. */
+export const usageRate = z.discriminatedUnion('rateType', [flatRate, tieredRate]);
+
 /** The price that replaces the card's: a `Rate` of core/catalogue.ts. */
 export const overwriteRate = z.discriminatedUnion('rateType', [
-  z.object({ rateType: z.literal('FLAT'), price: exactText }),
+  flatRate,
   z.object({ rateType: z.literal('PERCENTAGE'), price: exactText, minimum: exactText.nullable() }),
-  z.object({ rateType: z.literal('TIERED'), tiers: listOf(tier) }),
+  tieredRate,
   z.object({
     rateType: z.literal('TIERED_PERCENTAGE'),
     tiers: listOf(tier),

@@ -7,7 +7,7 @@
  * aggregation itself does.
  */
 import { assert } from '../../core/errors.ts';
-import type { StreamingMetric } from '../../core/metric.ts';
+import type { Aggregation, StreamingMetric } from '../../core/metric.ts';
 import { HOUR_MS, type Instant, type Interval, isHourAligned, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
 import { type CompiledQuery, ingestedCondition } from './groups-sql.ts';
@@ -38,6 +38,8 @@ export interface UsageSeriesRequest {
   readonly ingestedUpTo?: string | null;
   /** Only these line keys; null for all. */
   readonly slice?: KeySlice | null;
+  /** The events that match are counted, instead of the metric's aggregate. */
+  readonly countsEvents?: boolean;
   /** Windows of all lines together. Default `USAGE_ROWS_MAX`. */
   readonly rowsMax?: number;
 }
@@ -91,6 +93,11 @@ export function compileSeriesSizes(request: UsageSeriesRequest): CompiledQuery {
   return { sql, parameters };
 }
 
+/** What is aggregated: which events match depends on the metric alone. */
+export function aggregationOf({ metric, countsEvents = false }: UsageSeriesRequest): Aggregation {
+  return countsEvents ? 'COUNT' : metric.aggregation;
+}
+
 /** A row for each line and window in which there was usage. */
 function windowsStatement(
   parameters: Parameters,
@@ -98,12 +105,13 @@ function windowsStatement(
   keys: readonly string[],
   startSql: string,
 ): string {
-  const { metric, period } = request;
+  const { period } = request;
   const events = lineEvents(parameters, request);
   const rowKeys = [...keys, 'window_seconds'];
   // Offsets fit 32 bits, which JSON shows as a number.
   const offset = `toUInt32(window_seconds - ${parameters.bind('period_seconds', 'Int64', period.start / SECOND_MS)}) AS window_offset`;
-  if (metric.aggregation === 'UNIQUE') {
+  const aggregation = aggregationOf(request);
+  if (aggregation === 'UNIQUE') {
     return renderStatement({
       definitions: [],
       columns: [...keys, offset, 'toString(count()) AS value'],
@@ -114,7 +122,7 @@ function windowsStatement(
   }
   return renderStatement({
     definitions: [...events.definitions, `${startSql} AS window_seconds`],
-    columns: [...keys, offset, `${aggregateSql(metric.aggregation)} AS value`],
+    columns: [...keys, offset, `${aggregateSql(aggregation)} AS value`],
     conditions: events.conditions,
     groupBy: rowKeys,
   });

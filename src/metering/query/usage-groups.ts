@@ -35,6 +35,8 @@ export interface UsageGroupsRequest {
   readonly limit: number;
   /** The `next` of the page before, asked with the same request. */
   readonly cursor: UsageGroupCursor | null;
+  /** Events ingested later are left out, epoch microseconds. Else it is as the cursor says, or as of now. */
+  readonly ingestedUpTo?: string | null;
 }
 
 export interface UsageGroupRow {
@@ -87,7 +89,8 @@ async function readGroups(
 ): Promise<UsageGroupsPage> {
   const { range, windowSize, cursor, limit } = request;
   const names = [...groupKey].sort();
-  const query = { ...request, groupKey: names, ingestedUpTo: cursor?.ingestedUpTo ?? null };
+  const upTo = cursor?.ingestedUpTo ?? request.ingestedUpTo ?? null;
+  const query = { ...request, groupKey: names, ingestedUpTo: upTo };
   const behind =
     cursor === null ? null : await lastRowOf(cursor, (only) => findGroup(clickhouse, query, only));
   const rows = await queryGroups(clickhouse, {
@@ -99,7 +102,7 @@ async function readGroups(
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const next = ({ window_start, group_values, ingested_up_to }: GroupRow): UsageGroupCursor =>
-    cursorAfter({ windowStart: window_start, group: group_values }, cursor?.ingestedUpTo ?? ingested_up_to);
+    cursorAfter({ windowStart: window_start, group: group_values }, upTo ?? ingested_up_to);
   return {
     rows: shown.map((row) => {
       const { start, end } = windowAt(windowSize, range, row.window_start);
@@ -131,7 +134,8 @@ async function readWindows(clickhouse: ClickHouse, request: UsageGroupsRequest):
   const stretch = { start: windows[0]?.start ?? range.end, end: windows.at(-1)?.end ?? range.end };
   if (lastStart === undefined) return { rows: [], next: null };
   const hasMore = stretch.end < range.end;
-  const ingestedUpTo = cursor?.ingestedUpTo ?? (hasMore ? await readWatermark(clickhouse, request) : null);
+  const known = cursor?.ingestedUpTo ?? request.ingestedUpTo ?? null;
+  const ingestedUpTo = known ?? (hasMore ? await readWatermark(clickhouse, request) : null);
   const rows = await queryGroups(clickhouse, {
     ...request,
     range: stretch,

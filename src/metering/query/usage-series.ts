@@ -8,7 +8,12 @@ import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
 import { cumulativeSteps } from './series-fold.ts';
-import { compileSeriesSizes, compileUsageSeries, type UsageSeriesRequest } from './series-sql.ts';
+import {
+  aggregationOf,
+  compileSeriesSizes,
+  compileUsageSeries,
+  type UsageSeriesRequest,
+} from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
 
@@ -36,7 +41,8 @@ export async function readUsageSeries(
   if (owners.length === 0) return result;
   const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
   // UNIQUE groups by values before it counts them in windows.
-  const groupsMax = metric.aggregation === 'UNIQUE' ? null : rowsMax;
+  const aggregation = aggregationOf(request);
+  const groupsMax = aggregation === 'UNIQUE' ? null : rowsMax;
   const lines = await queryUsage(clickhouse, metric, {
     sql,
     parameters,
@@ -58,7 +64,7 @@ export async function readUsageSeries(
     }));
     result.get(customerId)?.push({
       groupValues: Object.fromEntries(groupBy.map((name, index) => [name, group_values[index] ?? ''])),
-      steps: cumulativeSteps(metric.aggregation, windows),
+      steps: cumulativeSteps(aggregation, windows),
     });
   }
   return result;

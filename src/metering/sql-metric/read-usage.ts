@@ -36,8 +36,6 @@ import { compileWindows, type EventScope, type LeftOutEvents } from './statement
 /** As for streaming metrics; the group key is any of the group columns. */
 export interface SqlUsageRequest extends Omit<UsageGroupsRequest, 'metric'> {
   readonly metric: CheckedSqlMetric;
-  /** Events ingested later are left out, epoch microseconds. Else it is as the cursor says, or as of now. */
-  readonly ingestedUpTo?: string | null;
   /** For refusals; a query that is tried out has none. */
   readonly metricName?: string;
   /** Texts of statements that were verified already; those of this request are added. */

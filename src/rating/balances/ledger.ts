@@ -131,10 +131,12 @@ function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
   if (rolled !== null && rolled.rolledAt <= now) {
     take('ROLLOVER', rolled.amount, end, { newContractId: rolled.newContractId });
   }
-  const isBilled = trueUp !== null && trueUp.timestamp <= now;
+  // Until the segment closes, usage can draw on it.
+  const billedAt = trueUp === null ? end : Math.max(trueUp.timestamp, closesAt);
+  const isBilled = trueUp !== null && billedAt <= now;
   if (isBilled) {
     const { invoiceId, contractId } = trueUp;
-    take('TRUEUP', trueUp.amount, trueUp.timestamp, { invoiceId, contractId });
+    take('TRUEUP', trueUp.amount, billedAt, { invoiceId, contractId });
   }
   // What a true-up will bill does not expire.
   const reserved = trueUp === null || isBilled ? ZERO : trueUp.amount;

@@ -135,7 +135,7 @@ export function limitedByArrival(source: Commit, rolled: readonly RolledAmount[]
 }
 
 /** The id of the newer contract's segment for a segment of the older one. */
-function rolledSegmentId(newContractId: string, segmentId: string): string {
+export function rolledSegmentId(newContractId: string, segmentId: string): string {
   return derivedId('rollover segment', newContractId, segmentId);
 }
 

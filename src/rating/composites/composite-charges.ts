@@ -10,6 +10,7 @@ import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { Interval } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
+import type { PayerTerms, TermsSpan } from '../rates/line-terms.ts';
 import { walkBands } from '../rates/tiers.ts';
 import { type CountingComposite, type CountingStretch, stretchAt } from './composite-parts.ts';
 import type { HourlySpend, Spend } from './hourly-spend.ts';
@@ -22,6 +23,8 @@ export interface ChargedComposite {
   readonly spans: readonly PercentageSpan[];
   /** Where its minimum is due: one window for each invoice on which it is charged, ascending. */
   readonly minimumsDue: readonly MinimumDue[];
+  /** The terms over an interval of what a balance pays for. */
+  readonly termsFor: (payer: PayerTerms, within: Interval) => readonly TermsSpan[];
 }
 
 export interface MinimumDue {
@@ -31,7 +34,7 @@ export interface MinimumDue {
 }
 
 /** What the minimum adds to the percentages, in the currency. Negative where it takes back an earlier one. */
-export interface MinimumCharge extends MinimumDue {
+interface MinimumCharge extends MinimumDue {
   readonly amount: Decimal;
 }
 

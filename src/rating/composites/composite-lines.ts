@@ -3,13 +3,19 @@ import { ONE } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
+import { linePayer } from '../balances/applied-lines.ts';
+import type { ClaimedSegment, Coverage } from '../balances/coverage.ts';
+import { paidLines } from '../balances/paid-lines.ts';
+import { type ChargedSegment, type Claimants, claimedSegments } from '../balances/usage-claims.ts';
+import type { TermsSpan } from '../rates/line-terms.ts';
+import { oneBand, percentageBands, tierOf } from '../rates/tiers.ts';
 import type { UsageLine } from '../types.ts';
 import type { CounterPiece } from '../usage/line-key.ts';
 import { versionAt } from '../usage/product-spans.ts';
-import { type BandAmount, bandAmounts, movementOf, zeroAmount } from '../usage/segments.ts';
-import type { ChargedComposite, CompositeCharge, MinimumCharge } from './composite-charges.ts';
+import { type Movement, movementOf, type PaidAmount, zeroAmount } from '../usage/segments.ts';
+import type { ChargedComposite, CompositeCharge } from './composite-charges.ts';
 import { type CountingStretch, stretchAt } from './composite-parts.ts';
-import type { PercentageSpan } from './percentage-spans.ts';
+import { type PercentageSpan, percentageRateOf, pricedComposite } from './percentage-spans.ts';
 import type { ProductSpend } from './spend-collector.ts';
 
 /** What one invoice charges for usage, hour by hour. */
@@ -26,10 +32,12 @@ export interface BilledLines extends BilledSpend {
   readonly lines: readonly UsageLine[];
 }
 
-interface LinesContext {
+export interface LinesContext {
   readonly billed: BilledLines;
   readonly stretches: readonly CountingStretch[];
   readonly fiatCreditTypeId: string;
+  /** What balances pay for. */
+  readonly coverage: Coverage;
 }
 
 /** The lines of one composite, by start, pricing unit and tier; its minimum is last. */
@@ -38,40 +46,100 @@ export function compositeLines(
   charge: CompositeCharge,
   context: LinesContext,
 ): UsageLine[] {
-  const { bases, minimums } = charge;
-  const { billed, fiatCreditTypeId } = context;
-  const spans = one.spans.filter(({ interval }) => intersect(interval, billed.interval) !== null);
-  // In the order of the invoice. Only a minimum can be in a unit without lines.
-  const units = new Set([...billed.lines.map(({ creditTypeId }) => creditTypeId), ...bases.keys()]);
-  const percentages = spans.flatMap((span) =>
-    [...units].flatMap((unit) =>
-      percentageLines(one, span, unit, counterOf(bases.get(unit) ?? [], billed), billed),
+  const { billed, coverage } = context;
+  const lines = chargesOf(one, charge, context).flatMap((charged) =>
+    paidLines(charged, coverage.get(charged.key) ?? [], billed.boundaries, (interval, amount) =>
+      compositeLine(one, charged, interval, amount, true),
     ),
   );
-  const added = minimums
-    .filter(({ window }) => window.start >= billed.interval.start)
-    .map((minimum) => minimumLine(one, minimum, fiatCreditTypeId));
-  if (percentages.length + added.length > 0) return [...percentages, ...added];
-  const last = spans.at(-1);
+  if (lines.length > 0) return lines;
+  const last = spansOf(one, context).at(-1);
   return last === undefined ? [] : zeroLines(one, last, charge, context);
 }
 
-/** The base as a counter of the billed time. */
-function counterOf(steps: readonly UsageStep[], { interval }: BilledLines): CounterPiece {
-  return { interval, series: { groupValues: {}, steps }, positionOf: (value) => value };
+/** What balances may pay for. `termsFor` has the terms of the composite for what a balance pays. */
+export function compositeClaims(
+  one: ChargedComposite,
+  charge: CompositeCharge,
+  context: LinesContext,
+  claimants: Claimants,
+): ClaimedSegment[] {
+  const { fiatCreditTypeId } = context;
+  const priced = pricedComposite(one.product, fiatCreditTypeId);
+  return chargesOf(one, charge, context).flatMap((charged) =>
+    claimedSegments(
+      {
+        key: charged.key,
+        priced,
+        segments: [charged],
+        // What makes up a minimum costs the same, whoever pays. A percentage has the unit of what it is of.
+        termsFor:
+          charged.type === 'minimum'
+            ? null
+            : (bucket, within) => inUnit(one.termsFor(bucket, within), charged.creditTypeId),
+        bandsOf: ({ rate }) => percentageBands(percentageRateOf(one.product, rate)),
+      },
+      claimants,
+    ),
+  );
 }
 
-function percentageLines(
+function inUnit(spans: readonly TermsSpan[], creditTypeId: string): TermsSpan[] {
+  return spans.map((span) => ({ ...span, terms: span.terms && { ...span.terms, creditTypeId } }));
+}
+
+/** A charge as a counter: the base of the percentages, or 1 for the minimum. */
+interface CompositeSegment extends ChargedSegment {
+  readonly key: string;
+  readonly type: 'usage' | 'minimum';
+  readonly span: PercentageSpan;
+  readonly movement: Movement;
+}
+
+/** In the order of the lines. */
+function chargesOf(
   one: ChargedComposite,
-  span: PercentageSpan,
-  creditTypeId: string,
-  piece: CounterPiece,
-  { boundaries }: BilledLines,
-): UsageLine[] {
-  const segment = { interval: span.interval, piece };
-  return bandAmounts(segment, movementOf(segment), span.bands, boundaries).map((amount) =>
-    percentageLine(one, span, creditTypeId, amount, true),
+  { bases, minimums }: CompositeCharge,
+  context: LinesContext,
+): CompositeSegment[] {
+  const { billed, fiatCreditTypeId } = context;
+  // In the order of the invoice. Only a minimum can be in a unit without lines.
+  const units = new Set([...billed.lines.map(({ creditTypeId }) => creditTypeId), ...bases.keys()]);
+  const percentages = spansOf(one, context).flatMap((span) =>
+    [...units].map((unit) => {
+      const piece = counterOf(bases.get(unit) ?? [], billed);
+      return compositeSegment(one, { type: 'usage', span, creditTypeId: unit, piece, bands: span.bands });
+    }),
   );
+  const added = minimums
+    .filter(({ window }) => window.start >= billed.interval.start)
+    .map(({ span, window, amount }) => {
+      const piece = counterOf([{ at: window.end, value: ONE }], billed);
+      const bands = oneBand(amount);
+      return compositeSegment(one, { type: 'minimum', span, creditTypeId: fiatCreditTypeId, piece, bands });
+    });
+  return [...percentages, ...added];
+}
+
+function compositeSegment(
+  { product }: ChargedComposite,
+  parts: Pick<CompositeSegment, 'type' | 'span' | 'creditTypeId' | 'bands'> & {
+    readonly piece: CounterPiece;
+  },
+): CompositeSegment {
+  const { type, span, creditTypeId, piece } = parts;
+  const segment = { interval: span.interval, piece };
+  const key = `${type === 'minimum' ? 'minimum' : 'composite'} ${product.id} ${creditTypeId}`;
+  return { ...parts, key, segment, movement: movementOf(segment) };
+}
+
+/** The spans that the invoice bills. */
+function spansOf({ spans }: ChargedComposite, { billed }: LinesContext): PercentageSpan[] {
+  return spans.filter(({ interval }) => intersect(interval, billed.interval) !== null);
+}
+
+function counterOf(steps: readonly UsageStep[], { interval }: BilledLines): CounterPiece {
+  return { interval, series: { groupValues: {}, steps }, positionOf: (value) => value };
 }
 
 /**
@@ -90,60 +158,37 @@ function zeroLines(
   assert(counting !== undefined, `composite product ${one.product.id} counts something`);
   const counted = billed.lines.find(({ productId }) => counting.parts.has(productId));
   if (counting.excludesFreeUsage || counted === undefined) return [];
-  const unit = counted.creditTypeId;
-  const segment = { interval: span.interval, piece: counterOf(bases.get(unit) ?? [], billed) };
-  return [percentageLine(one, span, unit, zeroAmount(movementOf(segment), span.bands), false)];
+  const { creditTypeId } = counted;
+  const segment = { interval: span.interval, piece: counterOf(bases.get(creditTypeId) ?? [], billed) };
+  const amount = { ...zeroAmount(movementOf(segment), span.bands), payer: null };
+  return [compositeLine(one, { type: 'usage', span, creditTypeId }, span.interval, amount, false)];
 }
 
-function percentageLine(
-  one: ChargedComposite,
-  span: PercentageSpan,
-  creditTypeId: string,
-  { band, quantity, total, windows }: BandAmount,
+function compositeLine(
+  { product }: ChargedComposite,
+  { type, span, creditTypeId }: Pick<CompositeSegment, 'type' | 'span' | 'creditTypeId'>,
+  interval: Interval,
+  { band, payer, quantity, total, windows }: PaidAmount,
   hasMoved: boolean,
 ): UsageLine {
-  const { level, startingAt, size } = band;
-  return {
-    ...commonFields(one, span),
-    type: 'usage',
-    creditTypeId,
-    quantity,
-    unitPrice: band.price,
-    total,
-    tier: span.rate.rateType === 'TIERED_PERCENTAGE' ? { level, startingAt, size } : null,
-    hasMoved,
-    windows,
-  };
-}
-
-function minimumLine(
-  one: ChargedComposite,
-  { span, window, amount }: MinimumCharge,
-  fiatCreditTypeId: string,
-): UsageLine {
-  return {
-    ...commonFields(one, span),
-    type: 'minimum',
-    creditTypeId: fiatCreditTypeId,
-    quantity: ONE,
-    unitPrice: amount,
-    total: amount,
-    tier: null,
-    hasMoved: true,
-    windows: [{ window, quantity: ONE, total: amount }],
-  };
-}
-
-function commonFields({ product }: ChargedComposite, { interval, listRate }: PercentageSpan) {
   const { name, tags } = versionAt(product, interval.end - 1);
   return {
+    type,
     productId: product.id,
     productType: product.type,
     productTags: tags,
     name,
+    creditTypeId,
     interval,
+    quantity,
+    unitPrice: band.price,
+    total,
     pricingGroupValues: {},
     presentationGroupValues: {},
-    listRate,
+    tier: tierOf(band),
+    payer: payer === null ? null : linePayer(payer),
+    listRate: span.listRate,
+    hasMoved,
+    windows,
   };
 }

@@ -2,10 +2,16 @@
  * The percentage of a composite product over time: the rate after overrides, where the product is entitled.
  * Spans are cut where the rate changes, and where a new version of the product counts something else.
  */
-import type { CompositeTerms, CompositeVersion, PercentageRate, Rate } from '../../core/catalogue.ts';
+import type {
+  CompositeProduct,
+  CompositeTerms,
+  CompositeVersion,
+  PercentageRate,
+  Rate,
+} from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
-import { termsSpans } from '../rates/line-terms.ts';
+import { type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { type PriceBands, percentageBands } from '../rates/tiers.ts';
@@ -31,24 +37,34 @@ export function percentageSpans(
   fiatCreditTypeId: string,
   interval: Interval,
 ): PercentageSpan[] {
-  const key = {
+  const key = pricedComposite(product, fiatCreditTypeId);
+  return settingsSpans(product.versions, interval).flatMap((settings) =>
+    termsSpans(rates, overrides, key, settings).flatMap(({ interval: span, terms, entitled }) => {
+      if (terms === null || !entitled) return [];
+      const rate = percentageRateOf(product, terms.rate);
+      const listRate = terms.listed?.rate ?? null;
+      return [{ interval: span, rate, bands: percentageBands(rate), listRate }];
+    }),
+  );
+}
+
+/** A composite has no group values. */
+export function pricedComposite(product: CompositeProduct, fiatCreditTypeId: string): PricedKey {
+  return {
     product,
     fiatCreditTypeId,
     pricingGroupValues: {},
     presentationGroupValues: {},
     billingFrequency: null,
   };
-  return settingsSpans(product.versions, interval).flatMap((settings) =>
-    termsSpans(rates, overrides, key, settings).flatMap(({ interval: span, terms, entitled }) => {
-      if (terms === null || !entitled) return [];
-      const { rate, listed } = terms;
-      assert(
-        rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE',
-        `the rate of composite product ${product.id} is a percentage`,
-      );
-      return [{ interval: span, rate, bands: percentageBands(rate), listRate: listed?.rate ?? null }];
-    }),
+}
+
+export function percentageRateOf({ id }: CompositeProduct, rate: Rate): PercentageRate {
+  assert(
+    rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE',
+    `the rate of composite product ${id} is a percentage`,
   );
+  return rate;
 }
 
 /** The span that `at` lies in. */

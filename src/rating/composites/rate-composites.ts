@@ -6,14 +6,22 @@ import { type Decimal, ONE } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
+import { termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import type { CompositeOnCard, ProductOnCard, UsageLine } from '../types.ts';
-import { type ChargedComposite, chargeComposites, type MinimumDue } from './composite-charges.ts';
-import { type BilledLines, type BilledSpend, compositeLines } from './composite-lines.ts';
+import {
+  type ChargedComposite,
+  type CompositeCharge,
+  chargeComposites,
+  type MinimumDue,
+} from './composite-charges.ts';
+import { type BilledLines, type BilledSpend, compositeClaims, compositeLines } from './composite-lines.ts';
 import { countingStretches } from './composite-parts.ts';
 import { hourlySpend } from './hourly-spend.ts';
-import { percentageOverrides, percentageSpans } from './percentage-spans.ts';
+import { percentageOverrides, percentageSpans, pricedComposite } from './percentage-spans.ts';
 
 interface CompositesInput {
   readonly period: BilledPeriod;
@@ -29,8 +37,15 @@ interface CompositesInput {
   readonly worths: ReadonlyMap<string, Decimal>;
 }
 
-/** The lines of all composites, product by product; inside a product by start, pricing unit and tier. */
-export function rateComposites(input: CompositesInput): UsageLine[] {
+/** What composites charge. */
+export interface RatedComposites {
+  /** The lines of all composites, product by product; inside a product by start, pricing unit and tier. */
+  lines(coverage: Coverage): UsageLine[];
+  /** What the balances may pay for. */
+  claims(buckets: readonly Bucket[]): ClaimedSegment[];
+}
+
+export function rateComposites(input: CompositesInput): RatedComposites {
   const { composites, products, period, billed, earlier, fiatCreditTypeId } = input;
   const counted = { start: period.countedFrom, end: period.end };
   const invoices: readonly BilledSpend[] = earlier === null ? [billed] : [earlier, billed];
@@ -51,11 +66,25 @@ export function rateComposites(input: CompositesInput): UsageLine[] {
     fiatCreditTypeId,
     worthOf: (unit) => worthOf(unit, input),
   });
-  return charged.flatMap((one) => {
-    const charge = charges.get(one.product.id);
-    assert(charge !== undefined, `composite product ${one.product.id} is charged`);
-    return compositeLines(one, charge, { billed, stretches, fiatCreditTypeId });
-  });
+  const chargeOf = ({ product }: ChargedComposite): CompositeCharge => {
+    const charge = charges.get(product.id);
+    assert(charge !== undefined, `composite product ${product.id} is charged`);
+    return charge;
+  };
+  const context = { billed, stretches, fiatCreditTypeId };
+  return {
+    lines: (coverage) =>
+      charged.flatMap((one) => compositeLines(one, chargeOf(one), { ...context, coverage })),
+    claims: (buckets) =>
+      charged.flatMap((one) =>
+        compositeClaims(
+          one,
+          chargeOf(one),
+          { ...context, coverage: NO_COVERAGE },
+          { buckets, hasCommitSpecificPrices: overrides.hasCommitSpecific },
+        ),
+      ),
+  };
 }
 
 /** Rates are cut at the start of the billed time. */
@@ -67,8 +96,10 @@ function chargedComposite(
 ): ChargedComposite {
   const spansOf = ({ interval }: BilledSpend) =>
     percentageSpans(composite, overrides, fiatCreditTypeId, interval);
+  const key = pricedComposite(composite.product, fiatCreditTypeId);
   return {
     product: composite.product,
+    termsFor: (payer, within) => termsSpans(composite.rates, overrides, key, within, payer),
     spans: invoices.flatMap(spansOf),
     minimumsDue: invoices.flatMap((invoice): MinimumDue[] => {
       const span = spansOf(invoice).at(-1);

@@ -152,6 +152,7 @@ function lineOf(
     pricingGroupValues,
     presentationGroupValues,
     tier: rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
+    payer: null,
     listRate: listed?.rate ?? null,
     hasMoved: windows.length > 0,
     windows,

@@ -5,7 +5,7 @@
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import type { InvoiceLine, LineWindow } from '../../core/invoice.ts';
+import { countsInTotal, type InvoiceLine, type LineWindow, type SummedLine } from '../../core/invoice.ts';
 import { DAY_MS, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
 import type { RatedLine } from '../types.ts';
 
@@ -78,21 +78,18 @@ export function breakdownWindows<Line extends InvoiceLine>(
 }
 
 /** Sum of the lines per pricing unit, in the order in which the units appear. */
-export function totalsByCreditType(
-  lines: Iterable<Pick<InvoiceLine, 'creditTypeId' | 'total'>>,
-): Map<string, Decimal> {
+export function totalsByCreditType(lines: Iterable<SummedLine>): Map<string, Decimal> {
   const totals = new Map<string, Decimal>();
-  for (const { creditTypeId, total } of lines) {
+  for (const line of lines) {
+    if (!countsInTotal(line)) continue;
+    const { creditTypeId, total } = line;
     totals.set(creditTypeId, (totals.get(creditTypeId) ?? ZERO).plus(total));
   }
   return totals;
 }
 
 /** The exact sum of the lines in one pricing unit; 0 where there are none. */
-export function invoiceTotal(
-  lines: Iterable<Pick<InvoiceLine, 'creditTypeId' | 'total'>>,
-  creditTypeId: string,
-): Decimal {
+export function invoiceTotal(lines: Iterable<SummedLine>, creditTypeId: string): Decimal {
   return totalsByCreditType(lines).get(creditTypeId) ?? ZERO;
 }
 

@@ -8,6 +8,7 @@
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import {
   type InvoiceLine,
+  isAppliedLine,
   isUsageLine,
   type UnpricedUsage,
   type UsageInvoiceLine,
@@ -42,7 +43,10 @@ export function lateUsage(now: InvoiceUsage, frozen: InvoiceUsage): LateUsage[] 
 }
 
 function usagesOf({ lines, warnings }: InvoiceUsage): LateUsage[] {
-  const billed = lines.filter(isUsageLine).map(usageOf);
+  const billed = lines
+    .filter(isUsageLine)
+    .filter((line) => !isAppliedLine(line))
+    .map(usageOf);
   return [...billed, ...warnings.map((warning) => ({ ...warning, price: null }))];
 }
 

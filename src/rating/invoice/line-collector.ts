@@ -59,7 +59,7 @@ export function createLineCollector(linesMax: number): LineCollector {
       const listed = all.filter((one) => !unlisted.has(one));
       return {
         lines: listed.flatMap(linesOf),
-        warnings: listed.flatMap(({ warnings }) => inOrder(warnings)),
+        warnings: listed.flatMap(({ warnings }) => inLineOrder(warnings)),
         unlisted: [...unlisted].map(({ product, count }) => ({
           productId: product.id,
           productName: product.name,
@@ -93,7 +93,7 @@ function tooMany(all: readonly Collected[], linesMax: number): Collected[] {
 
 /** A product without group keys has at least one line on every invoice, a zero line without usage. */
 function linesOf({ lines, zeroLine }: Collected): UsageLine[] {
-  if (lines.length > 0) return inOrder(lines);
+  if (lines.length > 0) return inLineOrder(lines);
   return zeroLine === null ? [] : [zeroLine];
 }
 
@@ -104,7 +104,7 @@ interface Keyed {
 }
 
 /** By start, then by group values. Stable: the tiers of one key, which come together, keep their order. */
-function inOrder<Entry extends Keyed>(entries: readonly Entry[]): Entry[] {
+export function inLineOrder<Entry extends Keyed>(entries: readonly Entry[]): Entry[] {
   return entries.toSorted(
     (a, b) =>
       a.interval.start - b.interval.start ||

@@ -1,6 +1,6 @@
 /** Identities of invoice lines. */
 import { derivedId } from '../../core/ids.ts';
-import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
+import { type InvoiceLine, isAppliedLine, isConversionLine, isUsageLine } from '../../core/invoice.ts';
 import { lineIdParts } from './rate-usage.ts';
 
 /**
@@ -13,7 +13,9 @@ export function lineId(invoiceId: string, line: InvoiceLine): string {
 
 function partsOf(line: InvoiceLine): string[] {
   if (isUsageLine(line)) return lineIdParts(line);
-  return line.type === 'cpu_conversion'
-    ? ['conversion-line', line.convertedCreditTypeId]
-    : ['scheduled-line', line.scheduleItemId];
+  if (!isConversionLine(line)) return ['scheduled-line', line.scheduleItemId];
+  const { payer, convertedCreditTypeId } = line;
+  if (payer === null) return ['conversion-line', convertedCreditTypeId];
+  const kind = isAppliedLine(line) ? 'applied-conversion-line' : 'covered-conversion-line';
+  return [kind, convertedCreditTypeId, payer.segmentId];
 }

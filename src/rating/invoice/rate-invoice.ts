@@ -2,25 +2,21 @@
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { rateComposites } from '../composites/rate-composites.ts';
+import { type BalanceBook, NO_BALANCES } from '../balances/balance-book.ts';
+import { type Coverage, coverSegments } from '../balances/coverage.ts';
+import type { CoveredClaim } from '../balances/draw-down.ts';
+import { lineKeyText } from '../balances/usage-claims.ts';
+import { type RatedComposites, rateComposites } from '../composites/rate-composites.ts';
 import { createSpendCollector, type SpendCollector } from '../composites/spend-collector.ts';
-import type {
-  CompositeOnCard,
-  MeteredUsage,
-  RatedKeys,
-  UsageLine,
-  UsageRating,
-  UsageRatingInput,
-  WindowAmount,
-} from '../types.ts';
+import type { CompositeOnCard, MeteredUsage, UsageLine, UsageRating, WindowAmount } from '../types.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import { windowBoundaries } from './breakdown.ts';
-import { createLineCollector } from './line-collector.ts';
+import { createLineCollector, inLineOrder } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
-import { rateKeys, rateKeysByProduct } from './rate-usage.ts';
+import { type ClaimingKeys, type DrawnUsageInput, rateKeys, rateKeysByProduct } from './rate-usage.ts';
 
 /** Everything that an invoice is rated from, except usage. */
-export interface InvoiceTermsInput extends Omit<UsageRatingInput, 'usage'> {
+export interface InvoiceTermsInput extends Omit<DrawnUsageInput, 'usage'> {
   readonly composites: readonly CompositeOnCard[];
   /** The value of one custom unit in the currency. */
   readonly worths: ReadonlyMap<string, Decimal>;
@@ -38,28 +34,40 @@ export interface InvoiceRatingInput extends InvoiceTermsInput {
  */
 export interface InvoiceRater {
   /** The lines of some line keys, product by product; see `rateKeys`. All must be taken. */
-  rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): Iterable<RatedKeys>;
+  rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): Iterable<ClaimingKeys>;
+  /** Again the lines of those keys of which balances cover something. */
+  rateCovered(
+    coverage: Coverage,
+    usage: readonly MeteredUsage[],
+    groupedBy?: readonly string[] | null,
+  ): Iterable<ClaimingKeys>;
   /**
-   * The lines of the composites, when all usage is rated, with hourly windows. They count the products that are
-   * on the invoice, whose usage lines are `lines` in invoice order.
+   * The composites, when all usage is rated; their lines have hourly windows. They count what the products on the
+   * invoice cost before balances, whose usage lines are `lines` in invoice order.
    */
-  composites(lines: readonly UsageLine[], isOnInvoice?: (productId: string) => boolean): UsageLine[];
+  composites(lines: readonly UsageLine[], isOnInvoice?: (productId: string) => boolean): RatedComposites;
 }
+
+const NO_COMPOSITES: RatedComposites = { lines: () => [], claims: () => [] };
 
 export function createInvoiceRater(input: InvoiceTermsInput): InvoiceRater {
   const { composites, period, boundaries } = input;
+  const rateCovered: InvoiceRater['rateCovered'] = (coverage, usage, groupedBy) =>
+    rateKeysByProduct({ ...input, buckets: [], coverage, isCoveredOnly: true, usage }, groupedBy);
   if (composites.length === 0) {
     return {
       rate: (usage, groupedBy) => rateKeysByProduct({ ...input, usage }, groupedBy),
-      composites: () => [],
+      rateCovered,
+      composites: () => NO_COMPOSITES,
     };
   }
   const billed = spentIn(input, { start: period.start, end: period.end });
   const earlier =
     period.countedFrom === period.start
       ? null
-      : spentIn(input, { start: period.countedFrom, end: period.start });
+      : spentIn({ ...input, buckets: [] }, { start: period.countedFrom, end: period.start });
   return {
+    rateCovered,
     rate(usage, groupedBy) {
       earlier?.rate(usage, groupedBy);
       return billed
@@ -75,14 +83,47 @@ export function createInvoiceRater(input: InvoiceTermsInput): InvoiceRater {
   };
 }
 
-/** The lines in invoice order, and warnings for usage without a price. */
-export function rateInvoice(input: InvoiceRatingInput): UsageRating {
+/** An invoice and what it takes from balances. */
+export interface DrawnInvoice extends UsageRating {
+  /** Which of them are covered. */
+  readonly coverage: Coverage;
+  readonly covered: readonly CoveredClaim[];
+}
+
+/** The lines in invoice order, and warnings for usage without a price. Draws on the book. */
+export function rateInvoice(input: InvoiceRatingInput, book: BalanceBook = NO_BALANCES): DrawnInvoice {
   const rater = createInvoiceRater(input);
   const collector = createLineCollector(Number.POSITIVE_INFINITY);
-  collector.add([...rater.rate(input.usage)]);
-  const { lines, warnings } = collector.result();
-  const composites = rater.composites(lines).map((line) => inWindows(line, input.boundaries));
-  return { lines: inProductOrder([...lines, ...composites], input), warnings };
+  const rated = [...rater.rate(input.usage)];
+  collector.add(rated);
+  const { lines: base, warnings } = collector.result();
+  const composites = rater.composites(base);
+  const buckets = input.buckets ?? [];
+  const { coverage, covered } = coverSegments(
+    [...rated.flatMap(({ claims }) => claims), ...composites.claims(buckets)],
+    book,
+  );
+  const paid = coverage.size === 0 ? [] : [...rater.rateCovered(coverage, input.usage)];
+  const usage = withCovered(
+    base,
+    paid.flatMap(({ lines }) => lines),
+    coverage,
+  );
+  const lines = [...usage, ...composites.lines(coverage).map((line) => inWindows(line, input.boundaries))];
+  return { lines: inProductOrder(lines, input), warnings, coverage, covered };
+}
+
+/** The lines with those of covered line keys exchanged, product by product. */
+export function withCovered(
+  lines: readonly UsageLine[],
+  covered: readonly UsageLine[],
+  coverage: Coverage,
+): UsageLine[] {
+  if (covered.length === 0) return [...lines];
+  const others = lines.filter((line) => !coverage.has(lineKeyText(line)));
+  const byProduct = groupBy([...others, ...covered], ({ productId }) => productId);
+  const productIds = new Set(lines.map(({ productId }) => productId));
+  return [...productIds].flatMap((id) => inLineOrder(byProduct.get(id) ?? []));
 }
 
 /** Rates by the hour and adds up what the products charge in `interval`. */
@@ -90,7 +131,7 @@ function spentIn(input: InvoiceTermsInput, interval: Interval) {
   const boundaries = windowBoundaries(interval, 'hour');
   const collector: SpendCollector = createSpendCollector();
   return {
-    rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): RatedKeys[] {
+    rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): ClaimingKeys[] {
       const rated = rateKeys({ ...input, boundaries, usage }, groupedBy, interval);
       for (const { lines } of rated) collector.add(lines);
       return rated;

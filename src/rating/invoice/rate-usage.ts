@@ -3,34 +3,52 @@
  * over time from metered usage, the rates of the card and the contract's overrides.
  *
  * Owns: which segments give lines, zero lines and warnings. Does not own: prices and overrides (rates/),
- * quantities (usage/), composite products (composites/), loading the input. There is no drawdown of commits and
- * credits yet.
+ * quantities (usage/), composite products (composites/), which balance pays (balances/), loading the input.
  */
 import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { BilledPeriod, UnpricedUsage, UsageInvoiceLine } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import type { LineTerms } from '../rates/line-terms.ts';
+import { linePayer } from '../balances/applied-lines.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
+import { paidLines } from '../balances/paid-lines.ts';
+import { type Claimants, claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
+import { type LineTerms, type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import { type PriceBands, priceBands } from '../rates/tiers.ts';
+import { type PriceBands, priceBands, tierOf } from '../rates/tiers.ts';
 import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
 import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
 import { type CounterRun, counterRuns, versionAt } from '../usage/product-spans.ts';
 import {
-  type BandAmount,
-  bandAmounts,
   hasUsage,
   type Movement,
   movementOf,
+  type PaidAmount,
   type Segment,
   segmentsOf,
   zeroAmount,
 } from '../usage/segments.ts';
 import { createLineCollector } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
+
+/** Usage to rate, with the balances that pay for it. */
+export interface DrawnUsageInput extends UsageRatingInput {
+  /** The balances that may pay, in burn-down order; default: none. */
+  readonly buckets?: readonly Bucket[];
+  /** The outcome of a drawdown; default: nobody pays for the customer. */
+  readonly coverage?: Coverage;
+  /** Rates only line keys of which something is covered. */
+  readonly isCoveredOnly?: boolean;
+}
+
+/** Rated line keys with what the given balances may pay for. */
+export interface ClaimingKeys extends RatedKeys {
+  readonly claims: readonly ClaimedSegment[];
+}
 
 interface Context {
   readonly fiatCreditTypeId: string;
@@ -42,6 +60,10 @@ interface Context {
   readonly usageFilters: readonly UsageFilter[];
   /** Only runs with these group keys (`groupKeysKey`); null for all. */
   readonly groupedBy: string | null;
+  /** Null: none may pay. */
+  readonly claimants: Claimants | null;
+  readonly coverage: Coverage;
+  readonly isCoveredOnly: boolean;
 }
 
 /** A priced, entitled segment. */
@@ -72,26 +94,31 @@ export function rateUsage(input: UsageRatingInput): UsageRating {
  * on another invoice.
  */
 export function rateKeys(
-  input: UsageRatingInput,
+  input: DrawnUsageInput,
   groupedBy: readonly string[] | null = null,
   billed: Interval = input.period,
-): RatedKeys[] {
+): ClaimingKeys[] {
   return [...rateKeysByProduct(input, groupedBy, billed)];
 }
 
 /** `rateKeys`, which rates each product when the next one is asked for. */
 export function* rateKeysByProduct(
-  input: UsageRatingInput,
+  input: DrawnUsageInput,
   groupedBy: readonly string[] | null = null,
   billed: Interval = input.period,
-): Generator<RatedKeys, void, undefined> {
+): Generator<ClaimingKeys, void, undefined> {
   assertBoundaries(input, billed);
-  const { period, boundaries, overrides, usageFilters, fiatCreditTypeId } = input;
+  const { period, boundaries, usageFilters, fiatCreditTypeId, buckets = [] } = input;
+  const overrides = indexOverrides(input.overrides);
   const context: Context = {
     period,
     billed,
     boundaries,
-    overrides: indexOverrides(overrides),
+    overrides,
+    claimants:
+      buckets.length === 0 ? null : { buckets, hasCommitSpecificPrices: overrides.hasCommitSpecific },
+    coverage: input.coverage ?? NO_COVERAGE,
+    isCoveredOnly: input.isCoveredOnly ?? false,
     usageFilters,
     fiatCreditTypeId,
     usage: indexUsage(input.usage, period),
@@ -113,7 +140,7 @@ export function* rateKeysByProduct(
  */
 export function lineIdParts(line: UsageInvoiceLine): string[] {
   return [
-    line.type === 'usage' ? 'usage-line' : 'minimum-line',
+    LINE_ID_KINDS[line.type],
     line.productId,
     String(line.interval.start),
     groupValuesKey(line.pricingGroupValues),
@@ -121,10 +148,17 @@ export function lineIdParts(line: UsageInvoiceLine): string[] {
     String(line.tier?.level ?? 0),
     // A composite has one line for each pricing unit of what it counts.
     ...(line.productType === 'COMPOSITE' ? [line.creditTypeId] : []),
+    ...(line.payer === null ? [] : [line.payer.segmentId]),
   ];
 }
 
-function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<RatedKeys, 'product'> {
+const LINE_ID_KINDS: Readonly<Record<UsageInvoiceLine['type'], string>> = {
+  usage: 'usage-line',
+  minimum: 'minimum-line',
+  applied: 'applied-line',
+};
+
+function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<ClaimingKeys, 'product'> {
   assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
   const runs = counterRuns(product, context.period, context.usageFilters).filter(
     (run) => context.groupedBy === null || context.groupedBy === groupKeysOfRun(run),
@@ -135,6 +169,7 @@ function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<
   return {
     lines: rated.flatMap(({ lines }) => lines),
     warnings: rated.flatMap(({ warnings }) => warnings),
+    claims: rated.flatMap(({ claims }) => claims),
     zeroLine: rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null,
   };
 }
@@ -147,17 +182,19 @@ function groupKeysKey(names: readonly string[]): string {
   return JSON.stringify(sortedKeys(names));
 }
 
+type RatedKey = Pick<ClaimingKeys, 'lines' | 'warnings' | 'claims' | 'zeroLine'>;
+
+const NOT_RATED: RatedKey = { lines: [], warnings: [], claims: [], zeroLine: null };
+
 /** `zeroLine` is the line of a product without group keys that has no other line. */
-function rateLineKey(
-  product: Product,
-  key: LineKey,
-  rates: RateBook,
-  { billed: billedTime, boundaries, overrides, fiatCreditTypeId }: Context,
-): UsageRating & { zeroLine: UsageLine | null } {
+function rateLineKey(product: Product, key: LineKey, rates: RateBook, context: Context): RatedKey {
+  const priced = { product, fiatCreditTypeId: context.fiatCreditTypeId, billingFrequency: null, ...key };
+  const keyText = lineKeyText({ productId: product.id, ...key });
+  const stretches = context.coverage.get(keyText) ?? [];
+  if (context.isCoveredOnly && stretches.length === 0) return NOT_RATED;
   const warnings: UnpricedUsage[] = [];
   const billed: BilledSegment[] = [];
-  const priced = { product, fiatCreditTypeId, billingFrequency: null, ...key };
-  for (const segment of segmentsOf(priced, rates, overrides, billedTime)) {
+  for (const segment of segmentsOf(priced, rates, context.overrides, context.billed)) {
     const movement = movementOf(segment);
     const { terms, entitled } = segment;
     if (!entitled) continue;
@@ -166,47 +203,72 @@ function rateLineKey(
       warnings.push(unpriced(product, key, segment, movement));
     }
   }
-  const lines = billed.flatMap(({ segment, terms, bands, movement }) =>
-    bandAmounts(segment, movement, bands, boundaries).map((amount) =>
-      newLine(product, key, segment, terms, amount, true),
+  const claims = claimsOfKey(keyText, priced, billed, rates, context);
+  const lines = billed.flatMap((one) =>
+    paidLines(one, stretches, context.boundaries, (interval, amount) =>
+      newLine(priced, interval, one.terms, amount, true),
     ),
   );
-  const zero = (one: BilledSegment | undefined) =>
-    one === undefined
-      ? null
-      : newLine(product, key, one.segment, one.terms, zeroAmount(one.movement, one.bands), false);
   if (lines.length === 0) {
     // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
-    const usedZero = zero(billed.findLast(({ movement }) => hasUsage(movement)));
-    if (usedZero !== null) lines.push(usedZero);
+    const used = billed.findLast(({ movement }) => hasUsage(movement));
+    if (used !== undefined) lines.push(zeroLineOf(priced, used));
   }
-  return { lines, warnings, zeroLine: key.keyless ? zero(billed.at(-1)) : null };
+  const last = key.keyless ? billed.at(-1) : undefined;
+  return { lines, warnings, claims, zeroLine: last === undefined ? null : zeroLineOf(priced, last) };
+}
+
+function claimsOfKey(
+  key: string,
+  priced: PricedKey,
+  billed: readonly BilledSegment[],
+  rates: RateBook,
+  { claimants, overrides }: Context,
+): ClaimedSegment[] {
+  if (claimants === null) return [];
+  const segments = billed.map(({ segment, terms, bands }) => ({
+    segment,
+    creditTypeId: terms.creditTypeId,
+    bands,
+  }));
+  const counter = {
+    key,
+    priced,
+    segments,
+    termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
+    bandsOf: ({ rate }: LineTerms) => priceBands(rate),
+  };
+  return claimedSegments(counter, claimants);
+}
+
+function zeroLineOf(key: PricedKey & LineKey, { segment, terms, bands, movement }: BilledSegment): UsageLine {
+  const amount = { ...zeroAmount(movement, bands), payer: null };
+  return newLine(key, segment.interval, terms, amount, false);
 }
 
 function newLine(
-  product: Product,
-  key: LineKey,
-  { interval }: Segment,
-  { rate, listed, creditTypeId }: LineTerms,
-  { band, quantity, total, windows }: BandAmount,
+  { product, pricingGroupValues, presentationGroupValues }: PricedKey,
+  interval: Interval,
+  { listed, creditTypeId }: LineTerms,
+  { band, payer, quantity, total, windows }: PaidAmount,
   hasMoved: boolean,
 ): UsageLine {
   const { name, tags } = versionAt(product, interval.end - 1);
-  const { level, startingAt, size } = band;
   return {
     type: 'usage',
     productId: product.id,
     productType: product.type,
     productTags: tags,
     name,
-    creditTypeId,
+    creditTypeId: payer?.creditTypeId ?? creditTypeId,
     interval,
     quantity,
     unitPrice: band.price,
     total,
-    pricingGroupValues: key.pricingGroupValues,
-    presentationGroupValues: key.presentationGroupValues,
-    tier: rate.rateType === 'TIERED' ? { level, startingAt, size } : null,
+    pricingGroupValues,
+    presentationGroupValues,
+    tier: tierOf(band),
+    payer: payer === null ? null : linePayer(payer),
     listRate: listed?.rate ?? null,
     hasMoved,
     windows,

@@ -6,7 +6,14 @@
  */
 import { type Decimal, divideTo20Places, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
-import type { InvoiceLine, LineWindow, UsageInvoiceLine } from '../../core/invoice.ts';
+import {
+  countsInTotal,
+  type InvoiceLine,
+  isConversionLine,
+  isUsageLine,
+  type LineWindow,
+  type UsageInvoiceLine,
+} from '../../core/invoice.ts';
 import type { Interval } from '../../core/time.ts';
 
 /** Values of properties in turn, null for events without the property. Null as a whole: no events are known. */
@@ -40,20 +47,24 @@ export function spendShares(
     assert(line !== undefined, 'a recorded window belongs to a line of the invoice');
     return line;
   };
-  const usage = hours.filter((hour) => lineOf(hour).type !== 'cpu_conversion');
+  const usage = hours.filter((hour) => !isConversionLine(lineOf(hour)));
   const shares = usage.flatMap((hour) => {
     const line = lineOf(hour);
-    const isMetered = line.type === 'usage' && line.productType === 'USAGE';
-    const own = distributed(hour, isMetered ? weightsOf(line, hour.window) : []);
-    for (const share of own) spent.add(line.creditTypeId, share);
+    const own = distributed(hour, isMetered(line) ? weightsOf(line, hour.window) : []);
+    if (countsInTotal(line)) for (const share of own) spent.add(line.creditTypeId, share);
     return own;
   });
   const conversions = hours.flatMap((hour) => {
     const line = lineOf(hour);
-    if (line.type !== 'cpu_conversion') return [];
+    if (!isConversionLine(line)) return [];
     return distributed(hour, spent.weightsOf(line.convertedCreditTypeId, hour.window));
   });
   return [...shares, ...conversions].filter(({ quantity, total }) => !quantity.eq(ZERO) || !total.eq(ZERO));
+}
+
+/** Also what a balance pays of it. */
+function isMetered(line: InvoiceLine): line is UsageInvoiceLine {
+  return isUsageLine(line) && line.type !== 'minimum' && line.productType === 'USAGE';
 }
 
 /** One text per combination of values. */

@@ -7,9 +7,9 @@ import type { Instant, Interval } from '../../core/time.ts';
 import type { GroupValues } from '../usage/group-values.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import type { OverrideIndex, SubjectOverrides } from './override-index.ts';
-import type { PricedSubject } from './override-targets.ts';
+import type { PayingBalance, PricedSubject } from './override-targets.ts';
 import { overriddenRate } from './overrides.ts';
-import { type RateBook, rateSpans, sameRate } from './rate-schedule.ts';
+import { type RateBook, rateSpans, sameCommitTerms, sameRate } from './rate-schedule.ts';
 
 /** The price of a line key in one stretch of time. */
 export interface LineTerms {
@@ -40,21 +40,40 @@ export interface PricedKey {
   readonly billingFrequency: BillingFrequency | null;
 }
 
+/** A commit or credit, as far as it decides the price of what it pays for. */
+export interface PayerTerms extends Omit<PayingBalance, 'usesCommitRate'> {
+  readonly rateType: 'LIST_RATE' | 'COMMIT_RATE';
+}
+
 /** The overrides of a key over time. The tags of its product decide which, so they may change with its version. */
 export type KeyOverrides = SubjectOverrides;
 
-/** The terms over `interval`, ascending and without gaps. Adjacent spans differ. */
+/**
+ * The terms over `interval`, ascending and without gaps. Adjacent spans differ. With `payer`: of usage that it pays
+ * for. At commit rates that is the card's commit rate, where it has one, under overrides of commit rates only.
+ */
 export function termsSpans(
   book: RateBook,
   contract: OverrideIndex,
   key: PricedKey,
   interval: Interval,
+  payer: PayerTerms | null = null,
 ): TermsSpan[] {
-  const overrides = overridesOfKey(contract, key);
+  const overridesFor = payerOverrides(contract, key, payer);
+  const usesCommitRates = payer?.rateType === 'COMMIT_RATE';
   const spans: TermsSpan[] = [];
-  for (const span of rateSpans(book, key.pricingGroupValues, interval)) {
+  for (const span of rateSpans(
+    book,
+    key.pricingGroupValues,
+    interval,
+    usesCommitRates ? sameCommitTerms : undefined,
+  )) {
+    const commitRate = usesCommitRates ? (span.entry?.commitRate ?? null) : null;
+    const entry =
+      commitRate === null || span.entry === null ? span.entry : { ...span.entry, rate: commitRate };
+    const overrides = overridesFor(commitRate !== null);
     for (const piece of cutAtChanges(span.interval, overrides)) {
-      const current = spanAt(overrides, key, piece, span.entry);
+      const current = spanAt(overrides, key, piece, entry);
       const previous = spans.at(-1);
       if (previous !== undefined && sameSpans(previous, current)) {
         spans[spans.length - 1] = {
@@ -69,12 +88,32 @@ export function termsSpans(
   return spans;
 }
 
-export function overridesOfKey(contract: OverrideIndex, key: PricedKey): KeyOverrides {
+/** The overrides for list rates and for commit rates, each looked up when it is needed. */
+function payerOverrides(
+  contract: OverrideIndex,
+  key: PricedKey,
+  payer: PayerTerms | null,
+): (usesCommitRate: boolean) => KeyOverrides {
+  const known = new Map<boolean, KeyOverrides>();
+  return (usesCommitRate) => {
+    const found =
+      known.get(usesCommitRate) ??
+      overridesOfKey(contract, key, payer === null ? null : { ...payer, usesCommitRate });
+    known.set(usesCommitRate, found);
+    return found;
+  };
+}
+
+export function overridesOfKey(
+  contract: OverrideIndex,
+  key: PricedKey,
+  payer: PayingBalance | null = null,
+): KeyOverrides {
   const { product } = key;
   const inForce = new Map<ProductVersion, SubjectOverrides>();
   const overridesAt = (at: Instant) => {
     const version = versionAt(product, at);
-    const known = inForce.get(version) ?? contract.of(subjectOf(key, version));
+    const known = inForce.get(version) ?? contract.of(subjectOf(key, version, payer));
     inForce.set(version, known);
     return known;
   };
@@ -133,6 +172,7 @@ export function termsAt(
 function subjectOf(
   { product, pricingGroupValues, presentationGroupValues, billingFrequency }: PricedKey,
   { tags }: ProductVersion,
+  payer: PayingBalance | null,
 ): PricedSubject {
   return {
     productId: product.id,
@@ -140,7 +180,7 @@ function subjectOf(
     pricingGroupValues,
     presentationGroupValues,
     billingFrequency,
-    payer: null,
+    payer,
   };
 }
 

@@ -30,6 +30,8 @@ import type { ContractOverrides, DecidingOverrides, OverrideDecision } from './o
 
 export interface OverrideIndex {
   readonly isEmpty: boolean;
+  /** Whether the price of usage may depend on the commit or credit that pays for it. */
+  readonly hasCommitSpecific: boolean;
   /** The overrides that concern the subject at some time. */
   of(subject: PricedSubject): SubjectOverrides;
 }
@@ -57,6 +59,7 @@ export function indexOverrides({ overrides, prioritization }: ContractOverrides)
   const index: TargetIndex<IndexedGroup> = targetIndex(groups);
   return {
     isEmpty: overrides.length === 0,
+    hasCommitSpecific: overrides.some(({ isCommitSpecific }) => isCommitSpecific),
     of(subject) {
       const own = groupsOf(index, subject);
       return own.length === 0 ? NO_SUBJECT_OVERRIDES : subjectOverrides(own, subject, prioritization);

@@ -9,7 +9,7 @@ import { type GroupValues, sortedKeys } from '../usage/group-values.ts';
 import type { PlacedOverride } from './override-lanes.ts';
 
 /** A commit or credit that pays for the usage in question. */
-interface PayingBalance {
+export interface PayingBalance {
   /** The commit or credit itself. */
   readonly id: string;
   /** The recurring commit or credit that created it. */

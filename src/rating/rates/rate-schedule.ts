@@ -77,9 +77,14 @@ export function rateAt(
 
 /**
  * Cuts `interval` wherever the terms for these pricing group values change. Adjacent spans with the same rate,
- * entitlement and pricing unit are merged, even if they come from two entries.
+ * entitlement and pricing unit are merged, even if they come from two entries; `isSame` may tell more apart.
  */
-export function rateSpans(book: RateBook, pricingGroupValues: GroupValues, interval: Interval): RateSpan[] {
+export function rateSpans(
+  book: RateBook,
+  pricingGroupValues: GroupValues,
+  interval: Interval,
+  isSame: (a: RateEntry | null, b: RateEntry | null) => boolean = sameTerms,
+): RateSpan[] {
   const exact = segmentsOf(book, { pricingGroupValues, billingFrequency: null });
   const fallback = segmentsOf(book, { pricingGroupValues: {}, billingFrequency: null });
   const cuts = new Set([interval.start]);
@@ -95,7 +100,7 @@ export function rateSpans(book: RateBook, pricingGroupValues: GroupValues, inter
     const end = starts[index + 1] ?? interval.end;
     const entry = rateAt(book, pricingGroupValues, start);
     const previous = spans.at(-1);
-    if (previous !== undefined && sameTerms(previous.entry, entry)) {
+    if (previous !== undefined && isSame(previous.entry, entry)) {
       spans[spans.length - 1] = { entry, interval: { start: previous.interval.start, end } };
     } else {
       spans.push({ entry, interval: { start, end } });
@@ -165,6 +170,13 @@ type Identity = Pick<RateIdentity, 'pricingGroupValues' | 'billingFrequency'>;
 
 function identityKey({ pricingGroupValues, billingFrequency }: Identity): string {
   return `${billingFrequency ?? ''}${groupValuesKey(pricingGroupValues)}`;
+}
+
+/** Also of usage that is paid by a balance at commit rates. */
+export function sameCommitTerms(a: RateEntry | null, b: RateEntry | null): boolean {
+  if (!sameTerms(a, b)) return false;
+  const [one, other] = [a?.commitRate ?? null, b?.commitRate ?? null];
+  return one === null || other === null ? one === other : sameRate(one, other);
 }
 
 function sameTerms(a: RateEntry | null, b: RateEntry | null): boolean {

@@ -8,6 +8,7 @@
 import type { PercentageRate, Rate, Tier } from '../../core/catalogue.ts';
 import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import { assert, type FieldPath } from '../../core/errors.ts';
+import type { LineTier } from '../../core/invoice.ts';
 
 /** Quantities above `startingAt` up to and including `end`. The first band includes all negative quantities. */
 export interface PriceBand {
@@ -18,6 +19,8 @@ export interface PriceBand {
   readonly end: Decimal | null;
   readonly size: Decimal | null;
   readonly price: Decimal;
+  /** Whether it is a tier of a rate with tiers. */
+  readonly isTier: boolean;
 }
 
 export type PriceBands = readonly [PriceBand, ...PriceBand[]];
@@ -72,8 +75,9 @@ export function percentageBands(rate: PercentageRate): PriceBands {
   return rate.rateType === 'PERCENTAGE' ? oneBand(rate.price) : tierBands(rate.tiers);
 }
 
-function oneBand(price: Decimal): PriceBands {
-  return [{ level: 1, startingAt: ZERO, end: null, size: null, price }];
+/** One price for all units. */
+export function oneBand(price: Decimal): PriceBands {
+  return [{ level: 1, startingAt: ZERO, end: null, size: null, price, isTier: false }];
 }
 
 function tierBands(tiers: readonly Tier[]): PriceBands {
@@ -81,7 +85,7 @@ function tierBands(tiers: readonly Tier[]): PriceBands {
   let startingAt = ZERO;
   for (const { size, price } of tiers) {
     const end = size === null ? null : startingAt.plus(size);
-    bands.push({ level: bands.length + 1, startingAt, end, size, price });
+    bands.push({ level: bands.length + 1, startingAt, end, size, price, isTier: true });
     if (end !== null) startingAt = end;
   }
   const [first, ...others] = bands;
@@ -99,7 +103,7 @@ export function walkBands(bands: PriceBands, from: Decimal, to: Decimal): BandSl
   const [low, high] = order < 0 ? [from, to] : [to, from];
   return bandsBetween(bands, low, high).map((band) => {
     const top = band.end === null ? high : minimum(high, band.end);
-    const bottom = band.level === 1 ? low : maximum(low, band.startingAt);
+    const bottom = band === bands[0] ? low : maximum(low, band.startingAt);
     const quantity = order < 0 ? top.minus(bottom) : bottom.minus(top);
     return { band, quantity, amount: quantity.times(band.price) };
   });
@@ -111,6 +115,24 @@ export function bandsBetween(bands: PriceBands, low: Decimal, high: Decimal): re
   const first = bands.findIndex((band) => band.end === null || low.lt(band.end));
   const last = bands.findIndex((band) => band.end === null || high.lte(band.end));
   return bands.slice(first, last + 1);
+}
+
+/** Whether lines and amounts are the same under both. */
+export function sameBands(a: PriceBands, b: PriceBands): boolean {
+  if (a === b) return true;
+  return (
+    a.length === b.length &&
+    a.every((band, index) => {
+      const other = b[index];
+      if (other === undefined || band.isTier !== other.isTier) return false;
+      return band.price.eq(other.price) && band.startingAt.eq(other.startingAt);
+    })
+  );
+}
+
+/** As a line shows it; null for a rate without tiers. */
+export function tierOf({ isTier, level, startingAt, size }: PriceBand): LineTier | null {
+  return isTier ? { level, startingAt, size } : null;
 }
 
 /** The band of the last unit of a cumulative quantity. */

@@ -1,8 +1,9 @@
 /**
  * The amounts that a contract is invoiced on given dates: its scheduled charges and discounts, what was requested of
- * its professional services, and the purchases of its prepaid commits (docs/invoices.md, "Scheduled invoices").
+ * its professional services, the purchases of its prepaid commits and the true-ups of its postpaid ones
+ * (docs/invoices.md, "Scheduled invoices").
  *
- * A POSTPAID commit's invoice item is not a purchase: on its date the shortfall is billed, which depends on usage.
+ * What a true-up bills depends on usage. Its item has the whole commitment as amount, until the shortfall is known.
  */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -13,7 +14,7 @@ import type { InvoiceItem } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
 
 interface ScheduledSource {
-  readonly kind: 'scheduled_charge' | 'discount' | 'professional_service' | 'commit';
+  readonly kind: 'scheduled_charge' | 'discount' | 'professional_service' | 'commit' | 'true_up';
   readonly id: string;
 }
 
@@ -35,6 +36,8 @@ export interface ScheduledItem {
    * is voided if the payment fails.
    */
   readonly gatedCommitId: string | null;
+  /** The postpaid commit whose shortfall this is. Its invoice waits for usage, so it has nothing else on it. */
+  readonly trueUpCommitId: string | null;
   /** Of the invoice that was requested for it, which has the items of that request and nothing else. */
   readonly requestedInvoiceId: string | null;
   /** Whether it joins a usage invoice although the contract has its charges on invoices of their own. */
@@ -57,11 +60,17 @@ export function scheduledItems(terms: ScheduledTerms): ScheduledItem[] {
     ...charges.flatMap(itemsOfCharge),
     ...discounts.flatMap(itemsOfCharge).map(reducing),
     ...terms.professionalServices.flatMap(itemsOfService),
-    ...terms.commits.flatMap(purchasesOf),
+    ...terms.commits.flatMap(itemsOfCommit),
   ].sort((a, b) => a.at - b.at);
 }
 
-const PLAIN = { gatedCommitId: null, requestedInvoiceId: null, onUsageInvoice: false, metadata: null };
+const PLAIN = {
+  gatedCommitId: null,
+  trueUpCommitId: null,
+  requestedInvoiceId: null,
+  onUsageInvoice: false,
+  metadata: null,
+};
 
 function itemsOfCharge(charge: ScheduledCharge): ScheduledItem[] {
   const { id, kind, productId, name, description: metadata, onUsageInvoice, schedule } = charge;
@@ -90,10 +99,13 @@ function itemsOfService({ id, productId, items }: ProfessionalService): Schedule
   }));
 }
 
-function purchasesOf({ archivedAt, type, ...commit }: Commit): ScheduledItem[] {
+function itemsOfCommit({ archivedAt, type, ...commit }: Commit): ScheduledItem[] {
   const { id, productId, name, invoiceSchedule, paymentGate } = commit;
-  if (archivedAt !== null || type !== 'PREPAID') return [];
-  if (invoiceSchedule === null || invoiceSchedule.doNotInvoice) return [];
+  if (archivedAt !== null || invoiceSchedule === null || invoiceSchedule.doNotInvoice) return [];
+  if (type === 'POSTPAID') {
+    const source = { kind: 'true_up', id } as const;
+    return itemsOf({ ...PLAIN, source, productId, name, trueUpCommitId: id }, invoiceSchedule);
+  }
   const isGated = paymentGate !== null && paymentGate.type !== 'NONE';
   const owner = {
     ...PLAIN,
@@ -125,6 +137,7 @@ export interface ScheduledGroup {
   readonly at: Instant;
   readonly creditTypeId: string;
   readonly gatedCommitId: string | null;
+  readonly trueUpCommitId: string | null;
   readonly requestedInvoiceId: string | null;
   readonly items: readonly ScheduledItem[];
 }
@@ -133,7 +146,7 @@ export interface ScheduledGroup {
 export function scheduledGroups(items: readonly ScheduledItem[]): ScheduledGroup[] {
   const groups = new Map<string, ScheduledItem[]>();
   for (const item of items) {
-    const own = item.gatedCommitId ?? item.requestedInvoiceId ?? '';
+    const own = item.gatedCommitId ?? item.trueUpCommitId ?? item.requestedInvoiceId ?? '';
     const key = `${item.at} ${item.creditTypeId} ${own}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [item]);
@@ -143,8 +156,8 @@ export function scheduledGroups(items: readonly ScheduledItem[]): ScheduledGroup
     .flatMap((group) => {
       const [first] = group;
       if (first === undefined) return [];
-      const { at, creditTypeId, gatedCommitId, requestedInvoiceId } = first;
-      return [{ at, creditTypeId, gatedCommitId, requestedInvoiceId, items: group }];
+      const { at, creditTypeId, gatedCommitId, trueUpCommitId, requestedInvoiceId } = first;
+      return [{ at, creditTypeId, gatedCommitId, trueUpCommitId, requestedInvoiceId, items: group }];
     })
     .sort((a, b) => a.at - b.at);
 }

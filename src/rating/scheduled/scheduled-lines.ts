@@ -9,6 +9,7 @@ const LINE_TYPES = {
   discount: 'discount',
   professional_service: 'professional_service',
   commit: 'commit_purchase',
+  true_up: 'true_up',
 } as const;
 
 /** `product` is that of the item, with its name of the date. The tags are those of the date too; invoices show the present ones. */

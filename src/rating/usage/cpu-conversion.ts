@@ -1,14 +1,19 @@
 /**
  * Conversion of custom pricing units to the currency of the invoice. Usage lines stay in the custom unit, and
  * one conversion line per unit bills their sum (docs/invoices.md, "Custom pricing units").
- *
- * Windows are converted one by one. The price of a unit is the same in all windows, so converted windows add
- * up to the line.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import { countsInTotal } from '../../core/invoice.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import type { RatedConversionLine, UsageLine, WindowAmount } from '../types.ts';
+import { appliedConversion, linePayer } from '../balances/applied-lines.ts';
+import { type BalanceBook, NO_BALANCES } from '../balances/balance-book.ts';
+import { type Bucket, isUnrestricted } from '../balances/buckets.ts';
+import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
+import { type PaidBand, paidBands } from '../balances/paid-bands.ts';
+import { oneBand, type PriceBands } from '../rates/tiers.ts';
+import type { RatedConversionLine, UsageLine } from '../types.ts';
+import { movementOf, type PaidAmount, paidAmounts } from './segments.ts';
 
 /** A custom pricing unit as the rate card converts it. */
 export interface UnitConversion {
@@ -18,38 +23,162 @@ export interface UnitConversion {
   readonly fiatPerCustomCredit: Decimal;
 }
 
+interface ConversionInput {
+  /** The lines of the invoice in custom units and in the currency. */
+  readonly lines: readonly UsageLine[];
+  readonly fiatCreditTypeId: string;
+  /** By custom unit. */
+  readonly conversions: ReadonlyMap<string, UnitConversion>;
+  readonly period: Interval;
+  readonly boundaries: readonly Instant[];
+  /** Which balances may pay, in burn-down order; default: none. */
+  readonly buckets?: readonly Bucket[];
+  readonly book?: BalanceBook;
+}
+
+export interface Conversions {
+  readonly lines: readonly RatedConversionLine[];
+  /** Its units with their payers, by custom unit. */
+  readonly paid: ReadonlyMap<string, readonly PaidBand[]>;
+  readonly covered: readonly CoveredClaim[];
+}
+
 /**
  * One line per custom unit with usage, in the order in which the units appear on the invoice. They are the last
  * lines of the invoice. A unit with zero lines only has none. Throws if the card has no conversion of a unit,
  * which is a bug: rates and overrides in such a unit are refused.
+ *
+ * A balance in the currency pays for a conversion if it is limited to nothing and open at some time of the period.
  */
-export function conversionLines(
-  lines: readonly UsageLine[],
-  fiatCreditTypeId: string,
-  conversions: ReadonlyMap<string, UnitConversion>,
-  period: Interval,
-): RatedConversionLine[] {
+export function conversionLines(input: ConversionInput): Conversions {
+  const {
+    lines,
+    fiatCreditTypeId,
+    conversions,
+    period,
+    boundaries,
+    buckets = [],
+    book = NO_BALANCES,
+  } = input;
   const used = lines.filter((line) => line.creditTypeId !== fiatCreditTypeId && line.hasMoved);
-  const units = createUnitWindows(fiatCreditTypeId);
-  units.add(used);
-  return [...new Set(used.map((line) => line.creditTypeId))].map((unit) => {
+  const windows = createUnitWindows(fiatCreditTypeId);
+  windows.add(used);
+  const payers = buckets.filter(
+    ({ applicability, creditTypeId }) => isUnrestricted(applicability) && creditTypeId === fiatCreditTypeId,
+  );
+  const units = [...new Set(used.map((line) => line.creditTypeId))].map((unit) => {
     const conversion = conversions.get(unit);
     assert(conversion !== undefined, `the rate card converts pricing unit ${unit}`);
-    const own = used.filter((line) => line.creditTypeId === unit);
-    const unitPrice = conversion.fiatPerCustomCredit;
+    const own = used.filter((line) => line.creditTypeId === unit && countsInTotal(line));
+    const bands = oneBand(conversion.fiatPerCustomCredit);
     const quantity = sum(own.map(({ total }) => total));
     return {
-      type: 'cpu_conversion',
-      name: `Conversion of ${conversion.name}`,
-      convertedCreditTypeId: unit,
-      creditTypeId: fiatCreditTypeId,
-      interval: period,
-      quantity,
-      unitPrice,
-      total: quantity.times(unitPrice),
-      windows: convertedWindows(units.of(unit), unitPrice),
+      unit,
+      conversion,
+      bands,
+      claim: conversionClaim(unit, conversion, quantity, { bands, payers, period }),
     };
   });
+  // The order of drawdown is not that of the lines.
+  const covered = drawDown(
+    units.map(({ claim }) => claim),
+    book,
+  );
+  const converted = units.map(({ unit, conversion, bands, claim }) => {
+    const paid = paidBands(bands, covered.find((one) => one.claim === claim)?.coverings ?? []);
+    const lineOf = conversionLine(unit, conversion, { fiatCreditTypeId, period });
+    return { unit, paid, lines: paidConversion(windows.of(unit), paid, boundaries, lineOf) };
+  });
+  return {
+    lines: converted.flatMap((one) => one.lines),
+    paid: new Map(converted.map(({ unit, paid }) => [unit, paid])),
+    covered,
+  };
+}
+
+function conversionClaim(
+  unit: string,
+  { name, fiatPerCustomCredit }: UnitConversion,
+  quantity: Decimal,
+  { bands, payers, period }: { bands: PriceBands; payers: readonly Bucket[]; period: Interval },
+): Claim {
+  return {
+    key: `conversion ${unit}`,
+    interval: period,
+    from: ZERO,
+    to: quantity,
+    overshoots: false,
+    productType: 'FIXED',
+    unitPrice: fiatPerCustomCredit,
+    name,
+    groupValues: '',
+    claimants: payers.map((bucket) => ({ bucket, bands })),
+  };
+}
+
+type ConversionLineOf = (amount: PaidAmount) => RatedConversionLine;
+
+function conversionLine(
+  unit: string,
+  { name }: UnitConversion,
+  { fiatCreditTypeId, period }: Pick<ConversionInput, 'fiatCreditTypeId' | 'period'>,
+): ConversionLineOf {
+  return ({ band, payer, quantity, total, windows }) => ({
+    type: 'cpu_conversion',
+    name: `Conversion of ${name}`,
+    convertedCreditTypeId: unit,
+    creditTypeId: fiatCreditTypeId,
+    interval: period,
+    quantity,
+    unitPrice: band.price,
+    total,
+    payer: payer === null ? null : linePayer(payer),
+    windows,
+  });
+}
+
+/**
+ * The units over time, as a counter. What the customer pays always has a line, be it of 0: hours may need it where days
+ * do not, and lines are the same for both.
+ */
+function paidConversion(
+  windows: readonly UnitWindow[],
+  paid: readonly PaidBand[],
+  boundaries: readonly Instant[],
+  lineOf: ConversionLineOf,
+): RatedConversionLine[] {
+  const amounts = conversionAmounts(windows, paid, boundaries);
+  const lines = amounts.flatMap((amount) => {
+    const line = lineOf(amount);
+    return amount.payer === null ? [line] : [line, appliedConversion(line, amount.payer)];
+  });
+  const rest = paid.find(({ payer }) => payer === null);
+  if (rest === undefined || amounts.some(({ payer }) => payer === null)) return lines;
+  return [...lines, lineOf({ band: rest.band, payer: null, quantity: ZERO, total: ZERO, windows: [] })];
+}
+
+/** What each payer pays of a conversion, with its windows. */
+export function conversionAmounts(
+  windows: readonly UnitWindow[],
+  paid: readonly PaidBand[],
+  boundaries: readonly Instant[],
+): PaidAmount[] {
+  let value = ZERO;
+  const steps = windows
+    .toSorted((a, b) => a.window.start - b.window.start)
+    .map(({ window, quantity }) => {
+      value = value.plus(quantity);
+      return { at: window.end, value };
+    });
+  const [start, end] = [boundaries[0], boundaries.at(-1)];
+  assert(start !== undefined && end !== undefined, 'an invoice has a period');
+  const piece = { interval: { start, end }, series: { groupValues: {}, steps }, positionOf: unchanged };
+  const segment = { interval: piece.interval, piece };
+  return paidAmounts(segment, movementOf(segment), paid, boundaries);
+}
+
+function unchanged(value: Decimal): Decimal {
+  return value;
 }
 
 /** What lines in custom units come to in each window, summed up as the lines come. */
@@ -58,7 +187,7 @@ export interface UnitWindows {
   of(unit: string): readonly UnitWindow[];
 }
 
-interface UnitWindow {
+export interface UnitWindow {
   readonly window: Interval;
   readonly quantity: Decimal;
 }
@@ -67,8 +196,9 @@ export function createUnitWindows(fiatCreditTypeId: string): UnitWindows {
   const units = new Map<string, Map<Instant, UnitWindow>>();
   return {
     add(lines) {
-      for (const { creditTypeId, windows } of lines) {
-        if (creditTypeId === fiatCreditTypeId) continue;
+      for (const line of lines) {
+        const { creditTypeId, windows } = line;
+        if (creditTypeId === fiatCreditTypeId || !countsInTotal(line)) continue;
         const own = units.get(creditTypeId) ?? new Map<Instant, UnitWindow>();
         units.set(creditTypeId, own);
         for (const { window, total } of windows) {
@@ -79,12 +209,4 @@ export function createUnitWindows(fiatCreditTypeId: string): UnitWindows {
     },
     of: (unit) => [...(units.get(unit)?.values() ?? [])],
   };
-}
-
-/** Leaves out windows in which the lines of the unit cancel out. */
-export function convertedWindows(windows: readonly UnitWindow[], unitPrice: Decimal): WindowAmount[] {
-  return windows
-    .filter(({ quantity }) => !quantity.eq(ZERO))
-    .sort((a, b) => a.window.start - b.window.start)
-    .map(({ window, quantity }) => ({ window, quantity, total: quantity.times(unitPrice) }));
 }

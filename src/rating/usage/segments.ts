@@ -6,9 +6,12 @@
  * the counter at the segment's start to the counter at its end; the amount of a window is the same walk
  * between the window's ends. Walks are additive, so windows add up exactly to the line.
  */
-import { type Decimal, ZERO } from '../../core/decimal.ts';
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import { type PaidBand, stretchesBetween, walkPaidBands } from '../balances/paid-bands.ts';
 import { type PricedKey, type TermsSpan, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
@@ -35,12 +38,21 @@ export interface Movement {
   readonly afterLastStep: number;
 }
 
-/** The amount of one segment in one price band. */
-export interface BandAmount {
-  readonly band: PriceBand;
+/** The amount of one segment in one stretch of its counter. */
+interface Amount<Band> {
+  readonly band: Band;
   readonly quantity: Decimal;
   readonly total: Decimal;
   readonly windows: readonly WindowAmount[];
+}
+
+/** The amount of one segment in one price band. */
+export type BandAmount = Amount<PriceBand>;
+
+/** The amount of one segment in one price band that one payer pays. */
+export interface PaidAmount extends BandAmount {
+  /** Null: the customer. */
+  readonly payer: Bucket | null;
 }
 
 /** The segments of a line key in the billed time of its counter, ascending and without gaps. */
@@ -90,19 +102,103 @@ export function hasUsage({ firstStep, afterLastStep }: Movement): boolean {
  * included with quantity 0, because its windows need a line. The bands do not depend on the reported windows.
  */
 export function bandAmounts(
-  { piece }: CounterSegment,
+  segment: CounterSegment,
   movement: Movement,
   bands: PriceBands,
   boundaries: readonly Instant[],
 ): BandAmount[] {
+  const stretches = {
+    between: (low: Decimal, high: Decimal) => bandsBetween(bands, low, high),
+    walk: (from: Decimal, to: Decimal) => walkBands(bands, from, to),
+  };
+  return amountsOf(segment, movement, stretches, boundaries);
+}
+
+/** The same after drawdown: by level, and inside a level by payer, the customer last. */
+export function paidAmounts(
+  segment: CounterSegment,
+  movement: Movement,
+  bands: readonly PaidBand[],
+  boundaries: readonly Instant[],
+): PaidAmount[] {
+  const stretches = {
+    between: (low: Decimal, high: Decimal) => stretchesBetween(bands, low, high),
+    walk: (from: Decimal, to: Decimal) => walkPaidBands(bands, from, to),
+  };
+  const byLine = new Map<string, Amount<PaidBand>[]>();
+  for (const amount of amountsOf(segment, movement, stretches, boundaries)) {
+    const { band, payer } = amount.band;
+    const key = `${payer?.segmentId} ${band.level}`;
+    const own = byLine.get(key);
+    if (own === undefined) byLine.set(key, [amount]);
+    else own.push(amount);
+  }
+  return [...byLine.values()].map(joined).sort(byLevelAndPayer);
+}
+
+/** The stretches of a counter. */
+interface Stretches<Band> {
+  between(low: Decimal, high: Decimal): readonly Band[];
+  walk(from: Decimal, to: Decimal): readonly BandPart<Band>[];
+}
+
+interface BandPart<Band> {
+  readonly band: Band;
+  readonly quantity: Decimal;
+  readonly amount: Decimal;
+}
+
+function amountsOf<Band>(
+  { piece }: CounterSegment,
+  movement: Movement,
+  stretches: Stretches<Band>,
+  boundaries: readonly Instant[],
+): Amount<Band>[] {
   if (movement.low.eq(movement.high)) return [];
-  const moved = bandsBetween(bands, movement.low, movement.high);
-  const quantities = new Map(walkBands(bands, movement.from, movement.to).map((s) => [s.band, s.quantity]));
-  const windows = windowAmounts(piece, movement, bands, boundaries);
+  const moved = stretches.between(movement.low, movement.high);
+  const parts = new Map(stretches.walk(movement.from, movement.to).map((part) => [part.band, part]));
+  const windows = windowAmounts(piece, movement, stretches, boundaries);
   return moved.map((band) => {
-    const quantity = quantities.get(band) ?? ZERO;
-    return { band, quantity, total: quantity.times(band.price), windows: windows.get(band) ?? [] };
+    const { quantity, amount } = parts.get(band) ?? { quantity: ZERO, amount: ZERO };
+    return { band, quantity, total: amount, windows: windows.get(band) ?? [] };
   });
+}
+
+/** The stretches of one payer in one band, which need not touch. */
+function joined(amounts: readonly Amount<PaidBand>[]): PaidAmount {
+  const [first, ...others] = amounts;
+  assert(first !== undefined, 'a line has an amount');
+  const { band, payer } = first.band;
+  if (others.length === 0) return { ...first, band, payer };
+  return {
+    band,
+    payer,
+    quantity: sum(amounts.map(({ quantity }) => quantity)),
+    total: sum(amounts.map(({ total }) => total)),
+    windows: joinedWindows(amounts.flatMap(({ windows }) => windows)),
+  };
+}
+
+function joinedWindows(amounts: readonly WindowAmount[]): WindowAmount[] {
+  const byStart = new Map<Instant, WindowAmount>();
+  for (const { window, quantity, total } of amounts) {
+    const own = byStart.get(window.start);
+    byStart.set(window.start, {
+      window,
+      quantity: own === undefined ? quantity : own.quantity.plus(quantity),
+      total: own === undefined ? total : own.total.plus(total),
+    });
+  }
+  return [...byStart.values()].sort((a, b) => a.window.start - b.window.start);
+}
+
+/** Stable: payers stay in the order in which they pay. */
+function byLevelAndPayer(a: PaidAmount, b: PaidAmount): number {
+  return a.band.level - b.band.level || rankOf(a) - rankOf(b);
+}
+
+function rankOf({ payer }: PaidAmount): number {
+  return payer === null ? 1 : 0;
 }
 
 /** A zero amount, in the band of the counter's value. */
@@ -111,13 +207,13 @@ export function zeroAmount(movement: Movement, bands: PriceBands): BandAmount {
 }
 
 /** Walks from window to window. Only windows in which the counter changed cost time. */
-function windowAmounts(
+function windowAmounts<Band>(
   { series: { steps }, positionOf }: CounterPiece,
   { from, firstStep, afterLastStep }: Movement,
-  bands: PriceBands,
+  { walk }: Stretches<Band>,
   boundaries: readonly Instant[],
-): Map<PriceBand, WindowAmount[]> {
-  const amounts = new Map<PriceBand, WindowAmount[]>();
+): Map<Band, WindowAmount[]> {
+  const amounts = new Map<Band, WindowAmount[]>();
   let position = from;
   let boundary = 1;
   for (let index = firstStep; index < afterLastStep; index += 1) {
@@ -129,7 +225,7 @@ function windowAmounts(
     if (next !== undefined && next.at <= end) continue;
     const positionAtEnd = positionOf(step.value);
     const window = { start: boundaries[boundary - 1] ?? end, end };
-    for (const { band, quantity, amount } of walkBands(bands, position, positionAtEnd)) {
+    for (const { band, quantity, amount } of walk(position, positionAtEnd)) {
       const list = amounts.get(band);
       if (list === undefined) amounts.set(band, [{ window, quantity, total: amount }]);
       else list.push({ window, quantity, total: amount });

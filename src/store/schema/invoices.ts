@@ -12,7 +12,10 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { UNRATED_TERM_KINDS } from '../../core/invoice.ts';
+import { COMMIT_TYPES } from '../../core/terms/commits.ts';
 import { exact, instant, microsecond } from '../columns.ts';
+import { commits } from './commits.ts';
 import { contracts } from './contracts.ts';
 import { customers } from './customers.ts';
 
@@ -62,6 +65,8 @@ export const invoices = pgTable(
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
     /** Made from quantities of the client, not from events. */
     isHistorical: boolean('is_historical').notNull().default(false),
+    /** Whether commits and credits paid for its usage. False: issued by a version that did not draw them down. */
+    drawsOnBalances: boolean('draws_on_balances').notNull().default(false),
     /** The voided invoice that it was computed again for. */
     regeneratedFromInvoiceId: uuid('regenerated_from_invoice_id').references((): AnyPgColumn => invoices.id),
   },
@@ -111,11 +116,14 @@ export const invoiceLineItems = pgTable(
       enum: [
         'usage',
         'minimum',
+        'applied',
         'scheduled',
         'discount',
         'professional_service',
         'commit_purchase',
+        'true_up',
         'cpu_conversion',
+        'applied_conversion',
       ],
     }).notNull(),
     /** Set for all but conversions; so are the type and the tags of the product. */
@@ -129,6 +137,10 @@ export const invoiceLineItems = pgTable(
     sourceId: uuid('source_id'),
     /** Free text of the client, on some lines of schedules. */
     metadata: text('metadata'),
+    /** All three are set where a balance pays, and for the line that takes that back. */
+    payerCommitId: uuid('payer_commit_id'),
+    payerSegmentId: uuid('payer_segment_id'),
+    payerType: text('payer_type', { enum: COMMIT_TYPES }),
     name: text('name').notNull(),
     creditTypeId: uuid('credit_type_id').notNull(),
     startingAt: instant('starting_at').notNull(),
@@ -144,10 +156,40 @@ export const invoiceLineItems = pgTable(
     primaryKey({ columns: [table.invoiceId, table.position] }),
     check(
       'invoice_line_items_conversion_has_no_product',
-      sql`(${table.type} = 'cpu_conversion') = (${table.productId} is null)
+      sql`(${table.type} in ('cpu_conversion', 'applied_conversion')) = (${table.productId} is null)
         and (${table.productId} is null) = (${table.productType} is null)
-        and (${table.type} = 'cpu_conversion') = (${table.convertedCreditTypeId} is not null)`,
+        and (${table.productId} is null) = (${table.convertedCreditTypeId} is not null)`,
     ),
+    check(
+      'invoice_line_items_payer',
+      sql`num_nonnulls(${table.payerCommitId}, ${table.payerSegmentId}, ${table.payerType}) in (0, 3)
+        and (${table.type} not in ('applied', 'applied_conversion') or ${table.payerType} is not null)`,
+    ),
+  ],
+);
+
+/**
+ * What issued invoices took from the balances of commits and credits: the sums of their applied lines. A voided invoice
+ * keeps its rows; `credited_at` is when it gave them back.
+ */
+export const balanceDeductions = pgTable(
+  'balance_deductions',
+  {
+    invoiceId: uuid('invoice_id')
+      .notNull()
+      .references(() => invoices.id),
+    commitId: uuid('commit_id')
+      .notNull()
+      .references(() => commits.id),
+    segmentId: uuid('segment_id').notNull(),
+    amount: exact('amount').notNull(),
+    timestamp: instant('timestamp').notNull(),
+    creditedAt: instant('credited_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.invoiceId, table.segmentId] }),
+    index('balance_deductions_commit').on(table.commitId),
+    check('balance_deductions_positive', sql`${table.amount} > 0`),
   ],
 );
 
@@ -161,14 +203,20 @@ export const invoiceWarnings = pgTable(
     /** From 0. */
     position: integer('position').notNull(),
     kind: text('kind', {
-      enum: ['unpriced_usage', 'usage_filter_without_group_key', 'uncounted_events', 'too_many_lines'],
+      enum: [
+        'unpriced_usage',
+        'usage_filter_without_group_key',
+        'uncounted_events',
+        'too_many_lines',
+        'unrated_terms',
+      ],
     }).notNull(),
     startingAt: instant('starting_at').notNull(),
     endingBefore: instant('ending_before').notNull(),
-    /** Set for all but `uncounted_events`. */
+    /** Set for all but `uncounted_events` and `unrated_terms`. */
     productId: uuid('product_id'),
     productName: text('product_name'),
-    /** Set for all but `too_many_lines`. */
+    /** Set for all but `too_many_lines` and `unrated_terms`. */
     billableMetricId: uuid('billable_metric_id'),
     /** Set for `unpriced_usage`. */
     pricingGroupValues: jsonb('pricing_group_values'),
@@ -181,6 +229,10 @@ export const invoiceWarnings = pgTable(
     /** Set for `too_many_lines`. */
     lineCount: integer('line_count'),
     lineCountMax: integer('line_count_max'),
+    /** Set for `unrated_terms`. */
+    termKind: text('term_kind', { enum: UNRATED_TERM_KINDS }),
+    termIds: text('term_ids').array(),
+    termCount: integer('term_count'),
   },
   (table) => [primaryKey({ columns: [table.invoiceId, table.position] })],
 );

@@ -69,6 +69,8 @@ async function rated() {
       ],
     ]),
     joined: new Map(),
+    balances: new Map(),
+    unrated: new Map(),
     metrics: new Map([metric('slow'), metric('quick')].map((one) => [one.id, one])),
   };
   const answers = {

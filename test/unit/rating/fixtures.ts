@@ -81,6 +81,7 @@ export function rate(price: Rate, fields: Partial<RateEntry> = {}): RateEntry {
     entitled: true,
     rate: price,
     creditTypeId: USD_CENTS.id,
+    commitRate: null,
     sequence,
     ...fields,
   };

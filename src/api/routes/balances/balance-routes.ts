@@ -1,23 +1,17 @@
 /** The balance of a customer in one number, entries by hand, and the order of drawdown. */
 import { z } from 'zod';
 import { addManualEntry } from '../../../billing/balances/add-manual-entry.ts';
+import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
 import { drawdownOrder } from '../../../billing/balances/drawdown-order.ts';
 import { netBalance } from '../../../billing/balances/net-balance.ts';
-import type { Clock } from '../../../core/clock.ts';
 import type { CommitType } from '../../../core/terms/commits.ts';
-import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, exactNumber, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { orderedBalance, orderToWire } from './drawdown-order-output.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 const common = { tags: ['Balances'], errors: [400, 404] } as const;
 
-export function balanceRoutes(deps: Deps): RouteDefinition[] {
+export function balanceRoutes(deps: BalanceDeps): RouteDefinition[] {
   return [netBalanceRoute(deps), manualEntryRoute(deps), drawdownOrderRoute(deps)];
 }
 
@@ -40,7 +34,7 @@ const balanceFilter = z
   })
   .meta({ id: 'BalanceFilter', description: 'All given conditions must hold.' });
 
-function netBalanceRoute(deps: Deps): RouteDefinition {
+function netBalanceRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -77,7 +71,7 @@ function netBalanceRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function manualEntryRoute(deps: Deps): RouteDefinition {
+function manualEntryRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     method: 'post',
@@ -116,7 +110,7 @@ function manualEntryRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function drawdownOrderRoute(deps: Deps): RouteDefinition {
+function drawdownOrderRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     method: 'get',

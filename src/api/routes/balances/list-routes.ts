@@ -1,23 +1,17 @@
 /** Lists of a customer's commits, of its credits, and of both. */
 import { z } from 'zod';
+import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
 import { type BalancePage, listBalances } from '../../../billing/balances/list-balances.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { COMMIT_TYPES, type Commit } from '../../../core/terms/commits.ts';
-import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
 import { pageOf, pageToWire } from '../../wire/paging.ts';
 import { commit, commitView, credit, isCommit } from '../../wire/terms/commits.ts';
 import { listInput, listMembers, pageOfBody, shownParts } from './input.ts';
 
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 const common = { method: 'post', tags: ['Balances'], scope: 'read', errors: [400, 404] } as const;
 
-export function balanceListRoutes(deps: Deps): RouteDefinition[] {
+export function balanceListRoutes(deps: BalanceDeps): RouteDefinition[] {
   return [listCommitsRoute(deps), listCreditsRoute(deps), listBalancesRoute(deps)];
 }
 
@@ -29,7 +23,7 @@ function viewOf(page: BalancePage, parts: ReturnType<typeof shownParts>) {
   };
 }
 
-function listCommitsRoute(deps: Deps): RouteDefinition {
+function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCommits/list',
@@ -54,7 +48,7 @@ function listCommitsRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function listCreditsRoute(deps: Deps): RouteDefinition {
+function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerCredits/list',
@@ -79,7 +73,7 @@ function listCreditsRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function listBalancesRoute(deps: Deps): RouteDefinition {
+function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/customerBalances/list',

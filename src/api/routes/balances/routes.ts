@@ -1,4 +1,5 @@
 /** Commits, credits and balances of customers. */
+import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { balanceRoutes } from './balance-routes.ts';
@@ -6,7 +7,7 @@ import { commitEditRoutes } from './commit-edit-routes.ts';
 import { customerCommitRoutes } from './customer-commit-routes.ts';
 import { balanceListRoutes } from './list-routes.ts';
 
-export function customerBalanceRoutes(deps: ContractDeps): RouteDefinition[] {
+export function customerBalanceRoutes(deps: ContractDeps & BalanceDeps): RouteDefinition[] {
   return [
     ...customerCommitRoutes(deps),
     ...commitEditRoutes(deps),

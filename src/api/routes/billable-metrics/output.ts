@@ -4,6 +4,7 @@ import type { WithCustomFields } from '../../../billing/custom-fields/with-field
 import { unreachable } from '../../../core/errors.ts';
 import {
   AGGREGATIONS,
+  type BillableMetric,
   type EventTypeFilter,
   type PropertyFilter,
   type StreamingMetric,
@@ -72,7 +73,7 @@ export const matchedMetric = z
   })
   .meta({ id: 'MatchedBillableMetric' });
 
-export function metricToWire(from: WithCustomFields<StoredMetric>): z.input<typeof metric> {
+export function metricToWire(from: WithCustomFields<BillableMetric>): z.input<typeof metric> {
   return {
     id: from.id,
     name: from.name,
@@ -95,7 +96,7 @@ export function matchedMetricToWire(from: WithCustomFields<StoredMetric>): z.inp
   };
 }
 
-function definitionToWire(from: StoredMetric) {
+function definitionToWire(from: BillableMetric) {
   switch (from.kind) {
     case 'streaming':
       return {

@@ -1,5 +1,6 @@
 /** Creating contracts. */
 import { z } from 'zod';
+import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
 import { createContract } from '../../../billing/contracts/create-contract.ts';
 import { viewsOf } from '../../../billing/contracts/reads/contract-views.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
@@ -11,11 +12,11 @@ import { contractFromPackageFromWire, createContractBody, namesPackage } from '.
 import { contractFromWire } from './input.ts';
 import { createdContract, createdContractToWire } from './output.ts';
 
-export function contractCreationRoutes(deps: ContractDeps): RouteDefinition[] {
+export function contractCreationRoutes(deps: ContractDeps & BalanceDeps): RouteDefinition[] {
   return [createRoute(deps)];
 }
 
-function createRoute(deps: ContractDeps): RouteDefinition {
+function createRoute(deps: ContractDeps & BalanceDeps): RouteDefinition {
   return route({
     method: 'post',
     tags: ['Contracts'],
@@ -34,7 +35,10 @@ function createRoute(deps: ContractDeps): RouteDefinition {
       const full = namesPackage(body)
         ? await createContractFromPackage(deps, contractFromPackageFromWire(body, actor.name))
         : await createContract(deps, contractFromWire(body, actor.name));
-      const [view] = await viewsOf(deps.db, [full], deps.clock.now(), { withHistory: false });
+      const [view] = await viewsOf(deps, [full], deps.clock.now(), {
+        withHistory: false,
+        withBalances: false,
+      });
       assert(view !== undefined, 'a contract that was just created has a view');
       return { data: { id: full.contract.id, contract: createdContractToWire(view) } };
     },

@@ -1,17 +1,11 @@
 /** Reading contracts, in the shapes of v1 and v2. */
 import { z } from 'zod';
+import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
 import { getContract, listContracts } from '../../../billing/contracts/reads/contracts.ts';
-import type { Clock } from '../../../core/clock.ts';
 import { invalid } from '../../../core/errors.ts';
-import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
 import { contract, contractToWire, contractToWireV2, contractV2, type OutputOptions } from './output.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 const common = { method: 'post', tags: ['Contracts'], scope: 'read', errors: [400, 404] } as const;
 
@@ -34,11 +28,11 @@ const listBody = z.object({
   ...options,
 });
 
-export function contractReadRoutes(deps: Deps): RouteDefinition[] {
+export function contractReadRoutes(deps: BalanceDeps): RouteDefinition[] {
   return [getRoute(deps), listRoute(deps), getRouteV2(deps), listRouteV2(deps)];
 }
 
-function getRoute(deps: Deps): RouteDefinition {
+function getRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/get',
@@ -48,13 +42,16 @@ function getRoute(deps: Deps): RouteDefinition {
     response: z.object({ data: contract.output }),
     async handler({ body }) {
       const { customer_id: customerId, contract_id: contractId } = body;
-      const view = await getContract(deps, { customerId, contractId, asOfDate: null, withHistory: true });
+      const view = await getContract(deps, {
+        ...{ customerId, contractId, asOfDate: null, withHistory: true },
+        withBalances: asksForBalances(body),
+      });
       return { data: contractToWire(view, optionsFromWire(body)) };
     },
   });
 }
 
-function listRoute(deps: Deps): RouteDefinition {
+function listRoute(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v1/contracts/list',
@@ -69,7 +66,7 @@ function listRoute(deps: Deps): RouteDefinition {
   });
 }
 
-function getRouteV2(deps: Deps): RouteDefinition {
+function getRouteV2(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/get',
@@ -89,13 +86,16 @@ function getRouteV2(deps: Deps): RouteDefinition {
       if (asOfDate !== null && body.include_ledgers) {
         throw invalid(['asOfDate'], 'cannot be combined with include_ledgers');
       }
-      const view = await getContract(deps, { customerId, contractId, asOfDate, withHistory: false });
+      const view = await getContract(deps, {
+        ...{ customerId, contractId, asOfDate, withHistory: false },
+        withBalances: asksForBalances(body),
+      });
       return { data: contractToWireV2(view, optionsFromWire(body)) };
     },
   });
 }
 
-function listRouteV2(deps: Deps): RouteDefinition {
+function listRouteV2(deps: BalanceDeps): RouteDefinition {
   return route({
     ...common,
     path: '/v2/contracts/list',
@@ -116,7 +116,12 @@ function filterFromWire(body: z.output<typeof listBody>) {
     includeArchived: body.include_archived ?? false,
     startingAt: body.starting_at ?? null,
     coveringDate: body.covering_date ?? null,
+    withBalances: asksForBalances(body),
   };
+}
+
+function asksForBalances(body: z.output<z.ZodObject<typeof options>>): boolean {
+  return (body.include_balance ?? false) || (body.include_ledgers ?? false);
 }
 
 function optionsFromWire(body: z.output<z.ZodObject<typeof options>>): OutputOptions {

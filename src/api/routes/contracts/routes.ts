@@ -1,4 +1,5 @@
 /** Contracts: the prices and terms of a customer over a range of time. */
+import type { BalanceDeps } from '../../../billing/balances/deductions.ts';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { RouteDefinition } from '../../http/route.ts';
 import { contractChangeRoutes } from './change-routes.ts';
@@ -6,7 +7,7 @@ import { contractCreationRoutes } from './creation-routes.ts';
 import { contractReadRoutes } from './read-routes.ts';
 import { releaseRoutes } from './release-route.ts';
 
-export function contractRoutes(deps: ContractDeps): RouteDefinition[] {
+export function contractRoutes(deps: ContractDeps & BalanceDeps): RouteDefinition[] {
   return [
     ...contractCreationRoutes(deps),
     ...contractReadRoutes(deps),

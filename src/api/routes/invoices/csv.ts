@@ -115,7 +115,22 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
     description: 'Units the tier holds; empty for the last tier.',
     value: ({ line }) => line?.tier?.size,
   },
-  { name: 'quantity', description: 'Exact.', value: ({ line }) => line?.quantity },
+  {
+    name: 'commit_id',
+    description: 'The commit or credit that pays for the line, or that the line purchases.',
+    value: ({ line }) => line?.commit_id,
+  },
+  {
+    name: 'commit_segment_id',
+    description: 'Of its access schedule, where it pays.',
+    value: ({ line }) => line?.commit_segment_id,
+  },
+  {
+    name: 'commit_type',
+    description: '`PrepaidCommit` or `PostpaidCommit`, where it pays.',
+    value: ({ line }) => line?.commit_type,
+  },
+  { name: 'quantity', description: 'Exact; empty for applied lines.', value: ({ line }) => line?.quantity },
   { name: 'unit_price', description: 'Exact, in `line_unit`.', value: ({ line }) => line?.unit_price },
   {
     name: 'list_price',
@@ -131,10 +146,16 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   {
     name: 'in_total',
     description:
-      '`true` if the line is part of the total; lines in a custom unit are not, their conversion is.',
-    value: ({ invoice, line }) => (line === null ? null : line.credit_type.id === invoice.credit_type.id),
+      '`true` if the line is part of the total; lines in a custom unit are not, their conversion is. Nor is what ' +
+      'a postpaid commit takes back.',
+    value: ({ invoice, line }) =>
+      line === null ? null : line.credit_type.id === invoice.credit_type.id && !isPostpaidApplied(line),
   },
 ];
+
+function isPostpaidApplied({ type, commit_type }: LineWire): boolean {
+  return type === 'applied_commit_or_credit' && commit_type === 'PostpaidCommit';
+}
 
 const INVOICE_TOTALS: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   {

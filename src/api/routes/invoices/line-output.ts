@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import type { ProductType } from '../../../core/catalogue.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
-import type { InvoiceLine, LineTier, ScheduledInvoiceLine, UsageInvoiceLine } from '../../../core/invoice.ts';
+import {
+  type InvoiceLine,
+  isAppliedLine,
+  type LinePayer,
+  type LineTier,
+  type ScheduledInvoiceLine,
+  type UsageInvoiceLine,
+} from '../../../core/invoice.ts';
+import type { CommitType } from '../../../core/terms/commits.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { lineId } from '../../../rating/invoice/line-id.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
@@ -27,15 +35,16 @@ export const lineItemSchema = z
     name: z.string(),
     type: z.string().meta({
       description:
-        '`usage`; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or ' +
+        '`usage`; `applied_commit_or_credit`, which takes back the line before it because a commit or credit pays ' +
+        'for it; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or ' +
         '`cpu_conversion`: what the lines in one ' +
         'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
         'unit, and `total` is in the currency. ' +
         'A `usage` line of a COMPOSITE product has the amount that it is a percentage of as `quantity`, and ' +
         'the fraction as `unit_price`. What its minimum adds is a line named "… (minimum)", of quantity 1.',
     }),
-    quantity: exactValue,
-    unit_price: exactValue,
+    quantity: exactValue.optional(),
+    unit_price: exactValue.optional(),
     total: exactValue.meta({ type: 'number', description: 'Exact, never rounded.' }),
     list_price: rateSchema.optional(),
     credit_type: creditType,
@@ -56,7 +65,24 @@ export const lineItemSchema = z
       description:
         'Of a professional service, as requested; of a charge added to the invoice, its description.',
     }),
-    commit_id: uuid.optional().meta({ description: 'The commit that a `commit_purchase` line pays for.' }),
+    commit_id: uuid.optional().meta({
+      description:
+        'The commit or credit that pays for the line, or that was used by an `applied_commit_or_credit`; the commit ' +
+        'that a `commit_purchase` line pays for.',
+    }),
+    postpaid_commit: z
+      .object({ id: uuid })
+      .optional()
+      .meta({ description: 'The postpaid commit whose shortfall a `commit_purchase` line bills.' }),
+    commit_segment_id: uuid.optional().meta({ description: 'Of its access schedule.' }),
+    commit_type: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          '`PrepaidCommit`, also for credits, or `PostpaidCommit`: what that one covers is due nevertheless, so its ' +
+          'applied lines are not counted in totals.',
+      }),
     commit_custom_fields: customFields.optional(),
     ...groupValuesShape,
     tier: tierSchema.optional(),
@@ -83,9 +109,9 @@ export function lineToWire(
   const common = {
     id: lineId(invoiceId, line),
     name: line.name,
-    type: line.type,
-    quantity: line.quantity,
-    unit_price: line.unitPrice,
+    ...(isAppliedLine(line)
+      ? { type: 'applied_commit_or_credit' }
+      : { type: line.type, quantity: line.quantity, unit_price: line.unitPrice }),
     total: line.total,
     credit_type: creditTypeOf(line.creditTypeId, view),
     sub_line_items: [],
@@ -96,9 +122,16 @@ export function lineToWire(
   };
   switch (line.type) {
     case 'cpu_conversion':
-      return { ...common, ...time, converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view) };
+    case 'applied_conversion':
+      return {
+        ...common,
+        ...time,
+        ...payerToWire(line.payer),
+        converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view),
+      };
     case 'usage':
     case 'minimum':
+    case 'applied':
       return {
         ...common,
         ...time,
@@ -107,6 +140,13 @@ export function lineToWire(
       };
     case 'commit_purchase':
       return { ...common, ...productToWire(line, fields), ...sourceToWire(line, fields) };
+    case 'true_up':
+      return {
+        ...common,
+        type: 'commit_purchase',
+        ...productToWire(line, fields),
+        ...sourceToWire(line, fields),
+      };
     case 'scheduled':
     case 'discount':
     case 'professional_service':
@@ -134,6 +174,8 @@ function sourceToWire(
       };
     case 'commit_purchase':
       return { commit_id: sourceId, commit_custom_fields: own };
+    case 'true_up':
+      return { postpaid_commit: { id: sourceId }, commit_custom_fields: own };
   }
 }
 
@@ -152,10 +194,27 @@ function productToWire(
 function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
   return {
     ...(line.type === 'minimum' ? { name: `${line.name} (minimum)` } : {}),
-    type: 'usage',
+    ...(line.type === 'applied' ? {} : { type: 'usage' }),
+    ...payerToWire(line.payer),
     ...productToWire(line, fields),
     ...groupValuesToWire(line),
     ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
+  };
+}
+
+const COMMIT_TYPE_NAMES: Record<CommitType, string> = {
+  PREPAID: 'PrepaidCommit',
+  CREDIT: 'PrepaidCommit',
+  POSTPAID: 'PostpaidCommit',
+};
+
+function payerToWire(payer: LinePayer | null): Partial<LineItemWire> {
+  if (payer === null) return {};
+  const { commitId, segmentId, commitType } = payer;
+  return {
+    commit_id: commitId,
+    commit_segment_id: segmentId,
+    commit_type: COMMIT_TYPE_NAMES[commitType],
   };
 }
 

@@ -7,7 +7,7 @@ import type {
 } from '../../../billing/invoices/unbilled-usage.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { ZERO } from '../../../core/decimal.ts';
-import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
+import { type Invoice, type InvoiceLine, isAppliedLine } from '../../../core/invoice.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
@@ -116,7 +116,8 @@ function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
 
 /** The lines that the view shows. */
 function shownLines({ lines }: Pick<Invoice, 'lines'>, view: InvoiceView): readonly InvoiceLine[] {
-  return view.skipZeroQuantityLines ? lines.filter(({ quantity }) => !quantity.eq(ZERO)) : lines;
+  if (!view.skipZeroQuantityLines) return lines;
+  return lines.filter((line) => isAppliedLine(line) || !line.quantity.eq(ZERO));
 }
 
 export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input<typeof breakdownSchema> {

@@ -69,7 +69,7 @@ export function customerToWire(
 
 function differencesByUnit(invoices: readonly InvoiceDifference[]) {
   return totalsByCreditType(
-    invoices.map(({ creditTypeId, difference }) => ({ creditTypeId, total: difference })),
+    invoices.map(({ creditTypeId, difference }) => ({ type: 'usage', creditTypeId, total: difference })),
   );
 }
 

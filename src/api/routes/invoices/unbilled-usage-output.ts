@@ -9,7 +9,7 @@ import type {
 } from '../../../billing/invoices/unbilled-usage.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import { unreachable } from '../../../core/errors.ts';
-import type { InvoiceWarning } from '../../../core/invoice.ts';
+import { type InvoiceWarning, UNRATED_TERM_KINDS } from '../../../core/invoice.ts';
 import { formatInstant } from '../../../core/time.ts';
 import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
 import { creditType, exactValue, timestamp, uuid } from '../../wire/fields.ts';
@@ -30,7 +30,8 @@ const warningSchema = z
         'the key of the usage filter; events without this property are not counted. `uncounted_events`: events over ' +
         'which the metric cannot be evaluated; it is counted without them. `too_many_lines`: a product with more ' +
         'lines than an invoice lists; none of them is on the invoice. On drafts also `metric_not_evaluated`: a ' +
-        'metric that needs too much time or memory; and `not_computed`: lines and totals of this draft are missing.',
+        'metric that needs too much time or memory; and `not_computed`: lines and totals of this draft are missing. ' +
+        '`unrated_terms`: terms of the contract that this version does not bill yet.',
     }),
     message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
     product_id: uuid.optional(),
@@ -50,10 +51,19 @@ const warningSchema = z
       .optional()
       .meta({ description: 'Of the first 100 of these events.' }),
     line_count: z.int().optional().meta({ description: 'Lines that the product would have.' }),
+    term_kind: z
+      .string()
+      .optional()
+      .meta({ description: `Of \`unrated_terms\`: ${UNRATED_TERM_KINDS.join(', ')}.` }),
+    term_ids: z
+      .array(uuid)
+      .optional()
+      .meta({ description: 'Of the first 100 of these terms; of a threshold, the id of the contract.' }),
+    term_count: z.int().optional().meta({ description: 'How many terms of this kind there are.' }),
   })
   .meta({ id: 'InvoiceWarning' });
 
-const lateUsageSchema = z
+export const lateUsageSchema = z
   .object({
     product_id: uuid,
     product_name: z.string(),
@@ -168,6 +178,13 @@ function warningToWire(warning: InvoiceWarning): z.input<typeof warningSchema> {
         product_name: warning.productName,
         line_count: warning.lineCount,
       };
+    case 'unrated_terms':
+      return {
+        ...common,
+        term_kind: warning.termKind,
+        term_ids: [...warning.termIds],
+        term_count: warning.termCount,
+      };
     case 'metric_not_evaluated':
       return { ...common, ...metricToWire(warning) };
     case 'not_computed':
@@ -187,7 +204,7 @@ function metricToWire({
   return { billable_metric_id: billableMetricId, billable_metric_name: metricName };
 }
 
-function lateToWire(
+export function lateToWire(
   late: LateUsage,
   creditTypeOf: (id: string) => CreditType,
 ): z.input<typeof lateUsageSchema> {

@@ -1,6 +1,13 @@
 /** The messages of an invoice's warnings: what is not billed, why, and what to do about it. */
 import { unreachable } from '../../../core/errors.ts';
-import type { InvoiceWarning, UncountedEvents, UnpricedUsage, UnseenUsage } from '../../../core/invoice.ts';
+import type {
+  InvoiceWarning,
+  UncountedEvents,
+  UnpricedUsage,
+  UnratedTermKind,
+  UnratedTerms,
+  UnseenUsage,
+} from '../../../core/invoice.ts';
 import { formatInstant } from '../../../core/time.ts';
 
 export function invoiceAdvice(warning: InvoiceWarning): string {
@@ -17,6 +24,8 @@ export function invoiceAdvice(warning: InvoiceWarning): string {
         `${warning.lineCountMax} that one invoice lists, and is not billed on this invoice: remove group keys ` +
         'of the product that have too many different values, or raise INVOICE_LINES_MAX'
       );
+    case 'unrated_terms':
+      return unratedAdvice(warning);
     case 'metric_not_evaluated':
       return (
         `the usage of ${JSON.stringify(warning.metricName)} could not be computed (${warning.reason}): its ` +
@@ -27,6 +36,26 @@ export function invoiceAdvice(warning: InvoiceWarning): string {
     default:
       return unreachable(warning);
   }
+}
+
+const TERM_NAMES: Record<UnratedTermKind, string> = {
+  prepaid_commit: 'prepaid commit',
+  postpaid_commit: 'postpaid commit',
+  credit: 'credit',
+  recurring_commit: 'recurring commit',
+  recurring_credit: 'recurring credit',
+  subscription: 'subscription',
+  spend_threshold: 'spend threshold',
+  prepaid_balance_threshold: 'prepaid balance threshold',
+};
+
+function unratedAdvice({ termKind, termCount }: UnratedTerms): string {
+  const name = TERM_NAMES[termKind];
+  const terms = termCount === 1 ? `a ${name}` : `${termCount} ${name}s`;
+  return (
+    `the contract has ${terms} in this period, which this version of the service stores but does not bill: ` +
+    'usage is charged as if there were none, and nothing is charged for the term itself'
+  );
 }
 
 function unpricedAdvice({ productName, pricingGroupValues, interval }: UnpricedUsage): string {

@@ -8,7 +8,7 @@ import type { InvoiceItem } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { type InvoicedItem, loadInvoicedItems } from '../../../store/invoiced-items.ts';
-import { loadFinalDeductions } from '../../balances/deductions.ts';
+import { loadFinalDeductions } from '../../balances/final-deductions.ts';
 import { drawnProblem, lostBalances } from './drawn-terms.ts';
 
 /** A scheduled charge or a commit, as far as its invoices are concerned. */

@@ -24,6 +24,7 @@ import { loadProducts } from '../../../store/products.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { balancesOf } from '../../balances/balances.ts';
 import { costBasesOf } from '../../balances/cost-bases.ts';
+import type { BalanceDeps } from '../../balances/deductions.ts';
 import {
   type BillingConfigurationView,
   billingConfigurationViews,
@@ -63,25 +64,28 @@ export interface ContractView {
 export interface ViewOptions {
   /** Whether the initial state and the amendments are read. They may be as large as the present state. */
   readonly withHistory: boolean;
+  /** Whether balances and ledgers are computed. They take the drafts of the contracts. */
+  readonly withBalances: boolean;
 }
 
 /** The views of the contracts in the order given. */
 export async function contractViews(
-  db: Database,
+  deps: BalanceDeps,
   contracts: readonly Contract[],
   now: Instant,
   options: ViewOptions,
 ): Promise<ContractView[]> {
-  return viewsOf(db, await withTerms(db, contracts), now, options);
+  return viewsOf(deps, await withTerms(deps.db, contracts), now, options);
 }
 
 /** The views of states of contracts that are not necessarily the present ones. */
 export async function viewsOf(
-  db: Database,
+  deps: BalanceDeps,
   states: readonly FullContract[],
   now: Instant,
-  { withHistory }: ViewOptions,
+  { withHistory, withBalances }: ViewOptions,
 ): Promise<ContractView[]> {
+  const { db } = deps;
   const contracts = states.map((full) => full.contract);
   const ids = contracts.map((contract) => contract.id);
   const initials = await loadInitialVersions(db, withHistory ? ids : []);
@@ -97,7 +101,7 @@ export async function viewsOf(
   const owned = states.flatMap(({ contract, terms }) =>
     terms.commits.map((commit) => ({ commit, contract, rateCardId: contract.rateCardId })),
   );
-  const balances = await balancesOf(db, owned, now);
+  const balances = withBalances ? await balancesOf(deps, owned, now) : new Map<string, Balance>();
   const costBases = await costBasesOf(db, owned, cards);
   return states.map((current): ContractView => {
     const { contract } = current;

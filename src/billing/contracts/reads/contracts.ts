@@ -1,5 +1,4 @@
 /** Reading contracts. */
-import type { Clock } from '../../../core/clock.ts';
 import { assert, invalid, notFound, words } from '../../../core/errors.ts';
 import type { Contract } from '../../../core/terms/contract.ts';
 import type { Instant } from '../../../core/time.ts';
@@ -7,13 +6,9 @@ import { findVersionAsOf } from '../../../store/contract-versions.ts';
 import { findContract, loadContracts } from '../../../store/contracts.ts';
 import { findCustomer } from '../../../store/customers.ts';
 import type { Database } from '../../../store/database.ts';
+import type { BalanceDeps } from '../../balances/deductions.ts';
 import { missingContract } from '../missing-contract.ts';
 import { type ContractView, contractViews, viewsOf } from './contract-views.ts';
-
-interface Deps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
 
 /** The customer's contract, archived or not. Refuses one that is not there (see `missingContract`). */
 export async function findContractOf(
@@ -32,10 +27,11 @@ export interface GetContractInput {
   /** The state that the contract had then; null: the present one. */
   readonly asOfDate: Instant | null;
   readonly withHistory: boolean;
+  readonly withBalances: boolean;
 }
 
 /** Refuses a contract that is not there (see `findContractOf`), and a date before it was created (`invalid`). */
-export async function getContract(deps: Deps, input: GetContractInput): Promise<ContractView> {
+export async function getContract(deps: BalanceDeps, input: GetContractInput): Promise<ContractView> {
   const contract = await findContractOf(deps.db, input.customerId, input.contractId);
   const now = deps.clock.now();
   const { asOfDate } = input;
@@ -45,8 +41,8 @@ export async function getContract(deps: Deps, input: GetContractInput): Promise<
   const earlier = asOfDate === null ? null : await findVersionAsOf(deps.db, contract.id, asOfDate);
   const [view] =
     earlier === null
-      ? await contractViews(deps.db, [contract], now, input)
-      : await viewsOf(deps.db, [earlier], now, input);
+      ? await contractViews(deps, [contract], now, input)
+      : await viewsOf(deps, [earlier], now, input);
   assert(view !== undefined, `contract ${contract.id} has a view`);
   return view;
 }
@@ -59,10 +55,11 @@ export interface ListContractsInput {
   /** Only contracts in force at this instant. */
   readonly coveringDate: Instant | null;
   readonly withHistory: boolean;
+  readonly withBalances: boolean;
 }
 
 /** The customer's contracts by start. Refuses an unknown customer (`CustomerNotFound`). */
-export async function listContracts(deps: Deps, input: ListContractsInput): Promise<ContractView[]> {
+export async function listContracts(deps: BalanceDeps, input: ListContractsInput): Promise<ContractView[]> {
   const { customerId, includeArchived, startingAt, coveringDate } = input;
   if (startingAt !== null && coveringDate !== null) {
     throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);
@@ -76,5 +73,5 @@ export async function listContracts(deps: Deps, input: ListContractsInput): Prom
     ...(startingAt === null ? {} : { startingFrom: startingAt }),
     ...(coveringDate === null ? {} : { coveringDate }),
   });
-  return contractViews(deps.db, contracts, deps.clock.now(), input);
+  return contractViews(deps, contracts, deps.clock.now(), input);
 }

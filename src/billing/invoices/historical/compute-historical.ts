@@ -8,15 +8,15 @@ import {
   type HistoricalUsage,
   rateHistorical,
 } from '../../../rating/historical/historical-lines.ts';
-import { invoiceTotal } from '../../../rating/invoice/breakdown.ts';
+import { invoiceTotal, windowBoundaries } from '../../../rating/invoice/breakdown.ts';
 import { sortProducts } from '../../../rating/invoice/product-order.ts';
 import { indexOverrides } from '../../../rating/rates/override-index.ts';
 import type { RatedLine, UsageLine } from '../../../rating/types.ts';
 import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
 import type { ComputedInvoice, PlannedInvoices } from '../compute.ts';
-import { NO_EVENT } from '../freeze.ts';
 import { cardOf, type InvoiceContext, type PricedCard, termsOf } from '../invoice-context.ts';
+import { NO_EVENT } from '../usage-answers.ts';
 import type { InvoiceTarget } from '../usage-periods.ts';
 import { type HistoricalInvoiceInput, intervalOf, usageOf } from './historical-input.ts';
 
@@ -53,7 +53,13 @@ function computeOne(
   const usageLines = inOrder(rated, card, period.end);
   const lines: RatedLine[] = [
     ...usageLines.map((line) => withPresentTags(line, card, now)),
-    ...conversionLines(usageLines, fiatCreditTypeId, card.conversions, intervalOf(input)),
+    ...conversionLines({
+      lines: usageLines,
+      fiatCreditTypeId,
+      conversions: card.conversions,
+      period: intervalOf(input),
+      boundaries: windowBoundaries(intervalOf(input), 'hour'),
+    }).lines,
   ];
   return {
     invoice: {
@@ -74,6 +80,7 @@ function computeOne(
     warnings: [],
     problems: [],
     hours: null,
+    deductions: [],
     terms: { card: card.terms, contract: terms },
     ingestedUpTo: NO_EVENT,
   };

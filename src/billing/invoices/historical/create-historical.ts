@@ -14,9 +14,10 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { usageInvoiceIn } from '../../../store/issued-periods.ts';
 import { missingContract } from '../../contracts/missing-contract.ts';
 import { storeCustomFields } from '../../custom-fields/store-fields.ts';
-import { type ComputeDeps, type PlannedInvoices, planInvoices } from '../compute.ts';
+import type { ComputeDeps, PlannedInvoices } from '../compute.ts';
 import { freezeHours, freezeInvoices } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
+import { loadInvoiceContext } from '../invoice-context.ts';
 import type { InvoiceTarget } from '../usage-periods.ts';
 import { computeHistorical } from './compute-historical.ts';
 import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
@@ -117,8 +118,8 @@ async function planOf(
     await requireFree(tx, target, targets, path);
     targets.push(target);
   }
-  const { context } = await planInvoices(tx, targets);
-  return { targets, context: { ...context, joined: new Map() } };
+  const context = await loadInvoiceContext(tx, targets);
+  return { targets, earlier: [], context: { ...context, joined: new Map() } };
 }
 
 function periodOf(

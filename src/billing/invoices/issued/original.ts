@@ -7,11 +7,13 @@ import type { Database, Transaction } from '../../../store/database.ts';
 import { invoicedItemIds } from '../../../store/invoiced-items.ts';
 import { findInvoiceHead, findRegenerated, lockInvoice } from '../../../store/invoices.ts';
 import type { ComputeDeps } from '../compute.ts';
+import type { InvoiceLog } from '../invoice-log.ts';
 import { loadScheduledItems } from '../scheduled/open-items.ts';
 import type { InvoiceHead } from './issued-invoice.ts';
 
 export interface RegenerateDeps extends ComputeDeps {
   readonly db: Database;
+  readonly invoiceLog?: InvoiceLog;
 }
 
 export interface Original {

@@ -7,6 +7,7 @@
 import { Refusal } from '../../../core/errors.ts';
 import { derivedId } from '../../../core/ids.ts';
 import { inSnapshot } from '../../../store/database.ts';
+import { findInvoiceHead } from '../../../store/invoices.ts';
 import { requireIssued } from './issued-invoice.ts';
 import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
 import { regenerateScheduled } from './regenerated-scheduled.ts';
@@ -23,9 +24,16 @@ export async function regenerateInvoice(deps: RegenerateDeps, id: string): Promi
   await requireIssued(deps, id, (state) => notVoid(id, state));
   for (let preparation = 1; preparation <= PREPARATIONS_MAX; preparation += 1) {
     const regeneratedId = await issue(deps, id, await prepare(deps, id));
-    if (regeneratedId !== null) return regeneratedId;
+    if (regeneratedId === null) continue;
+    await tell(deps, regeneratedId);
+    return regeneratedId;
   }
   throw new Refusal('unavailable', `the terms of invoice ${id} keep changing: try again later`);
+}
+
+async function tell({ db, invoiceLog }: RegenerateDeps, id: string): Promise<void> {
+  const invoice = invoiceLog === undefined ? null : await findInvoiceHead(db, id);
+  if (invoice !== null) invoiceLog?.regenerated(invoice);
 }
 
 async function prepare(deps: RegenerateDeps, id: string): Promise<IssueInstead> {

@@ -1,8 +1,10 @@
 /** A SCHEDULED invoice that is regenerated, with its items as they are now. */
 import type { Clock } from '../../../core/clock.ts';
+import { lockBalances } from '../../../store/balance-deductions.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
 import { scheduledDrafts } from '../scheduled/drafts.ts';
 import { freezeScheduledDrafts } from '../scheduled/issue.ts';
+import { withFinalShortfalls } from '../scheduled/shortfalls.ts';
 import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
 
 /**
@@ -22,10 +24,13 @@ export function regenerateScheduled({ clock }: { readonly clock: Clock }): Issue
       issueAt: identity.issuedAt,
       creditTypeId: invoice.creditTypeId,
       gatedCommitId: first.gatedCommitId,
+      trueUpCommitId: first.trueUpCommitId,
       requestedInvoiceId: first.requestedInvoiceId,
       items,
     };
-    const drafts = await scheduledDrafts(tx, [target], clock.now());
+    if (first.trueUpCommitId !== null) await lockBalances(tx, [contract.customerId]);
+    const drafts = await scheduledDrafts(tx, await withFinalShortfalls(tx, [target]), clock.now());
+    if (drafts.length === 0) throw nothingToBill(original);
     await takeInvoicedItems(
       tx,
       invoice.id,

@@ -1,6 +1,7 @@
 /** A usage invoice that is regenerated: its period, with the usage and the terms of now. */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { BilledPeriod } from '../../../core/invoice.ts';
+import { lockBalances } from '../../../store/balance-deductions.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
 import { computeInGroups, type PlannedInvoices, planInvoices } from '../compute.ts';
@@ -16,13 +17,14 @@ import { type IssueInstead, itemsOf, nothingToBill, type Original, type Regenera
  */
 export async function regenerateUsage(deps: RegenerateDeps, original: Original): Promise<IssueInstead> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
-    plan: await planOf(tx, original),
+    plan: await planOf(deps, tx, original),
     termsReadAt: await snapshotInstant(tx),
   }));
   const frozen = await computeAndFreezeHours(deps, plan);
   const fingerprint = fingerprintOf(plan);
   return async (tx, present, identity) => {
-    const now = await planOf(tx, present);
+    await lockBalances(tx, [present.contract.customerId]);
+    const now = await planOf(deps, tx, present);
     if (fingerprintOf(now) !== fingerprint) return false;
     const items = [...now.context.joined.values()].flat().map(({ item }) => item.id);
     await takeInvoicedItems(tx, present.invoice.id, items);
@@ -35,18 +37,19 @@ export async function regenerateUsage(deps: RegenerateDeps, original: Original):
  * The input of the new invoice, with the scheduled items that were on the original: no other item can join it, because
  * a later one has got an invoice of its own.
  */
-async function planOf(tx: Transaction, original: Original): Promise<PlannedInvoices> {
+async function planOf(deps: RegenerateDeps, tx: Transaction, original: Original): Promise<PlannedInvoices> {
   const { contract } = original;
   const period = presentPeriod(original);
   if (period === null) throw nothingToBill(original);
   if (!billsUsage(contract)) throw new Refusal('invalid', `contract ${contract.id} has no rate card`);
-  const { targets, context } = await planInvoices(tx, [{ contract, period }]);
+  const { targets, context } = await planInvoices(tx, [{ contract, period }], deps.clock.now());
   const items = await itemsOf(tx, original);
   const joined = await pricedItems(
     tx,
     items.map((item) => ({ item, periodEnd: period.end })),
   );
-  return { targets, context: { ...context, joined: new Map([[contract.id, joined]]) } };
+  // It is final at once: drafts draw on what it leaves.
+  return { targets, earlier: [], context: { ...context, joined: new Map([[contract.id, joined]]) } };
 }
 
 /**

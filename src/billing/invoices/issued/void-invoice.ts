@@ -3,17 +3,23 @@ import { assert, Refusal } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { lockInvoice } from '../../../store/invoices.ts';
 import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
+import type { InvoiceLog } from '../invoice-log.ts';
 import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
 
 /** Refuses an unknown invoice (`not_found`), and one that is not finalized (`invalid`). It cannot be undone. */
-export async function voidInvoice(deps: IssuedInvoiceDeps, id: string): Promise<void> {
+export async function voidInvoice(
+  deps: IssuedInvoiceDeps & { readonly invoiceLog?: InvoiceLog },
+  id: string,
+): Promise<void> {
   const refusal = (state: InvoiceStatus) =>
     new Refusal('invalid', `invoice ${id} is ${state}: only a FINALIZED invoice can be voided`);
   await requireIssued(deps, id, refusal);
-  await deps.db.transaction(async (tx) => {
+  const voided = await deps.db.transaction(async (tx) => {
     const invoice = await lockInvoice(tx, id);
     assert(invoice !== null, 'issued invoices are not deleted');
     if (invoice.status !== 'FINALIZED') throw refusal(invoice.status);
-    await voidInvoiceWithId(tx, id);
+    await voidInvoiceWithId(tx, id, deps.clock.now());
+    return { ...invoice, status: 'VOID' as const };
   });
+  deps.invoiceLog?.voided(voided);
 }

@@ -3,7 +3,7 @@
  * undone when everything has been read. So a preview refuses what the change itself refuses, and needs no rules of its
  * own. Locks are held for these reads of PostgreSQL only; usage is read afterwards.
  */
-import type { Clock } from '../../../core/clock.ts';
+
 import { Refusal } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import { type Interval, intersect } from '../../../core/time.ts';
@@ -11,6 +11,7 @@ import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
 import type { IssuedHead } from '../../../store/invoices.ts';
+import type { DraftDeps } from '../../balances/deductions.ts';
 import { type PlannedInvoices, planInvoices } from '../compute.ts';
 import { draftPlacesOf } from '../draft-places.ts';
 import { itemsOf } from '../issued/original.ts';
@@ -18,12 +19,6 @@ import { scheduledOf } from '../read-invoices.ts';
 import { type PricedItem, pricedItems } from '../scheduled/joined-lines.ts';
 import type { InvoiceWithWarnings } from '../unbilled-usage.ts';
 import { billsUsage, type InvoiceTarget } from '../usage-periods.ts';
-
-interface Deps {
-  readonly db: Transaction;
-  readonly clock: Clock;
-  readonly gracePeriodHours: number;
-}
 
 /** Invoices of some contracts before and after a change. */
 export interface ChangedTerms {
@@ -47,7 +42,7 @@ const ISSUED_MAX = 500;
  * than 500 issued ones, and what `change` refuses.
  */
 export async function changedTerms(
-  deps: Deps,
+  deps: DraftDeps,
   contracts: readonly Contract[],
   range: Interval,
   change: () => Promise<void>,
@@ -80,7 +75,7 @@ async function issuedInvoices(
 }
 
 async function openInvoices(
-  deps: Deps,
+  deps: DraftDeps,
   contracts: readonly Contract[],
   range: Interval,
   issued: readonly IssuedHead[],
@@ -95,10 +90,16 @@ async function openInvoices(
       : [],
   );
   const again = issuedAgain(contracts, issued);
-  const { targets, context } = await planInvoices(deps.db, [...again.map(({ target }) => target), ...drafts]);
+  // What they took from balances is theirs to take again.
+  const plan = await planInvoices(
+    deps.db,
+    [...again.map(({ target }) => target), ...drafts],
+    deps.clock.now(),
+    again.map(({ invoice }) => invoice.id),
+  );
   const joined = await itemsOnIssued(deps.db, again);
   return {
-    usage: { targets, context: { ...context, joined: bothOf(context.joined, joined) } },
+    usage: { ...plan, context: { ...plan.context, joined: bothOf(plan.context.joined, joined) } },
     scheduled: await scheduledOf(deps, scheduled),
   };
 }

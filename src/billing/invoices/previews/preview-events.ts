@@ -55,6 +55,7 @@ export async function previewEvents(
     return planInvoices(
       db,
       places.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+      now,
     );
   });
   const given = eventsToPreview(

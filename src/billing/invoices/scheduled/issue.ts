@@ -7,7 +7,8 @@ import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
-import type { Instant } from '../../../core/time.ts';
+import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
+import { lockBalances } from '../../../store/balance-deductions.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
@@ -15,8 +16,11 @@ import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
 import { collectPayments } from '../../payments/collect-payment.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
+import type { InvoiceLog } from '../invoice-log.ts';
 import { scheduledDrafts } from './drafts.ts';
-import { loadOpenSchedules, type OpenSchedule } from './open-items.ts';
+import { heldTrueUps } from './held-true-ups.ts';
+import { loadOpenSchedules, type OpenSchedule, type ScheduledTarget } from './open-items.ts';
+import { withFinalShortfalls } from './shortfalls.ts';
 
 /** The kind of the jobs. */
 export const SCHEDULED_JOB = 'issue_scheduled_invoice';
@@ -45,16 +49,22 @@ export async function planScheduledInvoices(tx: Transaction, contracts: readonly
   );
 }
 
-/** The job of the first invoice that is dated after `after`. */
-function nextJob(contractId: string, { targets }: OpenSchedule, after: Instant | null): NewJob[] {
+/** The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. */
+function nextJob(
+  contractId: string,
+  { targets }: OpenSchedule,
+  after: Instant | null,
+  checks: readonly Instant[] = [],
+): NewJob[] {
   const next = targets.find(({ issueAt }) => after === null || issueAt > after);
-  if (next === undefined) return [];
+  const times = [...checks, ...(next === undefined ? [] : [next.issueAt])];
+  if (times.length === 0) return [];
   return [
     {
       kind: SCHEDULED_JOB,
       key: contractId,
       subject: contractId,
-      runAt: next.issueAt,
+      runAt: Math.min(...times),
       payload: { contract_id: contractId },
     },
   ];
@@ -62,15 +72,18 @@ function nextJob(contractId: string, { targets }: OpenSchedule, after: Instant |
 
 export interface IssueDeps {
   readonly clock: Clock;
+  /** True-ups wait for the usage invoices of their access. */
+  readonly gracePeriodHours: number;
   readonly paymentProvider: PaymentProvider | undefined;
+  readonly invoiceLog?: InvoiceLog;
 }
 
-/** Runs due jobs: issues the invoices up to the job's instant, and queues the next one. */
+/** Runs due jobs: issues the invoices up to the job's instant, and queues the next one. Returns the invoices. */
 export async function issueScheduledInvoices(
-  { clock, paymentProvider }: IssueDeps,
+  { clock, gracePeriodHours, paymentProvider }: IssueDeps,
   tx: Transaction,
   jobs: readonly Job[],
-): Promise<void> {
+): Promise<Invoice[]> {
   const dueAt = new Map(jobs.map(({ payload, runAt }) => [payloadSchema.parse(payload).contract_id, runAt]));
   const contracts = await loadContracts(tx, { ids: [...dueAt.keys()] });
   const schedules = await loadOpenSchedules(tx, contracts);
@@ -79,8 +92,15 @@ export async function issueScheduledInvoices(
     assert(runAt !== undefined, `contract ${contractId} is of a job`);
     return runAt;
   };
-  const due = [...schedules].flatMap(([id, { targets }]) =>
+  const reached = [...schedules].flatMap(([id, { targets }]) =>
     targets.filter(({ issueAt }) => issueAt <= runAtOf(id)),
+  );
+  await lockTrueUps(tx, reached);
+  const held = await heldTrueUps(tx, reached, gracePeriodHours);
+  const isHeld = ({ trueUpCommitId }: ScheduledTarget) => held.has(trueUpCommitId ?? '');
+  const due = await withFinalShortfalls(
+    tx,
+    reached.filter((target) => !isHeld(target)),
   );
   const drafts = await scheduledDrafts(tx, due, clock.now());
   const gated = drafts.flatMap((invoice, index) => {
@@ -89,10 +109,27 @@ export async function issueScheduledInvoices(
   });
   const payments = await collectPayments(tx, gated, paymentProvider, clock.now());
   // Nobody owes what was not bought.
-  await freezeScheduledDrafts(tx, drafts, (id) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED'));
+  const statusOf = (id: string) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED');
+  await freezeScheduledDrafts(tx, drafts, statusOf);
   await enqueueJobs(
     tx,
-    [...schedules].flatMap(([id, schedule]) => nextJob(id, schedule, runAtOf(id))),
+    [...schedules].flatMap(([id, schedule]) => {
+      const own = schedule.targets.flatMap(({ trueUpCommitId }) => held.get(trueUpCommitId ?? '') ?? []);
+      const retryAt = Math.max(runAtOf(id), clock.now()) + HOUR_MS;
+      // An invoice that is overdue was held up by a failure.
+      const checks = own.map((at) => (at >= runAtOf(id) ? at + SECOND_MS : retryAt));
+      return nextJob(id, schedule, runAtOf(id), checks);
+    }),
+  );
+  return drafts.map((draft) => ({ ...draft, status: statusOf(draft.id) }));
+}
+
+/** What invoices took and entries by hand stay as they are until the transaction ends. */
+async function lockTrueUps(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<void> {
+  const trueUps = targets.filter(({ trueUpCommitId }) => trueUpCommitId !== null);
+  await lockBalances(
+    tx,
+    trueUps.map(({ contract }) => contract.customerId),
   );
 }
 

@@ -14,6 +14,7 @@ import {
   scheduledItems,
 } from '../../../rating/scheduled/scheduled-items.ts';
 import { loadCommits } from '../../../store/commits.ts';
+import { loadTransitions } from '../../../store/contract-transitions.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadInvoiceIssueDates } from '../../../store/invoice-issue-dates.ts';
@@ -24,6 +25,7 @@ import { loadProfessionalServices } from '../../../store/professional-services.t
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { loadScheduledCharges } from '../../../store/scheduled-charges.ts';
 import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
+import { unknownShortfalls } from './unknown-shortfalls.ts';
 
 /** A SCHEDULED invoice that is not issued. */
 export interface ScheduledTarget extends ScheduledGroup {
@@ -94,8 +96,45 @@ async function loadOpenItems(
     db,
     all.map(({ id }) => id),
   );
-  const open = [...items].map(([id, own]) => [id, own.filter((item) => !invoiced.has(item.id))] as const);
+  const waived = await waivedByRenewal(db, contracts, all);
+  const unknown = await unknownShortfalls(db, all);
+  const isOpen = ({ id }: ScheduledItem) => !invoiced.has(id) && !waived.has(id) && !unknown.has(id);
+  const open = [...items].map(([id, own]) => [id, own.filter(isOpen)] as const);
   return new Map(open.filter(([, own]) => own.length > 0));
+}
+
+/** True-ups that a renewal has removed: those from the end of the renewed contract on. */
+async function waivedByRenewal(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+  items: readonly ScheduledItem[],
+): Promise<ReadonlySet<string>> {
+  const trueUps = items.filter(({ trueUpCommitId }) => trueUpCommitId !== null);
+  if (trueUps.length === 0) return new Set();
+  const commitIds = trueUps.flatMap(({ trueUpCommitId }) => trueUpCommitId ?? []);
+  const owners = new Map(
+    (await loadCommits(db, { ids: commitIds, includeArchived: false })).map((one) => [
+      one.id,
+      one.contractId,
+    ]),
+  );
+  const transitions = await loadTransitions(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  const removedFrom = new Map(
+    contracts.flatMap(({ id, endingBefore }) => {
+      const isRemoved = transitions
+        .get(id)
+        ?.some((one) => one.fromContractId === id && one.trueup === 'REMOVE');
+      return isRemoved && endingBefore !== null ? [[id, endingBefore]] : [];
+    }),
+  );
+  const isWaived = ({ trueUpCommitId, at }: ScheduledItem) => {
+    const from = removedFrom.get(owners.get(trueUpCommitId ?? '') ?? '');
+    return from !== undefined && at >= from;
+  };
+  return new Set(trueUps.filter(isWaived).map(({ id }) => id));
 }
 
 /** All items of the contracts' schedules, invoiced or not, by contract. None of commits whose payment failed. */
@@ -154,10 +193,16 @@ async function targetIds(
 
 function scheduledInvoiceId(
   contractId: string,
-  { at, creditTypeId, gatedCommitId }: ScheduledGroup,
+  { at, creditTypeId, gatedCommitId, trueUpCommitId }: ScheduledGroup,
   number: number,
 ): string {
-  const parts = [contractId, formatInstant(at), creditTypeId, gatedCommitId ?? '', String(number)];
+  const parts = [
+    contractId,
+    formatInstant(at),
+    creditTypeId,
+    gatedCommitId ?? trueUpCommitId ?? '',
+    String(number),
+  ];
   return derivedId('scheduled-invoice', ...parts);
 }
 
@@ -197,9 +242,12 @@ async function periodsToJoin(
   const firstOpen = new Map(
     joining.map((contract) => [contract.id, nextUnissuedPeriod(contract, issuedUntil.get(contract.id))]),
   );
-  return (contract, { at, creditTypeId, gatedCommitId, requestedInvoiceId, onUsageInvoice }) => {
+  return (
+    contract,
+    { at, creditTypeId, gatedCommitId, trueUpCommitId, requestedInvoiceId, onUsageInvoice },
+  ) => {
     if (!contract.scheduledChargesOnUsageInvoices && !onUsageInvoice) return null;
-    if (gatedCommitId !== null || requestedInvoiceId !== null) return null;
+    if ((gatedCommitId ?? trueUpCommitId ?? requestedInvoiceId) !== null) return null;
     const first = firstOpen.get(contract.id);
     const currency = cards.get(contract.rateCardId ?? '')?.fiatCreditTypeId;
     if (first === undefined || first === null || currency !== creditTypeId) return null;

@@ -71,9 +71,10 @@ export async function listSpendBreakdowns(
     const found = await findBreakdowns({ ...deps, db }, { ...filter, withoutVoid: true }, page);
     const targets = found.scheduled.map(({ target }) => target);
     const invoices = await scheduledOf({ ...deps, db }, targets);
+    const ownOf = new Map(found.scheduled.map(({ target, own }) => [target.invoiceId, own]));
     return {
       ...found,
-      scheduled: invoices.map((invoice, index) => ({ invoice, own: found.scheduled[index]?.own ?? [] })),
+      scheduled: invoices.map((invoice) => ({ invoice, own: ownOf.get(invoice.id) ?? [] })),
     };
   });
   const items = [

@@ -33,6 +33,7 @@ export function usageLine(
     pricingGroupValues: {},
     presentationGroupValues: {},
     tier: null,
+    payer: null,
     ...other,
   };
 }
@@ -47,6 +48,7 @@ export function conversionLine(quantity: string, unitPrice: string): ConversionL
     quantity: new Decimal(quantity),
     unitPrice: new Decimal(unitPrice),
     total: new Decimal(quantity).times(new Decimal(unitPrice)),
+    payer: null,
   };
 }
 

@@ -21,6 +21,7 @@ const LINE: UsageInvoiceLine = {
   pricingGroupValues: {},
   presentationGroupValues: {},
   tier: null,
+  payer: null,
 };
 
 const weight = (team: string | null, value: string): Weight => ({ shares: [team], value: decimal(value) });
@@ -82,6 +83,7 @@ test('a conversion is divided like the lines in its unit', () => {
     type: 'cpu_conversion',
     creditTypeId: 'usd',
     convertedCreditTypeId: 'credits',
+    payer: null,
   };
   const hours = [hour(0, '4', '8'), hour(1, '8', '80')];
   expect(divided([custom, conversion], hours, weight('a', '3'), weight('b', '1'))).toEqual([

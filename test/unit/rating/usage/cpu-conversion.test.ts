@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
-import { breakdownWindows, invoiceTotal, lineWindows } from '../../../../src/rating/invoice/breakdown.ts';
+import {
+  breakdownWindows,
+  invoiceTotal,
+  lineWindows,
+  windowBoundaries,
+} from '../../../../src/rating/invoice/breakdown.ts';
 import type { RatedConversionLine, UsageLine } from '../../../../src/rating/types.ts';
 import { conversionLines, type UnitConversion } from '../../../../src/rating/usage/cpu-conversion.ts';
 import { type Case, flat, hour, METRIC, PERIOD, rate, rateCase, series, tiers } from '../fixtures.ts';
@@ -21,7 +26,15 @@ function linesOf(...cases: Case[]): UsageLine[] {
 }
 
 function convert(lines: readonly UsageLine[]): RatedConversionLine[] {
-  return conversionLines(lines, USD_CENTS.id, CONVERSIONS, PERIOD);
+  return [
+    ...conversionLines({
+      lines,
+      fiatCreditTypeId: USD_CENTS.id,
+      conversions: CONVERSIONS,
+      period: PERIOD,
+      boundaries: windowBoundaries(PERIOD, 'hour'),
+    }).lines,
+  ];
 }
 
 function describeConversion(line: RatedConversionLine): string {

@@ -1,0 +1,1 @@
+ALTER TABLE "invoices" ADD COLUMN "draws_on_balances" boolean DEFAULT false NOT NULL;

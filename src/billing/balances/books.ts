@@ -1,0 +1,176 @@
+/** Loads what invoices may draw on: the balances of customers as issued invoices left them. */
+import { sum, ZERO } from '../../core/decimal.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import {
+  type BalanceBook,
+  type BookedBucket,
+  createBalanceBook,
+  NO_BALANCES,
+} from '../../rating/balances/balance-book.ts';
+import { accessOf } from '../../rating/balances/buckets.ts';
+import { compareBalances, type RankedBalance, rankedBalance } from '../../rating/balances/burn-down-order.ts';
+import { rolledSegmentId } from '../../rating/balances/rollover.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import { loadDeductedAmounts } from '../../store/balance-deductions.ts';
+import { loadCommits, loadUsableCommits } from '../../store/commits.ts';
+import { type Contract, loadContracts } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadManualEntries } from '../../store/manual-balance-entries.ts';
+import { loadProducts } from '../../store/products.ts';
+import { loadProductTags } from './ranking-context.ts';
+import { loadWithheld } from './withheld.ts';
+
+/** The balances of one customer. */
+interface Balances {
+  /** In burn-down order. */
+  readonly buckets: readonly BookedBucket[];
+  /** Whether invoices of several contracts draw on one balance, or on what another contract left. */
+  readonly isShared: boolean;
+}
+
+/** By customer; those without usable commits and credits are absent. */
+export type CustomerBalances = ReadonlyMap<string, Balances>;
+
+/** The book of each customer, begun when it is first asked for. */
+export function createBooks(balances: CustomerBalances): (customerId: string) => BalanceBook {
+  const books = new Map<string, BalanceBook>();
+  return (customerId) => {
+    const own = balances.get(customerId);
+    if (own === undefined) return NO_BALANCES;
+    const book = books.get(customerId) ?? createBalanceBook(own.buckets);
+    books.set(customerId, book);
+    return book;
+  };
+}
+
+/**
+ * Which balances invoices of these periods may draw on. A fixed number of queries. What the issued invoices
+ * `invoicesInstead` took is not subtracted.
+ */
+export async function loadCustomerBalances(
+  db: Database | Transaction,
+  wanted: readonly { readonly customerId: string; readonly period: Interval }[],
+  now: Instant,
+  invoicesInstead: readonly string[] = [],
+): Promise<CustomerBalances> {
+  if (wanted.length === 0) return new Map();
+  const usable = await loadUsableCommits(db, [...new Set(wanted.map(({ customerId }) => customerId))], {
+    start: Math.min(...wanted.map(({ period }) => period.start)),
+    end: Math.max(...wanted.map(({ period }) => period.end)),
+  });
+  if (usable.length === 0) return new Map();
+  const commits = await withSources(db, usable);
+  const bucketsOf = await loadBuckets(db, commits, now, invoicesInstead);
+  const byCustomer = groupBy(commits, ({ customerId }) => customerId);
+  return new Map(
+    [...byCustomer].map(([customerId, own]) => [
+      customerId,
+      {
+        buckets: inBurnDownOrder(own.flatMap(bucketsOf)),
+        isShared: own.some(
+          ({ contractId, rolledOverFrom }) => contractId === null || rolledOverFrom !== null,
+        ),
+      },
+    ]),
+  );
+}
+
+/** The commits, and those that they have rolled over from, along the whole chain of renewals. */
+async function withSources(db: Database | Transaction, commits: readonly Commit[]): Promise<Commit[]> {
+  const all = new Map(commits.map((commit) => [commit.id, commit]));
+  let heirs = commits;
+  for (;;) {
+    const ids = [...new Set(heirs.flatMap(({ rolledOverFrom }) => rolledOverFrom?.commitId ?? []))];
+    const unknown = ids.filter((id) => !all.has(id));
+    if (unknown.length === 0) return [...all.values()];
+    heirs = await loadCommits(db, { ids: unknown, includeArchived: true });
+    for (const source of heirs) all.set(source.id, source);
+  }
+}
+
+interface RankedBucket {
+  readonly bucket: BookedBucket;
+  readonly rank: RankedBalance;
+}
+
+function inBurnDownOrder(buckets: readonly RankedBucket[]): BookedBucket[] {
+  return buckets.toSorted((a, b) => compareBalances(a.rank, b.rank)).map(({ bucket }) => bucket);
+}
+
+/** The segments of commits that can be used at some time, with what is left of them. */
+async function loadBuckets(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+  now: Instant,
+  invoicesInstead: readonly string[],
+): Promise<(commit: Commit) => RankedBucket[]> {
+  const ids = commits.map(({ id }) => id);
+  const isWithheld = await loadWithheld(db, commits);
+  const manual = await loadManualEntries(db, ids);
+  const deducted = await loadDeductedAmounts(db, ids, invoicesInstead);
+  const owners = await contractsOf(db, commits);
+  const products = await loadProducts(db, [...new Set(commits.map(({ productId }) => productId))]);
+  const productTags = await loadProductTags(db, commits, now);
+  return (commit) => {
+    if (isWithheld(commit)) return [];
+    const contract = owners.get(commit.contractId ?? '') ?? null;
+    const contractEnd = contract?.endingBefore ?? null;
+    const product = products.get(commit.productId);
+    const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
+    const context = { contractEnd, productTags };
+    return commit.accessSchedule.segments.flatMap((segment) => {
+      const access = accessOf(segment, [contractEnd, commit.archivedAt]);
+      if (access === null) return [];
+      const byHand = (manual.get(commit.id) ?? []).filter(({ segmentId }) => segmentId === segment.id);
+      const left = segment.amount
+        .plus(sum(byHand.map(({ amount }) => amount)))
+        .minus(deducted.get(segment.id) ?? ZERO);
+      const bucket: BookedBucket = {
+        id: commit.id,
+        recurringId: commit.recurringCommitId,
+        rateType: commit.rateType,
+        segmentId: segment.id,
+        commitType: commit.type,
+        name,
+        creditTypeId: commit.accessSchedule.creditTypeId,
+        applicability: commit.applicability,
+        access,
+        contractIds: contractIdsOf(commit),
+        left,
+        source: sourceOf(commit, segment.id, segment.amount, commits),
+      };
+      return [{ bucket, rank: rankedBalance(commit, segment, context) }];
+    });
+  };
+}
+
+async function contractsOf(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+): Promise<Map<string, Contract>> {
+  const ids = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
+  const contracts = await loadContracts(db, { ids, includeArchived: true });
+  return new Map(contracts.map((contract) => [contract.id, contract]));
+}
+
+function contractIdsOf({ contractId, applicableContractIds }: Commit): readonly string[] | null {
+  if (contractId !== null) return [contractId];
+  return applicableContractIds.length === 0 ? null : applicableContractIds;
+}
+
+/** The segment that a segment of a rollover comes from. */
+function sourceOf(
+  { rolledOverFrom, contractId }: Commit,
+  segmentId: string,
+  amount: Commit['accessSchedule']['segments'][number]['amount'],
+  commits: readonly Commit[],
+): BookedBucket['source'] {
+  if (rolledOverFrom === null || contractId === null) return null;
+  const source = commits.find(({ id }) => id === rolledOverFrom.commitId);
+  const from = source?.accessSchedule.segments.find(
+    ({ id }) => rolledSegmentId(contractId, id) === segmentId,
+  );
+  return from === undefined ? null : { segmentId: from.id, amount };
+}

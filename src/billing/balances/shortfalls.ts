@@ -1,0 +1,40 @@
+/** Loads what shortfalls of postpaid commits depend on, beyond what invoices took. */
+import type { Decimal } from '../../core/decimal.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { BalanceDeduction } from '../../core/terms/ledger.ts';
+import { shortfallOf } from '../../rating/balances/true-up.ts';
+import { loadTransitions } from '../../store/contract-transitions.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadManualEntries } from '../../store/manual-balance-entries.ts';
+import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
+
+/** By commit. A fixed number of queries. */
+export async function loadShortfalls(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+  deductions: readonly BalanceDeduction[],
+): Promise<Map<string, Decimal>> {
+  if (commits.length === 0) return new Map();
+  const contractIds = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
+  const transitions = await loadTransitions(db, contractIds);
+  const renewals = contractIds.flatMap((id) =>
+    (transitions.get(id) ?? []).filter(({ fromContractId }) => fromContractId === id),
+  );
+  const targets = await loadRolloverTargets(db, renewals);
+  const manual = await loadManualEntries(
+    db,
+    commits.map(({ id }) => id),
+  );
+  const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
+  return new Map(
+    commits.map((commit) => [
+      commit.id,
+      shortfallOf(commit, {
+        deductions: deductionsOf.get(commit.id) ?? [],
+        manualEntries: manual.get(commit.id) ?? [],
+        rolledOver: amountsTaken(commit, targets.get(commit.contractId ?? '')),
+      }),
+    ]),
+  );
+}

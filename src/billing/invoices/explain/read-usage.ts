@@ -1,0 +1,110 @@
+/** Reads the usage of some line keys of an invoice, and how many events are behind it. */
+import type { StreamingMetric } from '../../../core/metric.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import type { MeteredSeries } from '../../../metering/query/usage-series.ts';
+import type { MeteredUsage, UsageNeed } from '../../../rating/types.ts';
+import { groupValuesKey } from '../../../rating/usage/group-values.ts';
+import { needKey, usageNeeds } from '../../../rating/usage/product-spans.ts';
+import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
+import { readIfFits, seriesRequest } from '../usage-answers.ts';
+import { readSlices } from '../usage-slices.ts';
+
+export interface ExplainedSeries {
+  readonly usage: readonly MeteredUsage[];
+  /** Of the same needs and keys: how many events match. */
+  readonly events: readonly MeteredUsage[];
+}
+
+export interface AskedUsage {
+  readonly target: UsageTarget;
+  readonly context: InvoiceContext;
+  /** Products whose usage is needed. */
+  readonly productIds: ReadonlySet<string>;
+  /** `groupValuesKey` of the pricing and presentation values together. */
+  readonly keys: ReadonlySet<string>;
+  readonly ingestedUpTo: string;
+}
+
+/** Values of one need in memory; beyond, they are read in slices. */
+const VALUES_MAX = 1_000_000;
+
+export async function readExplainedUsage(
+  clickhouse: ClickHouse,
+  asked: AskedUsage,
+): Promise<ExplainedSeries> {
+  const { target, context, productIds } = asked;
+  const { usageFilters } = termsOf(context, target.contract);
+  const products = cardOf(context, target.contract).products.filter(({ product }) =>
+    productIds.has(product.id),
+  );
+  const needs = new Map(
+    products
+      .flatMap(({ product }) => usageNeeds(product, target.period, usageFilters))
+      .map((need) => [needKey(need), need]),
+  );
+  const usage: MeteredUsage[] = [];
+  const events: MeteredUsage[] = [];
+  for (const need of needs.values()) {
+    const own = await readNeed(clickhouse, need, asked);
+    usage.push(own);
+    events.push(await countEvents(clickhouse, own, asked));
+  }
+  return { usage, events };
+}
+
+async function readNeed(
+  clickhouse: ClickHouse,
+  need: UsageNeed,
+  { target, context, keys, ingestedUpTo }: AskedUsage,
+): Promise<MeteredUsage> {
+  const owner = ownerOf(target, context);
+  const request = seriesRequest(context, { need, period: target.period }, [owner], ingestedUpTo);
+  const ownSeries = ({ series }: MeteredSeries) =>
+    series.filter(({ groupValues }) => keys.has(groupValuesKey(groupValues)));
+  const all = await readIfFits(clickhouse, { ...request, rowsMax: VALUES_MAX });
+  if (all !== null) return { ...need, series: [...all.values()].flatMap(ownSeries) };
+  const series: MeteredUsage['series'][number][] = [];
+  for await (const answers of readSlices(clickhouse, [{ need, request }]))
+    series.push(...answers.flatMap(({ answer }) => ownSeries(answer)));
+  return { ...need, series };
+}
+
+/** Of a SQL metric, all events of the customer that it reads; which of them count is a matter of its text. */
+async function countEvents(
+  clickhouse: ClickHouse,
+  usage: MeteredUsage,
+  { target, context, keys, ingestedUpTo }: AskedUsage,
+): Promise<MeteredUsage> {
+  const { series: _, ...need } = usage;
+  const owner = ownerOf(target, context);
+  const request = seriesRequest(context, { need, period: target.period }, [owner], ingestedUpTo);
+  const isStreaming = request.metric.kind === 'streaming';
+  const counting = isStreaming
+    ? { ...request, countsEvents: true }
+    : { ...request, metric: anyEvent(request.metric.id), groupBy: [], countsEvents: true };
+  const found = await readIfFits(clickhouse, { ...counting, rowsMax: VALUES_MAX });
+  const counted = [...(found?.values() ?? [])].flatMap(({ series }) => series);
+  if (isStreaming) {
+    return { ...need, series: counted.filter(({ groupValues }) => keys.has(groupValuesKey(groupValues))) };
+  }
+  const steps = counted[0]?.steps ?? [];
+  return { ...need, series: usage.series.map(({ groupValues }) => ({ groupValues, steps })) };
+}
+
+function ownerOf({ contract }: UsageTarget, context: InvoiceContext) {
+  return { customerId: contract.customerId, refs: termsOf(context, contract).customerRefs };
+}
+
+function anyEvent(id: string): StreamingMetric {
+  return {
+    kind: 'streaming',
+    id,
+    name: 'events',
+    eventTypeFilter: null,
+    propertyFilters: [],
+    aggregation: 'COUNT',
+    aggregationKey: null,
+    groupKeys: [],
+    archivedAt: null,
+  };
+}

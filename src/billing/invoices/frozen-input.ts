@@ -1,0 +1,33 @@
+/** The input of an issued usage invoice as it was when it was computed: its terms, and the moment of its events. */
+import type { Database } from '../../store/database.ts';
+import { loadCountedUpTo } from '../../store/invoice-moments.ts';
+import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
+import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
+
+export interface FrozenInput {
+  readonly target: UsageTarget;
+  /** Its terms, with the aliases of its time. */
+  readonly context: InvoiceContext;
+  /**
+   * It counts no event that was ingested later: epoch microseconds. Null where it is not known, because there was no
+   * event, or because an earlier version issued it.
+   */
+  readonly countedUpTo: string | null;
+}
+
+/** Null for a SCHEDULED invoice, which is not computed from terms. */
+export async function frozenInput(
+  db: Database,
+  { id, customerId, contractId, period, frozen }: Omit<IssuedInvoice, 'lines'>,
+): Promise<FrozenInput | null> {
+  if (frozen === null) return null;
+  const { card, contract } = await loadInvoiceTerms(db, frozen);
+  const target = { contract: { id: contractId, customerId, rateCardId: frozen.cardTermsId }, period };
+  const context = await invoiceContext(
+    db,
+    new Map([[frozen.cardTermsId, card]]),
+    new Map([[contractId, contract]]),
+  );
+  return { target, context, countedUpTo: await loadCountedUpTo(db, id) };
+}

@@ -1,0 +1,63 @@
+/** A place where two numbers that must be equal are not (docs/reconciliation.md). */
+import type { Decimal } from '../../../core/decimal.ts';
+import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
+import type { Interval } from '../../../core/time.ts';
+
+export const DIFFERENCE_CODES = [
+  'line_total',
+  'conversion',
+  'invoice_total',
+  'hours',
+  'days',
+  'recomputed_line',
+  'recomputed_hour',
+  'usage',
+  'applied',
+  'deduction',
+  'balance',
+  'scheduled_amount',
+  'not_issued',
+] as const;
+export type DifferenceCode = (typeof DIFFERENCE_CODES)[number];
+
+export interface Difference {
+  readonly code: DifferenceCode;
+  readonly invoiceId: string;
+  readonly contractId: string;
+  /** From 1; null where it is not about one line of the invoice. */
+  readonly lineNumber: number | null;
+  readonly lineName: string | null;
+  /** The hour or day that it is about. */
+  readonly window: Interval | null;
+  readonly field: 'quantity' | 'unit_price' | 'total' | 'value' | null;
+  /** What follows from the rest of the data; null where there should be nothing. */
+  readonly expected: Decimal | null;
+  /** What is stored or shown; null where there is nothing. */
+  readonly found: Decimal | null;
+  readonly message: string;
+}
+
+/** What differences of one invoice have in common. */
+export function differencesOf({ id, contractId, lines }: Pick<Invoice, 'id' | 'contractId' | 'lines'>) {
+  return (
+    code: DifferenceCode,
+    message: string,
+    given: Partial<Pick<Difference, 'window' | 'field' | 'expected' | 'found'>> & {
+      /** Of the line, from 0. */
+      readonly position?: number | null;
+    } = {},
+  ): Difference => {
+    const { position = null, ...rest } = given;
+    const line: InvoiceLine | undefined = position === null ? undefined : lines[position];
+    return {
+      ...{ window: null, field: null, expected: null, found: null },
+      ...rest,
+      code,
+      message,
+      invoiceId: id,
+      contractId,
+      lineNumber: position === null ? null : position + 1,
+      lineName: line?.name ?? null,
+    };
+  };
+}

@@ -1,0 +1,222 @@
+/** Reconciles one issued invoice: its sums, its frozen hours, its scheduled amounts, and the events behind it. */
+import { Refusal } from '../../../core/errors.ts';
+import { isScheduledLine, type LineWindow } from '../../../core/invoice.ts';
+import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
+import { readFrozenLines } from '../../../metering/frozen-lines.ts';
+import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
+import { breakdownWindows } from '../../../rating/invoice/breakdown.ts';
+import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
+import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
+import type { RatedLine } from '../../../rating/types.ts';
+import { loadInvoiceDeductions } from '../../../store/balance-deductions.ts';
+import { customerRefs } from '../../../store/customers.ts';
+import type { Database } from '../../../store/database.ts';
+import { loadInvoiceWarnings } from '../../../store/invoice-warnings.ts';
+import type { IssuedInvoice } from '../../../store/invoices.ts';
+import { frozenInput } from '../frozen-input.ts';
+import { termsOf, type UsageTarget } from '../invoice-context.ts';
+import { findLateUsage } from '../late-usage.ts';
+import { type RateDeps, rateTarget, UnratableError } from '../rate-target.ts';
+import { loadScheduledItems } from '../scheduled/open-items.ts';
+import { readUsageAnswers } from '../usage-answers.ts';
+import { checkDeductions } from './deductions.ts';
+import { type Difference, differencesOf } from './difference.ts';
+import { comparePaidLines } from './paid-lines.ts';
+import { matchLines } from './recomputation.ts';
+import { checkDays, checkHours, checkSameHours, checkTotals, type LineRange } from './sums.ts';
+import { checkUsage } from './usage-check.ts';
+
+export interface CheckDeps extends RateDeps {
+  readonly db: Database;
+}
+
+export interface Findings {
+  readonly differences: readonly Difference[];
+  /** What arrived too late for the invoice. */
+  readonly late: readonly LateUsage[];
+  /** Why a part could not be checked; null if everything was. */
+  readonly unchecked: string | null;
+}
+
+/** A voided invoice keeps its lines and its hours, but need not be what the events give. */
+export async function reconcileIssued(deps: CheckDeps, invoice: IssuedInvoice): Promise<Findings> {
+  const { frozen, status } = invoice;
+  const deductions = await loadInvoiceDeductions(deps.db, invoice.id);
+  const totals = [...checkTotals(invoice), ...checkDeductions(invoice, deductions)];
+  if (status === 'VOID') {
+    return {
+      differences: [...totals, ...(await checkFrozenHours(deps, invoice, null))],
+      late: [],
+      unchecked: null,
+    };
+  }
+  const scheduled = await checkScheduledAmounts(deps, invoice);
+  if (frozen === null) return { differences: [...totals, ...scheduled], late: [], unchecked: null };
+  const recomputed = await recompute(deps, invoice);
+  const hours = await checkFrozenHours(deps, invoice, recomputed.hours, recomputed.isCompared);
+  const late = recomputed.isLatest ? [] : await findLateUsage(deps, invoice);
+  return {
+    differences: [...totals, ...scheduled, ...recomputed.differences, ...hours],
+    late: late ?? [],
+    unchecked: recomputed.unchecked ?? (late === null ? 'the present usage cannot be computed' : null),
+  };
+}
+
+interface Recomputed {
+  readonly differences: readonly Difference[];
+  /** The hours by the positions of the issued lines; null where they are not known. */
+  readonly hours: readonly LineWindow[] | null;
+  /** Positions of issued lines whose hours have counterparts: balances have no part in them. */
+  readonly isCompared: (position: number) => boolean;
+  readonly unchecked: string | null;
+  /** True if the customer has no later event in the period, and no other aliases: then nothing is late. */
+  readonly isLatest: boolean;
+}
+
+const NOT_RECOMPUTED = { differences: [], hours: null, isCompared: () => true, isLatest: false };
+
+async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recomputed> {
+  const input = await frozenInput(deps.db, invoice);
+  if (input === null) return { ...NOT_RECOMPUTED, unchecked: null };
+  const { target, context, countedUpTo } = input;
+  if (countedUpTo === null) return withoutEvents(invoice);
+  try {
+    const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+    const now = await rateTarget(deps, target, context, usage, { size: 'hour', within: null });
+    const [problem] = now.problems;
+    if (problem !== undefined) return { ...NOT_RECOMPUTED, unchecked: problem.message };
+    const leftOut = new Set([
+      ...now.unlisted.map(({ productId }) => productId),
+      ...(await unlistedProducts(deps.db, invoice)),
+    ]);
+    const paid = comparePaidLines(invoice, now.lines, leftOut);
+    const matched = matchLines(invoice, now.lines, leftOut, paid.isPaid);
+    const differences = [...matched.differences, ...paid.differences];
+    const isWhole = now.hours === null && leftOut.size === 0 && differences.length === 0;
+    return {
+      differences: [...differences, ...(await checkUsage(deps.clickhouse, invoice, target, context, usage))],
+      // With other lines, or with lines that are not in memory, hours have no counterpart.
+      hours: isWhole ? [...scheduledHours(invoice), ...hoursAt(now.lines, matched.issuedPositions)] : null,
+      isCompared: (position) => {
+        const line = invoice.lines[position];
+        return line === undefined || !paid.isPaid(line);
+      },
+      unchecked: null,
+      isLatest: await isLatest(deps, target, termsOf(context, target.contract).customerRefs, countedUpTo),
+    };
+  } catch (error) {
+    if (error instanceof UnratableError) return { ...NOT_RECOMPUTED, unchecked: error.message };
+    if (error instanceof Refusal && ['too_large', 'invalid'].includes(error.kind))
+      return { ...NOT_RECOMPUTED, unchecked: error.message };
+    throw error;
+  }
+}
+
+async function isLatest(
+  { db, clickhouse }: CheckDeps,
+  { contract: { customerId }, period }: UsageTarget,
+  refs: readonly string[],
+  countedUpTo: string,
+): Promise<boolean> {
+  const present = (await customerRefs(db, [customerId])).get(customerId) ?? [];
+  if (!present.every((ref) => refs.includes(ref))) return false;
+  const counted = { start: period.countedFrom, end: period.end };
+  return BigInt(await readBatchWatermark(clickhouse, refs, counted)) <= BigInt(countedUpTo);
+}
+
+/** Without any event, no line has a quantity. An invoice of an earlier version does not tell what it counted. */
+function withoutEvents(invoice: IssuedInvoice): Recomputed {
+  const hasUsage = invoice.lines.some((line) => line.type === 'usage' && !line.quantity.eq('0'));
+  const unchecked = hasUsage ? 'it was issued by a version that did not keep which events it counts' : null;
+  return { ...NOT_RECOMPUTED, unchecked };
+}
+
+async function unlistedProducts(db: Database, { id }: IssuedInvoice): Promise<string[]> {
+  const warnings = (await loadInvoiceWarnings(db, [id], null)).get(id) ?? [];
+  return warnings.flatMap((warning) => (warning.kind === 'too_many_lines' ? [warning.productId] : []));
+}
+
+function hoursAt(lines: readonly RatedLine[], positions: ReadonlyMap<number, number>): LineWindow[] {
+  return lines.flatMap(({ windows }, index) => {
+    const position = positions.get(index);
+    return position === undefined ? [] : windows.map((window) => ({ position, ...window }));
+  });
+}
+
+/** Scheduled amounts on a usage invoice lie in its last hour. */
+function scheduledHours(invoice: IssuedInvoice): LineWindow[] {
+  const { end } = invoice.period;
+  const start = end - HOUR_MS;
+  return invoice.lines.flatMap((line, position) =>
+    isScheduledLine(line)
+      ? [{ position, window: { start, end }, quantity: line.quantity, total: line.total }]
+      : [],
+  );
+}
+
+/** Lines whose hours are in memory together: at most a million hours. */
+const LINES_PER_READ = 1_000;
+/** What the store can hold as time and as position. */
+const ALWAYS = { start: 0, end: (2 ** 32 - 1) * SECOND_MS };
+const POSITION_MAX = 2 ** 32 - 1;
+
+/** `recomputed`: the hours that the events give; null to check only that the hours add up. */
+async function checkFrozenHours(
+  { clickhouse }: CheckDeps,
+  invoice: IssuedInvoice,
+  recomputed: readonly LineWindow[] | null,
+  isCompared: (position: number) => boolean = () => true,
+): Promise<Difference[]> {
+  const { frozen, lines, period } = invoice;
+  if (frozen === null) return [];
+  const found: Difference[] = [];
+  for (let first = 0; first === 0 || first < lines.length; first += LINES_PER_READ) {
+    const isLast = first + LINES_PER_READ >= lines.length;
+    // The last part has what no line of the invoice may have.
+    const range: LineRange = { first, end: isLast ? POSITION_MAX : first + LINES_PER_READ };
+    const read = await readFrozenLines(clickhouse, [frozen.breakdownId], ALWAYS, range);
+    const hours = read.get(frozen.breakdownId) ?? [];
+    const problems = checkHours(invoice, hours, range);
+    found.push(...problems);
+    if (problems.length > 0) continue;
+    const days = breakdownWindows(lines, hours, 'day', period).flatMap((day) =>
+      day.lines.map(({ position, quantity, total }) => ({ position, window: day.window, quantity, total })),
+    );
+    found.push(...checkDays(invoice, hours, days));
+    if (recomputed === null) continue;
+    const own = recomputed.filter(({ position }) => position >= range.first && position < range.end);
+    const stored = hours.filter(({ position }) => isCompared(position));
+    found.push(...checkSameHours(invoice, own, stored));
+  }
+  return found;
+}
+
+/** Items of schedules on an issued invoice do not change any more; those of archived charges are gone. */
+async function checkScheduledAmounts({ db }: CheckDeps, invoice: IssuedInvoice): Promise<Difference[]> {
+  const lines = [...invoice.lines.entries()].flatMap(([position, line]) =>
+    line.type === 'scheduled' || line.type === 'commit_purchase' ? [{ position, line }] : [],
+  );
+  if (lines.length === 0) return [];
+  const items = new Map<string, ScheduledItem>();
+  for (const item of (await loadScheduledItems(db, [invoice.contractId])).get(invoice.contractId) ?? [])
+    items.set(item.id, item);
+  const difference = differencesOf(invoice);
+  return lines.flatMap(({ position, line }) => {
+    const item = items.get(line.scheduleItemId);
+    if (item === undefined) return [];
+    const fields = [
+      ['quantity', item.quantity, line.quantity],
+      ['unit_price', item.unitPrice, line.unitPrice],
+      ['total', item.total, line.total],
+    ] as const;
+    return fields.flatMap(([field, expected, found]) =>
+      expected.eq(found)
+        ? []
+        : [
+            difference('scheduled_amount', 'the line is not what the schedule says', {
+              ...{ position, field, expected, found },
+            }),
+          ],
+    );
+  });
+}

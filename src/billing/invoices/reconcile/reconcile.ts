@@ -1,0 +1,163 @@
+/**
+ * Compares everything that must be equal, customer by customer: usage, hours, days, lines, totals,
+ * ledgers and schedules
+ * (docs/reconciliation.md). It reads, and changes nothing.
+ */
+import { z } from 'zod';
+import type { Clock } from '../../../core/clock.ts';
+import { invalid, notFound, words } from '../../../core/errors.ts';
+import { isUuid } from '../../../core/ids.ts';
+import type { Page, PageRequest } from '../../../core/paging.ts';
+import type { Interval } from '../../../core/time.ts';
+import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
+import { findCustomer } from '../../../store/customers.ts';
+import { inSnapshot } from '../../../store/database.ts';
+import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
+import { type IssuedInvoice, withLines } from '../../../store/invoices.ts';
+import { countCustomersAfter, customerIdsAfter } from '../../../store/usage-owners.ts';
+import { planInvoices } from '../compute.ts';
+import { type DraftPlace, draftPlaces } from '../draft-places.ts';
+import { firstOf, type Shown } from '../unbilled-usage.ts';
+import { checkBalances } from './balances.ts';
+import type { Difference } from './difference.ts';
+import { checkIssue, reconcileDrafts } from './drafts.ts';
+import { type CheckDeps, type Findings, reconcileIssued } from './issued.ts';
+
+export interface ReconcileDeps extends CheckDeps {
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+export const reconcileCursor = z.strictObject({ customerId: z.string().refine(isUuid) });
+type ReconcileCursor = z.infer<typeof reconcileCursor>;
+
+export interface ReconcileInput extends PageRequest<ReconcileCursor> {
+  /** Invoices whose billing period shares time with it, or whose date lies in it. */
+  readonly range: Interval;
+  /** Null: all customers, archived ones too. */
+  readonly customerId: string | null;
+}
+
+export interface ReconciledCustomer {
+  readonly customerId: string;
+  /** Drafts included. */
+  readonly invoiceCount: number;
+  readonly lineCount: number;
+  readonly differences: Shown<Difference>;
+  readonly late: Shown<LateUsage & { readonly invoiceId: string }>;
+  /** Invoices of which a part could not be checked. */
+  readonly unchecked: Shown<{ readonly invoiceId: string; readonly reason: string }>;
+}
+
+export interface ReconciledPage extends Page<ReconciledCustomer, ReconcileCursor> {
+  /** How many customers come after this page. */
+  readonly customersLeft: number;
+}
+
+/** A page that takes longer ends with the customer that is checked then. */
+const PAGE_MS_MAX = 10_000;
+
+/** Customers without any invoice in the range have no row. Refuses an unknown customer, and a range without time. */
+export async function reconcileInvoices(
+  deps: ReconcileDeps,
+  { range, customerId, after, limit }: ReconcileInput,
+  pageMsMax: number = PAGE_MS_MAX,
+): Promise<ReconciledPage> {
+  if (range.end <= range.start) throw invalid(['endingBefore'], words`must be after ${['startingOn']}`);
+  if (customerId !== null) {
+    if ((await findCustomer(deps.db, customerId)) === null) throw notFound('customer', customerId);
+    const one = await reconcileCustomer(deps, customerId, range);
+    return { rows: one === null ? [] : [one], next: null, customersLeft: 0 };
+  }
+  const startedMs = performance.now();
+  const isOver = () => performance.now() - startedMs >= pageMsMax;
+  const rows: ReconciledCustomer[] = [];
+  let last = after?.customerId ?? null;
+  for (;;) {
+    const ids = await customerIdsAfter(deps.db, last, limit);
+    if (ids.length === 0) return { rows, next: null, customersLeft: 0 };
+    for (const id of ids) {
+      const row = await reconcileCustomer(deps, id, range);
+      last = id;
+      if (row !== null) rows.push(row);
+      if (rows.length < limit && !isOver()) continue;
+      const customersLeft = await countCustomersAfter(deps.db, id);
+      return { rows, next: customersLeft === 0 ? null : { customerId: id }, customersLeft };
+    }
+  }
+}
+
+/** More invoices than a customer has in any range that is asked for. */
+const INVOICES_MAX = 100_000;
+
+async function reconcileCustomer(
+  deps: ReconcileDeps,
+  customerId: string,
+  range: Interval,
+): Promise<ReconciledCustomer | null> {
+  const now = deps.clock.now();
+  const { heads, places, plan } = await inSnapshot(deps.db, async (db) => {
+    const all = await draftPlaces({ ...deps, db }, { customerId });
+    const open = all.filter((place) => isIn(place, range));
+    const page = { order: 'ascending', limit: INVOICES_MAX } as const;
+    return {
+      places: open,
+      plan: await planInvoices(
+        db,
+        open.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+        now,
+      ),
+      heads: await listInvoiceHeadsOverlapping(db, { customerId }, range, page),
+    };
+  });
+  if (heads.length + places.length === 0) return null;
+  const found: Collected = { lineCount: 0, differences: [], late: [], unchecked: [] };
+  for (const head of heads) {
+    const [invoice] = await withLines(deps.db, [head]);
+    if (invoice !== undefined) collect(found, invoice, await reconcileIssued(deps, invoice));
+  }
+  for await (const draft of reconcileDrafts(deps, plan, now)) {
+    collect(found, { id: draft.id, lines: { length: draft.lineCount } }, draft);
+  }
+  found.differences.push(...(await checkBalances(deps.db, customerId)));
+  for (const place of places) {
+    // A true-up waits for usage invoices, and without a shortfall it is never issued.
+    if (place.kind !== 'scheduled' || place.target.trueUpCommitId !== null) continue;
+    const { contract } = place.target;
+    found.lineCount += place.target.items.length;
+    const invoice = { id: place.id, contractId: contract.id, lines: [] };
+    found.differences.push(...checkIssue(invoice, place.issuedAt, now));
+  }
+  return {
+    customerId,
+    invoiceCount: heads.length + places.length,
+    lineCount: found.lineCount,
+    differences: firstOf(found.differences),
+    late: firstOf(found.late),
+    unchecked: firstOf(found.unchecked),
+  };
+}
+
+function isIn(place: DraftPlace, range: Interval): boolean {
+  if (place.kind === 'scheduled') return place.issuedAt >= range.start && place.issuedAt < range.end;
+  const { start, end } = place.target.period;
+  return start < range.end && end > range.start;
+}
+
+interface Collected {
+  lineCount: number;
+  readonly differences: Difference[];
+  readonly late: (LateUsage & { readonly invoiceId: string })[];
+  readonly unchecked: { readonly invoiceId: string; readonly reason: string }[];
+}
+
+function collect(
+  found: Collected,
+  { id, lines }: Pick<IssuedInvoice, 'id'> & { readonly lines: { readonly length: number } },
+  { differences, late, unchecked }: Findings,
+): void {
+  found.lineCount += lines.length;
+  found.differences.push(...differences);
+  found.late.push(...late.map((one) => ({ ...one, invoiceId: id })));
+  if (unchecked !== null) found.unchecked.push({ invoiceId: id, reason: unchecked });
+}

@@ -1,0 +1,62 @@
+/**
+ * True-ups that are not issued on their date, because usage of the commit's access is not on issued invoices yet
+ * (docs/drawdown.md, "True-ups").
+ */
+import type { Commit } from '../../../core/terms/commits.ts';
+import type { Instant, Interval } from '../../../core/time.ts';
+import { periodsOverlapping } from '../../../rating/periods/billing-periods.ts';
+import { loadCommits } from '../../../store/commits.ts';
+import { type Contract, loadContracts } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
+import { billsUsage, finalizationAt, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
+import type { ScheduledTarget } from './open-items.ts';
+
+/** By commit: when the last usage invoice that may draw on it is due. Commits whose usage is issued are absent. */
+export async function heldTrueUps(
+  tx: Transaction,
+  targets: readonly ScheduledTarget[],
+  gracePeriodHours: number,
+): Promise<Map<string, Instant>> {
+  const ids = targets.flatMap(({ trueUpCommitId }) => trueUpCommitId ?? []);
+  if (ids.length === 0) return new Map();
+  const commits = await loadCommits(tx, { ids, includeArchived: false });
+  const customerIds = [...new Set(commits.map(({ customerId }) => customerId))];
+  const contracts = (await loadContracts(tx, { customerIds })).filter(billsUsage);
+  const issuedUntil = await lastIssuedPeriodEnds(
+    tx,
+    contracts.map(({ id }) => id),
+  );
+  return new Map(
+    commits.flatMap((commit) => {
+      const ends = contracts
+        .filter((contract) => mayDraw(contract, commit))
+        .flatMap((contract) => lastUnissuedPeriod(contract, issuedUntil.get(contract.id), commit) ?? []);
+      const heldUntil = ends.map((period) => finalizationAt(period, gracePeriodHours));
+      return heldUntil.length === 0 ? [] : [[commit.id, Math.max(...heldUntil)]];
+    }),
+  );
+}
+
+function mayDraw(contract: Contract, { customerId, contractId, applicableContractIds }: Commit): boolean {
+  if (contractId !== null) return contract.id === contractId;
+  if (contract.customerId !== customerId) return false;
+  return applicableContractIds.length === 0 || applicableContractIds.includes(contract.id);
+}
+
+/** The last billing period in the access of the commit, if its invoice is not issued. */
+function lastUnissuedPeriod(
+  contract: Contract,
+  issuedUntil: Instant | undefined,
+  { accessSchedule }: Commit,
+): Interval | null {
+  const first = nextUnissuedPeriod(contract, issuedUntil);
+  if (first === null) return null;
+  const periods = accessSchedule.segments.flatMap(({ startingAt, endingBefore }) => {
+    const start = Math.max(startingAt, first.start);
+    return start < endingBefore
+      ? periodsOverlapping(periodTerms(contract), { start, end: endingBefore })
+      : [];
+  });
+  return periods.at(-1) ?? null;
+}

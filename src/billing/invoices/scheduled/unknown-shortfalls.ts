@@ -1,0 +1,43 @@
+/**
+ * True-ups of commits that earlier versions of the service stored and did not draw down. What their usage would have
+ * taken is not known, so nothing is billed for them (docs/drawdown.md, "True-ups").
+ */
+import type { Commit } from '../../../core/terms/commits.ts';
+import { intersect } from '../../../core/time.ts';
+import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
+import { loadCommits } from '../../../store/commits.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { type UndrawnPeriod, undrawnPeriods } from '../../../store/issued-periods.ts';
+
+/** Of the items those whose commit has usage on an issued invoice that took nothing from balances, by their ids. */
+export async function unknownShortfalls(
+  db: Database | Transaction,
+  items: readonly ScheduledItem[],
+): Promise<ReadonlySet<string>> {
+  const trueUps = items.filter(({ trueUpCommitId }) => trueUpCommitId !== null);
+  if (trueUps.length === 0) return new Set();
+  const ids = trueUps.flatMap(({ trueUpCommitId }) => trueUpCommitId ?? []);
+  const commits = await loadCommits(db, { ids, includeArchived: false });
+  const periods = await undrawnPeriods(db, [...new Set(commits.map(({ customerId }) => customerId))]);
+  const unknown = new Set(
+    commits
+      .filter((commit) => periods.some((period) => mayHaveDrawn(period, commit)))
+      .map((commit) => commit.id),
+  );
+  return new Set(trueUps.filter((item) => unknown.has(item.trueUpCommitId ?? '')).map((item) => item.id));
+}
+
+function mayHaveDrawn(period: UndrawnPeriod, commit: Commit): boolean {
+  const { customerId, contractId, applicableContractIds, accessSchedule } = commit;
+  const isOfContract =
+    contractId === null
+      ? period.customerId === customerId &&
+        (applicableContractIds.length === 0 || applicableContractIds.includes(period.contractId))
+      : period.contractId === contractId;
+  return (
+    isOfContract &&
+    accessSchedule.segments.some(
+      ({ startingAt: start, endingBefore: end }) => intersect(period.interval, { start, end }) !== null,
+    )
+  );
+}

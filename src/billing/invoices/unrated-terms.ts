@@ -1,0 +1,49 @@
+/** Loads the terms that usage invoices do not bill yet, and makes their warnings (rating/unrated-terms.ts). */
+import { groupBy } from '../../core/group-by.ts';
+import type { BilledPeriod, UnratedTerms } from '../../core/invoice.ts';
+import { type UnratedTerm, unratedIn, unratedTerms } from '../../rating/unrated-terms.ts';
+import { loadPrepaidBalanceThresholds, loadSpendThresholds } from '../../store/contract-settings.ts';
+import type { Contract } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadRecurringCommits } from '../../store/recurring-commits.ts';
+import { loadSubscriptions } from '../../store/subscriptions.ts';
+
+/** By contract; contracts without any are absent. A fixed number of queries. */
+export async function loadUnratedTerms(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+): Promise<Map<string, UnratedTerm[]>> {
+  const ids = contracts.map(({ id }) => id);
+  const recurring = groupBy(await loadRecurringCommits(db, ids), ({ contractId }) => contractId);
+  const subscriptions = groupBy(await loadSubscriptions(db, ids), ({ contractId }) => contractId);
+  const spendThresholds = await loadSpendThresholds(db, ids);
+  const balanceThresholds = await loadPrepaidBalanceThresholds(db, ids);
+  const found = contracts.map((contract): [string, UnratedTerm[]] => [
+    contract.id,
+    unratedTerms(contract, {
+      recurringCommits: recurring.get(contract.id) ?? [],
+      subscriptions: subscriptions.get(contract.id) ?? [],
+      spendThreshold: spendThresholds.get(contract.id) ?? null,
+      prepaidBalanceThreshold: balanceThresholds.get(contract.id) ?? null,
+    }),
+  ]);
+  return new Map(found.filter(([, terms]) => terms.length > 0));
+}
+
+/** Of the terms of one kind, the ids of so many are told. */
+const NAMED_TERMS_MAX = 100;
+
+/** One warning for each kind of term that would have an effect in the period. `unrated` is by contract. */
+export function unratedWarnings(
+  unrated: ReadonlyMap<string, readonly UnratedTerm[]>,
+  { contract, period }: { readonly contract: Pick<Contract, 'id'>; readonly period: BilledPeriod },
+): UnratedTerms[] {
+  const interval = { start: period.start, end: period.end };
+  return [...unratedIn(unrated.get(contract.id) ?? [], interval)].map(([termKind, ids]) => ({
+    kind: 'unrated_terms',
+    termKind,
+    termIds: ids.slice(0, NAMED_TERMS_MAX),
+    termCount: ids.length,
+    interval,
+  }));
+}

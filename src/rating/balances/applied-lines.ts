@@ -1,0 +1,33 @@
+/** The lines that take back what a balance pays for (docs/drawdown.md, "Lines"). Pure. */
+import { ZERO } from '../../core/decimal.ts';
+import type { LinePayer } from '../../core/invoice.ts';
+import type { RatedConversionLine, UsageLine, WindowAmount } from '../types.ts';
+import type { Bucket } from './buckets.ts';
+
+export function linePayer({ id, segmentId, commitType }: Bucket): LinePayer {
+  return { commitId: id, segmentId, commitType };
+}
+
+/** The line after a covered one. */
+export function appliedLine(covered: UsageLine, payer: Bucket): UsageLine {
+  return { ...covered, type: 'applied', ...takenBack(covered, payer) };
+}
+
+/** The same for a conversion. */
+export function appliedConversion(covered: RatedConversionLine, payer: Bucket): RatedConversionLine {
+  return { ...covered, type: 'applied_conversion', ...takenBack(covered, payer) };
+}
+
+function takenBack({ total, windows }: Pick<UsageLine, 'total' | 'windows'>, { name }: Bucket) {
+  return {
+    name: `${name} applied`,
+    quantity: ZERO,
+    unitPrice: ZERO,
+    total: ZERO.minus(total),
+    windows: takenBackWindows(windows),
+  };
+}
+
+export function takenBackWindows(windows: readonly WindowAmount[]): WindowAmount[] {
+  return windows.map(({ window, total }) => ({ window, quantity: ZERO, total: ZERO.minus(total) }));
+}

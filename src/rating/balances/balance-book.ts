@@ -1,0 +1,67 @@
+/**
+ * The balances that the invoices of one customer draw down, one after the other. It begins with what issued invoices
+ * left, and every computed invoice takes from what those before it left.
+ */
+import { type Decimal, minimum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import { type Interval, intersect } from '../../core/time.ts';
+import type { Bucket } from './buckets.ts';
+
+/** A bucket with what it had to give. */
+export interface BookedBucket extends Bucket {
+  /** The contracts whose charges it pays for; null: all of the customer. */
+  readonly contractIds: readonly string[] | null;
+  /** Its amount with manual entries, without what issued invoices took. */
+  readonly left: Decimal;
+  /**
+   * Of a rollover: the segment that it comes from. It gives what is left of that one when the newer contract begins,
+   * `amount` at most.
+   */
+  readonly source: { readonly segmentId: string; readonly amount: Decimal } | null;
+}
+
+/** What one invoice took from one bucket. */
+export interface Deduction {
+  readonly bucket: Bucket;
+  /** Above 0. */
+  readonly amount: Decimal;
+}
+
+export interface BalanceBook {
+  /** Those that may pay for charges of the contract in this time, in burn-down order. */
+  bucketsOf(contractId: string, period: Interval): readonly Bucket[];
+  /** Never negative. */
+  leftOf(bucket: Bucket): Decimal;
+  take(bucket: Bucket, amount: Decimal): void;
+}
+
+/** `buckets` are in burn-down order. Sources of rollovers are among them. */
+export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook {
+  const bySegment = new Map(buckets.map((bucket) => [bucket.segmentId, bucket]));
+  const taken = new Map<string, Decimal>();
+  const leftOfSegment = (segmentId: string): Decimal => {
+    const bucket = bySegment.get(segmentId);
+    if (bucket === undefined) return ZERO;
+    const left = bucket.left.minus(taken.get(segmentId) ?? ZERO);
+    if (bucket.source === null) return left.lt(ZERO) ? ZERO : left;
+    const { segmentId: sourceId, amount } = bucket.source;
+    const rolled = minimum(bySegment.has(sourceId) ? leftOfSegment(sourceId) : amount, amount);
+    const rest = rolled.minus(amount).plus(left);
+    return rest.lt(ZERO) ? ZERO : rest;
+  };
+  return {
+    bucketsOf: (contractId, period) =>
+      buckets.filter(
+        ({ contractIds, access }) =>
+          (contractIds === null || contractIds.includes(contractId)) && intersect(access, period) !== null,
+      ),
+    leftOf: ({ segmentId }) => leftOfSegment(segmentId),
+    take(bucket, amount) {
+      assert(amount.lte(leftOfSegment(bucket.segmentId)), 'an invoice takes what a balance has');
+      taken.set(bucket.segmentId, (taken.get(bucket.segmentId) ?? ZERO).plus(amount));
+    },
+  };
+}
+
+/** Of a customer without commits and credits. */
+export const NO_BALANCES: BalanceBook = createBalanceBook([]);

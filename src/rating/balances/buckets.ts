@@ -1,0 +1,74 @@
+/**
+ * Buckets: the segments of access to commits and credits, as invoices draw them down, and which charges each of them
+ * pays for (docs/drawdown.md, "What a balance pays for"). Pure.
+ */
+import type { ProductType } from '../../core/catalogue.ts';
+import { ownValue } from '../../core/own-value.ts';
+import type { Applicability } from '../../core/terms/applicability.ts';
+import type { Commit, CommitType } from '../../core/terms/commits.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { PayerTerms } from '../rates/line-terms.ts';
+import type { GroupValues } from '../usage/group-values.ts';
+
+/** `id` and `recurringId` are those of the commit or credit. */
+export interface Bucket extends PayerTerms {
+  readonly segmentId: string;
+  readonly commitType: CommitType;
+  /** Shown on invoices. */
+  readonly name: string;
+  readonly creditTypeId: string;
+  readonly applicability: Applicability;
+  /** Charges of this time draw on it. */
+  readonly access: Interval;
+}
+
+/** What a balance may be limited to. */
+export interface ChargedSubject {
+  readonly productId: string;
+  readonly productType: ProductType;
+  readonly productTags: readonly string[];
+  readonly pricingGroupValues: GroupValues;
+  readonly presentationGroupValues: GroupValues;
+}
+
+/**
+ * When charges may draw on a segment: its own time, cut where its contract ends, the commit is archived, or what is
+ * left of it rolls over. Null: never.
+ */
+export function accessOf(
+  { startingAt: start, endingBefore }: Commit['accessSchedule']['segments'][number],
+  limits: readonly (Instant | null)[],
+): Interval | null {
+  const end = Math.min(endingBefore, ...limits.filter((limit) => limit !== null));
+  return start < end ? { start, end } : null;
+}
+
+/** Without conditions a balance pays for everything. */
+export function isUnrestricted({ productIds, productTags, specifiers }: Applicability): boolean {
+  return productIds.length + productTags.length + specifiers.length === 0;
+}
+
+export function paysFor(applicability: Applicability, subject: ChargedSubject): boolean {
+  if (isUnrestricted(applicability)) return true;
+  const { productIds, productTags, specifiers } = applicability;
+  return (
+    productIds.includes(subject.productId) ||
+    productTags.some((tag) => subject.productTags.includes(tag)) ||
+    specifiers.some((specifier) => meets(specifier, subject))
+  );
+}
+
+/** Values are conditions on usage: other charges have none. */
+function meets(specifier: Applicability['specifiers'][number], subject: ChargedSubject): boolean {
+  const { productId, productTags, pricingGroupValues, presentationGroupValues } = specifier;
+  return (
+    (productId === null || productId === subject.productId) &&
+    productTags.every((tag) => subject.productTags.includes(tag)) &&
+    holds(subject.pricingGroupValues, pricingGroupValues) &&
+    holds(subject.presentationGroupValues, presentationGroupValues)
+  );
+}
+
+function holds(values: GroupValues, wanted: GroupValues): boolean {
+  return Object.keys(wanted).every((name) => ownValue(values, name) === wanted[name]);
+}

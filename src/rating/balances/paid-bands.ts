@@ -1,0 +1,99 @@
+/**
+ * A segment of a counter after drawdown: stretches of the counter, each with one price and one payer
+ * (docs/drawdown.md, "What a balance covers"). Pure.
+ *
+ * The amount of a stretch is its units times its price. Where the rest of a balance is no multiple of a price, the
+ * units that it covers are rounded down to 20 places: what it pays beyond their price lies at the upper end of the
+ * stretch, and is taken from the lower end of the next one. Amounts of walks are additive, so windows add up.
+ */
+import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
+import type { PriceBand, PriceBands } from '../rates/tiers.ts';
+import type { Bucket } from './buckets.ts';
+
+/** The counter above `lower` up to and including `upper`. */
+export interface PaidBand {
+  /** The tier that prices it. */
+  readonly band: PriceBand;
+  /** Null: the customer. */
+  readonly payer: Bucket | null;
+  /** Null: unbounded. Only the first one. */
+  readonly lower: Decimal | null;
+  /** Null: unbounded. Only the last one. */
+  readonly upper: Decimal | null;
+  /** Part of the amount that lies at `lower`. */
+  readonly atLower: Decimal;
+  /** Part of the amount that lies at `upper`. */
+  readonly atUpper: Decimal;
+}
+
+/** A stretch that a balance pays for. */
+export interface Covering extends PaidBand {
+  readonly payer: Bucket;
+  readonly lower: Decimal;
+  readonly upper: Decimal;
+}
+
+/** The part of a walk that lies in one stretch. */
+export interface PaidSlice {
+  readonly band: PaidBand;
+  readonly quantity: Decimal;
+  readonly amount: Decimal;
+}
+
+/** The whole counter: what balances cover, and the rest at the price of the customer. */
+export function paidBands(list: PriceBands, coverings: readonly Covering[]): PaidBand[] {
+  const bands: PaidBand[] = [];
+  let from: Decimal | null = null;
+  let before: Covering | null = null;
+  for (const covering of coverings.toSorted((a, b) => a.lower.cmp(b.lower))) {
+    bands.push(...restBetween(list, from, covering.lower, before), covering);
+    from = covering.upper;
+    before = covering;
+  }
+  return [...bands, ...restBetween(list, from, null, before)];
+}
+
+/** The bands of the price list between two positions. `before` ends where they begin. */
+function restBetween(
+  list: PriceBands,
+  from: Decimal | null,
+  to: Decimal | null,
+  before: Covering | null,
+): PaidBand[] {
+  if (from !== null && to !== null && from.gte(to)) return [];
+  return list.flatMap((band): PaidBand[] => {
+    const first = band === list[0];
+    const lower = first ? from : from === null ? band.startingAt : maximum(from, band.startingAt);
+    const upper = band.end === null ? to : to === null ? band.end : minimum(to, band.end);
+    if (lower !== null && upper !== null && lower.gte(upper)) return [];
+    const follows = before !== null && lower?.eq(before.upper) === true;
+    const atLower = follows && band.price.eq(before.band.price) ? ZERO.minus(before.atUpper) : ZERO;
+    return [{ band, payer: null, lower, upper, atLower, atUpper: ZERO }];
+  });
+}
+
+/** The stretches between two positions, where low < high. */
+export function stretchesBetween(bands: readonly PaidBand[], low: Decimal, high: Decimal): PaidBand[] {
+  return bands.filter(
+    ({ lower, upper }) => (lower === null || lower.lt(high)) && (upper === null || upper.gt(low)),
+  );
+}
+
+/** The stretches crossed by moving from one position to another, ascending; negative amounts downwards. */
+export function walkPaidBands(bands: readonly PaidBand[], from: Decimal, to: Decimal): PaidSlice[] {
+  const order = from.cmp(to);
+  if (order === 0) return [];
+  const [low, high] = order < 0 ? [from, to] : [to, from];
+  return stretchesBetween(bands, low, high).map((stretch) => {
+    const { band, lower, upper, atLower, atUpper } = stretch;
+    const bottom = lower === null ? low : maximum(low, lower);
+    const top = upper === null ? high : minimum(high, upper);
+    const units = top.minus(bottom);
+    let amount = units.times(band.price);
+    if (lower !== null && bottom.eq(lower)) amount = amount.plus(atLower);
+    if (upper !== null && top.eq(upper)) amount = amount.plus(atUpper);
+    return order < 0
+      ? { band: stretch, quantity: units, amount }
+      : { band: stretch, quantity: ZERO.minus(units), amount: ZERO.minus(amount) };
+  });
+}

@@ -1,0 +1,29 @@
+/** The shortfall of a postpaid commit (docs/drawdown.md, "True-ups"). Pure. */
+import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { BalanceDeduction, ManualEntry, RolledAmount } from '../../core/terms/ledger.ts';
+
+interface Movements {
+  /** What voided invoices took counts as given back. */
+  readonly deductions: readonly Pick<BalanceDeduction, 'amount' | 'creditedAt'>[];
+  readonly manualEntries: readonly Pick<ManualEntry, 'amount'>[];
+  /** The most that a renewal takes. */
+  readonly rolledOver: readonly Pick<RolledAmount, 'amount'>[];
+}
+
+/**
+ * What is left of the commitment after all invoices, entries by hand and a renewal, in the unit of the access
+ * schedule. Never negative.
+ */
+export function shortfallOf(
+  { accessSchedule }: Pick<Commit, 'accessSchedule'>,
+  { deductions, manualEntries, rolledOver }: Movements,
+): Decimal {
+  const taken = deductions.filter(({ creditedAt }) => creditedAt === null);
+  const left = maximum(total(accessSchedule.segments).plus(total(manualEntries)).minus(total(taken)), ZERO);
+  return left.minus(minimum(left, total(rolledOver)));
+}
+
+function total(parts: readonly { readonly amount: Decimal }[]): Decimal {
+  return sum(parts.map(({ amount }) => amount));
+}

@@ -1,0 +1,189 @@
+/** The claims of line keys and of other counters on the balances that may pay for them. Pure. */
+import type { Decimal } from '../../core/decimal.ts';
+import { contains, type Instant, type Interval, intersect } from '../../core/time.ts';
+import type { LineTerms, PricedKey, TermsSpan } from '../rates/line-terms.ts';
+import { bandAt, bandsBetween, type PriceBands, sameBands } from '../rates/tiers.ts';
+import type { UsageLine } from '../types.ts';
+import { groupValuesKey } from '../usage/group-values.ts';
+import { versionAt } from '../usage/product-spans.ts';
+import { type CounterSegment, movementOf } from '../usage/segments.ts';
+import { type Bucket, paysFor } from './buckets.ts';
+import type { ClaimedSegment } from './coverage.ts';
+import type { Claim, Claimant } from './draw-down.ts';
+
+/** Who may pay for the charges of one invoice. */
+export interface Claimants {
+  /** In burn-down order. */
+  readonly buckets: readonly Bucket[];
+  /** Whether the overrides of the contract depend on who pays. */
+  readonly hasCommitSpecificPrices: boolean;
+}
+
+/** A segment that is charged at one price list. */
+export interface ChargedSegment {
+  readonly segment: CounterSegment;
+  readonly creditTypeId: string;
+  readonly bands: PriceBands;
+}
+
+/** A counter with its prices. */
+export interface ClaimingCounter {
+  /** Names the counter among those of the invoice. */
+  readonly key: string;
+  readonly priced: PricedKey;
+  /** Ascending. */
+  readonly segments: readonly ChargedSegment[];
+  /** The terms over an interval of what a bucket pays for. Null: it costs the same, whoever pays. */
+  readonly termsFor: ((bucket: Bucket, interval: Interval) => readonly TermsSpan[]) | null;
+  readonly bandsOf: (terms: LineTerms) => PriceBands;
+}
+
+/** The same on every computation, and for every line of the key. */
+export function lineKeyText({
+  productId,
+  pricingGroupValues,
+  presentationGroupValues,
+}: Pick<UsageLine, 'productId' | 'pricingGroupValues' | 'presentationGroupValues'>): string {
+  return `${productId}|${groupValuesKey(pricingGroupValues)}|${groupValuesKey(presentationGroupValues)}`;
+}
+
+/** The segments for which some balance may pay. */
+export function claimedSegments(counter: ClaimingCounter, claimants: Claimants): ClaimedSegment[] {
+  const { key, priced } = counter;
+  const payers = claimants.buckets.filter((bucket) =>
+    priced.product.versions.some(({ tags }) => mayPay(bucket, priced, tags)),
+  );
+  if (payers.length === 0) return [];
+  const termsOf = memoizedTerms(counter, claimants);
+  return counter.segments.flatMap((charged) => {
+    const claims = claimsOf(counter, charged, payers, termsOf);
+    const productId = priced.product.id;
+    return claims.some((claim) => claim.claimants.length > 0)
+      ? [{ productId, key, bands: charged.bands, claims }]
+      : [];
+  });
+}
+
+function mayPay({ applicability }: Bucket, priced: PricedKey, productTags: readonly string[]): boolean {
+  const { product, pricingGroupValues, presentationGroupValues } = priced;
+  return paysFor(applicability, {
+    productId: product.id,
+    productType: product.type,
+    productTags,
+    pricingGroupValues,
+    presentationGroupValues,
+  });
+}
+
+/** What a bucket pays for costs this over a segment; null: what it costs the customer. */
+type BucketTerms = (bucket: Bucket, within: Interval) => readonly TermsSpan[] | null;
+
+/** Balances whose prices cannot differ share one computation. */
+function memoizedTerms({ termsFor }: ClaimingCounter, { hasCommitSpecificPrices }: Claimants): BucketTerms {
+  const known = new Map<string, readonly TermsSpan[]>();
+  return (bucket, within) => {
+    if (termsFor === null || (!hasCommitSpecificPrices && bucket.rateType === 'LIST_RATE')) return null;
+    const own = hasCommitSpecificPrices ? `${bucket.id} ${bucket.recurringId}` : '';
+    const key = `${bucket.rateType} ${own} ${within.start}`;
+    const found = known.get(key) ?? termsFor(bucket, within);
+    known.set(key, found);
+    return found;
+  };
+}
+
+function claimsOf(
+  counter: ClaimingCounter,
+  charged: ChargedSegment,
+  payers: readonly Bucket[],
+  termsOf: BucketTerms,
+): Claim[] {
+  const { interval, piece } = charged.segment;
+  const open = payers
+    .filter(({ access }) => intersect(access, interval) !== null)
+    .map((bucket) => ({ bucket, terms: termsOf(bucket, interval) }));
+  if (open.length === 0) return [];
+  const { priced } = counter;
+  const { product } = priced;
+  const cuts = [
+    ...open.flatMap(({ bucket: { access } }) => [access.start, access.end]),
+    ...open.flatMap(({ terms }) => (terms ?? []).map((span) => span.interval.start)),
+    // Tags decide who may pay.
+    ...product.versions.flatMap(({ startingAt }) => startingAt ?? []),
+  ];
+  const groupValues = `${groupValuesKey(priced.pricingGroupValues)}${groupValuesKey(priced.presentationGroupValues)}`;
+  const parts = cutInterval(interval, cuts).map((part) => ({
+    part,
+    claimants: open.flatMap((payer) => claimantAt(part.start, counter, charged, payer)),
+  }));
+  return joinedWhere(parts, (a, b) => sameClaimants(a.claimants, b.claimants)).map((own): Claim => {
+    const [{ part: first, claimants }] = own;
+    const part = { start: first.start, end: own.at(-1)?.part.end ?? first.end };
+    const { from, to, low, high } = movementOf({ interval: part, piece });
+    return {
+      key: counter.key,
+      interval: part,
+      from,
+      to,
+      overshoots: low.lt(from) || high.gt(to),
+      productType: product.type,
+      unitPrice: firstPrice(charged.bands, from, to),
+      name: versionAt(product, part.end - 1).name,
+      groupValues,
+      claimants,
+    };
+  });
+}
+
+/** None where the balance is closed, in another unit, or not for this. */
+function claimantAt(
+  at: Instant,
+  { priced, bandsOf }: ClaimingCounter,
+  charged: ChargedSegment,
+  { bucket, terms }: { readonly bucket: Bucket; readonly terms: readonly TermsSpan[] | null },
+): Claimant[] {
+  if (!contains(bucket.access, at)) return [];
+  if (!mayPay(bucket, priced, versionAt(priced.product, at).tags)) return [];
+  if (terms === null) {
+    return charged.creditTypeId === bucket.creditTypeId ? [{ bucket, bands: charged.bands }] : [];
+  }
+  const own = terms.find(({ interval }) => contains(interval, at));
+  if (own === undefined || own.terms === null || !own.entitled) return [];
+  return own.terms.creditTypeId === bucket.creditTypeId ? [{ bucket, bands: bandsOf(own.terms) }] : [];
+}
+
+/** Of the first unit above `from`. */
+function firstPrice(bands: PriceBands, from: Decimal, to: Decimal): Decimal {
+  const [first] = from.lt(to) ? bandsBetween(bands, from, to) : [bandAt(bands, from)];
+  return (first ?? bands[0]).price;
+}
+
+/** Whether the same balances may pay, at the same prices. */
+function sameClaimants(a: readonly Claimant[], b: readonly Claimant[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((one, index) => {
+      const other = b[index];
+      return other !== undefined && one.bucket === other.bucket && sameBands(one.bands, other.bands);
+    })
+  );
+}
+
+/** Neighbours that are the same, together. */
+function joinedWhere<Part>(
+  parts: readonly Part[],
+  isSame: (a: Part, b: Part) => boolean,
+): (readonly [Part, ...Part[]])[] {
+  const joined: [Part, ...Part[]][] = [];
+  for (const part of parts) {
+    const previous = joined.at(-1);
+    if (previous !== undefined && isSame(previous[0], part)) previous.push(part);
+    else joined.push([part]);
+  }
+  return joined;
+}
+
+function cutInterval({ start, end }: Interval, cuts: readonly Instant[]): Interval[] {
+  const inside = cuts.filter((at) => start < at && at < end);
+  const starts = [...new Set([start, ...inside])].sort((a, b) => a - b);
+  return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }));
+}

@@ -1,0 +1,117 @@
+/** How an invoice line comes to be: everything that a person needs to compute it again by hand. */
+import type { ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import type { Override } from '../../core/terms/overrides.ts';
+import type { Instant } from '../../core/time.ts';
+import type { PriceBand } from '../rates/tiers.ts';
+import type { UsageNeed } from '../types.ts';
+
+/** An override that decides the price of a line. */
+export interface AppliedOverride {
+  readonly override: Override;
+  /** What it multiplies the list price of this line's tier with; null: it replaces the price. */
+  readonly multiplier: Decimal | null;
+}
+
+/** The price of a line in its segment. */
+export interface ExplainedPrice {
+  /** The rate of the rate card in force; null if only an OVERWRITE sets the price. */
+  readonly listed: RateEntry | null;
+  /** The list price of the line's tier. */
+  readonly listPrice: Decimal | null;
+  readonly applied: AppliedOverride | null;
+  /** The rate that is charged. */
+  readonly rate: Rate;
+  readonly band: PriceBand;
+}
+
+/** The usage behind a line of a USAGE product. */
+export interface ExplainedUsage {
+  /** Its metric, conversion and rounding. */
+  readonly version: ProductVersion;
+  readonly need: UsageNeed;
+  readonly countedFrom: Instant;
+  /** Events that match, in the time of the line. For a SQL metric: all events that it reads. */
+  readonly eventCount: Decimal;
+  readonly valueAtStart: Decimal;
+  readonly valueAtEnd: Decimal;
+  /**
+   * Set where the value and the counter continue from another metric, filter, conversion or rounding: since when, and
+   * their values then.
+   */
+  readonly continued: { readonly at: Instant; readonly value: Decimal; readonly counter: Decimal } | null;
+  /** The counter: the quantity so far in the billing period. */
+  readonly counterAtStart: Decimal;
+  readonly counterAtEnd: Decimal;
+}
+
+/** A line, or lines of one product, that a composite counts. */
+export interface CountedLine {
+  /** On the invoice, from 0. */
+  readonly position: number;
+  readonly name: string;
+  /** What of its total is in the time of the composite's line. */
+  readonly amount: Decimal;
+}
+
+/** What the line of a COMPOSITE product counts. */
+export interface ExplainedBase {
+  readonly productIds: readonly string[];
+  readonly tags: readonly string[];
+  readonly includesComposites: boolean;
+  readonly excludesFreeUsage: boolean;
+  readonly counted: readonly CountedLine[];
+  /** Since the start of the billing period; null where an earlier invoice has a part of it. */
+  readonly baseAtStart: Decimal | null;
+  readonly baseAtEnd: Decimal | null;
+}
+
+interface Recomputed {
+  readonly quantity: Decimal;
+  readonly unitPrice: Decimal;
+  readonly total: Decimal;
+}
+
+interface Explained {
+  /** Steps as text with the figures. */
+  readonly formula: readonly string[];
+  /** What the figures give; null where they are not all known. */
+  readonly recomputed: Recomputed | null;
+}
+
+export interface UsageExplanation extends Explained {
+  readonly kind: 'usage';
+  readonly usage: ExplainedUsage;
+  readonly price: ExplainedPrice;
+}
+
+export interface CompositeExplanation extends Explained {
+  readonly kind: 'composite';
+  readonly base: ExplainedBase;
+  readonly price: ExplainedPrice;
+}
+
+export interface MinimumExplanation extends Explained {
+  readonly kind: 'minimum';
+  readonly minimum: Decimal;
+  /** What the percentages of the period come to, in the currency. */
+  readonly charged: Decimal;
+}
+
+export interface ConversionExplanation extends Explained {
+  readonly kind: 'conversion';
+  readonly counted: readonly CountedLine[];
+}
+
+interface ScheduledExplanation extends Explained {
+  readonly kind: 'scheduled';
+}
+
+/** `unknown`: what the line comes from is not known any more. */
+export type LineExplanation =
+  | UsageExplanation
+  | CompositeExplanation
+  | MinimumExplanation
+  | ConversionExplanation
+  | ScheduledExplanation
+  | { readonly kind: 'unknown'; readonly formula: readonly string[]; readonly recomputed: null };

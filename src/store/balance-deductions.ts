@@ -1,0 +1,93 @@
+/** What issued invoices took from the balances of commits and credits. */
+import { and, eq, inArray, isNull, notInArray, sql } from 'drizzle-orm';
+import type { Decimal } from '../core/decimal.ts';
+import type { BalanceDeduction } from '../core/terms/ledger.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { balanceDeductions, invoices } from './schema/invoices.ts';
+
+export type NewDeduction = Pick<
+  BalanceDeduction,
+  'invoiceId' | 'commitId' | 'segmentId' | 'amount' | 'timestamp'
+>;
+
+/** Stores the deductions of invoices that are issued in this transaction. */
+export async function insertDeductions(tx: Transaction, deductions: readonly NewDeduction[]): Promise<void> {
+  for (const chunk of rowsPerInsert(deductions)) await tx.insert(balanceDeductions).values(chunk);
+}
+
+/** By segment: what invoices took that are not voided, except those named. */
+export async function loadDeductedAmounts(
+  db: Database | Transaction,
+  commitIds: readonly string[],
+  exceptInvoices: readonly string[] = [],
+): Promise<Map<string, Decimal>> {
+  if (commitIds.length === 0) return new Map();
+  const { segmentId, amount, commitId, creditedAt, invoiceId } = balanceDeductions;
+  const rows = await db
+    .select({ segmentId, total: sql`sum(${amount})`.mapWith(amount) })
+    .from(balanceDeductions)
+    .where(
+      and(
+        inArray(commitId, [...commitIds]),
+        isNull(creditedAt),
+        exceptInvoices.length === 0 ? undefined : notInArray(invoiceId, [...exceptInvoices]),
+      ),
+    )
+    .groupBy(segmentId);
+  return new Map(rows.map((row) => [row.segmentId, row.total]));
+}
+
+/** What an issued invoice took from segments, a voided one too. */
+export async function loadInvoiceDeductions(
+  db: Database | Transaction,
+  invoiceId: string,
+): Promise<Pick<BalanceDeduction, 'segmentId' | 'amount'>[]> {
+  const { segmentId, amount } = balanceDeductions;
+  return db
+    .select({ segmentId, amount })
+    .from(balanceDeductions)
+    .where(eq(balanceDeductions.invoiceId, invoiceId));
+}
+
+/** Every deduction of the commits by issued invoices, voided ones included. */
+export async function loadIssuedDeductions(
+  db: Database | Transaction,
+  commitIds: readonly string[],
+): Promise<BalanceDeduction[]> {
+  if (commitIds.length === 0) return [];
+  const rows = await db
+    .select({ deduction: balanceDeductions, contractId: invoices.contractId })
+    .from(balanceDeductions)
+    .innerJoin(invoices, eq(invoices.id, balanceDeductions.invoiceId))
+    .where(inArray(balanceDeductions.commitId, [...commitIds]));
+  return rows.map(({ deduction, contractId }) => ({ ...deduction, contractId, isFinal: true }));
+}
+
+/**
+ * Locks what invoices of these customers draw on, until the transaction ends. Whoever changes a balance other than by
+ * a change of its contract takes this lock. In the order of the ids, so that two transactions cannot wait for each
+ * other.
+ */
+export async function lockBalances(tx: Transaction, customerIds: readonly string[]): Promise<void> {
+  for (const id of [...new Set(customerIds)].sort()) {
+    await tx.execute(sql`select pg_advisory_xact_lock(${BALANCES_LOCK}, hashtext(${id}))`);
+  }
+}
+
+/** Names the locks of balances among those of this database. */
+const BALANCES_LOCK = 711_003;
+
+/** Gives back what voided invoices took. */
+export async function creditDeductions(
+  tx: Transaction,
+  invoiceIds: readonly string[],
+  creditedAt: Instant,
+): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  await tx
+    .update(balanceDeductions)
+    .set({ creditedAt })
+    .where(and(inArray(balanceDeductions.invoiceId, [...invoiceIds]), isNull(balanceDeductions.creditedAt)));
+}

@@ -1,0 +1,86 @@
+/** Processes that issue invoices at the same time, which draw on one balance of their customer. */
+import { eq, sql } from 'drizzle-orm';
+import { pino } from 'pino';
+import { afterAll, expect, test } from 'vitest';
+import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { createJobRunner } from '../../src/jobs/job-runner.ts';
+import { commits } from '../../src/store/schema/commits.ts';
+import { balanceDeductions } from '../../src/store/schema/invoices.ts';
+import { jobs } from '../../src/store/schema/jobs.ts';
+import { ADD_RATES, CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { completion, createScenario } from '../support/scenario.ts';
+import { runs } from '../support/shares-of-tests.ts';
+
+/** Its clock stands in the period, so its own runner finalizes nothing. */
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const { api, db, clickhouse } = service;
+const clock = { now: () => Date.UTC(2026, 11, 3) };
+afterAll(async () => {
+  await db.delete(jobs);
+});
+
+/** A process of its own, as far as jobs are concerned. */
+function runner() {
+  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+  const ping = () => clickhouse.ping();
+  return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+}
+
+const NOVEMBER = { starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
+const CONTRACTS_PER_CUSTOMER = 4;
+const CREDIT = 100;
+
+async function catalogue() {
+  const { tokensProductId: product_id } = await createScenario(api, { alias: 'other' });
+  const rate_card_id = await createdId(api, RATE_CARDS, { name: 'Card' });
+  const rate = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT', price: 1 };
+  await api.post(ADD_RATES, { rate_card_id, rates: [{ ...rate, product_id }] });
+  const creditProductId = await createdId(api, PRODUCTS, { name: 'Credit', type: 'FIXED' });
+  return { rate_card_id, creditProductId };
+}
+
+/** Four contracts, each of which would draw 40 of a credit of 100. Returns the id of the credit. */
+async function customerWithCredit(
+  round: number,
+  { rate_card_id, creditProductId }: Awaited<ReturnType<typeof catalogue>>,
+): Promise<string> {
+  const alias = `racer-${round}`;
+  const customer_id = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+  for (let index = 0; index < CONTRACTS_PER_CUSTOMER; index += 1) {
+    await createdId(api, CONTRACTS, {
+      customer_id,
+      rate_card_id,
+      starting_at: '2026-11-01T00:00:00Z',
+      ending_before: '2026-12-01T00:00:00Z',
+    });
+  }
+  const credit = await createdId(api, '/v1/contracts/customerCredits/create', {
+    customer_id,
+    priority: 1,
+    product_id: creditProductId,
+    access_schedule: { schedule_items: [{ amount: CREDIT, ...NOVEMBER }] },
+  });
+  await api.post('/v1/ingest', [completion(alias, { id: alias, at: '2026-11-03T00:00:00Z', tokens: 40 })]);
+  return credit;
+}
+
+test('a balance is spent once, whoever issues the invoices', async () => {
+  const terms = await catalogue();
+  await db.delete(jobs);
+  for (let round = 0; round < runs(12); round += 1) {
+    const credit = await customerWithCredit(round, terms);
+    const processes = [runner(), runner(), runner()];
+    const outcomes = await Promise.all(processes.map((one) => one.runDue(clock.now())));
+    for (const one of processes) expect((await one.retryFailed(clock.now())).failed).toBe(0);
+    expect(outcomes.map(({ failed }) => failed)).toEqual([0, 0, 0]);
+    expect(outcomes.reduce((sum, { done }) => sum + done, 0)).toBe(CONTRACTS_PER_CUSTOMER);
+    const amounts = await db
+      .select({ amount: balanceDeductions.amount })
+      .from(balanceDeductions)
+      .innerJoin(commits, eq(commits.id, balanceDeductions.commitId))
+      .where(eq(commits.id, credit))
+      .orderBy(sql`${balanceDeductions.amount} desc`);
+    expect(amounts.map(({ amount }) => amount.toFixed())).toEqual(['40', '40', '20']);
+  }
+}, 240_000);

@@ -1,0 +1,138 @@
+/** Reconciliation of invoices that commits and credits pay for: nothing to find, until a ledger or a line is changed. */
+import { sql } from 'drizzle-orm';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ADD_RATES, createdId, RATE_CARDS } from '../support/catalogue-api.ts';
+import { type Reconciled, reconcile } from '../support/reconciled.ts';
+import { completion, createScenario, type Scenario } from '../support/scenario.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+
+const RANGE = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
+const NOVEMBER = { starting_at: RANGE.starting_on, ending_before: RANGE.ending_before };
+const NOTHING: Partial<Reconciled> = { differences: [], late: [], unchecked: [] };
+
+let service: TestService;
+let scenario: Scenario;
+let customerId: string;
+let rateCardId: string;
+let fixedProductId: string;
+
+beforeEach(async () => {
+  service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
+  const { api } = service;
+  scenario = await createScenario(api, { alias: 'other' });
+  customerId = await createdId(api, '/v1/customers', { name: 'Ada', ingest_aliases: ['ada'] });
+  fixedProductId = await createdId(api, '/v1/contract-pricing/products/create', {
+    name: 'Prepaid',
+    type: 'FIXED',
+  });
+  const unit = await createdId(api, '/v1/credit-types/create', { name: 'Points' });
+  rateCardId = await createdId(api, RATE_CARDS, {
+    name: 'Card',
+    credit_type_conversions: [{ custom_credit_type_id: unit, fiat_per_custom_credit: 2.5 }],
+  });
+  const rate = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT' };
+  await api.post(ADD_RATES, {
+    rate_card_id: rateCardId,
+    rates: [
+      { ...rate, product_id: scenario.tokensProductId, price: 0.7 },
+      { ...rate, product_id: scenario.requestsProductId, price: 3, credit_type_id: unit },
+    ],
+  });
+});
+afterEach(() => service.close());
+
+const contract = (terms: Record<string, unknown>) =>
+  createdId(service.api, '/v1/contracts/create', {
+    customer_id: customerId,
+    rate_card_id: rateCardId,
+    starting_at: NOVEMBER.starting_at,
+    ...terms,
+  });
+
+const balance = (amount: number, other: Record<string, unknown> = {}) => ({
+  product_id: fixedProductId,
+  name: 'Trial',
+  access_schedule: { schedule_items: [{ amount, ...NOVEMBER }] },
+  ...other,
+});
+
+const purchase = (amount: number) => ({
+  invoice_schedule: { schedule_items: [{ amount, timestamp: '2026-11-20T00:00:00Z' }] },
+});
+
+/** Balances that end within a line, in the currency and in the converted unit, and a postpaid commit for the rest. */
+const everyBalance = () => ({
+  credits: [balance(10, { applicable_product_ids: [scenario.tokensProductId] })],
+  commits: [
+    balance(30, { type: 'PREPAID', name: 'Bought', ...purchase(30) }),
+    balance(20, { type: 'POSTPAID', name: 'Minimum', ...purchase(20) }),
+  ],
+});
+
+async function useOnThreeDays(): Promise<void> {
+  await service.api.post(
+    '/v1/ingest',
+    [50, 33, 7].map((tokens, day) =>
+      completion('ada', { id: `e${day}`, at: `2026-11-0${day + 3}T10:30:00Z`, tokens }),
+    ),
+  );
+}
+
+const issue = () => service.moveClock('2026-12-03T00:00:00Z');
+const check = () => reconcile(service.api, { ...RANGE, customer_id: customerId });
+
+test('drafts and issued invoices agree with their balances, also with a balance that is no multiple of a price', async () => {
+  await contract(everyBalance());
+  await useOnThreeDays();
+  expect(await check()).toMatchObject(NOTHING);
+  await issue();
+  expect(await check()).toMatchObject(NOTHING);
+});
+
+test('two contracts that share a credit agree, as drafts and as issued invoices', async () => {
+  await contract({});
+  await contract({ starting_at: '2026-11-02T00:00:00Z' });
+  await createdId(service.api, '/v1/contracts/customerCredits/create', {
+    customer_id: customerId,
+    priority: 1,
+    ...balance(100, { applicable_product_ids: [scenario.tokensProductId] }),
+  });
+  await useOnThreeDays();
+  expect(await check()).toMatchObject(NOTHING);
+  await issue();
+  expect(await check()).toMatchObject(NOTHING);
+});
+
+test('a deduction that is missing, wrong, or of no line is named', async () => {
+  await contract({ credits: [balance(10, { applicable_product_ids: [scenario.tokensProductId] })] });
+  await useOnThreeDays();
+  await issue();
+  await service.db.execute(sql`update balance_deductions set amount = 9`);
+  expect((await check()).differences).toEqual(['deduction value 10 → 9']);
+  await service.db.execute(sql`update balance_deductions set segment_id = invoice_id, amount = 4`);
+  expect((await check()).differences).toEqual(['deduction value 10 → none', 'deduction value none → 4']);
+  await service.db.execute(sql`delete from balance_deductions`);
+  expect((await check()).differences).toEqual(['deduction value 10 → none']);
+});
+
+test('a segment from which invoices took more than it has is named', async () => {
+  await contract({ credits: [balance(10, { applicable_product_ids: [scenario.tokensProductId] })] });
+  await useOnThreeDays();
+  await issue();
+  await service.db.execute(sql`update access_segments set amount = 8`);
+  expect((await check()).differences).toEqual(['balance value 8 → 10']);
+});
+
+test('a covered line and an applied line that were changed are named', async () => {
+  await contract({ credits: [balance(14, { applicable_product_ids: [scenario.tokensProductId] })] });
+  await useOnThreeDays();
+  await issue();
+  await service.db.execute(sql`update invoice_line_items set total = total - 1 where name = 'Trial applied'`);
+  expect((await check()).differences).toEqual(
+    expect.arrayContaining(['applied total -14 → -15, line 2 "Trial applied"', 'deduction value 15 → 14']),
+  );
+  await service.db.execute(sql`update invoice_line_items set total = total + 1 where name = 'Trial applied'`);
+  await service.db.execute(sql`
+    update invoice_line_items set quantity = quantity + 1, total = total + 0.7 where name = 'Tokens' and position = 2`);
+  expect((await check()).differences).toContain('recomputed_line quantity 90 → 91, line 1 "Tokens"');
+});

@@ -1,0 +1,61 @@
+/** Explanations of random invoices: the figures of every line give the line, on a path of their own. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { InvoiceLine } from '../../src/core/invoice.ts';
+import { createCompositeExplainer } from '../../src/rating/explain/explain-composite.ts';
+import { explainLine } from '../../src/rating/explain/explain-line.ts';
+import { createUsageExplainer } from '../../src/rating/explain/explain-usage.ts';
+import { lineWindows } from '../../src/rating/invoice/breakdown.ts';
+import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
+import { type NaiveMeter, naiveMeter } from '../support/naive/series.ts';
+import { rateCase, ratingInputOf } from '../support/rated-charges.ts';
+
+const RUNS = 200;
+
+/** `kind` of each line, after its figures were compared with it. */
+function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.period): string[] {
+  const input = ratingInputOf(given, meter, 'hour', billed);
+  const { lines: usageLines, conversions } = rateCase(given, meter, 'hour', billed);
+  const rated = [...usageLines, ...conversions];
+  const lines: readonly InvoiceLine[] = rated;
+  const explainers = {
+    usage: createUsageExplainer({ ...input, events: input.usage }),
+    composite: createCompositeExplainer({ ...input, lines, hours: lineWindows(rated) }),
+  };
+  return lines.map((line) => {
+    const { kind, recomputed, formula } = explainLine(line, lines, explainers);
+    // A composite without charges has a zero line, whose tier is that of its counter.
+    if (recomputed === null) return `${kind} without a result`;
+    const numbers = [recomputed.quantity, recomputed.unitPrice, recomputed.total].map(String);
+    expect(numbers).toEqual([line.quantity, line.unitPrice, line.total].map(String));
+    expect(formula.length).toBeGreaterThan(0);
+    return kind;
+  });
+}
+
+test('every line of a random invoice is given by the figures of its explanation', () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(compositeCase, (given) => {
+      const meter = naiveMeter(given.metrics, given.events, given.period);
+      for (const kind of explainedKinds(given, meter)) kinds.add(kind);
+    }),
+    { numRuns: RUNS },
+  );
+  expect([...kinds].sort()).toEqual(['composite', 'conversion', 'minimum', 'usage']);
+}, 120_000);
+
+test('so is every line of usage on an invoice that begins inside its billing period', () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(compositeCase, (given) => {
+      const meter = naiveMeter(given.metrics, given.events, given.period);
+      const { start, end } = given.period;
+      const middle = start + Math.ceil((end - start) / 7_200_000) * 3_600_000;
+      for (const kind of explainedKinds(given, meter, { start: middle, end })) kinds.add(kind);
+    }),
+    { numRuns: RUNS },
+  );
+  expect(kinds).toContain('usage');
+  expect(kinds).not.toContain('unknown without a result');
+}, 120_000);

@@ -1,0 +1,122 @@
+/** What units cost in one hour, depending on who pays: every bound is tried, and equal neighbours become one. */
+import type { Rate, RateEntry } from '../../../src/core/catalogue.ts';
+import type { Override } from '../../../src/core/terms/overrides.ts';
+import type { Instant } from '../../../src/core/time.ts';
+import type { BookedBucket } from '../../../src/rating/balances/balance-book.ts';
+import { type Fraction, fraction, fractionText, larger, less, ratio, smaller } from './fractions.ts';
+import { hundredths } from './numbers.ts';
+import { naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from './overrides.ts';
+import { naiveListPrice, naiveRateAt } from './rates.ts';
+
+/** Units above `lower`, up to and including `upper`; the first band has all units below it too. */
+export interface Band {
+  readonly lower: Fraction;
+  readonly upper: Fraction | null;
+  readonly price: Fraction;
+  readonly level: number;
+}
+
+export interface NaivePrices {
+  readonly creditTypeId: string;
+  readonly bands: readonly Band[];
+  /** The rate of the card as text, which lines show: a change of it is a new line. */
+  readonly card: string;
+  /** Of a composite. */
+  readonly minimum: Fraction | null;
+}
+
+interface Terms {
+  readonly overrides: readonly Override[];
+  readonly prioritization: 'LOWEST_MULTIPLIER' | 'EXPLICIT';
+  readonly currency: string;
+}
+
+interface Subject {
+  readonly productId: string;
+  readonly productTags: readonly string[];
+  readonly pricing: Readonly<Record<string, string>>;
+  readonly presentation: Readonly<Record<string, string>>;
+}
+
+/** Null where nothing is charged: without a price, or not entitled. */
+export function pricesAt(
+  { overrides, prioritization, currency }: Terms,
+  rateEntries: readonly RateEntry[],
+  { productId, productTags, pricing, presentation }: Subject,
+  at: Instant,
+  bucket: BookedBucket | null,
+): NaivePrices | null {
+  const entry = naiveRateAt(rateEntries, pricing, at);
+  const commitRate = bucket?.rateType === 'COMMIT_RATE' ? (entry?.commitRate ?? null) : null;
+  const list: Rate | null = commitRate ?? entry?.rate ?? null;
+  const who = {
+    ...{ productId, productTags, billingFrequency: null },
+    ...{ pricingGroupValues: pricing, presentationGroupValues: presentation },
+    payer:
+      bucket === null
+        ? null
+        : { id: bucket.id, recurringId: bucket.recurringId, usesCommitRate: commitRate !== null },
+  };
+  const applicable = naiveApplicable(overrides, who, at);
+  if (!naiveEntitlement(applicable, entry?.entitled ?? true)) return null;
+  const isExplicit = prioritization === 'EXPLICIT';
+  const rates = [list, ...applicable.map(({ overwriteRate }) => overwriteRate?.rate ?? null)];
+  const tierLists = [
+    ...rates.map((rate) => (rate !== null && 'tiers' in rate ? rate.tiers : [])),
+    ...applicable.map(({ tiers }) => tiers),
+  ];
+  const starts = [...new Set([0, ...tierLists.flatMap(boundsOf)])].sort((a, b) => a - b);
+  const bands: { lower: Fraction; upper: Fraction | null; price: Fraction; level: number }[] = [];
+  let creditTypeId = entry?.creditTypeId ?? currency;
+  for (const start of starts) {
+    const overridden = naiveOverriddenPrice(applicable, isExplicit, who, list, start + 1);
+    const found = overridden ?? (list === null ? null : naiveListPrice(list, start + 1));
+    if (found === null) return null;
+    creditTypeId = overridden?.creditTypeId ?? creditTypeId;
+    const price = ratio(found.price, 10_000);
+    const before = bands.at(-1);
+    if (before?.level === found.level && before.price.over * price.under === price.over * before.price.under)
+      continue;
+    if (before !== undefined) before.upper = ratio(start, 100);
+    bands.push({ lower: ratio(start, 100), upper: null, price, level: found.level });
+  }
+  const card = JSON.stringify(entry?.rate ?? null);
+  return { creditTypeId, bands, card, minimum: minimumOf(applicable, entry?.rate ?? null) };
+}
+
+/** Of the percentages of the last OVERWRITE, else of the card. */
+function minimumOf(applicable: readonly Override[], list: Rate | null): Fraction | null {
+  const overwrite = applicable.filter(({ type }) => type === 'OVERWRITE').at(-1)?.overwriteRate?.rate;
+  const rate = overwrite ?? list;
+  return rate !== null && 'minimum' in rate && rate.minimum !== null ? fraction(rate.minimum) : null;
+}
+
+function boundsOf(tiers: readonly { readonly size: { toString(): string } | null }[]): number[] {
+  let bound = 0;
+  return tiers.flatMap(({ size }) => {
+    if (size === null) return [];
+    bound += hundredths(String(size));
+    return [bound];
+  });
+}
+
+/** The part of each band between two positions, where there is one. */
+export function cutByBands({ lower, upper }: { lower: Fraction; upper: Fraction }, bands: readonly Band[]) {
+  return bands.flatMap((band, index) => {
+    const bottom = index === 0 ? lower : larger(lower, band.lower);
+    const top = band.upper === null ? upper : smaller(upper, band.upper);
+    return less(bottom, top) ? [{ lower: bottom, upper: top, band }] : [];
+  });
+}
+
+/** Of equal prices the same. */
+export function pricesText(prices: NaivePrices | null): string {
+  return JSON.stringify(
+    prices === null ? null : [prices.creditTypeId, prices.card, prices.bands.map(bandText)],
+  );
+}
+
+/** Of a band, without its end, which the next one begins. */
+export function bandText({ lower, price, level }: Band): string {
+  return `${fractionText(lower)} ${fractionText(price)} ${level}`;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { decimal } from '../../../src/core/decimal.ts';
+import { unratedIn, unratedTerms } from '../../../src/rating/unrated-terms.ts';
+import {
+  accessWith,
+  commitWith,
+  contractWith,
+  recurringWith,
+  subscriptionWith,
+} from '../core/terms/fixtures.ts';
+
+const PERIOD = { start: 100, end: 200 };
+
+/** Kind and ids of what is named in the period. */
+function named(...given: Parameters<typeof contractWith>): Record<string, readonly string[]> {
+  const { contract, terms } = contractWith(...given);
+  return Object.fromEntries(unratedIn(unratedTerms(contract, terms), PERIOD));
+}
+
+const access = (start: number, end: number) => accessWith(['segment', '5', start, end]);
+
+test('a contract without such terms has nothing to name', () => {
+  expect(named({})).toEqual({});
+});
+
+test('balances pay for usage, and purchases and true-ups are billed, so commits and credits are not named', () => {
+  const commits = [
+    commitWith({ id: 'credit', type: 'CREDIT', accessSchedule: access(0, 300) }),
+    commitWith({ id: 'prepaid', accessSchedule: access(0, 300) }),
+    commitWith({ id: 'postpaid', type: 'POSTPAID', accessSchedule: access(0, 300) }),
+  ];
+  expect(named({}, { commits })).toEqual({});
+});
+
+test('recurring terms and subscriptions are named between their start and end', () => {
+  const subscriptions = [
+    subscriptionWith({ id: 'open' }),
+    subscriptionWith({ id: 'ended', endingBefore: 100 }),
+    subscriptionWith({ id: 'never', startingAt: 150, endingBefore: 150 }),
+  ];
+  const recurringCommits = [
+    recurringWith({ id: 'commit' }),
+    recurringWith({ id: 'credit', kind: 'CREDIT', startingAt: 199 }),
+    recurringWith({ id: 'later', startingAt: 200 }),
+  ];
+  expect(named({}, { subscriptions, recurringCommits })).toEqual({
+    recurring_commit: ['commit'],
+    recurring_credit: ['credit'],
+    subscription: ['open'],
+  });
+});
+
+test('thresholds are named by their contract, if they are enabled', () => {
+  const gate = { type: 'NONE', taxType: null, stripe: null, precalculatedTax: null } as const;
+  const plain = { thresholdAmount: decimal('5'), paymentGate: gate, discount: null };
+  const commit = { productId: 'fee', name: null, description: null, priority: null };
+  const spendThreshold = { ...plain, isEnabled: true, commit };
+  const balance = {
+    ...plain,
+    isEnabled: false,
+    rechargeToAmount: decimal('5'),
+    customCreditTypeId: null,
+    commit: { ...commit, applicability: { productIds: [], productTags: [], specifiers: [] } },
+    balanceSpecifiers: [],
+  };
+  expect(named({}, { spendThreshold, prepaidBalanceThreshold: balance })).toEqual({
+    spend_threshold: ['contract'],
+  });
+  const enabled = { ...balance, isEnabled: true };
+  expect(named({}, { prepaidBalanceThreshold: enabled })).toEqual({
+    prepaid_balance_threshold: ['contract'],
+  });
+});
