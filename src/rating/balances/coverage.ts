@@ -121,15 +121,16 @@ function paysInOrder(before: Part, after: Part): boolean {
 }
 
 function hasSamePrices(before: Part, after: Part): boolean {
-  return before.coverings.every(({ payer }) => {
-    const again = after.coverings.some((one) => one.payer.segmentId === payer.segmentId);
-    if (!again) return true;
-    const [earlier, later] = [bandsOf(before, payer.segmentId), bandsOf(after, payer.segmentId)];
+  return before.coverings.every((covering) => {
+    const again = after.coverings.find((one) => one.payer.segmentId === covering.payer.segmentId);
+    if (again === undefined) return true;
+    const [earlier, later] = [bandsOf(before, covering), bandsOf(after, again)];
     return earlier !== undefined && later !== undefined && sameBands(earlier, later);
   });
 }
 
-function bandsOf({ claims }: Part, segmentId: string): PriceBands | undefined {
-  return claims.flatMap(({ claimants }) => claimants).find(({ bucket }) => bucket.segmentId === segmentId)
-    ?.bands;
+/** The prices of the claim that the covering is a part of. Other claims of the part may have had others. */
+function bandsOf({ claims }: Part, { payer, lower, upper }: Covering): PriceBands | undefined {
+  const claim = claims.find(({ from, to }) => lower.gte(from) && upper.lte(to));
+  return claim?.claimants.find(({ bucket }) => bucket.segmentId === payer.segmentId)?.bands;
 }

@@ -165,6 +165,28 @@ const PRICES: Row[] = [
     { A: '10' },
   ],
   [
+    'a price of a balance that ends makes a line of its own, also if nothing was used before it began',
+    {
+      used: { Tokens: simple(TEN(), [15, '1'], [30, '2']) },
+      balances: { A: { left: '100' } },
+      overrides: [
+        overrideOf({
+          ...{ type: 'OVERWRITE', isCommitSpecific: true, productId: 'Tokens' },
+          ...{ startingAt: hour(10), endingBefore: hour(20) },
+          overwriteRate: { rate: flat('5'), creditTypeId: null },
+        }),
+      ],
+    },
+    [
+      'Tokens h0-20 1 @ 5 = 5 by A',
+      'A applied h0-20 = -5',
+      'Tokens h20-48 1 @ 10 = 10 by A',
+      'A applied h20-48 = -10',
+    ],
+    '0',
+    { A: '15' },
+  ],
+  [
     'a commit-specific MULTIPLIER with ids is for the balance that it names',
     {
       used: { Tokens: simple(TEN(), [1, '4']) },
