@@ -1,9 +1,11 @@
 /** Balances of customers: entries by hand, the net balance, the order of drawdown, and all readers of one ledger. */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { lockBalances } from '../../src/store/balance-deductions.ts';
 import type { ApiAnswer, ApiClient } from '../support/api-client.ts';
 import { CONTRACTS, createCatalogueApi, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
+import { waitForLock } from '../support/wait-for-lock.ts';
 
 type Body = Record<string, unknown>;
 
@@ -415,4 +417,20 @@ test('along a chain of renewals each rollover is the fraction of what has really
   expect(await left(from)).toEqual(['SEGMENT_START 100', 'MANUAL -70', 'ROLLOVER -30']);
   expect(await left(second)).toEqual(['SEGMENT_START 30', 'ROLLOVER -15', 'EXPIRATION -15']);
   expect(await left(third)).toEqual(['SEGMENT_START 15']);
+});
+
+test('an entry by hand waits for an invoice that is being issued from the balance', async () => {
+  const id = await newCredit();
+  const segment_id = await segmentId(id);
+  const body = { customer_id: customer, id, segment_id, amount: -30, reason: 'Correction' };
+  const settled: string[] = [];
+  const entry = await pool.db.transaction(async (tx) => {
+    await lockBalances(tx, [customer]);
+    const sent = api.post(MANUAL, body).then(() => settled.push('entry'));
+    await waitForLock(pool.db);
+    settled.push('invoice');
+    return { sent };
+  });
+  await entry.sent;
+  expect(settled).toEqual(['invoice', 'entry']);
 });

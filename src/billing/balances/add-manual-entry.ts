@@ -4,6 +4,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
+import { lockBalances } from '../../store/balance-deductions.ts';
 import { lockCommit } from '../../store/commits.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
@@ -31,6 +32,8 @@ export async function addManualEntry(
 ): Promise<void> {
   const { customerId, contractId, id, segmentId, amount, reason, createdBy } = input;
   await db.transaction(async (tx) => {
+    // An invoice that draws on the balance is issued before, or computed again with the entry.
+    await lockBalances(tx, [customerId]);
     const commit = await lockCommit(tx, id);
     if (commit === null || commit.customerId !== customerId) {
       if ((await findCustomer(tx, customerId)) === null) {

@@ -16,9 +16,9 @@ import {
 import { type Difference, differencesOf } from './difference.ts';
 import { usageKeyOf } from './sums.ts';
 
-/** The lines of one issued invoice and of its recomputation, by whether balances have a part in them. */
+/** What of an issued invoice was compared here. */
 export interface SplitLines {
-  /** Lines that must be equal one by one. */
+  /** Lines in which balances have a part. The others must be equal one by one. */
   readonly isPaid: (line: InvoiceLine) => boolean;
   readonly differences: readonly Difference[];
 }
