@@ -163,7 +163,9 @@ test('an invoice is that of the last of many changes', async () => {
         for (const { name, n } of now) await CHANGES[name]?.(n);
         if (now.length > 0) last = await invoices('DRAFT');
       });
-      expect(await runner.runDue(clock.now())).toEqual({ done: 1, failed: 0, isComplete: true });
+      // A job that is queued for an earlier end than the contract has now postpones itself, which counts as one more.
+      expect(await runner.runDue(clock.now())).toMatchObject({ failed: 0, isComplete: true });
+      expect(last).toHaveLength(1);
       expect(await invoices('FINALIZED')).toEqual(last);
     }),
     { numRuns: runs(12) },
