@@ -1,18 +1,24 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Files whose guarantees must not depend on how ClickHouse is reached. They run on the embedded engine like
- * all others, and again over HTTP: on one node, or on two shards behind Distributed tables, which is where
- * the numbers themselves could differ and so the place to repeat the laws.
+ * Files that run on the embedded engine like all others, and again on two shards behind Distributed tables over
+ * HTTP: that is where the text of a statement and the numbers themselves could differ, and so the place to repeat
+ * the laws.
  */
-const ON_ANY_CLICKHOUSE = [
-  'test/integration/{usage,event,repeat,ingest,backfill,dedup,sql}*.test.ts',
+const ON_SHARDS = [
+  'test/integration/{usage,event,repeat,backfill,sql}*.test.ts',
+  'test/integration/dedup-{processes,service}.test.ts',
   'test/integration/invoice-road.test.ts',
+  'test/property/{usage,sql}*.test.ts',
 ];
-/** Starts a node of its own where it is not told to start a cluster, so the embedded run has done this one. */
-const ONE_NODE_ANYWAY = 'test/integration/dedup-two-services.test.ts';
-const ON_ONE_NODE = [...ON_ANY_CLICKHOUSE, 'test/integration/clickhouse-statements.test.ts'];
-const ON_SHARDS = [...ON_ANY_CLICKHOUSE, 'test/property/{usage,sql}*.test.ts'];
+/**
+ * One node over HTTP gets the statements of the embedded engine, over the client of the shards. What is left to try
+ * is each way in which a statement, its parameters, its rows and its errors travel.
+ */
+const ON_ONE_NODE = [
+  'test/integration/{clickhouse-statements,usage-queries,event-search,repeat-log}.test.ts',
+  'test/integration/{backfill-damaged-file,dedup-processes,dedup-service,sql-metric-road}.test.ts',
+];
 
 /** They open an engine on a directory of their own, which binds the process, or change the process itself. */
 const IN_OWN_PROCESS = [
@@ -20,16 +26,22 @@ const IN_OWN_PROCESS = [
   'test/integration/clickhouse-remote-files.test.ts',
 ];
 
-/** Tests that take minutes each; `npm run test:long` runs them, and tries the properties more often. */
+/**
+ * Tests that take minutes each; `npm run test:long` runs them, tries the properties more often, and starts processes
+ * for the cases that `mainCases` (test/support/shares-of-tests.ts) leaves out of every other run.
+ */
 const LONG = 'test/long/*.test.ts';
-const PROPERTIES = 'test/property/*.test.ts';
+const MORE_IN_LONG = [
+  'test/property/*.test.ts',
+  'test/e2e/{backfill,damaged-data,demo}.test.ts',
+  'test/integration/{clickhouse-remote-process,postgres-lost}.test.ts',
+];
 
-const overHttp = (name: string, include: string[], exclude: string[] = []) => ({
+const overHttp = (name: string, include: string[]) => ({
   extends: true as const,
   test: {
     name,
     include,
-    exclude,
     globalSetup: ['test/support/global-setup.ts', 'test/support/remote-setup.ts'],
   },
 });
@@ -40,9 +52,10 @@ export default defineConfig({
     maxWorkers: 2,
     // Importing the service costs more than most files do with it: files share a process, one after the other.
     isolate: false,
-    expect: { requireAssertions: true },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Limits find what hangs. What is only slow, on a machine with other work, does not fail.
+    expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 20 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     projects: [
       {
         extends: true,
@@ -66,12 +79,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long',
-          include: [LONG, PROPERTIES],
+          include: [LONG, ...MORE_IN_LONG],
           testTimeout: 900_000,
           globalSetup: ['test/support/global-setup.ts'],
         },
       },
-      overHttp('remote', ON_ONE_NODE, [ONE_NODE_ANYWAY]),
+      overHttp('remote', ON_ONE_NODE),
       overHttp('cluster', ON_SHARDS),
     ],
   },

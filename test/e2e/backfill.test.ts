@@ -15,6 +15,7 @@ import { type Program, runProgram } from '../support/child-process.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 import { startTestService } from '../support/service.ts';
+import { mainCases } from '../support/shares-of-tests.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const TOKEN = 'token-of-this-test';
@@ -194,7 +195,7 @@ describe('beside the embedded stores', () => {
     expect(corrected).toMatchObject({ code: 0, err: '' });
     expect(corrected.out).toContain('beginning at the first line');
     expect(corrected.out).toContain('2 events stored, 2 were there already');
-  }, 60_000);
+  });
 
   it('skips invalid lines into a report that says which and why, and never overwrites another file', async () => {
     const dir = await createTestDirectory();
@@ -231,7 +232,7 @@ describe('beside the embedded stores', () => {
     expect(refused.code).toBe(2);
     expect(refused.err).toContain('there is such a file already');
     expect((await readFile(report, 'utf8')).trimEnd().split('\n')).toEqual(lines);
-  }, 60_000);
+  });
 
   it('says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
     const dir = await createTestDirectory();
@@ -251,7 +252,7 @@ describe('beside the embedded stores', () => {
     const whole = await backfill(env, path);
     const rest = `${5_000 - line} events stored, ${line} were there already`;
     expect(whole.out.replaceAll(',', '')).toContain(rest.replaceAll(',', ''));
-  }, 60_000);
+  });
 });
 
 describe('killed or interrupted in the middle', () => {
@@ -262,10 +263,12 @@ describe('killed or interrupted in the middle', () => {
       i % 1_000 === 999 ? `bad ${i}\n` : ndjson([event(`e-${i - (i % 10 === 9 ? 1 : 0)}`, 100 + (i % 60))]),
     ).join('');
 
-  it.each([
+  const FILES = [
     ['a file', false, 3 * BATCH + 1_000, '36,900 events stored, 24,039 were there already, 61 invalid'],
     ['a gzip file', true, 2 * BATCH + 1_000, '18,900 events stored, 22,059 were there already, 41 invalid'],
-  ])(
+  ] as const;
+
+  it.each(mainCases(FILES, 1))(
     '%s is gone on with where it was, and every event counts once',
     async (_, isGzip, count, summary) => {
       const dir = await createTestDirectory();
@@ -325,12 +328,12 @@ describe('beside a running service on a ClickHouse server', () => {
       ),
     ]);
     expect(loaded).toMatchObject({ code: 0, err: '' });
-    await expect.poll(() => service.counted(), { timeout: 30_000, interval: 200 }).toBe(ids.length);
+    await expect.poll(() => service.counted(), { interval: 200 }).toBe(ids.length);
     await appendFile(file, ndjson([event('one-more', 900)]));
     expect((await backfill(env, file)).out).toContain('1 events stored, 2,000 were there already');
     // Either the service knows it by now, or it takes the repeat and removes it again.
     await service.call('/v1/ingest', [event('one-more', 1)]);
-    await expect.poll(() => service.counted(), { timeout: 30_000, interval: 200 }).toBe(ids.length + 1);
+    await expect.poll(() => service.counted(), { interval: 200 }).toBe(ids.length + 1);
     expect(await service.call('/v1/ingest', [event('one-more', 1)])).toEqual({ accepted: 0, duplicates: 1 });
   }, 120_000);
 });
@@ -391,5 +394,5 @@ describe('a finalized invoice', () => {
     } finally {
       await service.close();
     }
-  }, 60_000);
+  });
 });

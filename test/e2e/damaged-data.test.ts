@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
+import { mainCases } from '../support/shares-of-tests.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 // Each test starts processes, which takes its time on a busy machine.
@@ -84,7 +85,7 @@ async function acceptLoss(...names: string[]): Promise<{ out: string; code: unkn
   return { out: program.stdout() + program.stderr(), code };
 }
 
-test.each([
+const DAMAGES = [
   ['a file of a part is cut short', (part: string) => cut(join(part, 'data.bin')), 'broken-on-start_'],
   [
     'the list of a part’s files is unreadable',
@@ -92,7 +93,10 @@ test.each([
     'broken-on-start_',
   ],
   ['a part has gone', (part: string) => rm(part, { recursive: true }), ''],
-])(
+] as const;
+
+// The other test has a part that has gone.
+test.each(mainCases(DAMAGES, 1))(
   'when %s the service is not ready, says which one, and takes no events until the loss is accepted',
   async (_, damage, prefix) => {
     const first = await start();

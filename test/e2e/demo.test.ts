@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { mainCases } from '../support/shares-of-tests.ts';
 
 const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
 /** Two starts of embedded stores fit in it on a slow machine. */
@@ -95,11 +96,16 @@ describe('npm run demo', () => {
     expect(stderr).toContain('there is no file');
   });
 
-  it.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 130],
-    ['SIGKILL', null],
-  ] as const)('leaves no server behind after %s', { timeout: TIMEOUT_MS }, async (signal, exitCode) => {
+  it.each(
+    mainCases(
+      [
+        ['SIGINT', 130],
+        ['SIGKILL', null],
+        ['SIGTERM', 130],
+      ] as const,
+      2,
+    ),
+  )('leaves no server behind after %s', { timeout: TIMEOUT_MS }, async (signal, exitCode) => {
     const temporary = join(directory, signal);
     await mkdir(temporary);
     const demo = spawn(process.execPath, [DEMO, '--events', '10000000'], {

@@ -15,7 +15,7 @@ import { createTestDirectory } from '../support/stores.ts';
 
 const NOW = '2026-11-10T00:00:00Z';
 const LIMIT_MS = 120_000;
-const WITHIN = { timeout: 30_000, interval: 10 };
+const WITHIN = { interval: 10 };
 
 let dataDir: string;
 let service: BillingProcess;

@@ -136,9 +136,9 @@ describe('the process', () => {
     ];
     socket.write(`${[...head, ...about].join('\r\n')}\r\n\r\n`);
     // The server has the request now and waits for its body.
-    await expect.poll(() => answer, { timeout: 10_000 }).toContain('100 Continue');
+    await expect.poll(() => answer).toContain('100 Continue');
     program.child.kill('SIGTERM');
-    await expect.poll(() => program.stderr(), { timeout: 10_000 }).toContain('draining');
+    await expect.poll(() => program.stderr()).toContain('draining');
     await expect
       .poll(() =>
         fetch(url).then(
@@ -162,7 +162,7 @@ describe('the process', () => {
     socket.write('POST /v1/customers HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n');
     await fetch(`${url}healthz`);
     program.child.kill('SIGTERM');
-    await expect.poll(() => program.stderr(), { timeout: 10_000 }).toContain('draining');
+    await expect.poll(() => program.stderr()).toContain('draining');
     program.child.kill('SIGTERM');
     expect(await program.ended).toBe(1);
     socket.destroy();

@@ -13,7 +13,7 @@ it('the compiled service reads queries on a thread, which does not keep its proc
     process.execPath,
     ['--input-type=module', '--eval', READS_ONE],
     {
-      timeout: 20_000,
+      timeout: 100_000,
     },
   );
   expect(stdout).toBe('event_type');

@@ -42,7 +42,7 @@ async function refusal(): Promise<string> {
 }
 
 // A start of a whole PostgreSQL, and then of a whole service.
-describe('a start is refused with one line', { timeout: 60_000 }, () => {
+describe('a start is refused with one line', () => {
   test('on the data of a newer version', async () => {
     await prepare(async (connection) =>
       migrateDatabase(connection, await drizzleFolderWith({ '0801_newer': 'create table newer (n int);' })),

@@ -24,13 +24,11 @@ it('slow queries of analysts hold up neither ingestion nor what invoices read', 
   const slow = [slowAnalysis(60), slowAnalysis(60), slowAnalysis(60)];
   for (const query of slow) query.catch(() => {}).finally(() => ended++);
   await expect
-    .poll(
-      () =>
-        clickhouse.command(IS_RUNNING).then(
-          () => true,
-          () => false,
-        ),
-      { timeout: 10_000 },
+    .poll(() =>
+      clickhouse.command(IS_RUNNING).then(
+        () => true,
+        () => false,
+      ),
     )
     .toBe(true);
   await storeEvents(clickhouse, EVENTS);
@@ -52,7 +50,7 @@ async function stopAll(queries: ReadonlyArray<Promise<unknown>>): Promise<void> 
       await clickhouse.command("KILL QUERY WHERE query LIKE 'SELECT sum(cityHash64%' ASYNC");
       return await isSettled(query);
     };
-    await expect.poll(stopped, { timeout: 10_000, interval: 5 }).toBe(true);
+    await expect.poll(stopped, { interval: 5 }).toBe(true);
     await expect(query).rejects.toMatchObject({ type: 'QUERY_WAS_CANCELLED' });
   }
 }

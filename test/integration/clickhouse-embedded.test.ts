@@ -48,13 +48,11 @@ describe('the embedded ClickHouse', () => {
     for (const query of slow) query.catch(() => {}).finally(() => ended++);
     const allRunning = clickhouse.command.bind(null, ALL_RUNNING);
     await expect
-      .poll(
-        () =>
-          allRunning().then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 10_000 },
+      .poll(() =>
+        allRunning().then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true);
     await insert('[1]\n[2]\n');

@@ -102,7 +102,7 @@ test('a part whose directory disappears is noticed without a query, and is not f
   await service.restart();
   const { name, path } = await newestPart();
   await rm(path, { recursive: true });
-  await expect.poll(async () => (await readiness()).status, { timeout: 20_000 }).toBe(503);
+  await expect.poll(async () => (await readiness()).status).toBe(503);
   expect((await readiness()).text('message')).toContain(
     `usage_events/${name} was there and is missing (1 events)`,
   );

@@ -223,7 +223,7 @@ describe('two processes on one ClickHouse', () => {
     await second.rebuild();
     running.push(second);
     await first.ingest(body([{ id: 'a' }], START));
-    await expect.poll(() => second.stats().ids, { timeout: 20_000, interval: 5 }).toBe(1);
+    await expect.poll(() => second.stats().ids, { interval: 5 }).toBe(1);
     await second.close();
     await first.ingest(body([{ id: 'b' }], START));
     expect(second.stats().ids).toBe(1);

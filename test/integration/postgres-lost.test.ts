@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
+import { mainCases } from '../support/shares-of-tests.ts';
 import { type Direction, type Ending, type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 
@@ -44,12 +45,14 @@ async function partsOfRuns(): Promise<unknown[]> {
   return rows.map(({ parts }) => parts);
 }
 
-test.each<[Direction, Ending]>([
+const CUTS: readonly [Direction, Ending][] = [
   ['question', 'closed'],
+  ['answer', 'reset'],
   ['question', 'reset'],
   ['answer', 'closed'],
-  ['answer', 'reset'],
-])(
+];
+
+test.each(mainCases(CUTS, 2))(
   'cut at every %s, %s',
   async (direction, ending) => {
     await moreSucceed(4);
@@ -62,7 +65,7 @@ test.each<[Direction, Ending]>([
   120_000,
 );
 
-test.each<Ending>(['closed', 'reset'])(
+test.each<Ending>(mainCases(['reset', 'closed'], 1))(
   'all connections %s, and none possible for a while',
   async (ending) => {
     for (let round = 0; round < 10; round += 1) {

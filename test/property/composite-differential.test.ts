@@ -30,7 +30,7 @@ import { runs } from '../support/shares-of-tests.ts';
 
 const RUNS = runs(200);
 /** See rating-differential.test.ts. */
-const COMPARED_RUNS = 400;
+const COMPARED_RUNS = 200;
 
 test('hours, days, lines and total are those of the naive engine', () => {
   fc.assert(fc.property(compositeCase, checkCompositeCase), { numRuns: COMPARED_RUNS });

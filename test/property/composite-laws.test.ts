@@ -93,7 +93,7 @@ test('one percentage of everything is that percentage of the sum of all other li
     }),
     RUNS,
   );
-}, 60_000);
+});
 
 test('a rate and a version that change nothing change no line', () => {
   fc.assert(
@@ -125,7 +125,7 @@ test('a rate and a version that change nothing change no line', () => {
     }),
     RUNS,
   );
-}, 60_000);
+});
 
 test('prices, sizes and minimums times ten are totals times ten', () => {
   fc.assert(
@@ -153,7 +153,7 @@ test('prices, sizes and minimums times ten are totals times ten', () => {
     }),
     RUNS,
   );
-}, 60_000);
+});
 
 /** The sizes of a TIERED override of a composite are amounts of money. */
 function reachesComposite({ type, productId }: Override): boolean {
@@ -217,7 +217,7 @@ test('a billing period on two invoices has the hours of one, tiers included', ()
     }),
     RUNS,
   );
-}, 60_000);
+});
 
 test('a billing period on two invoices has one minimum', () => {
   fc.assert(
@@ -235,7 +235,7 @@ test('a billing period on two invoices has one minimum', () => {
     ),
     RUNS,
   );
-}, 60_000);
+});
 
 /** Of free usage neither: what is free on each invoice may be different. */
 function withoutMinimums(given: CompositeCase): CompositeCase {

@@ -67,7 +67,7 @@ describe('the metrics that a search names for an event', () => {
       ),
       { numRuns: runs(60) },
     );
-  }, 60_000);
+  });
 
   it('are those whose usage counts the event', async () => {
     await fc.assert(
@@ -95,5 +95,5 @@ describe('the metrics that a search names for an event', () => {
       ),
       { numRuns: runs(12) },
     );
-  }, 60_000);
+  });
 });

@@ -88,7 +88,7 @@ describe('a stored event', () => {
       }),
       { numRuns: runs(40) },
     );
-  }, 60_000);
+  });
 });
 
 /** The same character as a JSON escape of its code unit. */

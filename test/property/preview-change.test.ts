@@ -11,6 +11,7 @@ import {
   type MeteredCustomer,
   sendJobs,
 } from '../support/metered-company.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-03T00:00:00Z' });
 const { api } = service;
@@ -75,7 +76,7 @@ it('an edit of a contract', async () => {
       await api.post('/v2/contracts/edit', edit);
       expect(preview).toEqual(await drafts(customer));
     }),
-    { numRuns: 5 },
+    { numRuns: runs(9) },
   );
 }, 120_000);
 
@@ -93,6 +94,6 @@ it('rates of a card', async () => {
       await api.post('/v1/contract-pricing/rate-cards/addRates', add_rates);
       expect(preview).toEqual(await drafts(customer));
     }),
-    { numRuns: 5 },
+    { numRuns: runs(9) },
   );
 }, 120_000);

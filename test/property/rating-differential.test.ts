@@ -9,8 +9,8 @@ import { type BillingCase, billingCase } from '../support/billing-cases.ts';
 import { summedBy } from '../support/naive/charges.ts';
 import { checkBillingCase, type ExpectedCharges, expectedCharges } from '../support/naive-comparison.ts';
 
-/** With the 400 of composite-differential.test.ts, 2,000 contracts in every run of the suite. */
-const RUNS = 1_600;
+/** With the 200 of composite-differential.test.ts, 1,000 contracts in every run of the suite. */
+const RUNS = 800;
 
 const THINGS = [
   'an override that matters',

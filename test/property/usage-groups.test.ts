@@ -117,7 +117,7 @@ describe('usage in windows', () => {
       ),
       { numRuns: runs(20) },
     );
-  }, 60_000);
+  });
 
   it('stays what it was on the first page while events arrive', async () => {
     await fc.assert(
@@ -138,5 +138,5 @@ describe('usage in windows', () => {
       }),
       { numRuns: runs(20) },
     );
-  }, 60_000);
+  });
 });

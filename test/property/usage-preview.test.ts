@@ -11,8 +11,9 @@ import {
   jobs,
   sendJobs,
 } from '../support/metered-company.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
-const RUNS = 6;
+const RUNS = runs(12);
 const service = await serviceForFile({ sandboxNow: '2026-11-03T00:00:00Z' });
 const { api } = service;
 const cardId = await createMeteredCard(api);

@@ -126,7 +126,7 @@ describe('usage series', () => {
       ),
       { numRuns: runs(20) },
     );
-  }, 60_000);
+  });
 
   it('are the same read in slices of their lines', async () => {
     await fc.assert(
@@ -136,7 +136,7 @@ describe('usage series', () => {
       }),
       { numRuns: runs(10) },
     );
-  }, 60_000);
+  });
 
   it('have hours that sum to the days and days that sum to the period, for every aggregation', async () => {
     await fc.assert(
@@ -159,5 +159,5 @@ describe('usage series', () => {
       }),
       { numRuns: runs(20) },
     );
-  }, 60_000);
+  });
 });

@@ -43,23 +43,30 @@ export async function openFrontEngine(directory: string, cluster: string | undef
   const configuration = join(directory, 'engine.xml');
   await writeFile(configuration, engineConfiguration(directory, cluster));
   const anchor = new Session(data, { connectionArgs: [`--config-file=${configuration}`] });
-  let shardFilters: Promise<string> | undefined;
+  /** By database. */
+  const shardFilters = new Map<string, Promise<string>>();
+  const filtersOf = (database: string) => {
+    const known = shardFilters.get(database) ?? readShardFilters(anchor, database);
+    shardFilters.set(database, known);
+    return known;
+  };
   return {
     async run(statement) {
       const session = new Session(data);
       try {
-        await prepare(session, statement);
-        if (cluster === undefined) return await runStatement(session, statement);
+        if (cluster === undefined) {
+          await prepare(session, statement);
+          return await runStatement(session, statement);
+        }
         if (isDefinition(statement.sql)) {
+          await prepare(session, statement);
           const definition = { ...statement, sql: withoutReplication(statement.sql) };
           const result = await runStatement(session, definition);
           // Forgotten afterwards: what another statement reads while this one runs may lack the new table.
-          shardFilters = undefined;
+          shardFilters.clear();
           return result;
         }
-        shardFilters ??= readShardFilters(anchor);
-        const filters = await shardFilters;
-        if (filters !== '') await session.queryAsync(`SET additional_table_filters = {${filters}}`);
+        await prepare(session, statement, await filtersOf(statement.database));
         return await runStatement(session, statement);
       } finally {
         session.close();
@@ -85,23 +92,24 @@ function engineConfiguration(directory: string, cluster: string | undefined): st
 `;
 }
 
-/** Database, settings and parameters of the statement; a limit to reading comes last, as it forbids the rest. */
-async function prepare(session: Session, { sql, database, settings, params }: FrontStatement): Promise<void> {
-  await session.queryAsync(`USE \`${database}\``);
-  const readonly = settings.get('readonly');
+/** Database, settings and parameters of the statement, and the filters that make a shard of a table. */
+async function prepare(session: Session, statement: FrontStatement, filters = ''): Promise<void> {
+  const { sql, database, settings, params } = statement;
   // A server does not take `1 + 1` for a query.
   const assignments = ['implicit_select = 0'];
   for (const [name, value] of settings) {
     if (name !== 'readonly') assignments.push(`${identifier(name)} = ${stringLiteral(value)}`);
   }
   for (const [name, value] of params) assignments.push(`param_${identifier(name)} = ${stringLiteral(value)}`);
+  if (filters !== '') assignments.push(`additional_table_filters = {${filters}}`);
   // The size of this very text is not what a server would limit, and neither is the data of an INSERT.
   const limit = isInsert(sql) ? '0' : (settings.get('max_query_size') ?? DEFAULT_QUERY_SIZE_MAX);
-  await session.queryAsync('SET max_query_size = 1000000000');
+  assignments.push(`max_query_size = ${Number(limit)}`);
+  // Takes effect after all others, which it would forbid.
+  const readonly = settings.get('readonly') ?? '0';
+  if (readonly !== '0') assignments.push(`readonly = ${Number(readonly)}`);
+  await session.queryAsync(`USE \`${database}\`; SET max_query_size = 1000000000`);
   await session.queryAsync(`SET ${assignments.join(', ')}`);
-  await session.queryAsync(`SET max_query_size = ${Number(limit)}`);
-  if (readonly !== undefined && readonly !== '0')
-    await session.queryAsync(`SET readonly = ${Number(readonly)}`);
 }
 
 const DEFAULT_QUERY_SIZE_MAX = '262144';
@@ -176,18 +184,19 @@ function withoutReplication(sql: string): string {
     });
 }
 
-/** For each local table behind a Distributed one, the rows that this shard has. Outside of it: all. */
-async function readShardFilters(session: Session): Promise<string> {
+/** For each local table behind a Distributed one of the database, the rows that this shard has. Outside of it: all. */
+async function readShardFilters(session: Session, database: string): Promise<string> {
   const result = await session.queryAsync(
-    "SELECT engine_full FROM system.tables WHERE engine = 'Distributed' FORMAT TSVRaw",
+    `SELECT engine_full FROM system.tables
+     WHERE engine = 'Distributed' AND database = ${stringLiteral(database)} FORMAT TSVRaw`,
   );
   const engines = result.text().split('\n').filter(Boolean);
   return engines
     .map((engine) => {
-      const [, database, table, key] = /^Distributed\('\w+', '(\w+)', '(\w+)', (.*)\)$/.exec(engine) ?? [];
-      if (database === undefined || table === undefined || key === undefined)
+      const [, local, table, key] = /^Distributed\('\w+', '(\w+)', '(\w+)', (.*)\)$/.exec(engine) ?? [];
+      if (local === undefined || table === undefined || key === undefined)
         throw new Error(`cannot read the sharding key of ${engine}`);
-      return `${stringLiteral(`${database}.${table}`)}: ${stringLiteral(`shardNum() IN (0, 1 + ${key} % ${SHARDS})`)}`;
+      return `${stringLiteral(`${local}.${table}`)}: ${stringLiteral(`shardNum() IN (0, 1 + ${key} % ${SHARDS})`)}`;
     })
     .join(', ');
 }

@@ -45,8 +45,13 @@ export function renewalBench(): RenewalBench {
   let clickhouse: ClickHouse;
   let customer: string;
 
-  const on = (month: number): ApiClient =>
-    createCatalogueApi(pool.db, { now: Date.parse(day(month)), clickhouse });
+  const services = new Map<number, ApiClient>();
+  const on = (month: number): ApiClient => {
+    const service =
+      services.get(month) ?? createCatalogueApi(pool.db, { now: Date.parse(day(month)), clickhouse });
+    services.set(month, service);
+    return service;
+  };
 
   beforeAll(async () => {
     pool = await createTestDatabase();

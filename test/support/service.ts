@@ -43,8 +43,7 @@ const TOKEN = 'token-of-the-tests';
 const DEFAULT_NOW = '2026-11-10T00:00:00Z';
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const database = await createTestDatabase();
-  const clickhouse = await createTestClickHouse();
+  const [database, clickhouse] = await Promise.all([createTestDatabase(), createTestClickHouse()]);
   const parts = {
     config: {
       apiToken: TOKEN,

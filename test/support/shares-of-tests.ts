@@ -12,6 +12,11 @@ export function runs(count: number): number {
   return Math.ceil(count / (inject('clickhouse') === undefined ? SHARE : SHARE_OVER_HTTP));
 }
 
+/** The first `count` of cases that start processes; all of them by `npm run test:long`. */
+export function mainCases<Case>(cases: readonly Case[], count: number): readonly Case[] {
+  return inject('isThorough') ? cases : cases.slice(0, count);
+}
+
 /** Every sixth keeps one of each group of similar cases. */
 const SAMPLE_STEP = 6;
 
