@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
+import { type NetworkService, networkService } from './core/network-services.ts';
 import type { Seller } from './core/seller.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
@@ -56,6 +57,27 @@ const sellerLines = z
   .transform((text) => (text.trim() === '' ? [] : text.trim().split(/\r?\n|\\n/)))
   .pipe(z.array(sellerText).max(TEXT_LINES_MAX, `must have at most ${TEXT_LINES_MAX} lines`));
 
+const SERVICES_MAX = 100;
+
+/** A list of objects as JSON. */
+const networkServices = z
+  .string()
+  .default('[]')
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue(
+        'must be JSON, such as [{"name":"webhooks","usage":"makes_connections_from","ips":["203.0.113.7"]}]',
+      );
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(networkService, { error: 'must be a list' }).max(SERVICES_MAX));
+
+/** Shorter ones can be guessed. */
+const API_TOKEN_LENGTH_MIN = 16;
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 const environment = z
@@ -88,10 +110,11 @@ const environment = z
       ),
     API_TOKEN: z
       .string()
-      .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable ASCII without spaces')
+      .regex(/^[\x21-\x7e]{1,512}$/, 'must be printable ASCII without spaces, at most 512 characters')
+      .min(API_TOKEN_LENGTH_MIN, `must have at least ${API_TOKEN_LENGTH_MIN} characters`)
       .optional()
       .describe(
-        'The API token with all scopes. When unset, one is made on the first start and kept in DATA_DIR/api-token.',
+        'An API token with all scopes, of at least 16 characters, which works while it is set. When unset, one is made on the first start and kept in DATA_DIR/api-token.',
       ),
     GRACE_PERIOD_HOURS: wholeNumber(0, 24 * 365)
       .default(24)
@@ -134,6 +157,9 @@ const environment = z
         'Who collects payments of gate STRIPE. `simulated` collects nothing: it pays or fails by the amount. When ' +
           'unset, such gates are refused.',
       ),
+    SERVICES: networkServices.describe(
+      'Addresses for the allow-lists of others, as `GET /v1/services` shows them: JSON, a list of objects with name, usage and ips.',
+    ),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -172,6 +198,7 @@ export interface Config {
   /** Absolute. */
   readonly invoiceFont: string | undefined;
   readonly paymentProvider: PaymentProvider | undefined;
+  readonly networkServices: readonly NetworkService[];
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -188,7 +215,9 @@ export function loadConfig(env: Environment): Config {
   const parsed = environment.safeParse(given);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
-    throw new ConfigError(`${issue?.path.join('.') ?? 'environment'} ${issue?.message ?? 'is not valid'}`);
+    const [key = 'environment', ...inside] = issue?.path ?? [];
+    const place = inside.length === 0 ? '' : `${inside.join('.')}: `;
+    throw new ConfigError(`${String(key)} ${place}${issue?.message ?? 'is not valid'}`);
   }
   const values = parsed.data;
   return {
@@ -212,6 +241,7 @@ export function loadConfig(env: Environment): Config {
     },
     invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
     paymentProvider: values.PAYMENT_PROVIDER,
+    networkServices: values.SERVICES,
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

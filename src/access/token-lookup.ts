@@ -3,6 +3,9 @@
  *
  * Owns: how long a lookup is trusted, and how long without PostgreSQL. Does not own: hashes and expiry
  * (`tokens.ts`).
+ *
+ * Only ingest relies on the memory while PostgreSQL answers: everything else uses PostgreSQL anyway, so it asks each
+ * time. A process that revokes a token tells the others (`store/notifications.ts`), which forget it.
  */
 import { Refusal } from '../core/errors.ts';
 import { isStoreUnavailable } from '../core/failures.ts';
@@ -10,7 +13,10 @@ import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { within } from '../core/time-limit.ts';
 import type { Token } from '../store/tokens.ts';
 
-/** How long a lookup is trusted without another one. A revoked token is accepted for at most that long. */
+/**
+ * How long a lookup is trusted without another one. A revoked token could send events for that long where the message
+ * that it is revoked was lost.
+ */
 export const TOKEN_MEMORY_MS = 5 * SECOND_MS;
 /**
  * How long a token works while PostgreSQL is unavailable, counted from its last successful lookup. Ingest needs
@@ -29,10 +35,18 @@ interface Remembered {
   /** When PostgreSQL confirmed it last. */
   readonly confirmedAtMs: number;
   readonly trustedUntilMs: number;
+  /** The last lookup found PostgreSQL unavailable. */
+  readonly isOutage: boolean;
 }
 
-/** Resolves to null for a token that does not exist or is revoked. */
-export type TokenLookup = (sha256: string) => Promise<Token | null>;
+export interface TokenLookup {
+  /** Resolves to null for a token that does not exist or is revoked. `remembered`: a lookup of lately will do. */
+  find(sha256: string, from: 'remembered' | 'store'): Promise<Token | null>;
+  /** The next lookup of this token asks PostgreSQL. */
+  forget(sha256: string): void;
+  /** The next lookup of every token does. While PostgreSQL is unavailable, tokens still work as remembered. */
+  distrustAll(): void;
+}
 
 /** Unknown tokens are not remembered: a new token works at once, and guesses cannot evict real ones. */
 export function createTokenLookup(deps: {
@@ -42,39 +56,64 @@ export function createTokenLookup(deps: {
   const remembered = new Map<string, Remembered>();
   /** Running lookups, so that many requests with one token ask once. */
   const running = new Map<string, Promise<Token | null>>();
+  /** Counts the calls of `forget`: a lookup that began before the last one is not remembered. */
+  let forgotten = 0;
 
-  function remember(sha256: string, token: Token, confirmedAtMs: number, trustedForMs: number): void {
+  function remember(sha256: string, token: Token, confirmedAtMs: number, outageMs: number | null): void {
     remembered.delete(sha256);
     const [oldest] = remembered.keys();
     if (remembered.size >= TOKENS_REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
-    remembered.set(sha256, { token, confirmedAtMs, trustedUntilMs: deps.monotonicMs() + trustedForMs });
+    const trustedUntilMs = deps.monotonicMs() + (outageMs ?? TOKEN_MEMORY_MS);
+    remembered.set(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: outageMs !== null });
   }
 
   async function confirm(sha256: string): Promise<Token | null> {
     const known = remembered.get(sha256);
+    const forgottenBefore = forgotten;
     try {
       const token = await within(LOOKUP_LIMIT_MS, deps.find(sha256), 'the token cannot be looked up now');
       remembered.delete(sha256);
       if (token === null || token.revokedAt !== null) return null;
-      remember(sha256, token, deps.monotonicMs(), TOKEN_MEMORY_MS);
+      if (forgotten === forgottenBefore) remember(sha256, token, deps.monotonicMs(), null);
       return token;
     } catch (error) {
-      if (known === undefined || !isOutage(error)) throw error;
+      if (known === undefined || !isOutage(error) || !remembered.has(sha256)) throw error;
       if (deps.monotonicMs() - known.confirmedAtMs >= TOKEN_OUTAGE_MS) throw error;
       remember(sha256, known.token, known.confirmedAtMs, OUTAGE_RETRY_MS);
       return known.token;
     }
   }
 
-  return async (sha256) => {
-    const known = remembered.get(sha256);
-    if (known !== undefined && deps.monotonicMs() < known.trustedUntilMs) return known.token;
-    const asked = running.get(sha256);
-    if (asked !== undefined) return asked;
-    const confirmed = confirm(sha256).finally(() => running.delete(sha256));
-    running.set(sha256, confirmed);
-    return confirmed;
+  return {
+    async find(sha256, from) {
+      const known = remembered.get(sha256);
+      if (from === 'store' && !isOutageOf(known)) return confirm(sha256);
+      if (known !== undefined && deps.monotonicMs() < known.trustedUntilMs) return known.token;
+      const asked = running.get(sha256);
+      if (asked !== undefined) return asked;
+      const confirmed = confirm(sha256).finally(() => {
+        if (running.get(sha256) === confirmed) running.delete(sha256);
+      });
+      running.set(sha256, confirmed);
+      return confirmed;
+    },
+    forget(sha256) {
+      remembered.delete(sha256);
+      // A lookup that is running may have read the token as it was.
+      running.delete(sha256);
+      forgotten += 1;
+    },
+    distrustAll() {
+      for (const [sha256, known] of remembered) remembered.set(sha256, { ...known, trustedUntilMs: 0 });
+      running.clear();
+      forgotten += 1;
+    },
   };
+
+  /** Whether the last lookup found PostgreSQL unavailable, a moment ago. */
+  function isOutageOf(known: Remembered | undefined): boolean {
+    return known?.isOutage === true && deps.monotonicMs() < known.trustedUntilMs;
+  }
 }
 
 /** PostgreSQL is unreachable, or does not answer in time. */

@@ -3,7 +3,8 @@
  * stores and listens; tests pass their own stores.
  */
 
-import { createAuthenticator, ensureFirstToken } from '../access/tokens.ts';
+import { ensureFirstToken } from '../access/manage-tokens.ts';
+import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import {
   ingestMeasures,
@@ -15,11 +16,14 @@ import {
   repeatMeasures,
 } from '../api/http/service-measures.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
+import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
+import { tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
+import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
@@ -33,6 +37,8 @@ import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
 import type { Database } from '../store/database.ts';
+import type { Listen } from '../store/notifications.ts';
+import { TOKENS_CHANNEL } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { type App, createApp } from './http-app.ts';
 import { createPartsWatch, type PartsWatch } from './parts-watch.ts';
@@ -53,10 +59,16 @@ export interface ApplicationParts {
         | 'paymentProvider'
         | 'dataDir'
         | 'databaseUrl'
+        | 'networkServices'
       >
     >;
   readonly log: Logger;
-  readonly stores: { readonly db: Database; readonly clickhouse: ClickHouse } & Pings;
+  readonly stores: {
+    readonly db: Database;
+    readonly clickhouse: ClickHouse;
+    /** Without it, what another process revokes can send events for a few seconds. */
+    readonly listen?: Listen;
+  } & Pings;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
   firstToken(): Promise<{ readonly token: string }>;
 }
@@ -116,6 +128,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     clock,
     log,
     kinds: [
+      // Invoices of an instant are computed with the balances that begin at it.
+      recurringGrantsJobKind({ clock }),
       scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
       finalizationJobKind(finalization),
       numberingJobKind({ numberPattern, invoiceLog }),
@@ -144,10 +158,15 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   await watch.check();
   const index = createIndexBuilder({ ingest, watch, log });
   await index.build();
+  const authenticator = createAuthenticator({ db: stores.db, clock });
+  const subscription = stores.listen?.(TOKENS_CHANNEL, {
+    onMessage: authenticator.forget,
+    onConnected: authenticator.distrustAll,
+  });
   const app = createApp({
     version: VERSION,
     log,
-    authenticate: createAuthenticator({ db: stores.db, clock }),
+    authenticate: authenticator.authenticate,
     routes: [
       ...applicationRoutes({
         ...invoicing,
@@ -158,6 +177,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         seller: config.seller ?? NO_SELLER,
         invoicePdf,
       }),
+      networkServicesRoute(config.networkServices ?? []),
+      ...tokenRoutes({ db: stores.db, clock, flushTokenUses: authenticator.flushUses }),
       ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
     ],
     ingest: async (body) => {
@@ -189,6 +210,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       await ingest.close();
       await repeats.close();
       await watch.close();
+      await subscription?.close();
+      await authenticator.close();
       await closeMetricReader();
     },
   };

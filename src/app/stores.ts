@@ -11,6 +11,7 @@ import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
+import { type Listen, listenTo } from '../store/notifications.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { reached } from './store-failure.ts';
 
@@ -22,6 +23,8 @@ export type StoresConfig = Pick<
 export interface Stores {
   readonly db: DatabasePool['db'];
   readonly clickhouse: ClickHouse;
+  /** Listens to a channel of PostgreSQL until it is closed, whatever happens to the connection. */
+  readonly listen: Listen;
   /** Rejects when PostgreSQL does not answer. */
   pingPostgres(): Promise<void>;
   /** Resolves, with a line saying why, when an embedded store has ended by itself and cannot be started again. */
@@ -56,6 +59,7 @@ export async function startStores(config: StoresConfig, log?: Logger): Promise<S
     db: pool.db,
     clickhouse,
     lost,
+    listen: (channel, listener) => listenTo(connection, channel, listener),
     pingPostgres: () => pool.ping(),
     close,
   };

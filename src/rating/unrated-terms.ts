@@ -28,8 +28,10 @@ export function unratedTerms(
   terms: MaybeUnratedTerms,
 ): UnratedTerm[] {
   const whole = { start: contract.startingAt, end: contract.endingBefore };
+  const linked = terms.recurringCommits.filter(({ subscription }) => subscription !== null);
   const found = [
-    ...terms.recurringCommits.map(({ id, kind, startingAt, endingBefore }) => ({
+    // Their amounts are those of the subscription.
+    ...linked.map(({ id, kind, startingAt, endingBefore }) => ({
       kind: kind === 'COMMIT' ? ('recurring_commit' as const) : ('recurring_credit' as const),
       id,
       inForce: [{ start: startingAt, end: endingBefore }],

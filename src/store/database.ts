@@ -12,6 +12,7 @@ import { assert, Refusal } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { instantFromPostgres } from './columns.ts';
 import { guardTransactions } from './guarded-transactions.ts';
+import { withUnits } from './request-unit.ts';
 
 export type Database = PostgresJsDatabase;
 export type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
@@ -49,7 +50,7 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
     },
   });
-  const db = drizzle(guardTransactions(client));
+  const db = withUnits(drizzle(guardTransactions(client)));
   return {
     db,
     ping: async () => {

@@ -1,4 +1,5 @@
 /** Every kind of JSON document in the database. A change of its schema adds a step here (docs/upgrades.md). */
+import { invoiceBalances } from '../core/invoice-balances.ts';
 import { cardTerms, contractUsageTerms } from '../core/invoice-terms.ts';
 import { fullContract } from '../core/terms/contract.ts';
 import { contractChanges } from '../core/terms/contract-edits.ts';
@@ -44,5 +45,12 @@ export const cardTermsDocument = createDocument({
 export const contractTermsDocument = createDocument({
   name: 'the contract terms of an invoice',
   schema: contractUsageTerms,
+  steps: [],
+});
+
+/** `invoice_terms.terms` of the balances that an invoice found. */
+export const invoiceBalancesDocument = createDocument({
+  name: 'the balances of an invoice',
+  schema: invoiceBalances,
   steps: [],
 });

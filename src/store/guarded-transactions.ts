@@ -21,18 +21,24 @@ export function guardTransactions(client: postgres.Sql): postgres.Sql {
   const begin: (work: Work) => Promise<unknown> = client.begin.bind(client);
   const guardedBegin = (work: Work) => {
     const connection = watchConnection();
-    const transaction = begin(async (sql) => {
-      try {
-        return await work(guardedSql(sql, connection));
-      } finally {
-        // The driver sends `commit` or `rollback` when this returns.
-        if (connection.isLost()) await new Promise<never>(() => {});
-      }
-    });
+    const transaction = begin((sql) => guardedWork(work, sql, connection));
     transaction.catch(connection.lose);
     return transaction;
   };
   return Object.assign(client, { begin: guardedBegin });
+}
+
+async function guardedWork(
+  work: Work,
+  sql: TransactionSql,
+  connection: WatchedConnection,
+): Promise<unknown> {
+  try {
+    return await work(guardedSql(sql, connection));
+  } finally {
+    // The driver sends `commit` or `rollback` when this returns.
+    if (connection.isLost()) await new Promise<never>(() => {});
+  }
 }
 
 interface WatchedConnection {
@@ -59,7 +65,10 @@ function watchConnection(): WatchedConnection {
   };
 }
 
-/** What Drizzle uses of a transaction: a statement with its parameters, and its rows as objects or as lists. */
+/**
+ * What Drizzle uses of a transaction: a statement with its parameters, and its rows as objects or as lists; and
+ * savepoints, whose failed statements the driver does not count as failures of the transaction.
+ */
 function guardedSql(sql: TransactionSql, connection: WatchedConnection): TransactionSql {
   const unsafe = (...statement: Parameters<TransactionSql['unsafe']>) => {
     if (connection.isLost()) {
@@ -75,7 +84,11 @@ function guardedSql(sql: TransactionSql, connection: WatchedConnection): Transac
       },
     });
   };
-  return { unsafe } as unknown as TransactionSql;
+  const savepoint = (work: Work) => {
+    const inner = sql.savepoint((nested) => guardedWork(work, nested, connection));
+    return Promise.race([inner, connection.lost]);
+  };
+  return { unsafe, savepoint } as unknown as TransactionSql;
 }
 
 async function answerOf<Rows>(query: Promise<Rows>, connection: WatchedConnection): Promise<Rows> {

@@ -2,12 +2,13 @@
  * The terms that issued invoices were computed from. Rows are added and never changed; the id is derived
  * from the content, so that invoices with the same terms share one row.
  */
-import { inArray } from 'drizzle-orm';
+import { eq, inArray } from 'drizzle-orm';
 import { assert } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
+import type { InvoiceBalances, OfferedBalance } from '../core/invoice-balances.ts';
 import type { CardTerms, ContractUsageTerms, InvoiceTerms } from '../core/invoice-terms.ts';
 import type { Database, Transaction } from './database.ts';
-import { cardTermsDocument, contractTermsDocument } from './document-kinds.ts';
+import { cardTermsDocument, contractTermsDocument, invoiceBalancesDocument } from './document-kinds.ts';
 import type { JsonObject } from './documents.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
@@ -15,9 +16,11 @@ import { invoiceTerms } from './schema/invoices.ts';
 export interface InvoiceTermsIds {
   readonly cardTermsId: string;
   readonly contractTermsId: string;
+  /** Null where it found no balances, or an earlier version issued it. */
+  readonly balancesId: string | null;
 }
 
-type Terms = CardTerms | ContractUsageTerms;
+type Terms = CardTerms | ContractUsageTerms | InvoiceBalances;
 
 /** Stores what is not stored yet, and returns the id of each of `terms`. */
 export async function storeInvoiceTerms(
@@ -43,7 +46,7 @@ export async function storeInvoiceTerms(
 
 export async function loadInvoiceTerms(
   db: Database | Transaction,
-  { cardTermsId, contractTermsId }: InvoiceTermsIds,
+  { cardTermsId, contractTermsId }: Omit<InvoiceTermsIds, 'balancesId'>,
 ): Promise<InvoiceTerms> {
   const rows = await db
     .select()
@@ -60,6 +63,17 @@ export async function loadInvoiceTerms(
   };
 }
 
+/** The balances that an invoice found, in burn-down order. */
+export async function loadInvoiceBalances(
+  db: Database | Transaction,
+  balancesId: string | null,
+): Promise<readonly OfferedBalance[]> {
+  if (balancesId === null) return [];
+  const [row] = await db.select().from(invoiceTerms).where(eq(invoiceTerms.id, balancesId));
+  assert(row !== undefined, `balances ${balancesId} of an invoice are stored`);
+  return invoiceBalancesDocument.read(row.terms).balances;
+}
+
 /** Terms of rate cards by id. */
 export async function loadCardTerms(
   db: Database | Transaction,
@@ -74,6 +88,7 @@ export async function loadCardTerms(
 }
 
 function toDocument(terms: Terms): JsonObject {
+  if ('balances' in terms) return invoiceBalancesDocument.write(terms);
   return 'customerRefs' in terms ? contractTermsDocument.write(terms) : cardTermsDocument.write(terms);
 }
 

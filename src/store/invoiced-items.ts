@@ -100,6 +100,35 @@ export async function loadInvoicedAmounts(
   return new Map(rows.map(({ itemId: id, ...amount }) => [id, amount]));
 }
 
+/** The voided invoice that an item is on. */
+export interface VoidedItem {
+  readonly invoiceId: string;
+  readonly voidedAt: Instant;
+}
+
+/** By item. Items are absent that are on no invoice, on one that is not voided, or on one of an earlier version. */
+export async function loadVoidedItems(
+  db: Database | Transaction,
+  itemIds: readonly string[],
+): Promise<Map<string, VoidedItem>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await db
+    .select({ itemId: invoicedItems.itemId, invoiceId: invoicedItems.invoiceId, voidedAt: invoices.voidedAt })
+    .from(invoicedItems)
+    .innerJoin(invoices, eq(invoices.id, invoicedItems.invoiceId))
+    .where(
+      and(
+        sql`${invoicedItems.itemId} = any(${`{${itemIds.join(',')}}`}::uuid[])`,
+        eq(invoices.status, 'VOID'),
+      ),
+    );
+  return new Map(
+    rows.flatMap(({ itemId, invoiceId, voidedAt }) =>
+      voidedAt === null ? [] : [[itemId, { invoiceId, voidedAt }]],
+    ),
+  );
+}
+
 /** The ids of the SCHEDULED invoices that the contracts have, voided ones included. */
 export async function issuedScheduledIds(
   db: Database | Transaction,

@@ -129,14 +129,22 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
 }
 
 export function invoiceFromRow(row: typeof invoices.$inferSelect): IssuedHead {
-  const { periodStart: start, periodEnd: end, countedFrom, termsReadAt: _, countedUpTo: __, ...rest } = row;
-  const { breakdownId, cardTermsId, contractTermsId, drawsOnBalances: ___, ...head } = rest;
+  const {
+    periodStart: start,
+    periodEnd: end,
+    countedFrom,
+    termsReadAt: _,
+    countedUpTo: __,
+    voidedAt: ____,
+    ...rest
+  } = row;
+  const { breakdownId, cardTermsId, contractTermsId, balancesId, drawsOnBalances: ___, ...head } = rest;
   return {
     ...head,
     period: { start, end, countedFrom: countedFrom ?? start },
     frozen:
       breakdownId === null || cardTermsId === null || contractTermsId === null
         ? null
-        : { breakdownId, cardTermsId, contractTermsId },
+        : { breakdownId, cardTermsId, contractTermsId, balancesId },
   };
 }

@@ -31,15 +31,16 @@ export async function enqueueJobs(db: Database | Transaction, newJobs: readonly 
     });
 }
 
-/** Keeps queued jobs from running until the transaction ends; waits for those that are running. */
-export async function holdJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<void> {
-  if (keys.length === 0) return;
-  await tx
+/** Keeps queued jobs from running until the transaction ends; waits for those that are running. Returns their ids. */
+export async function holdJobs(tx: Transaction, kind: string, keys: readonly string[]): Promise<number[]> {
+  if (keys.length === 0) return [];
+  const held = await tx
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(eq(jobs.kind, kind), inArray(jobs.key, [...keys])))
     .orderBy(asc(jobs.id))
     .for('update');
+  return held.map(({ id }) => id);
 }
 
 /** Takes queued jobs away; waits for those that are running. */

@@ -46,7 +46,7 @@ export async function voidInvoicesOfItems(
 async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<void> {
   const voided = await tx
     .update(invoices)
-    .set({ status: 'VOID' })
+    .set({ status: 'VOID', voidedAt: now })
     .where(and(which, eq(invoices.status, 'FINALIZED')))
     .returning({ id: invoices.id });
   await creditDeductions(

@@ -153,9 +153,11 @@ describe('packages with the official client', () => {
       starting_at: START,
       ending_before: '2027-11-01T00:00:00.000Z',
       net_payment_terms_days: 14,
-      commits: [{ type: 'PREPAID' }],
       recurring_credits: [{ subscription_config: { allocation: 'POOLED' } }],
     });
+    const children = contract.commits.filter((one) => one.recurring_commit_id !== undefined);
+    expect(contract.commits).toMatchObject([{ type: 'PREPAID' }, ...children]);
+    expect(children.map((one) => one.created_at)).toEqual([START, '2026-12-01T00:00:00.000Z']);
     expect(contract.overrides[0]?.override_specifiers?.[0]?.commit_ids).toEqual([contract.commits[0]?.id]);
     const later = '2026-12-01T00:00:00.000Z';
     const byId = await client.v1.contracts.create({ customer_id, package_id: data.id, starting_at: later });

@@ -9,7 +9,7 @@ import { createTestDirectory } from '../support/stores.ts';
 // Each test starts processes, which takes its time on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
-const TOKEN = 'given';
+const TOKEN = 'given-to-the-process';
 const EVENTS_PER_PART = 100;
 
 let dataDir: string;

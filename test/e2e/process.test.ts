@@ -117,7 +117,7 @@ describe('the process', () => {
   });
 
   test('answers a request that is under way when it is told to stop, and takes no new one', async () => {
-    const program = start({ API_TOKEN: 'given', LOG_LEVEL: 'info' });
+    const program = start({ API_TOKEN: 'given-to-the-process', LOG_LEVEL: 'info' });
     const url = new URL(await ready(program));
     const body = JSON.stringify({ name: 'Slow' });
     const socket = connect(Number(url.port), url.hostname);
@@ -128,7 +128,7 @@ describe('the process', () => {
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => resolve());
     });
-    const head = ['POST /v1/customers HTTP/1.1', 'Host: x', 'Authorization: Bearer given'];
+    const head = ['POST /v1/customers HTTP/1.1', 'Host: x', 'Authorization: Bearer given-to-the-process'];
     const about = [
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,

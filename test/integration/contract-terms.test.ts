@@ -65,6 +65,7 @@ function expectedCommits() {
         },
         cost_basis: 1,
       },
+      ...expectedGrants(),
     ],
     credits: [
       {
@@ -81,6 +82,33 @@ function expectedCommits() {
       },
     ],
   };
+}
+
+/** What the recurring commit has created: the two months that have begun, and the next one. */
+function expectedGrants() {
+  const month = (number: number) => new Date(Date.UTC(2026, number - 1, 1)).toISOString();
+  return [10, 11, 12].map((number) => ({
+    id,
+    contract: { id },
+    type: 'PREPAID',
+    name: 'Monthly',
+    priority: 3,
+    product: { id: catalogue.fee, name: 'Fee' },
+    access_schedule: {
+      credit_type: { id: catalogue.unit, name: 'Coins' },
+      schedule_items: [{ id, amount: 30, starting_at: month(number), ending_before: month(number + 2) }],
+    },
+    invoice_schedule: {
+      credit_type: cents,
+      schedule_items: [{ id, timestamp: month(number), unit_price: 5, quantity: 3, amount: 15 }],
+    },
+    cost_basis: 0.25,
+    recurring_commit_id: id,
+    rollover_fraction: 1,
+    rate_type: 'LIST_RATE',
+    custom_fields: {},
+    created_at: month(number),
+  }));
 }
 
 function expectedRecurring() {
@@ -377,7 +405,8 @@ describe('a contract with terms of every kind', () => {
         .flat()
         .filter(Boolean),
     ).toEqual([]);
-    expect(full?.terms.commits.map((commit) => commit.type)).toEqual(['PREPAID', 'POSTPAID', 'CREDIT']);
+    const given = full?.terms.commits.filter(({ recurringCommitId }) => recurringCommitId === null);
+    expect(given?.map((commit) => commit.type)).toEqual(['PREPAID', 'POSTPAID', 'CREDIT']);
   });
 });
 

@@ -1,6 +1,7 @@
 /** Invoices, breakdowns and usage groups as CSV (docs/exports.md). */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { JsonNumber } from '../../src/api/http/json.ts';
 import { Decimal, sum } from '../../src/core/decimal.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { createdId } from '../support/catalogue-api.ts';
@@ -195,7 +196,7 @@ describe('the reference', () => {
 
   test('names both media types', async () => {
     const document = await service.api.get('/openapi.json');
-    expect(withCsv).toHaveLength(8);
+    expect(withCsv).toHaveLength(11);
     for (const { path, method } of withCsv) {
       const paths = document.at('paths');
       expect(paths).toHaveProperty([path, method, 'responses', '200', 'content', 'application/json']);
@@ -205,7 +206,7 @@ describe('the reference', () => {
 
   test('shows the columns on its page', async () => {
     const page = String((await service.api.get('/docs', { token: null })).body);
-    expect(page.match(/<summary>As CSV<\/summary>/g)).toHaveLength(8);
+    expect(page.match(/<summary>As CSV<\/summary>/g)).toHaveLength(11);
     expect(page).toContain('`payable_amount`');
   });
 
@@ -266,5 +267,80 @@ describe('usage groups as CSV', () => {
     expect(refused.status).toBe(400);
     const paged = await service.api.send('POST', '/v1/usage/groups?limit=3', body(), CSV);
     expect(paged.status).toBe(400);
+  });
+});
+
+describe('ledgers as CSV', () => {
+  const LISTS = ['customerCommits', 'customerCredits', 'customerBalances'] as const;
+  const granted = { starting_at: '2026-01-01T00:00:00Z', ending_before: '2030-01-01T00:00:00Z' };
+  let customer_id: string;
+
+  /** More credits than a page has; entries by hand, and one whose name and reason look like formulas. */
+  beforeAll(async () => {
+    customer_id = await createdId(service.api, '/v1/customers', { name: 'Ledgers' });
+    const product_id = await createdId(service.api, '/v1/contract-pricing/products/create', {
+      ...{ name: 'Grant', type: 'FIXED' },
+    });
+    const terms = (name: string, amount: string) => ({
+      ...{ customer_id, product_id, name, priority: 1 },
+      access_schedule: { schedule_items: [{ amount: new JsonNumber(amount), ...granted }] },
+    });
+    for (let index = 0; index < 27; index += 1) {
+      await createdId(
+        service.api,
+        '/v1/contracts/customerCredits/create',
+        terms(`Credit ${index}`, '0.12345678901234567890'),
+      );
+    }
+    const commit = await createdId(service.api, '/v1/contracts/customerCommits/create', {
+      ...terms('=now()', '100'),
+      type: 'PREPAID',
+    });
+    const listed = await service.api.post('/v1/contracts/customerCommits/list', { customer_id });
+    await service.api.post('/v1/contracts/addManualBalanceLedgerEntry', {
+      ...{ customer_id, id: commit, amount: -2.5, reason: '@home' },
+      segment_id: listed.text('data[0].access_schedule.schedule_items[0].id'),
+    });
+  });
+
+  const read = async (list: (typeof LISTS)[number], body: Record<string, unknown> = {}) =>
+    csvRows((await service.api.post(`/v1/contracts/${list}/list`, { customer_id, ...body }, CSV)).body);
+
+  test('have every entry of every page, with all digits, and no formulas', async () => {
+    const rows = await read('customerBalances', { include_ledgers: true, include_balance: true });
+    expect(rows).toHaveLength(27 + 2);
+    const ofCredits = rows.filter(({ commit_type }) => commit_type === 'CREDIT');
+    expect(new Set(ofCredits.map(({ commit_name }) => commit_name)).size).toBe(27);
+    expect(ofCredits[0]).toMatchObject({
+      ...{ unit: 'USD (cents)', commit_contract_id: '', balance: '0.1234567890123456789' },
+      ...{ entry_type: 'CREDIT_SEGMENT_START', entry_amount: '0.1234567890123456789' },
+      entry_timestamp: '2026-01-01T00:00:00.000Z',
+    });
+    const [granting, byHand] = rows.filter(({ commit_type }) => commit_type === 'PREPAID');
+    expect(granting).toMatchObject({ entry_type: 'PREPAID_COMMIT_SEGMENT_START', entry_amount: '100' });
+    expect(byHand).toMatchObject({
+      ...{ commit_name: "'=now()", balance: '97.5', segment_id: granting?.segment_id },
+      ...{ entry_type: 'PREPAID_COMMIT_MANUAL', entry_amount: '-2.5', entry_reason: "'@home" },
+    });
+  });
+
+  test('are of credits, commits or both, and have a row without an entry where no ledger was asked for', async () => {
+    const counts = await Promise.all(LISTS.map(async (list) => (await read(list)).length));
+    expect(counts).toEqual([1, 27, 28]);
+    expect((await read('customerCommits'))[0]).toMatchObject({
+      entry_type: '',
+      entry_amount: '',
+      balance: '',
+    });
+  });
+
+  test('say what JSON says', async () => {
+    const body = { customer_id, include_ledgers: true };
+    const json = await service.api.post('/v1/contracts/customerCommits/list', body);
+    const amounts = json
+      .list('data[0].ledger')
+      .map((_, index) => json.digits(`data[0].ledger[${index}].amount`));
+    const rows = await read('customerCommits', body);
+    expect(rows.map(({ entry_amount }) => entry_amount)).toEqual(amounts);
   });
 });

@@ -320,3 +320,98 @@ test('composites, their minimum, conversions and scheduled lines name what they 
   await service.moveClock('2026-12-03T01:00:00Z');
   expect(formulas(await explain(customerId))).toEqual(expected);
 });
+
+describe('balances', () => {
+  const november = { starting_at: NOVEMBER, ending_before: DECEMBER };
+
+  /** 30 units at 20: a credit pays for 7.5 of them, a commit for 10 at its commit rate of 15, nobody for the rest. */
+  async function paidUsage() {
+    const { alias, customerId } = await customerNamed('paid');
+    await use(alias, ['03T10', 30]);
+    const product_id = await createdId(api, PRODUCTS, {
+      ...{ name: 'Units', type: 'USAGE', billable_metric_id: await tokensMetric() },
+    });
+    const fixed = await createdId(api, PRODUCTS, { name: 'Prepaid', type: 'FIXED' });
+    const rate_card_id = await createdId(api, RATE_CARDS, { name: 'Card' });
+    await api.post(ADD_RATE, {
+      ...{ rate_card_id, product_id, starting_at: JANUARY, entitled: true, rate_type: 'FLAT', price: 20 },
+      commit_rate: { rate_type: 'FLAT', price: 15 },
+    });
+    const access = (amount: number) => ({ access_schedule: { schedule_items: [{ amount, ...november }] } });
+    const contract_id = await createdId(api, CONTRACTS, {
+      ...{ customer_id: customerId, rate_card_id, starting_at: NOVEMBER },
+      credits: [{ product_id: fixed, name: 'Trial', ...access(150) }],
+      commits: [
+        {
+          ...{ product_id: fixed, name: 'Bought', type: 'PREPAID', priority: 200, ...access(150) },
+          rate_type: 'COMMIT_RATE',
+        },
+      ],
+    });
+    return { customerId, contract_id };
+  }
+
+  test('pay for units of the counter, with their place, their rate and what they had', async () => {
+    const { customerId, contract_id } = await paidUsage();
+    const answer = await explain(customerId);
+    const texts = formulas(answer).map((steps) => steps.slice(2));
+    expect(texts).toEqual([
+      [
+        'balance: "Trial", number 1 of 2 in the order',
+        'what it had, without other lines of this invoice, without this line: 150 - 0 - 150 = 0',
+        'covered: units above 0 up to 7.5 of the quantity: 7.5',
+        'unit price: list price 20',
+        'total: 7.5 * 20 = 150',
+      ],
+      ['takes back line 1, "Units": 0 - 150 = -150'],
+      [
+        'balance: "Bought", number 2 of 2 in the order after "Trial": the lower priority comes first',
+        'what it had, without other lines of this invoice, without this line: 150 - 0 - 150 = 0',
+        'covered: units above 7.5 up to 17.5 of the quantity: 10',
+        'unit price: commit rate 15',
+        'total: 10 * 15 = 150',
+      ],
+      ['takes back line 3, "Units": 0 - 150 = -150'],
+      [
+        'not covered: units above 17.5 up to 30 of the quantity: 12.5',
+        'unit price: list price 20',
+        'total: 12.5 * 20 = 250',
+      ],
+    ]);
+    expect(answer.at('data[2]')).toMatchObject({
+      kind: 'usage',
+      price: { is_commit_rate: true, list_price: 15 },
+      share: {
+        balance: {
+          name: 'Bought',
+          type: 'PREPAID',
+          rate_type: 'COMMIT_RATE',
+          position: 2,
+          balance_count: 2,
+          decided_by: 'PRIORITY',
+          before_invoice: 150,
+          after_invoice: 0,
+        },
+        ranges: [{ above: 7.5, up_to: 17.5, amount: 150 }],
+      },
+    });
+    expect(answer.at('data[3]')).toMatchObject({
+      kind: 'applied',
+      covered_line: { line_number: 3, amount: 150 },
+    });
+    // Issued, it says the same, whatever becomes of the balances.
+    await service.moveClock('2027-01-03T00:00:00Z');
+    const commit_id = answer.text('data[2].share.balance.id');
+    await api.post('/v2/contracts/edit', {
+      ...{ customer_id: customerId, contract_id },
+      update_commits: [{ commit_id, priority: 1, rate_type: 'LIST_RATE' }],
+    });
+    const invoices = await api.get(`/v1/customers/${customerId}/invoices`, {
+      query: { type: 'USAGE', status: 'FINALIZED', sort: 'date_asc' },
+    });
+    const issued = await api.get(
+      `/v1/customers/${customerId}/invoices/${invoices.text('data[0].id')}/explain`,
+    );
+    expect(issued.body).toEqual(answer.body);
+  });
+});

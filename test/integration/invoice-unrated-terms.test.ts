@@ -48,11 +48,11 @@ test('drafts name each kind with its ids, issued invoices keep that, and schedul
       },
     ],
   });
-  const october = 'recurring_commit 1, recurring_credit 1, subscription 1, spend_threshold 1';
+  const october = 'recurring_credit 1, subscription 1, spend_threshold 1';
   expect(await warned(customerId)).toEqual([`USAGE 2026-10-01 DRAFT: ${october}`]);
   await service.moveClock('2026-11-03T00:00:00Z');
   // A second subscription has started.
-  const november = 'recurring_commit 1, recurring_credit 1, subscription 2, spend_threshold 1';
+  const november = 'recurring_credit 1, subscription 2, spend_threshold 1';
   const both = [`USAGE 2026-10-01 FINALIZED: ${october}`, `USAGE 2026-11-01 DRAFT: ${november}`];
   expect(await warned(customerId)).toEqual(both);
   expect((await warned(customerId, 'SCHEDULED')).every((text) => text.endsWith(': '))).toBe(true);
@@ -65,10 +65,25 @@ test('a term that has ended is not named any more on the draft, and the issued i
     rate_card_id: catalogue.card,
     starting_at: '2026-10-01T00:00:00Z',
     usage_statement_schedule: { frequency: 'MONTHLY' },
+    subscriptions: [
+      {
+        subscription_rate: { billing_frequency: 'MONTHLY', product_id: catalogue.seats },
+        collection_schedule: 'ARREARS',
+        initial_quantity: 2,
+        proration: { is_prorated: false, invoice_behavior: 'BILL_ON_NEXT_COLLECTION_DATE' },
+        temporary_id: 'seats',
+        ending_before: '2026-11-01T00:00:00Z',
+      },
+    ],
     recurring_credits: [
       {
         product_id: catalogue.fee,
-        access_amount: { unit_price: 5, quantity: 1, credit_type_id: USD_CENTS.id },
+        access_amount: { unit_price: 5, credit_type_id: USD_CENTS.id },
+        subscription_config: {
+          subscription_id: 'seats',
+          allocation: 'POOLED',
+          apply_seat_increase_config: { is_prorated: false },
+        },
         commit_duration: { value: 1 },
         priority: 1,
         starting_at: '2026-10-01T00:00:00Z',
@@ -76,7 +91,7 @@ test('a term that has ended is not named any more on the draft, and the issued i
     ],
   });
   await service.moveClock('2026-11-03T01:00:00Z');
-  const frozen = 'USAGE 2026-10-01 FINALIZED: recurring_credit 1';
+  const frozen = 'USAGE 2026-10-01 FINALIZED: recurring_credit 1, subscription 1';
   expect(await warned(customerId)).toEqual([frozen, 'USAGE 2026-11-01 DRAFT: recurring_credit 1']);
   const drafts = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
   expect(drafts.at('data[0].warnings[0]')).toMatchObject({

@@ -134,5 +134,120 @@ test('a covered line and an applied line that were changed are named', async () 
   await service.db.execute(sql`update invoice_line_items set total = total + 1 where name = 'Trial applied'`);
   await service.db.execute(sql`
     update invoice_line_items set quantity = quantity + 1, total = total + 0.7 where name = 'Tokens' and position = 2`);
-  expect((await check()).differences).toContain('recomputed_line quantity 90 → 91, line 1 "Tokens"');
+  expect((await check()).differences).toContain('recomputed_line quantity 70 → 71, line 3 "Tokens"');
+});
+
+/** Usage of which a commit pays half at its commit rate, which is not the price of the rest. */
+async function paidAtCommitRate(): Promise<void> {
+  const { api } = service;
+  await api.post(ADD_RATES, {
+    rate_card_id: rateCardId,
+    rates: [
+      {
+        ...{ product_id: scenario.tokensProductId, starting_at: NOVEMBER.starting_at, entitled: true },
+        ...{ rate_type: 'FLAT', price: 2, commit_rate: { rate_type: 'FLAT', price: 1 } },
+      },
+    ],
+  });
+  await contract({ commits: [balance(45, { type: 'PREPAID', name: 'Bought', rate_type: 'COMMIT_RATE' })] });
+  await useOnThreeDays();
+}
+
+test('a total at a commit rate is compared with the events, whatever its quantity', async () => {
+  await paidAtCommitRate();
+  expect(await check()).toMatchObject(NOTHING);
+  await issue();
+  expect(await check()).toMatchObject(NOTHING);
+  await service.db.execute(
+    sql`update invoice_line_items set unit_price = 1.5, total = 67.5 where unit_price = 1`,
+  );
+  expect((await check()).differences).toEqual(
+    expect.arrayContaining([
+      'recomputed_line unit_price 1 → 1.5, line 1 "Tokens"',
+      'recomputed_line total 45 → 67.5, line 1 "Tokens"',
+    ]),
+  );
+});
+
+test('a covered line that was split otherwise is named, though quantities and total of the invoice stay', async () => {
+  await paidAtCommitRate();
+  await issue();
+  await service.db.execute(sql`
+    update invoice_line_items set quantity = quantity + 1, total = total + 2 where unit_price = 2`);
+  await service.db.execute(sql`
+    update invoice_line_items set quantity = quantity - 1, total = total - 1 where unit_price = 1`);
+  expect((await check()).differences).toEqual(
+    expect.arrayContaining([
+      'recomputed_line quantity 45 → 44, line 1 "Tokens"',
+      'recomputed_line quantity 45 → 46, line 3 "Tokens"',
+    ]),
+  );
+});
+
+test('a conversion of which a balance pays a part is compared with the events', async () => {
+  await contract(everyBalance());
+  await useOnThreeDays();
+  await issue();
+  await service.db.execute(sql`
+    update invoice_line_items set quantity = quantity + 1, total = total + 2.5
+    where type = 'cpu_conversion' and position = (
+      select max(position) from invoice_line_items where type = 'cpu_conversion')`);
+  expect((await check()).differences).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^recomputed_line quantity .* "Conversion of Points"$/)]),
+  );
+});
+
+test('a true-up that is not what usage left of the commitment is named', async () => {
+  await contract({ commits: [balance(100, { type: 'POSTPAID', name: 'Minimum', ...purchase(100) })] });
+  await service.api.post('/v1/ingest', [
+    completion('ada', { id: 'e1', at: '2026-11-05T10:30:00Z', tokens: 10 }),
+  ]);
+  const both = () =>
+    reconcile(service.api, { ...RANGE, ending_before: '2027-01-01T00:00:00Z', customer_id: customerId });
+  await issue();
+  expect(await both()).toMatchObject(NOTHING);
+  const billed = await service.db.execute(
+    sql`select total::float from invoice_line_items where type = 'true_up'`,
+  );
+  // 10 tokens at 0.7, and a request of 3 points at 2.5.
+  expect(billed).toEqual([{ total: 85.5 }]);
+  await service.db.execute(sql`
+    update invoice_line_items set total = 90, unit_price = 90 where type = 'true_up'`);
+  await service.db.execute(sql`update invoices set total = 90 where type = 'SCHEDULED'`);
+  expect((await both()).differences).toEqual(['true_up total 85.5 → 90, line 1 "Minimum"']);
+});
+
+test('charges and discounts on a usage invoice that balances pay for are compared with their schedules', async () => {
+  const scheduled = (name: string, amount: number) => ({
+    ...{ product_id: fixedProductId, name },
+    schedule: { schedule_items: [{ amount, timestamp: '2026-11-30T00:00:00Z' }] },
+  });
+  await contract({
+    scheduled_charges_on_usage_invoices: 'ALL',
+    ...{ scheduled_charges: [scheduled('Fee', 40)], discounts: [scheduled('Thanks', 15)] },
+    ...everyBalance(),
+  });
+  await useOnThreeDays();
+  expect(await check()).toMatchObject(NOTHING);
+  await issue();
+  expect(await check()).toMatchObject(NOTHING);
+  await service.db.execute(sql`
+    update invoice_line_items set total = -16, unit_price = -16 where name = 'Thanks'`);
+  expect((await check()).differences).toEqual(
+    expect.arrayContaining([
+      'scheduled_amount unit_price -15 → -16, line 2 "Thanks"',
+      'scheduled_amount total -15 → -16, line 2 "Thanks"',
+    ]),
+  );
+});
+
+test('an invoice whose balances are not known is not recomputed, and says so', async () => {
+  await contract(everyBalance());
+  await useOnThreeDays();
+  await issue();
+  await service.db.execute(sql`update invoices set balances_id = null`);
+  expect(await check()).toMatchObject({
+    differences: [],
+    unchecked: [expect.stringContaining('did not keep the balances that it found')],
+  });
 });

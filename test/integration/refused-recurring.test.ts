@@ -73,6 +73,15 @@ describe('recurring commits and credits are refused with', () => {
       /^recurring_credits\[0\]\.recurrence_frequency: a contract can have one DAILY term only$/,
     ],
     [
+      'an invoice in a custom unit',
+      () => ({
+        recurring_commits: [
+          recurring({ invoice_amount: { unit_price: 1, quantity: 1, credit_type_id: ids.unit } }),
+        ],
+      }),
+      /^recurring_commits\[0\]\.invoice_amount\.credit_type_id: must be a fiat currency$/,
+    ],
+    [
       'a start before the contract',
       () => ({ recurring_commits: [recurring({ starting_at: '2026-09-30T23:00:00Z' })] }),
       /^recurring_commits\[0\]\.starting_at: must not be before the contract starts$/,

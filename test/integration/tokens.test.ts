@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { eq } from 'drizzle-orm';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { ensureFirstToken, issueToken, revokeToken, rotateToken } from '../../src/access/manage-tokens.ts';
 import { TOKEN_MEMORY_MS } from '../../src/access/token-lookup.ts';
-import { createAuthenticator, ensureFirstToken, issueToken } from '../../src/access/tokens.ts';
+import { type Actor, createAuthenticator } from '../../src/access/tokens.ts';
 import { databaseOfService, TokenCommandError, tokenCommand } from '../../src/app/commands/token-command.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { firstToken } from '../../src/embedded/api-token.ts';
+import { listenTo } from '../../src/store/notifications.ts';
 import { tokens } from '../../src/store/schema/tokens.ts';
-import { countTokens } from '../../src/store/tokens.ts';
+import { countIssuedTokens, TOKENS_CHANNEL } from '../../src/store/tokens.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
@@ -21,41 +24,96 @@ beforeEach(async () => {
 
 const deps = () => ({ db: database.db, clock, monotonicMs: () => passedMs });
 
+/** Asks a process of its own, which remembers nothing. */
+const actorOf = (text: string): Promise<Actor | null> =>
+  createAuthenticator(deps()).authenticate(text, 'store');
+const issued = async (token: Partial<Parameters<typeof issueToken>[1]> = {}) =>
+  issueToken(deps(), { name: 'ci', scope: 'read', expiresAt: null, ...token });
+
 describe('a token', () => {
   it('names its owner and scope, and only a hash of it is stored', async () => {
-    const text = await issueToken(deps(), { name: 'ci', scope: 'read', expiresAt: null });
-    expect(await createAuthenticator(deps())(text)).toMatchObject({ name: 'ci', scope: 'read' });
+    const { text } = await issued();
+    expect(await actorOf(text)).toMatchObject({ name: 'ci', scope: 'read' });
     expect(JSON.stringify(await database.db.select().from(tokens))).not.toContain(text);
   });
 
   it('that nobody made is nobody’s', async () => {
-    expect(await createAuthenticator(deps())('th_guess')).toBeNull();
+    expect(await actorOf('th_guess')).toBeNull();
   });
 
   it('ends at the instant it expires by the service’s clock, remembered or not', async () => {
-    const authenticate = createAuthenticator(deps());
-    const text = await issueToken(deps(), { name: 'short', scope: 'write', expiresAt: now + 1_000 });
+    const { authenticate } = createAuthenticator(deps());
+    const { text } = await issued({ expiresAt: now + 1_000 });
     now += 999;
-    expect(await authenticate(text)).not.toBeNull();
+    expect(await authenticate(text, 'remembered')).not.toBeNull();
     now += 1;
-    expect(await authenticate(text)).toBeNull();
-    expect(await createAuthenticator(deps())(text)).toBeNull();
+    expect(await authenticate(text, 'remembered')).toBeNull();
+    expect(await actorOf(text)).toBeNull();
   });
 
-  it('that is revoked stops working within five seconds', async () => {
-    const authenticate = createAuthenticator(deps());
-    const text = await issueToken(deps(), { name: 'leaked', scope: 'write', expiresAt: null });
-    expect(await authenticate(text)).not.toBeNull();
-    await database.db.update(tokens).set({ revokedAt: now });
+  it('that is revoked stops working at once in every process for all that uses PostgreSQL', async () => {
+    const other = createAuthenticator(deps());
+    const { text, token } = await issued({ scope: 'write' });
+    expect(await other.authenticate(text, 'store')).not.toBeNull();
+    await revokeToken(deps(), token.id);
+    expect(await other.authenticate(text, 'store')).toBeNull();
+  });
+
+  it('that is revoked stops sending events as soon as the message of it arrives', async () => {
+    const other = createAuthenticator(deps());
+    let isConnected: () => void = () => undefined;
+    const connected = new Promise<void>((resolve) => {
+      isConnected = resolve;
+    });
+    const subscription = listenTo(database.connection, TOKENS_CHANNEL, {
+      onMessage: other.forget,
+      onConnected: () => isConnected(),
+    });
+    try {
+      await connected;
+      const { text, token } = await issued({ scope: 'ingest' });
+      expect(await other.authenticate(text, 'remembered')).not.toBeNull();
+      await revokeToken(deps(), token.id);
+      await vi.waitFor(async () => expect(await other.authenticate(text, 'remembered')).toBeNull());
+    } finally {
+      await subscription.close();
+    }
+  });
+
+  it('that is revoked stops sending events within five seconds where the message is lost', async () => {
+    const { authenticate } = createAuthenticator(deps());
+    const { text, token } = await issued({ scope: 'ingest' });
+    expect(await authenticate(text, 'remembered')).not.toBeNull();
+    await revokeToken(deps(), token.id);
     passedMs += TOKEN_MEMORY_MS;
-    expect(await authenticate(text)).toBeNull();
+    expect(await authenticate(text, 'remembered')).toBeNull();
   });
 
   it('made after it was refused works at once', async () => {
-    const authenticate = createAuthenticator(deps());
-    expect(await authenticate('configured-later')).toBeNull();
+    const { authenticate } = createAuthenticator(deps());
+    expect(await authenticate('configured-later', 'remembered')).toBeNull();
     await ensureFirstToken({ ...deps(), apiToken: 'configured-later', firstToken: unexpected });
-    expect(await authenticate('configured-later')).toMatchObject({ scope: 'write' });
+    expect(await authenticate('configured-later', 'remembered')).toMatchObject({ scope: 'write' });
+  });
+
+  it('that is rotated is replaced by one of the same name, scope and end', async () => {
+    const { text, token } = await issued({ scope: 'ingest', expiresAt: now + 60_000 });
+    const next = await rotateToken(deps(), token.id, { expiresAt: undefined });
+    expect(await actorOf(text)).toBeNull();
+    expect(await actorOf(next.text)).toEqual({ id: next.token.id, name: 'ci', scope: 'ingest' });
+    expect(next.token.expiresAt).toBe(token.expiresAt);
+    await expect(rotateToken(deps(), token.id, { expiresAt: undefined })).rejects.toThrow(/is revoked/);
+  });
+
+  it('shows when it was used last, once the process has written it', async () => {
+    const { text, token } = await issued();
+    const authenticator = createAuthenticator(deps());
+    await authenticator.authenticate(text, 'store');
+    now += 5_000;
+    await authenticator.authenticate(text, 'remembered');
+    await authenticator.close();
+    const [row] = await database.db.select().from(tokens).where(eq(tokens.id, token.id));
+    expect(row?.lastUsedAt).toBe(now);
   });
 });
 
@@ -74,9 +132,9 @@ describe('the first token', () => {
       });
     const text = await start();
     expect((await readFile(`${directory}/api-token`, 'utf8')).trim()).toBe(text);
-    expect(await createAuthenticator(deps())(String(text))).toMatchObject({ scope: 'write' });
+    expect(await actorOf(String(text))).toMatchObject({ scope: 'write' });
     expect(await start()).toBeNull();
-    expect(await countTokens(database.db)).toBe(1);
+    expect(await countIssuedTokens(database.db)).toBe(1);
   });
 
   it('that is configured is stored once however often the service starts, and none is made', async () => {
@@ -85,11 +143,44 @@ describe('the first token', () => {
         await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected }),
       ).toBeNull();
     }
-    expect(await countTokens(database.db)).toBe(1);
-    expect(await createAuthenticator(deps())('configured')).toMatchObject({
-      name: 'API_TOKEN',
-      scope: 'write',
-    });
+    expect(await database.db.select().from(tokens)).toHaveLength(1);
+    expect(await actorOf('configured')).toMatchObject({ name: 'API_TOKEN', scope: 'write' });
+  });
+
+  it('that is configured stops working when another one is, and works again when it is back', async () => {
+    const start = (apiToken: string) => ensureFirstToken({ ...deps(), apiToken, firstToken: unexpected });
+    await start('configured first');
+    await start('configured next');
+    expect(await actorOf('configured first')).toBeNull();
+    expect(await actorOf('configured next')).not.toBeNull();
+    await start('configured first');
+    expect(await actorOf('configured first')).not.toBeNull();
+    expect(await actorOf('configured next')).toBeNull();
+  });
+
+  it('is made when the configured one is gone, which stops working', async () => {
+    await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected });
+    const start = () =>
+      ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
+    expect(await start()).toBe('kept');
+    expect(await actorOf('configured')).toBeNull();
+    expect(await actorOf('kept')).toMatchObject({ scope: 'write' });
+  });
+
+  it('is not made again after it was revoked', async () => {
+    const start = () =>
+      ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token: 'kept' }) });
+    await start();
+    const [first] = await database.db.select().from(tokens);
+    await revokeToken(deps(), String(first?.id));
+    expect(await start()).toBeNull();
+    expect(await actorOf('kept')).toBeNull();
+  });
+
+  it('cannot be revoked while it is configured', async () => {
+    await ensureFirstToken({ ...deps(), apiToken: 'configured', firstToken: unexpected });
+    const [configured] = await database.db.select().from(tokens);
+    await expect(revokeToken(deps(), String(configured?.id))).rejects.toThrow(/API_TOKEN/);
   });
 });
 
@@ -99,7 +190,33 @@ describe('the token command', () => {
   it('prints a working token as its last word', async () => {
     const line = await tokenCommand(['create', '--name', 'my laptop', '--scope', 'ingest'], find);
     const text = line.split(/\s/).at(-1) ?? '';
-    expect(await createAuthenticator(deps())(text)).toMatchObject({ name: 'my laptop', scope: 'ingest' });
+    expect(await actorOf(text)).toMatchObject({ name: 'my laptop', scope: 'ingest' });
+  });
+
+  it('lists, rotates and revokes', async () => {
+    await tokenCommand(
+      ['create', '--name', 'ci', '--scope', 'read', '--expires', '2099-01-01T00:00:00Z'],
+      find,
+    );
+    const list = () => tokenCommand(['list'], find);
+    expect(await list()).toMatch(
+      /^[\w-]{36} {2}read {4}works until 2099-01-01T00:00:00.000Z {2}never used {2}"ci"$/,
+    );
+    const id = (await list()).slice(0, 36);
+    const text = (await tokenCommand(['rotate', id], find)).split(/\s/).at(-1) ?? '';
+    expect(await actorOf(text)).toMatchObject({ name: 'ci', scope: 'read' });
+    const [, next = ''] = (await list()).split('\n');
+    expect(await list()).toMatch(/revoked .*\n.*works until/);
+    expect(await tokenCommand(['revoke', next.slice(0, 36)], find)).toMatch(/^Token "ci" is revoked/);
+    expect(await actorOf(text)).toBeNull();
+  });
+
+  it('refuses to revoke a token that does not exist', async () => {
+    await expect(tokenCommand(['revoke', 'x'], find)).rejects.toThrow(/token x not found/);
+  });
+
+  it('prints how it is used', async () => {
+    expect(await tokenCommand(['--help'], find)).toMatch(/^Usage: .*\n {2}create/);
   });
 
   it.each([
@@ -108,6 +225,10 @@ describe('the token command', () => {
     [['create', '--name', 'x'], /--scope/],
     [['delete', '--name', 'x', '--scope', 'read'], /Usage/],
     [['create', '--colour', 'red'], /--colour/],
+    [['create', '--name', 'x', '--scope', 'read', '--expires', 'soon'], /--expires/],
+    [['revoke'], /Usage/],
+    [['list', 'all'], /Usage/],
+    [['revoke', 'x', '--name', 'x'], /Usage/],
     [[], /Usage/],
   ])('refuses %j and says how it is used', async (args, message) => {
     await expect(tokenCommand(args, find)).rejects.toThrow(message);

@@ -2,15 +2,20 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { InvoiceLine } from '../../src/core/invoice.ts';
+import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
+import { offeredBalances } from '../../src/rating/balances/offered-balances.ts';
 import { createCompositeExplainer } from '../../src/rating/explain/explain-composite.ts';
-import { explainLine } from '../../src/rating/explain/explain-line.ts';
+import { explainLine, type LineExplainers } from '../../src/rating/explain/explain-line.ts';
 import { createUsageExplainer } from '../../src/rating/explain/explain-usage.ts';
 import { lineWindows } from '../../src/rating/invoice/breakdown.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
+import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
+import { drawnInvoice, ratingInput } from '../support/drawn-invoices.ts';
 import { type NaiveMeter, naiveMeter } from '../support/naive/series.ts';
 import { rateCase, ratingInputOf } from '../support/rated-charges.ts';
 
 const RUNS = 200;
+const RUNS_WITH_BALANCES = 400;
 
 /** `kind` of each line, after its figures were compared with it. */
 function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.period): string[] {
@@ -19,9 +24,17 @@ function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.
   const rated = [...usageLines, ...conversions];
   const lines: readonly InvoiceLine[] = rated;
   const explainers = {
-    usage: createUsageExplainer({ ...input, events: input.usage }),
-    composite: createCompositeExplainer({ ...input, lines, hours: lineWindows(rated) }),
+    usage: createUsageExplainer({ ...input, events: input.usage, lines, balances: [] }),
+    composite: createCompositeExplainer({
+      ...{ ...input, lines, balances: [] },
+      base: { lines, hours: lineWindows(rated) },
+    }),
+    balances: [],
   };
+  return reproducedKinds(lines, explainers);
+}
+
+function reproducedKinds(lines: readonly InvoiceLine[], explainers: LineExplainers): string[] {
   return lines.map((line) => {
     const { kind, recomputed, formula } = explainLine(line, lines, explainers);
     // A composite without charges has a zero line, whose tier is that of its counter.
@@ -32,6 +45,34 @@ function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.
     return kind;
   });
 }
+
+/** The same for an invoice that balances pay for. */
+function explainedKindsOfDrawn(given: DrawdownCase): string[] {
+  const book = createBalanceBook(given.buckets);
+  const balances = offeredBalances(given.buckets, book, new Map());
+  const { lines } = drawnInvoice(given, 'hour', book);
+  const base = drawnInvoice({ ...given, buckets: [] }).lines;
+  const input = ratingInput(given, 'hour');
+  return reproducedKinds(lines, {
+    usage: createUsageExplainer({ ...input, events: input.usage, lines, balances }),
+    composite: createCompositeExplainer({
+      ...{ ...input, lines, balances },
+      base: { lines: base, hours: lineWindows(base) },
+    }),
+    balances,
+  });
+}
+
+test('so is every line that balances pay for, every rest, and every line that takes one back', () => {
+  const kinds = new Map<string, number>();
+  fc.assert(
+    fc.property(drawdownCase, (given) => {
+      for (const kind of explainedKindsOfDrawn(given)) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+    }),
+    { numRuns: RUNS_WITH_BALANCES },
+  );
+  expect([...kinds.keys()].sort()).toEqual(['applied', 'composite', 'conversion', 'minimum', 'usage']);
+}, 120_000);
 
 test('every line of a random invoice is given by the figures of its explanation', () => {
   const kinds = new Set<string>();

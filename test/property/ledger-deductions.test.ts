@@ -73,6 +73,7 @@ const drawnCommit = fc
       facts: {
         contractEnd,
         contractArchivedAt: null,
+        canceledPurchase: null,
         isWithheld: false,
         rolledOver: rolledAt === null ? [] : rolledOver,
         deductions,

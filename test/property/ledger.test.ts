@@ -60,6 +60,7 @@ function totalUpTo({ ledger }: Balance, at: number): Decimal {
 const NOTHING: Omit<LedgerFacts, 'now'> = {
   contractEnd: null,
   contractArchivedAt: null,
+  canceledPurchase: null,
   isWithheld: false,
   rolledOver: [],
   deductions: [],

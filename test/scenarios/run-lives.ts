@@ -174,9 +174,10 @@ async function invoicesOf({ api, customerId }: Living, { tellsLate = false }: Li
 
 function linesText(answer: ApiAnswer, path: string): string {
   const lines = answer.list(`${path}.line_items`).flatMap((_, index) => {
-    const [quantity, price] = ['quantity', 'unit_price'].map((name) =>
-      answer.digits(`${path}.line_items[${index}].${name}`),
-    );
+    const line = `${path}.line_items[${index}]`;
+    // What a balance has paid has a total only.
+    if (answer.at(`${line}.quantity`) === undefined) return [answer.digits(`${line}.total`)];
+    const [quantity, price] = ['quantity', 'unit_price'].map((name) => answer.digits(`${line}.${name}`));
     return quantity === '0' ? [] : [`${quantity} × ${price}`];
   });
   return lines.join(', ');

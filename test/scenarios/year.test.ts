@@ -1,19 +1,21 @@
-/** One simulated year of many customers, against invoices that were computed by hand (lives.ts). */
+/** One simulated year of many customers, against invoices that were computed by hand (lives.ts, recurring-lives.ts). */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { reconcile } from '../support/reconciled.ts';
 import { LIVES } from './lives.ts';
+import { RECURRING_LIVES } from './recurring-lives.ts';
 import { runLives } from './run-lives.ts';
 
+const ALL = [...LIVES, ...RECURRING_LIVES];
 const service = await serviceForFile({ sandboxNow: '2026-01-01T00:00:00Z' });
 let found: ReadonlyMap<string, readonly string[]> = new Map();
 
 beforeAll(async () => {
-  found = await runLives(service, LIVES);
+  found = await runLives(service, ALL);
 }, 300_000);
 
 describe('the invoices of a year', () => {
-  test.each(LIVES)('$name', ({ name, invoices }) => {
+  test.each(ALL)('$name', ({ name, invoices }) => {
     expect(found.get(name)).toEqual(invoices);
   });
 });

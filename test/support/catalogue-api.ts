@@ -3,7 +3,8 @@
  * one.
  */
 import { pino } from 'pino';
-import { createAuthenticator, ensureFirstToken } from '../../src/access/tokens.ts';
+import { ensureFirstToken } from '../../src/access/manage-tokens.ts';
+import { createAuthenticator } from '../../src/access/tokens.ts';
 import { createInvoicePdf } from '../../src/api/documents/invoice-pdf.ts';
 import { createApp } from '../../src/app/http-app.ts';
 import { applicationRoutes } from '../../src/app/routes.ts';
@@ -37,19 +38,19 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
   const clickhouse = options.clickhouse ?? createRemoteClickHouse({ url: NO_CLICKHOUSE_URL });
   const stores = { db, clock, clickhouse };
   const repeats = createRepeatLog({ clickhouse });
-  const authenticate = createAuthenticator(stores);
+  const { authenticate } = createAuthenticator(stores);
   let tokenIsKnown: Promise<unknown> | undefined;
   const { hono, routes } = createApp({
     version: '0.0.0',
     log,
-    authenticate: async (text) => {
+    authenticate: async (text, from) => {
       tokenIsKnown ??= ensureFirstToken({
         ...stores,
         apiToken: TOKEN,
         firstToken: async () => ({ token: TOKEN }),
       });
       await tokenIsKnown;
-      return authenticate(text);
+      return authenticate(text, from);
     },
     routes: applicationRoutes({
       ...stores,

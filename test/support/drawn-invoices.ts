@@ -46,7 +46,7 @@ export function drawnInvoice(
   };
 }
 
-function ratingInput(given: DrawdownCase, size: WindowSize): InvoiceRatingInput {
+export function ratingInput(given: DrawdownCase, size: WindowSize): InvoiceRatingInput {
   const { period, products, composites, overrides, prioritization } = given;
   return {
     period,

@@ -7,8 +7,8 @@ type Undo = (answer: unknown) => unknown;
 /** By frozen state, each with the change that the changelog names. */
 const CHANGES: Readonly<Record<string, Undo>> = {
   // Composite products, scheduled charges and commit purchases were not billed: their lines and invoices are new, and
-  // so is what drafts come to. Commits and credits paid for nothing.
-  '0000': (answer) => withoutBilled(withoutDrawdown(answer)),
+  // so is what drafts come to. Commits and credits paid for nothing. Recurring terms created nothing.
+  '0000': (answer) => withoutBilled(withoutDrawdown(withoutGrants(answer))),
 };
 
 /** The answer as a service without the changes since the frozen state would give it. */
@@ -33,6 +33,18 @@ function withoutBilled(value: unknown): unknown {
     line_items: lines.filter((line) => !isAdded(line)),
     ...(added.length === 0 ? {} : { total: less(value.total), subtotal: less(value.subtotal) }),
   };
+}
+
+/** Without the commits and credits that recurring terms have created. */
+function withoutGrants(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((one) => !isGrant(one)).map(withoutGrants);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutGrants(member)]));
+}
+
+function isGrant(value: unknown): boolean {
+  if (!isRecord(value) || value.access_schedule === undefined) return false;
+  return (value.recurring_commit_id ?? value.recurring_credit_id) !== undefined;
 }
 
 /** Drafts without what balances pay, and balances without what drafts take. */

@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Logger, pino } from 'pino';
 import { type Application, createApplication } from '../../src/app/application.ts';
+import type { NetworkService } from '../../src/core/network-services.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database, PostgresConnection } from '../../src/store/database.ts';
+import { type Listen, listenTo } from '../../src/store/notifications.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestClickHouse, createTestDatabase } from './stores.ts';
 
@@ -20,6 +22,7 @@ export interface TestServiceOptions {
   readonly invoiceLinesMax?: number;
   readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
+  readonly networkServices?: readonly NetworkService[];
   /** Warnings on standard output, unless given. */
   readonly log?: Logger;
 }
@@ -52,10 +55,16 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,
+      networkServices: options.networkServices ?? [],
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
     log: options.log ?? pino({ level: 'warn' }),
-    stores: { db: database.db, clickhouse, pingPostgres: () => database.ping() },
+    stores: {
+      db: database.db,
+      clickhouse,
+      pingPostgres: () => database.ping(),
+      listen: ((channel, listener) => listenTo(database.connection, channel, listener)) as Listen,
+    },
     firstToken: async () => ({ token: TOKEN }),
   };
   let application = await createApplication(parts);

@@ -35,7 +35,6 @@ export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
     'POST /v1/customer-alerts/reset',
     'POST /v1/customers/getNamedSchedule',
     'POST /v1/customers/updateNamedSchedule',
-    'GET /v1/services',
   ]),
   ...because(PLANS, [
     'GET /v1/customers/{customer_id}/plans',

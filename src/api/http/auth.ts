@@ -24,7 +24,8 @@ export async function authorize(
   if (token === undefined) {
     throw new Refusal('unauthenticated', 'Missing token: send the header "Authorization: Bearer <token>"');
   }
-  const actor = await authenticate(token);
+  // Events are taken without PostgreSQL; everything else uses it anyway.
+  const actor = await authenticate(token, scope === 'ingest' ? 'remembered' : 'store');
   if (actor === null) throw new Refusal('unauthenticated', 'Unknown, expired or revoked token');
   if (actor.scope !== 'write' && actor.scope !== scope) {
     throw new Refusal('forbidden', `This needs a token of scope ${scope}; this one has scope ${actor.scope}`);

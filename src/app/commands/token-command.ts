@@ -1,63 +1,147 @@
 /**
- * The command that creates API tokens while the service runs: `create --name X --scope read`.
+ * The command that manages API tokens while the service runs: `create --name X --scope read`, `list`, `revoke ID`,
+ * `rotate ID`.
  *
- * Parses the arguments and finds the database; `access/tokens.ts` creates the token.
+ * Parses the arguments and finds the database; `access/manage-tokens.ts` does the work.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { issueToken, type TokenScope } from '../../access/tokens.ts';
+import { issueToken, listTokens, revokeToken, rotateToken, type Token } from '../../access/manage-tokens.ts';
+import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES, type TokenScope } from '../../access/tokens.ts';
 import type { Config } from '../../config.ts';
-import { systemClock } from '../../core/clock.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { Refusal } from '../../core/errors.ts';
+import type { KeysetPosition } from '../../core/paging.ts';
+import { formatInstant, type Instant, parseRfc3339 } from '../../core/time.ts';
 import { runningPostgres } from '../../embedded/postgres.ts';
-import { createDatabase, type PostgresConnection } from '../../store/database.ts';
+import { createDatabase, type Database, type PostgresConnection } from '../../store/database.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */
 export class TokenCommandError extends Error {
   override readonly name = 'TokenCommandError';
 }
 
-const SCOPES: readonly TokenScope[] = ['ingest', 'read', 'write'];
-const NAME_LENGTH_MAX = 200;
-const USAGE =
-  'Usage: npm run token -- create --name NAME --scope SCOPE\n' +
-  '  SCOPE  ingest: send usage events; read: everything that only reads; write: everything';
+const USAGE = `Usage: npm run token -- COMMAND
+  create --name NAME --scope SCOPE [--expires TIME]   prints the token, only this once
+  list                                                all tokens, without their texts
+  revoke ID                                           stops it at once, in every process
+  rotate ID [--expires TIME]                          revokes it and prints a new one of the same name and scope
+  --help                                              this text
+SCOPE  ingest: send usage events; read: everything that only reads; write: everything
+TIME   RFC 3339, such as 2027-01-01T00:00:00Z
+It works beside the running service, with the same environment.`;
+
+const PAGE_TOKENS = 100;
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** What a call asks for, or null for the usage. */
+type Work = (deps: Deps) => Promise<string>;
 
 /**
- * Makes a token and returns the line to print; the token is its last word and is kept nowhere. The
- * database is only looked for once the arguments are right.
+ * Carries out a call and returns the text to print. A new token is its last word and is kept nowhere. The database is
+ * only looked for once the arguments are right. Throws a `TokenCommandError` for what cannot be carried out.
  */
 export async function tokenCommand(
   args: readonly string[],
   findDatabase: () => Promise<PostgresConnection>,
 ): Promise<string> {
-  const { name, scope } = argumentsOf(args);
+  const work = workOf(args);
+  if (work === null) return USAGE;
   const pool = createDatabase(await findDatabase());
   try {
-    const text = await issueToken({ db: pool.db, clock: systemClock }, { name, scope, expiresAt: null });
-    return `Token ${JSON.stringify(name)} of scope ${scope}, shown only this once: ${text}`;
+    return await work({ db: pool.db, clock: systemClock });
+  } catch (error) {
+    if (error instanceof Refusal) throw new TokenCommandError(error.message);
+    throw error;
   } finally {
     await pool.close();
   }
 }
 
-function argumentsOf(args: readonly string[]): { readonly name: string; readonly scope: TokenScope } {
+function workOf(args: readonly string[]): Work | null {
   const { values, positionals } = parsed(args);
-  if (positionals.length !== 1 || positionals[0] !== 'create') throw new TokenCommandError(USAGE);
-  const name = values.name ?? '';
-  if (name === '' || name.length > NAME_LENGTH_MAX) {
-    throw new TokenCommandError(`--name must have 1 to ${NAME_LENGTH_MAX} characters\n${USAGE}`);
+  const [command, ...operands] = positionals;
+  if (values.help === true) return null;
+  const expiresAt = expiryOf(values.expires);
+  if (command === 'create' && operands.length === 0) {
+    const token = { name: nameOf(values.name), scope: scopeOf(values.scope), expiresAt: expiresAt ?? null };
+    return async (deps) => issuedLine('Token', await issueToken(deps, token));
   }
-  const scope = SCOPES.find((known) => known === values.scope);
-  if (scope === undefined)
-    throw new TokenCommandError(`--scope must be one of ${SCOPES.join(', ')}\n${USAGE}`);
-  return { name, scope };
+  if (values.name !== undefined || values.scope !== undefined) throw new TokenCommandError(USAGE);
+  if (command === 'list' && operands.length === 0 && expiresAt === undefined) return listing;
+  const [id] = operands;
+  if (id === undefined || operands.length !== 1) throw new TokenCommandError(USAGE);
+  if (command === 'rotate') {
+    return async (deps) => issuedLine('New token', await rotateToken(deps, id, { expiresAt }));
+  }
+  if (command !== 'revoke' || expiresAt !== undefined) throw new TokenCommandError(USAGE);
+  return async (deps) => `Token ${JSON.stringify((await revokeToken(deps, id)).name)} is revoked: ${id}`;
+}
+
+function issuedLine(what: string, { token, text }: { readonly token: Token; readonly text: string }): string {
+  const end = token.expiresAt === null ? '' : `, until ${formatInstant(token.expiresAt)}`;
+  return `${what} ${JSON.stringify(token.name)} of scope ${token.scope}${end}, shown only this once: ${text}`;
+}
+
+/** A line for each token: id, scope, state, last use, name. */
+async function listing({ db, clock }: Deps): Promise<string> {
+  const lines: string[] = [];
+  let after: KeysetPosition | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof listTokens>> = await listTokens(
+      { db },
+      { after, limit: PAGE_TOKENS },
+    );
+    lines.push(...page.rows.map((token) => tokenLine(token, clock.now())));
+    after = page.next;
+  } while (after !== null);
+  return lines.length === 0 ? 'There are no tokens.' : lines.join('\n');
+}
+
+function tokenLine(token: Token, now: Instant): string {
+  const used = token.lastUsedAt === null ? 'never used' : `last used ${formatInstant(token.lastUsedAt)}`;
+  return `${token.id}  ${token.scope.padEnd(6)}  ${stateOf(token, now)}  ${used}  ${JSON.stringify(token.name)}`;
+}
+
+function stateOf({ revokedAt, expiresAt, origin }: Token, now: Instant): string {
+  if (revokedAt !== null) return `revoked ${formatInstant(revokedAt)}`;
+  if (expiresAt !== null) {
+    return `${expiresAt <= now ? 'expired' : 'works until'} ${formatInstant(expiresAt)}`;
+  }
+  return origin === 'api_token' ? 'works while API_TOKEN is set' : 'works';
+}
+
+function nameOf(name = ''): string {
+  if (name !== '' && name.length <= TOKEN_NAME_LENGTH_MAX) return name;
+  throw new TokenCommandError(`--name must have 1 to ${TOKEN_NAME_LENGTH_MAX} characters\n${USAGE}`);
+}
+
+function scopeOf(text: string | undefined): TokenScope {
+  const scope = TOKEN_SCOPES.find((known) => known === text);
+  if (scope !== undefined) return scope;
+  throw new TokenCommandError(`--scope must be one of ${TOKEN_SCOPES.join(', ')}\n${USAGE}`);
+}
+
+function expiryOf(text: string | undefined): Instant | undefined {
+  const at = text === undefined ? undefined : parseRfc3339(text);
+  if (at === null) throw new TokenCommandError(`--expires must be an RFC 3339 timestamp\n${USAGE}`);
+  return at;
 }
 
 function parsed(args: readonly string[]) {
   try {
     return parseArgs({
       args: [...args],
-      options: { name: { type: 'string' }, scope: { type: 'string' } },
+      options: {
+        name: { type: 'string' },
+        scope: { type: 'string' },
+        expires: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
       allowPositionals: true,
     });
   } catch (error) {

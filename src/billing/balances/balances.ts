@@ -11,6 +11,7 @@ import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
+import { loadCanceledPurchases } from './canceled-purchases.ts';
 import { type BalanceDeps, loadDeductions } from './deductions.ts';
 import { loadFinalDeductions } from './final-deductions.ts';
 import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
@@ -104,6 +105,7 @@ async function loadFacts(
     : await loadDeductions(deps, commits);
   const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
   const trueUps = new Map((await loadTrueUps(db, commits, deductions)).map((one) => [one.commitId, one]));
+  const canceled = await loadCanceledPurchases(db, commits);
   const ids = commits.map(({ id }) => id);
   const manualEntries = await loadManualEntries(db, ids);
   return ({ commit, contract }) => ({
@@ -115,5 +117,6 @@ async function loadFacts(
     deductions: deductionsOf.get(commit.id) ?? [],
     manualEntries: manualEntries.get(commit.id) ?? [],
     trueUp: trueUps.get(commit.id) ?? null,
+    canceledPurchase: canceled.get(commit.id) ?? null,
   });
 }

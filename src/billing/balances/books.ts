@@ -19,6 +19,7 @@ import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
 import { loadProducts } from '../../store/products.ts';
+import { loadCanceledPurchases } from './canceled-purchases.ts';
 import { loadProductTags } from './ranking-context.ts';
 import { loadWithheld } from './withheld.ts';
 
@@ -26,6 +27,8 @@ import { loadWithheld } from './withheld.ts';
 interface Balances {
   /** In burn-down order. */
   readonly buckets: readonly BookedBucket[];
+  /** By segment: what decides its place. */
+  readonly ranks: ReadonlyMap<string, RankedBalance>;
   /** Whether invoices of several contracts draw on one balance, or on what another contract left. */
   readonly isShared: boolean;
 }
@@ -65,15 +68,13 @@ export async function loadCustomerBalances(
   const bucketsOf = await loadBuckets(db, commits, now, invoicesInstead);
   const byCustomer = groupBy(commits, ({ customerId }) => customerId);
   return new Map(
-    [...byCustomer].map(([customerId, own]) => [
-      customerId,
-      {
-        buckets: inBurnDownOrder(own.flatMap(bucketsOf)),
-        isShared: own.some(
-          ({ contractId, rolledOverFrom }) => contractId === null || rolledOverFrom !== null,
-        ),
-      },
-    ]),
+    [...byCustomer].map(([customerId, own]) => {
+      const ranked = own.flatMap(bucketsOf);
+      const isShared = own.some(
+        ({ contractId, rolledOverFrom }) => contractId === null || rolledOverFrom !== null,
+      );
+      return [customerId, { ...inBurnDownOrder(ranked), isShared }];
+    }),
   );
 }
 
@@ -95,8 +96,12 @@ interface RankedBucket {
   readonly rank: RankedBalance;
 }
 
-function inBurnDownOrder(buckets: readonly RankedBucket[]): BookedBucket[] {
-  return buckets.toSorted((a, b) => compareBalances(a.rank, b.rank)).map(({ bucket }) => bucket);
+function inBurnDownOrder(buckets: readonly RankedBucket[]): Pick<Balances, 'buckets' | 'ranks'> {
+  const sorted = buckets.toSorted((a, b) => compareBalances(a.rank, b.rank));
+  return {
+    buckets: sorted.map(({ bucket }) => bucket),
+    ranks: new Map(sorted.map(({ bucket, rank }) => [bucket.segmentId, rank])),
+  };
 }
 
 /** The segments of commits that can be used at some time, with what is left of them. */
@@ -108,6 +113,7 @@ async function loadBuckets(
 ): Promise<(commit: Commit) => RankedBucket[]> {
   const ids = commits.map(({ id }) => id);
   const isWithheld = await loadWithheld(db, commits);
+  const canceled = await loadCanceledPurchases(db, commits);
   const manual = await loadManualEntries(db, ids);
   const deducted = await loadDeductedAmounts(db, ids, invoicesInstead);
   const owners = await contractsOf(db, commits);
@@ -121,8 +127,12 @@ async function loadBuckets(
     const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
     const context = { contractEnd, productTags };
     return commit.accessSchedule.segments.flatMap((segment) => {
-      const access = accessOf(segment, [contractEnd, commit.archivedAt]);
+      const access = accessOf(segment, [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null]);
       if (access === null) return [];
+      const source = sourceOf(commit, segment.id, segment.amount, commits);
+      // What is canceled before the renewal does not roll over.
+      const canceledAt = canceled.get(commit.rolledOverFrom?.commitId ?? '')?.at ?? null;
+      if (source !== null && canceledAt !== null && canceledAt < access.start) return [];
       const byHand = (manual.get(commit.id) ?? []).filter(({ segmentId }) => segmentId === segment.id);
       const left = segment.amount
         .plus(sum(byHand.map(({ amount }) => amount)))
@@ -139,7 +149,7 @@ async function loadBuckets(
         access,
         contractIds: contractIdsOf(commit),
         left,
-        source: sourceOf(commit, segment.id, segment.amount, commits),
+        source,
       };
       return [{ bucket, rank: rankedBalance(commit, segment, context) }];
     });

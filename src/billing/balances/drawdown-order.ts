@@ -2,11 +2,11 @@
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { notFound } from '../../core/errors.ts';
+import type { BurnDownCriterion } from '../../core/invoice-balances.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import {
-  type BurnDownCriterion,
   compareBalances,
   decidingCriterion,
   type RankedBalance,
@@ -16,6 +16,7 @@ import { loadCommits } from '../../store/commits.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { findContractOf } from '../contracts/reads/contracts.ts';
 import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
+import { loadCanceledPurchases } from './canceled-purchases.ts';
 import type { BalanceDeps } from './deductions.ts';
 import { loadProductTags } from './ranking-context.ts';
 import { loadWithheld } from './withheld.ts';
@@ -52,7 +53,10 @@ export async function drawdownOrder(
   const now = clock.now();
   const commits = await loadCommits(db, { customerIds: [customerId], includeArchived: false });
   const isWithheld = await loadWithheld(db, commits);
-  const usable = commits.filter((commit) => !isWithheld(commit) && appliesTo(commit, contractId));
+  const canceled = await loadCanceledPurchases(db, commits);
+  const usable = commits.filter(
+    (commit) => !isWithheld(commit) && !canceled.has(commit.id) && appliesTo(commit, contractId),
+  );
   const owned = await withOwners(db, usable);
   const balances = await balancesOf(deps, owned, now);
   const productTags = await loadProductTags(db, usable, now);

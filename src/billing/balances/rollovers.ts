@@ -3,6 +3,8 @@ import { assert } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract, FullContract, Transition } from '../../core/terms/contract.ts';
 import type { RolledAmount } from '../../core/terms/ledger.ts';
+import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
+import { uncutGrant } from '../../rating/balances/recurring-grants.ts';
 import { type Renewal, rolledAmounts, rolledOver } from '../../rating/balances/rollover.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { loadTransitions } from '../../store/contract-transitions.ts';
@@ -67,12 +69,34 @@ export function rolloversOf(
   heirs: ReadonlyMap<string, Commit> = new Map(),
   isOver = false,
 ): Commit[] {
+  const uncut = uncutBy(contract, terms.recurringCommits);
   return terms.commits.flatMap((commit) => {
     const earlier = heirs.get(commit.id) ?? null;
     if (isOver && earlier === null) return [];
-    const heir = rolledOver({ commit, contract, isWithheld: isWithheld(commit) }, renewal, earlier);
-    return heir ?? [];
+    const source = { commit: uncut(commit), contract, isWithheld: isWithheld(commit) };
+    return rolledOver(source, renewal, earlier) ?? [];
   });
+}
+
+/** What these commits of a contract, none of which waits for a payment, roll over to `renewal` for the first time. */
+export function rolloversOfCommits(
+  commits: readonly Commit[],
+  { contract, recurring }: { readonly contract: Contract; readonly recurring: readonly RecurringCommit[] },
+  renewal: Renewal,
+): Commit[] {
+  const uncut = uncutBy(contract, recurring);
+  return commits.flatMap(
+    (commit) => rolledOver({ commit: uncut(commit), contract, isWithheld: false }, renewal, null) ?? [],
+  );
+}
+
+/** The renewal itself may have cut the access of children of recurring terms, which were open for longer. */
+function uncutBy(contract: Contract, recurring: readonly RecurringCommit[]): (commit: Commit) => Commit {
+  const terms = new Map(recurring.map((term) => [term.id, term]));
+  return (commit) => {
+    const term = terms.get(commit.recurringCommitId ?? '');
+    return term === undefined ? commit : uncutGrant(commit, term, contract);
+  };
 }
 
 /**

@@ -39,7 +39,7 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
   const id = newId();
   const createdAt = deps.clock.now();
   const connection = { id, billingProvider, deliveryMethod, configuration: settings, createdAt };
-  const stored = await insertConnection(deps.db, connection);
+  const stored = await deps.db.transaction((tx) => insertConnection(tx, connection));
   if (stored !== id) {
     const text = `${billingProvider} is already connected by ${deliveryMethod} with this configuration`;
     throw conflict(text, [], stored);

@@ -10,6 +10,7 @@ import { withTerms } from '../../store/contract-terms.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { holdScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { holdGrants } from './grants/grant-jobs.ts';
 import { missingContract } from './missing-contract.ts';
 import {
   type ChangeOrigin,
@@ -39,6 +40,7 @@ export async function changeContract(
   if (contract === null || contract.customerId !== customerId) {
     throw await missingContract(tx, customerId, contractId);
   }
+  await holdGrants(tx, [contractId]);
   // Which items are on issued invoices limits what may change.
   await holdScheduledInvoices(tx, [contractId]);
   const { uniquenessKey = null } = origin;
@@ -46,7 +48,8 @@ export async function changeContract(
   if (sameEdit !== null) throw keyUsed(sameEdit);
   const [before] = await withTerms(tx, [contract]);
   assert(before !== undefined, `contract ${contractId} is loaded`);
-  const [edit] = await settleContracts(tx, deps, [{ before, ...(await change(before)) }], origin);
+  const settled = await settleContracts(tx, deps, [{ before, ...(await change(before)) }], origin);
+  const [edit] = settled.edits;
   assert(edit !== undefined, `the change of contract ${contractId} is in its history`);
   return edit;
 }
@@ -70,7 +73,12 @@ export async function changeLockedContracts(
   change: (before: FullContract) => ContractChange,
 ): Promise<void> {
   for (let end = contracts.length; end > 0; end -= CONTRACTS_PER_READ) {
-    const states = await withTerms(tx, contracts.slice(Math.max(0, end - CONTRACTS_PER_READ), end));
+    const slice = contracts.slice(Math.max(0, end - CONTRACTS_PER_READ), end);
+    await holdGrants(
+      tx,
+      slice.map(({ id }) => id),
+    );
+    const states = await withTerms(tx, slice);
     const changes = states.map((before) => ({ before, ...change(before) }));
     await settleContracts(tx, deps, changes, origin);
   }

@@ -1,6 +1,6 @@
 /** Creates a contract from explicit terms (docs/contracts.md). */
 import type { StatementSchedule } from '../../core/catalogue.ts';
-import { invalid, keyUsed, words } from '../../core/errors.ts';
+import { assert, invalid, keyUsed, words } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type {
   Contract,
@@ -93,8 +93,11 @@ export async function createContractIn(
     ...fieldsOfTerms(input.terms, terms, ['terms']),
   ];
   const created = { before: null, after, changes: {}, newFields };
-  await settleContracts(tx, deps, [created, ...renewal.ended], { now, changedBy: input.createdBy });
-  return after;
+  const changes = [created, ...renewal.ended];
+  const settled = await settleContracts(tx, deps, changes, { now, changedBy: input.createdBy });
+  const [stored] = settled.states;
+  assert(stored !== undefined, 'a contract that is created is stored');
+  return stored;
 }
 
 const NO_RENEWAL: Renewal = { rollovers: [], ended: [] };

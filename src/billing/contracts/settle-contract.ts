@@ -10,6 +10,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';
 import { keyUsed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
@@ -18,10 +19,13 @@ import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts'
 import { insertTerms, saveContract } from '../../store/contract-terms.ts';
 import { insertContractVersions } from '../../store/contract-versions.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { planFinalizations } from '../invoices/finalization.ts';
 import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
 import { renewalsThatFollow } from './follow-renewal.ts';
+import { planGrants } from './grants/grant-jobs.ts';
+import { upcomingGrants, withGrants } from './grants/granted-terms.ts';
 
 /** What every operation that makes or changes contracts needs. */
 export interface ContractDeps {
@@ -56,23 +60,36 @@ export interface SettledChange extends ContractChange {
   readonly before: FullContract | null;
 }
 
+/** What was stored. */
+export interface Settled {
+  /** The states after the changes, with what their recurring terms have created. In the order of the changes. */
+  readonly states: readonly FullContract[];
+  /** The history entries, one per change of an existing contract. */
+  readonly edits: readonly ContractEdit[];
+}
+
 /**
- * Stores the states after the changes with all consequences. Returns the history entries, one per change of an
- * existing contract. Refuses a uniqueness key that an edit used before, and a custom field value that another
+ * Stores the states after the changes with all consequences. Refuses a uniqueness key that an edit used before, and a custom field value that another
  * object has (`conflict`).
  */
 export async function settleContracts(
   tx: Transaction,
   { gracePeriodHours }: Pick<ContractDeps, 'gracePeriodHours'>,
-  changes: readonly SettledChange[],
+  requested: readonly SettledChange[],
   origin: ChangeOrigin,
-): Promise<ContractEdit[]> {
+): Promise<Settled> {
+  const changes = await withTheirGrants(tx, requested, origin.now);
   const edits = await writeChanges(tx, changes, origin);
   const followed = await followRenewals(tx, changes, origin);
   const headers = [...changes, ...followed].map(({ before, after }) => ({
     before: before?.contract ?? null,
     after: after.contract,
   }));
+  await planGrants(
+    tx,
+    changes.map(({ after }) => after),
+    origin.now,
+  );
   await planFinalizations(tx, headers, gracePeriodHours);
   await planScheduledInvoices(
     tx,
@@ -86,7 +103,23 @@ export async function settleContracts(
     if (fields === undefined) continue;
     await mergeCustomFields(tx, { entity: 'contract', entityId: after.contract.id, fields, path: [] });
   }
-  return edits;
+  return { states: changes.map(({ after }) => after), edits };
+}
+
+/** With what their recurring terms create by now. */
+async function withTheirGrants(
+  tx: Transaction,
+  changes: readonly SettledChange[],
+  now: Instant,
+): Promise<SettledChange[]> {
+  const upcoming = changes.flatMap(({ before, after }) =>
+    before === null ? [] : upcomingGrants(after, now),
+  );
+  const itemsOf = ({ invoiceSchedule }: Commit) => invoiceSchedule?.items.map(({ id }) => id) ?? [];
+  const invoiced = await loadInvoicedItems(tx, upcoming.flatMap(itemsOf));
+  const bought = upcoming.filter((child) => itemsOf(child).some((id) => invoiced.has(id)));
+  const boughtIds = new Set(bought.map(({ id }) => id));
+  return changes.map((change) => ({ ...change, after: withGrants(change, boughtIds, now) }));
 }
 
 async function writeChanges(

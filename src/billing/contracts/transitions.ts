@@ -11,6 +11,7 @@ import { finalizedInvoiceBeyond } from '../../store/issued-periods.ts';
 import { rolloversOf, withRolledSegments } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 import { holdNextFinalizations } from '../invoices/finalization.ts';
+import { holdGrants } from './grants/grant-jobs.ts';
 import type { SettledChange } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
 
@@ -46,6 +47,7 @@ export async function renewContract(
   if (!(await insertTransition(tx, transition))) {
     throw invalid(field, `contract ${from.id} has been renewed already`);
   }
+  await holdGrants(tx, [from.id]);
   const [before] = await withTerms(tx, [from]);
   assert(before !== undefined, `contract ${from.id} is loaded`);
   const isWithheld = await loadWithheld(tx, before.terms.commits);

@@ -47,7 +47,7 @@ export async function listPricingUnits(
 export async function createPricingUnit(deps: Deps, name: string): Promise<CreditType> {
   const unit = { id: newId(), name, createdAt: deps.clock.now() };
   const currency = FIAT_CREDIT_TYPES.find((fiat) => fiat.name === name);
-  const holder = currency?.id ?? (await insertCreditType(deps.db, unit));
+  const holder = currency?.id ?? (await deps.db.transaction((tx) => insertCreditType(tx, unit)));
   if (holder !== unit.id) {
     throw conflict(`there is a pricing unit with the name ${JSON.stringify(name)} already`, [], holder);
   }

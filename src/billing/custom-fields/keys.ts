@@ -62,7 +62,8 @@ export async function removeKey(
   deps: Deps,
   { entity, key }: Pick<AddKeyInput, 'entity' | 'key'>,
 ): Promise<void> {
-  if (!(await removeStoredKey(deps.db, { entity, key }, deps.clock.now()))) {
+  const now = deps.clock.now();
+  if (!(await deps.db.transaction((tx) => removeStoredKey(tx, { entity, key }, now)))) {
     throw invalid(['key'], `${JSON.stringify(key)} is not a declared custom field of entity ${entity}`);
   }
 }

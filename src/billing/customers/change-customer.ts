@@ -47,6 +47,8 @@ async function change(
   changes: { readonly name?: string; readonly crmAccountId?: string | null },
 ): Promise<void> {
   const updatedAt = deps.clock.now();
-  const found = isUuid(customerId) && (await updateCustomer(deps.db, customerId, { ...changes, updatedAt }));
+  const update = { ...changes, updatedAt };
+  const found =
+    isUuid(customerId) && (await deps.db.transaction((tx) => updateCustomer(tx, customerId, update)));
   if (!found) throw notFound('customer', customerId);
 }

@@ -39,6 +39,8 @@ export interface ComputedInvoice {
   readonly hours: RatedTarget['hours'];
   /** What it takes from balances. */
   readonly deductions: RatedTarget['deductions'];
+  /** What it found of balances, in burn-down order. */
+  readonly balances: RatedTarget['balances'];
   /** The terms that it was computed from. */
   readonly terms: InvoiceTerms;
   /** No event counts that was ingested later: epoch microseconds. One moment for all metrics. */
@@ -249,7 +251,7 @@ async function computeOne(
 ): Promise<ComputedInvoice> {
   const { contract } = target;
   const rated = await rateTarget(deps, target, context, usage, windows, book);
-  const { lines, problems, hours, deductions } = rated;
+  const { lines, problems, hours, deductions, balances } = rated;
   const warnings = [...rated.warnings, ...unratedWarnings(context.unrated, target)];
   const { terms: card } = cardOf(context, contract);
   const invoice = invoiceOf(deps, target, context, lines);
@@ -260,6 +262,7 @@ async function computeOne(
     problems,
     hours,
     deductions,
+    balances,
     terms: { card, contract: termsOf(context, contract) },
     ingestedUpTo: usage.ingestedUpTo,
   };

@@ -5,7 +5,7 @@
 import { assert } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Invoice, InvoiceWarning, IssuedWarning } from '../../core/invoice.ts';
-import { type InvoiceTerms, keptCardTerms } from '../../core/invoice-terms.ts';
+import { keptCardTerms } from '../../core/invoice-terms.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { insertFrozenHours, insertFrozenLines } from '../../metering/frozen-lines.ts';
@@ -61,12 +61,13 @@ export async function freezeInvoices(
   termsReadAt: Instant,
 ): Promise<void> {
   const termsIdsOf = await freezeTerms(tx, frozen);
-  const issued = frozen.map(({ invoice, breakdownId, warnings: all, terms, ingestedUpTo }) => {
+  const issued = frozen.map((one) => {
+    const { invoice, breakdownId, warnings: all, ingestedUpTo } = one;
     const warnings = all.filter(isIssued);
     return {
       ...invoice,
       status: 'FINALIZED' as const,
-      frozen: { ...termsIdsOf(terms), breakdownId },
+      frozen: { ...termsIdsOf(one), breakdownId },
       warnings,
       warningCount: warnings.length,
       termsReadAt,
@@ -93,19 +94,24 @@ function deductionsToKeep({ invoice, deductions }: HourlyFrozenInvoice): NewDedu
 /** Invoices of one card share one terms object, which is stored once. */
 async function freezeTerms(
   tx: Transaction,
-  computed: readonly Pick<ComputedInvoice, 'terms'>[],
-): Promise<(terms: InvoiceTerms) => InvoiceTermsIds> {
+  computed: readonly Pick<ComputedInvoice, 'terms' | 'balances'>[],
+): Promise<(invoice: Pick<ComputedInvoice, 'terms' | 'balances'>) => InvoiceTermsIds> {
   const cards = new Map(computed.map(({ terms }) => [terms.card, keptCardTerms(terms.card)]));
+  const found = new Map(
+    computed.filter(({ balances }) => balances.length > 0).map(({ balances }) => [balances, { balances }]),
+  );
   const ids = await storeInvoiceTerms(tx, [
     ...cards.values(),
     ...computed.map(({ terms }) => terms.contract),
+    ...found.values(),
   ]);
-  return ({ card, contract }) => {
+  return ({ terms: { card, contract }, balances }) => {
     const kept = cards.get(card);
     const cardTermsId = kept && ids.get(kept);
     const contractTermsId = ids.get(contract);
     assert(cardTermsId !== undefined && contractTermsId !== undefined, 'the terms of the invoice are stored');
-    return { cardTermsId, contractTermsId };
+    const own = found.get(balances);
+    return { cardTermsId, contractTermsId, balancesId: (own && ids.get(own)) ?? null };
   };
 }
 

@@ -1,7 +1,8 @@
 /** The input of an issued usage invoice as it was when it was computed: its terms, and the moment of its events. */
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Database } from '../../store/database.ts';
 import { loadCountedUpTo } from '../../store/invoice-moments.ts';
-import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
+import { loadInvoiceBalances, loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
 
@@ -14,6 +15,8 @@ export interface FrozenInput {
    * event, or because an earlier version issued it.
    */
   readonly countedUpTo: string | null;
+  /** What it found of balances, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
 }
 
 /** Null for a SCHEDULED invoice, which is not computed from terms. */
@@ -29,5 +32,6 @@ export async function frozenInput(
     new Map([[frozen.cardTermsId, card]]),
     new Map([[contractId, contract]]),
   );
-  return { target, context, countedUpTo: await loadCountedUpTo(db, id) };
+  const balances = await loadInvoiceBalances(db, frozen.balancesId);
+  return { target, context, countedUpTo: await loadCountedUpTo(db, id), balances };
 }

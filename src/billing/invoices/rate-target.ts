@@ -10,11 +10,13 @@ import type { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { InvoiceWarning } from '../../core/invoice.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type BalanceBook, type Deduction, NO_BALANCES } from '../../rating/balances/balance-book.ts';
 import { type ClaimedSegment, coverSegments } from '../../rating/balances/coverage.ts';
 import { deductionsOf } from '../../rating/balances/draw-down.ts';
+import { offeredBalances } from '../../rating/balances/offered-balances.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
 import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
 import {
@@ -41,6 +43,8 @@ export interface RatedTarget {
   readonly lines: readonly RatedLine[];
   /** What it takes from balances: what its applied lines take back. */
   readonly deductions: readonly Deduction[];
+  /** Those that may pay for something on it, as it found them, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
   readonly warnings: readonly InvoiceWarning[];
   /** Why metrics could not be evaluated. Products that need one of them have no lines. */
   readonly problems: readonly Refusal[];
@@ -83,6 +87,8 @@ export async function rateTarget(
   const isSliced = groups.some((group) => isTooLarge(group, target, usage));
   const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
   const buckets = book.bucketsOf(contract.id, period);
+  const ranks = context.balances.get(contract.customerId)?.ranks ?? new Map();
+  const balances = offeredBalances(buckets, book, ranks);
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
   const input = rated(() => ({ ...ratingInput(target, context, boundaries), buckets }));
   const rater = rated(() => createInvoiceRater(input));
@@ -143,6 +149,7 @@ export async function rateTarget(
     return {
       lines: all,
       deductions: deductionsOf([...covered, ...converted.covered]),
+      balances,
       unlisted: base.unlisted,
       problems: notes.problems(),
       warnings: [

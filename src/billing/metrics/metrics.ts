@@ -74,7 +74,7 @@ export async function listMetrics(
 
 /** Changes the display name, the only thing about a metric that can change. Refuses an unknown metric. */
 export async function setMetricName(deps: Pick<Deps, 'db'>, id: string, name: string): Promise<void> {
-  const found = isUuid(id) && (await renameMetric(deps.db, id, name));
+  const found = isUuid(id) && (await deps.db.transaction((tx) => renameMetric(tx, id, name)));
   if (!found) throw notFound('billable metric', id);
 }
 
@@ -83,6 +83,6 @@ export async function setMetricName(deps: Pick<Deps, 'db'>, id: string, name: st
  * changes nothing. Refuses an unknown metric.
  */
 export async function retireMetric(deps: Deps, id: string): Promise<void> {
-  const found = isUuid(id) && (await archiveMetric(deps.db, id, deps.clock.now()));
+  const found = isUuid(id) && (await deps.db.transaction((tx) => archiveMetric(tx, id, deps.clock.now())));
   if (!found) throw notFound('billable metric', id);
 }

@@ -73,7 +73,7 @@ export async function listPackages(
  * Refuses an unknown package (`PackageNotFound`) and an archived one (`invalid`).
  */
 export async function archivePackage(deps: Deps, id: string): Promise<void> {
-  if (await setArchived(deps.db, id, deps.clock.now())) return;
+  if (await deps.db.transaction((tx) => setArchived(tx, id, deps.clock.now()))) return;
   if ((await findPackage(deps.db, id)) === null) throw notFound('package', id, 'PackageNotFound');
   throw invalid(['packageId'], `package ${id} is archived already`);
 }

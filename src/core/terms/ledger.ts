@@ -56,6 +56,12 @@ export interface BalanceDeduction {
   readonly creditedAt: Instant | null;
 }
 
+/** The purchase of a commit, taken back with an invoice of it. */
+export interface CanceledPurchase {
+  readonly at: Instant;
+  readonly invoiceId: string;
+}
+
 /** An adjustment of a segment by hand. */
 export interface ManualEntry {
   readonly id: string;

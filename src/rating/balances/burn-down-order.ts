@@ -5,6 +5,7 @@
  * the first that differs decides. The last criteria are ids, so that the order is total.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import type { BurnDownCriterion } from '../../core/invoice-balances.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
@@ -35,22 +36,6 @@ export interface RankedBalance {
   readonly isOfContract: boolean;
   readonly createdAt: Instant;
 }
-
-/** What decides between two balances. */
-export const BURN_DOWN_CRITERIA = [
-  'CLASS',
-  'PRIORITY',
-  'COST_BASIS',
-  'PRODUCT_APPLICABILITY',
-  'USAGE_APPLICABILITY',
-  'ACCESS_END',
-  'ACCESS_START',
-  'CONTRACT_COUNT',
-  'CONTRACT_LEVEL',
-  'CREATED_AT',
-  'ID',
-] as const;
-export type BurnDownCriterion = (typeof BURN_DOWN_CRITERIA)[number];
 
 type Compare = (a: RankedBalance, b: RankedBalance) => number;
 

@@ -10,6 +10,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import {
   type Balance,
   type BalanceDeduction,
+  type CanceledPurchase,
   LEDGER_ENTRY_KINDS,
   type LedgerEntry,
   type LedgerEntryKind,
@@ -36,6 +37,8 @@ export interface LedgerFacts {
   readonly manualEntries: readonly ManualEntry[];
   /** Of a postpaid commit; null if its shortfall is on no invoice. */
   readonly trueUp: TrueUp | null;
+  /** Set while an invoice of its purchase is voided, and not regenerated. */
+  readonly canceledPurchase: CanceledPurchase | null;
 }
 
 /** The ledger at `facts.now`, and the balance of the segments open then. */
@@ -71,10 +74,12 @@ function rankOf({ kind }: LedgerEntry): number {
 interface Bucket {
   readonly commit: Commit;
   readonly segment: AccessSegment;
-  /** The earliest of its own end, its contract's end, archiving and renewal. May lie before its start. */
+  /** The earliest of its own end, its contract's end, archiving, cancellation and renewal. May lie before its start. */
   readonly closesAt: Instant;
   /** What takes the rest when the segment closes. */
   readonly closingKind: 'EXPIRATION' | 'CANCELED';
+  /** The voided invoice that canceled it; null: none did. */
+  readonly canceledBy: string | null;
   readonly rolled: RolledAmount | null;
   readonly deductions: readonly BalanceDeduction[];
   readonly manualEntries: readonly ManualEntry[];
@@ -82,26 +87,33 @@ interface Bucket {
 }
 
 function bucketOf(commit: Commit, segment: AccessSegment, facts: LedgerFacts): Bucket {
-  const { contractEnd, contractArchivedAt, rolledOver } = facts;
+  const { contractEnd, contractArchivedAt, rolledOver, canceledPurchase } = facts;
   const { archivedAt } = commit;
+  const stoppedAt = Math.min(archivedAt ?? NEVER, canceledPurchase?.at ?? NEVER);
   const isOwn = ({ segmentId }: { readonly segmentId: string }) => segmentId === segment.id;
-  // A commit that was archived before the renewal has nothing to roll over.
-  const rolled = rolledOver.find((one) => isOwn(one) && (archivedAt === null || archivedAt >= one.rolledAt));
+  // A commit that was archived or canceled before the renewal has nothing to roll over.
+  const rolled = rolledOver.find((one) => isOwn(one) && stoppedAt >= one.rolledAt);
   const ends = [segment.endingBefore, contractEnd, rolled?.rolledAt ?? null].filter((end) => end !== null);
   const endsAt = Math.min(...ends);
-  const isCanceled = archivedAt !== null && archivedAt < endsAt && archivedAt !== contractArchivedAt;
+  const isTakenBack =
+    canceledPurchase !== null && canceledPurchase.at < Math.min(endsAt, archivedAt ?? NEVER);
+  const isArchivedAlone = archivedAt !== null && archivedAt < endsAt && archivedAt !== contractArchivedAt;
+  const isCanceled = isTakenBack || isArchivedAlone;
   return {
     commit,
     segment,
-    closesAt: Math.min(endsAt, archivedAt ?? endsAt),
+    closesAt: Math.min(endsAt, stoppedAt),
     // Clients know no CANCELED of postpaid commits.
     closingKind: isCanceled && commit.type !== 'POSTPAID' ? 'CANCELED' : 'EXPIRATION',
+    canceledBy: isTakenBack ? canceledPurchase.invoiceId : null,
     rolled: rolled ?? null,
     deductions: facts.deductions.filter(isOwn),
     manualEntries: facts.manualEntries.filter(isOwn),
     trueUp: facts.trueUp !== null && isOwn(facts.trueUp) ? facts.trueUp : null,
   };
 }
+
+const NEVER = Number.POSITIVE_INFINITY;
 
 function isOpenAt({ segment, closesAt }: Bucket, at: Instant): boolean {
   return segment.startingAt <= at && at < closesAt;
@@ -140,7 +152,8 @@ function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
   }
   // What a true-up will bill does not expire.
   const reserved = trueUp === null || isBilled ? ZERO : trueUp.amount;
-  if (closesAt <= now) take(closingKind, maximum(left().minus(reserved), ZERO), end);
+  const canceledBy = bucket.canceledBy === null ? {} : { invoiceId: bucket.canceledBy };
+  if (closesAt <= now) take(closingKind, maximum(left().minus(reserved), ZERO), end, canceledBy);
   return entries;
 }
 

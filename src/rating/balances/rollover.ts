@@ -55,7 +55,8 @@ function rolledAmount(granted: Decimal, fraction: Decimal, left: Decimal): Decim
 
 /**
  * True for segments that are open at the renewal or would open later. A segment that rolled over before was
- * cut at the renewal by that. Segments that closed before the renewal have expired.
+ * cut at the renewal by that. Segments that closed before the renewal have expired. A recurring term that ends at the
+ * renewal grants nothing after it, also if a child exists ahead.
  */
 function takesPart(
   segment: AccessSegment,
@@ -63,6 +64,7 @@ function takesPart(
   { startingAt }: Renewal,
   hasMoved: boolean,
 ): boolean {
+  if (commit.recurringCommitId !== null && segment.startingAt >= startingAt) return false;
   const isOpen = segment.endingBefore > startingAt || (hasMoved && segment.endingBefore === startingAt);
   const hasEnded = contract.endingBefore !== null && contract.endingBefore < startingAt;
   const wasArchived = commit.archivedAt !== null && commit.archivedAt < startingAt;

@@ -1,71 +1,137 @@
 /** Explains any line of an invoice. Pure. */
-import { sum } from '../../core/decimal.ts';
-import { type ConversionLine, type InvoiceLine, isConversionLine, isUsageLine } from '../../core/invoice.ts';
-import { lineKeyText } from '../balances/usage-claims.ts';
+import { sum, ZERO } from '../../core/decimal.ts';
+import {
+  type ConversionLine,
+  countsInTotal,
+  type InvoiceLine,
+  isAppliedLine,
+  isConversionLine,
+  isUsageLine,
+} from '../../core/invoice.ts';
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
+import { isUnrestricted } from '../balances/buckets.ts';
+import type { Claim } from '../balances/draw-down.ts';
+import { oneBand } from '../rates/tiers.ts';
 import type { CompositeExplainer } from './explain-composite.ts';
+import { isPaidByBalance, payerOf, shareOf } from './explain-share.ts';
 import type { UsageExplainer } from './explain-usage.ts';
-import type { ConversionExplanation, LineExplanation } from './explanation.ts';
-import { sumStep, totalStep } from './formula.ts';
+import type {
+  AppliedExplanation,
+  ConversionExplanation,
+  ExplainedShare,
+  LineExplanation,
+} from './explanation.ts';
+import { appliedStep, payerSteps, shareStep, shareTotalStep, sumStep, totalStep } from './formula.ts';
 
 export interface LineExplainers {
   readonly usage: UsageExplainer;
   readonly composite: CompositeExplainer;
+  /** What the invoice found to pay, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
 }
 
-const UNKNOWN = { kind: 'unknown', formula: [], recomputed: null } as const;
+const UNKNOWN = { kind: 'unknown', formula: [], recomputed: null, share: null } as const;
 
-/** `lines` are all lines of the invoice. */
+/** `lines` are all lines of the invoice, and `line` is one of them. */
 export function explainLine(
   line: InvoiceLine,
   lines: readonly InvoiceLine[],
   explainers: LineExplainers,
 ): LineExplanation {
-  if (isPartlyPaid(line, lines)) return UNKNOWN;
+  if (isAppliedLine(line)) return explainApplied(line, lines, explainers) ?? UNKNOWN;
   if (isUsageLine(line)) {
     const isComposite = line.productType === 'COMPOSITE';
     return (isComposite ? explainers.composite(line) : explainers.usage(line)) ?? UNKNOWN;
   }
+  if (isConversionLine(line)) return explainConversion(lines, line, explainers) ?? UNKNOWN;
   const { quantity, unitPrice } = line;
-  const formula = [totalStep(quantity, unitPrice)];
-  if (isConversionLine(line)) return explainConversion(lines, line);
   return {
     kind: 'scheduled',
-    formula,
+    formula: [totalStep(quantity, unitPrice)],
     recomputed: { quantity, unitPrice, total: quantity.times(unitPrice) },
+    share: null,
   };
 }
 
-/** What balances pay of a counter, and the rest of it, is not explained yet. */
-function isPartlyPaid(line: InvoiceLine, lines: readonly InvoiceLine[]): boolean {
-  if (isConversionLine(line)) {
-    return lines.some(
-      (one) =>
-        isConversionLine(one) &&
-        one.payer !== null &&
-        one.convertedCreditTypeId === line.convertedCreditTypeId,
-    );
-  }
-  if (!isUsageLine(line)) return false;
-  const key = lineKeyText(line);
-  return lines.some(
-    (one) =>
-      isUsageLine(one) && one.payer !== null && one.productId === line.productId && lineKeyText(one) === key,
-  );
+/** An applied line follows the one that it takes back. */
+function explainApplied(
+  line: InvoiceLine,
+  lines: readonly InvoiceLine[],
+  explainers: LineExplainers,
+): AppliedExplanation | null {
+  const position = lines.indexOf(line) - 1;
+  const covered = lines[position];
+  if (covered === undefined || !isPaidByBalance(covered)) return null;
+  const explained = explainLine(covered, lines, explainers);
+  const amount = explained.recomputed?.total ?? covered.total;
+  const payer = payerOf(covered, lines, explainers.balances);
+  return {
+    kind: 'applied',
+    covered: { position, name: covered.name, amount },
+    formula: [...(payer === null ? [] : payerSteps(payer, amount)), appliedStep(position, amount, covered)],
+    recomputed:
+      explained.recomputed === null ? null : { quantity: ZERO, unitPrice: ZERO, total: ZERO.minus(amount) },
+    share: explained.share,
+  };
 }
 
 function explainConversion(
   lines: readonly InvoiceLine[],
-  { convertedCreditTypeId, unitPrice }: ConversionLine,
-): ConversionExplanation {
+  line: ConversionLine,
+  { balances }: LineExplainers,
+): ConversionExplanation | null {
+  const { convertedCreditTypeId, unitPrice } = line;
   const counted = [...lines.entries()]
-    .filter(([, { creditTypeId }]) => creditTypeId === convertedCreditTypeId)
+    .filter(([, one]) => one.creditTypeId === convertedCreditTypeId && countsInTotal(one))
     .map(([position, { name, total }]) => ({ position, name, amount: total }));
   const amounts = counted.map(({ amount }) => amount);
-  const quantity = sum(amounts);
+  const units = sum(amounts);
+  const steps = [sumStep('lines in the unit', amounts, units)];
+  const paid = lines
+    .filter(isConversionLine)
+    .filter(isPaidByBalance)
+    .filter((one) => one.convertedCreditTypeId === convertedCreditTypeId);
+  if (paid.length === 0) {
+    return {
+      kind: 'conversion',
+      counted,
+      share: null,
+      formula: [...steps, totalStep(units, unitPrice)],
+      recomputed: { quantity: units, unitPrice, total: units.times(unitPrice) },
+    };
+  }
+  const payer = payerOf(line, lines, balances);
+  if (line.payer !== null && payer === null) return null;
+  const list = oneBand(unitPrice);
+  const claim: Claim = {
+    key: convertedCreditTypeId,
+    interval: line.interval,
+    from: ZERO,
+    to: units,
+    overshoots: false,
+    productType: 'FIXED',
+    unitPrice,
+    name: line.name,
+    groupValues: '',
+    claimants: balances
+      .filter(
+        ({ applicability, creditTypeId }) =>
+          isUnrestricted(applicability) && creditTypeId === line.creditTypeId,
+      )
+      .map((bucket) => ({ bucket, bands: list })),
+  };
+  const share: ExplainedShare = shareOf({ from: ZERO, to: units, list, claims: [claim], paid }, payer, 1);
+  const { quantity, total } = share;
   return {
     kind: 'conversion',
     counted,
-    formula: [sumStep('lines in the unit', amounts, quantity), totalStep(quantity, unitPrice)],
-    recomputed: { quantity, unitPrice, total: quantity.times(unitPrice) },
+    share,
+    formula: [
+      ...steps,
+      ...(payer === null ? [] : payerSteps(payer, total)),
+      shareStep(share),
+      shareTotalStep(share, unitPrice),
+    ],
+    recomputed: { quantity, unitPrice, total },
   };
 }

@@ -12,6 +12,7 @@ export function explainPrice(
   { listed, rate }: Pick<LineTerms, 'listed' | 'rate'>,
   decision: OverrideDecision,
   level: number | null,
+  isCommitRate = false,
 ): ExplainedPrice {
   const bands = bandsOf(rate);
   const band = bands.find((one) => one.level === (level ?? 1)) ?? bands[0];
@@ -22,6 +23,7 @@ export function explainPrice(
     applied: appliedOverride(decision, listed?.rate ?? null, band.startingAt),
     rate,
     band,
+    isCommitRate,
   };
 }
 

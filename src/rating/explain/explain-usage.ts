@@ -1,20 +1,40 @@
 /** Explains the lines of USAGE products from the terms and the usage of their line keys. Pure. */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
-import type { BilledPeriod, UsageInvoiceLine } from '../../core/invoice.ts';
+import { groupBy } from '../../core/group-by.ts';
+import {
+  type BilledPeriod,
+  type InvoiceLine,
+  isUsageLine,
+  type UsageInvoiceLine,
+} from '../../core/invoice.ts';
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
-import type { Instant } from '../../core/time.ts';
+import { contains, type Instant, type Interval } from '../../core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../core/usage-series.ts';
-import { overridesOfKey } from '../rates/line-terms.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import { claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
+import { type LineTerms, overridesOfKey, type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
+import type { RateBook } from '../rates/rate-schedule.ts';
 import { priceBands, walkBands } from '../rates/tiers.ts';
 import type { MeteredUsage, ProductOnCard } from '../types.ts';
 import { groupValuesKey } from '../usage/group-values.ts';
 import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
 import { type CounterRun, counterRuns } from '../usage/product-spans.ts';
-import { movementOf, type Segment, segmentsOf } from '../usage/segments.ts';
+import { type CounterSegment, movementOf, type Segment, segmentsOf } from '../usage/segments.ts';
 import { explainPrice } from './explain-price.ts';
-import type { ExplainedUsage, UsageExplanation } from './explanation.ts';
+import {
+  claimsIn,
+  firstPaidAt,
+  isPaidByBalance,
+  payerOf,
+  type SharedCounter,
+  sharedResult,
+  shareOf,
+  usesCommitRate,
+} from './explain-share.ts';
+import type { ExplainedPayer, ExplainedPrice, ExplainedUsage, UsageExplanation } from './explanation.ts';
 import { priceStep, tierStep, totalStep, usageSteps } from './formula.ts';
 
 export interface UsageExplanationInput {
@@ -27,42 +47,58 @@ export interface UsageExplanationInput {
   readonly usage: readonly MeteredUsage[];
   /** How many events match, as series like `usage`. */
   readonly events: readonly MeteredUsage[];
+  /** All lines of the invoice. */
+  readonly lines: readonly InvoiceLine[];
+  /** What it found to pay, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
 }
 
 /** Null for a line that the terms do not give. */
 export type UsageExplainer = (line: UsageInvoiceLine) => UsageExplanation | null;
 
+interface Context extends Pick<UsageExplanationInput, 'lines' | 'balances'> {
+  readonly overrides: OverrideIndex;
+  /** Covered lines by line key. */
+  readonly paidOf: ReadonlyMap<string, SharedCounter['paid']>;
+}
+
+/** A line with its segment and everything that prices it. */
+interface PricedLine {
+  readonly line: UsageInvoiceLine;
+  readonly segment: Segment & { readonly terms: LineTerms };
+  readonly priced: PricedKey;
+  readonly rates: RateBook;
+}
+
 export function createUsageExplainer(input: UsageExplanationInput): UsageExplainer {
-  const { period, products, usageFilters, fiatCreditTypeId } = input;
+  const { period, products, usageFilters, fiatCreditTypeId, lines, balances } = input;
   const overrides = indexOverrides(input.overrides);
   const usage = indexUsage(input.usage, period);
   const events = indexUsage(input.events, period);
   const byId = new Map(products.map((one) => [one.product.id, one]));
+  const covered = lines.filter(isUsageLine).filter(isPaidByBalance);
+  const context: Context = { lines, balances, overrides, paidOf: groupBy(covered, lineKeyText) };
   return (line) => {
     const onCard = byId.get(line.productId);
     if (onCard === undefined) return null;
-    const run = counterRuns(onCard.product, period, usageFilters).find(
-      ({ interval: { start, end } }) => start <= line.interval.start && line.interval.start < end,
+    const run = counterRuns(onCard.product, period, usageFilters).find(({ interval }) =>
+      contains(interval, line.interval.start),
     );
     const key = run && keyOf(run, line, usage);
     if (run === undefined || key === undefined) return null;
     const priced = { product: onCard.product, fiatCreditTypeId, billingFrequency: null, ...key };
-    const segment = segmentsOf(priced, onCard.rates, overrides, period).find(
-      ({ interval }) => interval.start === line.interval.start,
+    const segment = segmentsOf(priced, onCard.rates, overrides, period).find(({ interval }) =>
+      contains(interval, line.interval.start),
     );
     if (segment === undefined || segment.terms === null) return null;
     const eventsOfKey = keyOf(run, line, events);
-    const explained = explainUsage(segment, { run, key, eventsOfKey, countedFrom: period.countedFrom });
-    return explanationOf(line, segment, explained, overridesOfKeyAt(overrides, priced, segment));
+    // Where balances pay, a line may be a part of its segment.
+    const part = { ...segment, interval: line.interval };
+    const explained = explainUsage(part, { run, key, eventsOfKey, countedFrom: period.countedFrom });
+    if (explained === null) return null;
+    const one = { line, segment: { ...segment, terms: segment.terms }, priced, rates: onCard.rates };
+    return explanationOf(one, explained, context);
   };
-}
-
-function overridesOfKeyAt(
-  overrides: OverrideIndex,
-  key: Parameters<typeof overridesOfKey>[1],
-  { interval }: Segment,
-) {
-  return overridesOfKey(overrides, key).decisionAt(interval.start);
 }
 
 function keyOf(run: CounterRun, line: UsageInvoiceLine, usage: UsageIndex): LineKey | undefined {
@@ -80,7 +116,7 @@ interface KeyOfRun {
 }
 
 function explainUsage(
-  { interval, piece }: Segment,
+  { interval, piece }: CounterSegment,
   { run, key, eventsOfKey, countedFrom }: KeyOfRun,
 ): ExplainedUsage | null {
   const index = key.pieces.findIndex((one) => one.interval.start === piece.interval.start);
@@ -116,14 +152,30 @@ function difference(series: UsageSeries, { start, end }: { readonly start: Insta
   return cumulativeAt(series, end).minus(cumulativeAt(series, start));
 }
 
-function explanationOf(
-  line: UsageInvoiceLine,
-  { interval, terms }: Segment,
-  usage: ExplainedUsage | null,
-  decision: Parameters<typeof explainPrice>[1],
-): UsageExplanation | null {
-  if (usage === null || terms === null) return null;
-  const price = explainPrice(terms, decision, line.tier?.level ?? null);
+function explanationOf(one: PricedLine, usage: ExplainedUsage, context: Context): UsageExplanation | null {
+  const { line, segment } = one;
+  const { terms } = segment;
+  const level = line.tier?.level ?? null;
+  const inSegment = (context.paidOf.get(lineKeyText(line)) ?? []).filter(({ interval }) =>
+    contains(segment.interval, interval.start),
+  );
+  const shared = inSegment.length === 0 ? null : sharedCounter(one, usage, inSegment, context);
+  const payer = payerOf(line, context.lines, context.balances);
+  if (line.payer !== null && (shared === null || payer === null)) return null;
+  const price =
+    payer === null || shared === null
+      ? explainPrice(
+          terms,
+          overridesOfKey(context.overrides, one.priced).decisionAt(segment.interval.start),
+          level,
+        )
+      : payerPrice(one, shared, payer, context);
+  if (price === null) return null;
+  const steps = usageSteps(usage, line.interval);
+  if (shared !== null) {
+    const share = shareOf(shared, payer, level ?? 1);
+    return { kind: 'usage', usage, price, ...sharedResult(share, price, steps) };
+  }
   const { counterAtStart: from, counterAtEnd: to } = usage;
   const slices = walkBands(priceBands(terms.rate), from, to);
   const quantity = slices.find(({ band }) => band.level === price.band.level)?.quantity ?? ZERO;
@@ -132,12 +184,55 @@ function explanationOf(
     kind: 'usage',
     usage,
     price,
+    share: null,
     formula: [
-      ...usageSteps(usage, interval),
+      ...steps,
       tierStep(price.band, from, to, quantity),
       priceStep(price),
       totalStep(quantity, unitPrice),
     ],
     recomputed: { quantity, unitPrice, total: quantity.times(unitPrice) },
   };
+}
+
+function sharedCounter(
+  { line, segment, priced, rates }: PricedLine,
+  { counterAtStart: from, counterAtEnd: to }: ExplainedUsage,
+  paid: SharedCounter['paid'],
+  { overrides, balances }: Context,
+): SharedCounter {
+  const { terms } = segment;
+  const list = priceBands(terms.rate);
+  const counter = {
+    key: lineKeyText(line),
+    priced,
+    segments: [{ segment, creditTypeId: terms.creditTypeId, bands: list }],
+    termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
+    bandsOf: ({ rate }: LineTerms) => priceBands(rate),
+  };
+  const claimants = { buckets: balances, hasCommitSpecificPrices: overrides.hasCommitSpecific };
+  return {
+    ...{ from, to, list },
+    claims: claimsIn(line.interval, claimedSegments(counter, claimants)),
+    paid: paid.filter(({ interval }) => interval.start === line.interval.start),
+  };
+}
+
+/** The price at which a balance pays, where it first pays in the time of the line. */
+function payerPrice(
+  { line, priced, rates }: PricedLine,
+  shared: SharedCounter,
+  { balance }: ExplainedPayer,
+  { overrides }: Context,
+): ExplainedPrice | null {
+  const at = firstPaidAt(balance, shared, line.tier?.level ?? 1);
+  if (at === undefined) return null;
+  const span = termsSpans(rates, overrides, priced, line.interval, balance).find(({ interval }) =>
+    contains(interval, at),
+  );
+  if (span === undefined || span.terms === null) return null;
+  const isAtCommitRate = usesCommitRate(rates, priced.pricingGroupValues, at, balance);
+  const payer = { ...balance, usesCommitRate: isAtCommitRate };
+  const decision = overridesOfKey(overrides, priced, payer).decisionAt(at);
+  return explainPrice(span.terms, decision, line.tier?.level ?? null, isAtCommitRate);
 }

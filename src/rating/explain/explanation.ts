@@ -1,6 +1,7 @@
 /** How an invoice line comes to be: everything that a person needs to compute it again by hand. */
 import type { ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PriceBand } from '../rates/tiers.ts';
@@ -23,6 +24,32 @@ export interface ExplainedPrice {
   /** The rate that is charged. */
   readonly rate: Rate;
   readonly band: PriceBand;
+  /** Whether a balance counts it at the commit rate of the card, which is then the listed one. */
+  readonly isCommitRate: boolean;
+}
+
+/** The balance that pays for a line. */
+export interface ExplainedPayer {
+  readonly balance: OfferedBalance;
+  /** In the order of drawdown, from 1. */
+  readonly place: number;
+  /** Of the balances that could pay for something on the invoice. */
+  readonly placeCount: number;
+  readonly before: OfferedBalance | null;
+  /** What it pays for other lines of the invoice. */
+  readonly takenByOthers: Decimal;
+  /** After the invoice. */
+  readonly left: Decimal;
+}
+
+/** Which units of a counter a line charges, where balances pay for some of them. */
+export interface ExplainedShare {
+  /** Null: no balance covers them. */
+  readonly payer: ExplainedPayer | null;
+  /** Above `from` up to `to`, ascending. */
+  readonly stretches: readonly { readonly from: Decimal; readonly to: Decimal; readonly amount: Decimal }[];
+  readonly quantity: Decimal;
+  readonly total: Decimal;
 }
 
 /** The usage behind a line of a USAGE product. */
@@ -77,6 +104,8 @@ interface Explained {
   readonly formula: readonly string[];
   /** What the figures give; null where they are not all known. */
   readonly recomputed: Recomputed | null;
+  /** Set where balances pay for a part of what the line is a part of. */
+  readonly share: ExplainedShare | null;
 }
 
 export interface UsageExplanation extends Explained {
@@ -107,6 +136,12 @@ interface ScheduledExplanation extends Explained {
   readonly kind: 'scheduled';
 }
 
+/** What a balance pays for is taken back. */
+export interface AppliedExplanation extends Explained {
+  readonly kind: 'applied';
+  readonly covered: CountedLine;
+}
+
 /** `unknown`: what the line comes from is not known any more. */
 export type LineExplanation =
   | UsageExplanation
@@ -114,4 +149,5 @@ export type LineExplanation =
   | MinimumExplanation
   | ConversionExplanation
   | ScheduledExplanation
-  | { readonly kind: 'unknown'; readonly formula: readonly string[]; readonly recomputed: null };
+  | AppliedExplanation
+  | (Explained & { readonly kind: 'unknown' });

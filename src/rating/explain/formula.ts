@@ -1,9 +1,10 @@
 /** The steps of a calculation as text with its figures. Pure. */
 import type { ProductVersion } from '../../core/catalogue.ts';
-import { type Decimal, maximum, minimum } from '../../core/decimal.ts';
+import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import type { PriceBand } from '../rates/tiers.ts';
-import type { ExplainedPrice, ExplainedUsage } from './explanation.ts';
+import type { ExplainedPayer, ExplainedPrice, ExplainedShare, ExplainedUsage } from './explanation.ts';
 
 const timeText = (at: Instant) => formatInstant(at).replace('.000Z', 'Z');
 
@@ -63,8 +64,9 @@ export function tierStep(
 }
 
 /** The list price, and what an override makes of it. */
-export function priceStep({ listed, listPrice, applied, band }: ExplainedPrice): string {
-  const list = listed === null || listPrice === null ? 'no list rate' : `list price ${number(listPrice)}`;
+export function priceStep({ listed, listPrice, applied, band, isCommitRate }: ExplainedPrice): string {
+  const name = isCommitRate ? 'commit rate' : 'list price';
+  const list = listed === null || listPrice === null ? 'no list rate' : `${name} ${number(listPrice)}`;
   if (applied === null) return `unit price: ${list}`;
   const { override, multiplier } = applied;
   const price = number(band.price);
@@ -75,6 +77,56 @@ export function priceStep({ listed, listPrice, applied, band }: ExplainedPrice):
 
 export function totalStep(quantity: Decimal, unitPrice: Decimal): string {
   return `total: ${number(quantity)} * ${bracketed(unitPrice)} = ${number(quantity.times(unitPrice))}`;
+}
+
+const CRITERIA: Readonly<Record<NonNullable<OfferedBalance['decidedBy']>, string>> = {
+  CLASS: 'rollovers come first and postpaid commits last',
+  PRIORITY: 'the lower priority comes first',
+  COST_BASIS: 'what was free comes first',
+  PRODUCT_APPLICABILITY: 'the one for fewer products comes first',
+  USAGE_APPLICABILITY: 'the one with fewer specifiers of group values comes first',
+  ACCESS_END: 'the access that ends earlier comes first',
+  ACCESS_START: 'the access that starts earlier comes first',
+  CONTRACT_COUNT: 'the one for fewer contracts comes first',
+  CONTRACT_LEVEL: 'one of the contract comes before one of the customer',
+  CREATED_AT: 'the older one comes first',
+  ID: 'the ids decide between equal ones',
+};
+
+/** The place of the balance in the order, and what it had. */
+export function payerSteps(payer: ExplainedPayer, taken: Decimal): string[] {
+  const { balance, place, placeCount, before, takenByOthers, left } = payer;
+  const { decidedBy } = balance;
+  const named = (one: OfferedBalance) => JSON.stringify(one.name);
+  const after = before === null ? '' : ` after ${named(before)}`;
+  const reason = before === null || decidedBy === null ? '' : `: ${CRITERIA[decidedBy]}`;
+  const rest = `${number(balance.left)} - ${number(takenByOthers)} - ${bracketed(taken)} = ${number(left)}`;
+  return [
+    `balance: ${named(balance)}, number ${place} of ${placeCount} in the order${after}${reason}`,
+    `what it had, without other lines of this invoice, without this line: ${rest}`,
+  ];
+}
+
+/** The units of the counter that the line charges. */
+export function shareStep({ payer, stretches, quantity }: ExplainedShare): string {
+  const ranges = stretches.map(({ from, to }) => `above ${number(from)} up to ${number(to)}`);
+  const units = stretches.length === 0 ? 'no units' : `units ${ranges.join(', and ')}`;
+  return `${payer === null ? 'not covered' : 'covered'}: ${units} of the quantity: ${number(quantity)}`;
+}
+
+/** The units at their price. A balance is used up to its last fraction, which is less than one unit of 20 places. */
+export function shareTotalStep({ quantity, total }: ExplainedShare, unitPrice: Decimal): string {
+  const units = quantity.times(unitPrice);
+  const rest = total.minus(units);
+  if (rest.eq(ZERO)) return totalStep(quantity, unitPrice);
+  const sum = `${number(quantity)} * ${bracketed(unitPrice)} + ${bracketed(rest)} = ${number(total)}`;
+  return `total, with the fraction of the balance between two lines: ${sum}`;
+}
+
+/** `position` is that of the covered line, from 0. */
+export function appliedStep(position: number, amount: Decimal, { name }: { readonly name: string }): string {
+  const taken = `0 - ${bracketed(amount)} = ${number(ZERO.minus(amount))}`;
+  return `takes back line ${position + 1}, ${JSON.stringify(name)}: ${taken}`;
 }
 
 /** `name: 1 + 2 + 3 = 6`, of the first ones where they are many. */

@@ -48,6 +48,13 @@ export function wholePeriod(period: Interval): BilledPeriod {
   return { ...period, countedFrom: period.start };
 }
 
+/** The boundary that is `count` periods after `at`'s own, the contract's start and end left aside. */
+export function boundaryAfter(terms: PeriodTerms, at: Instant, count: number): Instant {
+  const { frequency } = terms.schedule;
+  const anchor = anchorOf(terms);
+  return boundary(frequency, anchor, lastBoundaryIndex(frequency, anchor, at) + count);
+}
+
 /** The first period. Null for a contract of zero length. */
 export function firstPeriod(terms: PeriodTerms): Interval | null {
   return periodContaining(terms, terms.contract.start);

@@ -20,8 +20,8 @@ import { contracts } from './contracts.ts';
 import { customers } from './customers.ts';
 
 /**
- * What issued invoices were computed from besides the events (core/invoice-terms.ts): of a rate card, or of a
- * contract. The id is derived from the content, so terms shared by many invoices are stored once.
+ * What issued invoices were computed from besides the events: the terms of a rate card or of a contract
+ * (core/invoice-terms.ts), or balances (core/invoice-balances.ts). The id is derived from the content, so terms shared by many invoices are stored once.
  */
 export const invoiceTerms = pgTable('invoice_terms', {
   id: uuid('id').primaryKey(),
@@ -49,6 +49,8 @@ export const invoices = pgTable(
     /** When its counters started; null: at the start of the period. */
     countedFrom: instant('counted_from'),
     issuedAt: instant('issued_at').notNull(),
+    /** Null: not voided, or voided by an earlier version. */
+    voidedAt: instant('voided_at'),
     creditTypeId: uuid('credit_type_id').notNull(),
     total: exact('total').notNull(),
     netPaymentTermsDays: integer('net_payment_terms_days'),
@@ -63,6 +65,8 @@ export const invoices = pgTable(
     /** Of usage invoices; a SCHEDULED invoice has no terms besides its lines. */
     cardTermsId: uuid('card_terms_id').references(() => invoiceTerms.id),
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
+    /** The balances that it found. Null: none, or issued by an earlier version. */
+    balancesId: uuid('balances_id').references(() => invoiceTerms.id),
     /** Made from quantities of the client, not from events. */
     isHistorical: boolean('is_historical').notNull().default(false),
     /** Whether commits and credits paid for its usage. False: issued by a version that did not draw them down. */

@@ -13,22 +13,25 @@ const token: Token = {
   name: 'ci',
   sha256: 'known',
   scope: 'ingest',
+  origin: 'issued',
   createdAt: 0,
   expiresAt: null,
   revokedAt: null,
+  lastUsedAt: null,
 };
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
 let nowMs = 0;
 let asked = 0;
 let answer: () => Promise<Token | null> = async () => token;
-let lookup: TokenLookup;
+let tokenLookup: TokenLookup;
+const lookup = (sha256: string) => tokenLookup.find(sha256, 'remembered');
 
 beforeEach(() => {
   nowMs = 0;
   asked = 0;
   answer = async () => token;
-  lookup = createTokenLookup({
+  tokenLookup = createTokenLookup({
     find: () => {
       asked += 1;
       return answer();
@@ -45,6 +48,40 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(1);
     nowMs = TOKEN_MEMORY_MS;
     await Promise.all([lookup('known'), lookup('known')]);
+    expect(asked).toBe(2);
+  });
+
+  it('asks every time for a request that uses PostgreSQL, but once a second while that is away', async () => {
+    await tokenLookup.find('known', 'store');
+    await tokenLookup.find('known', 'store');
+    expect(asked).toBe(2);
+    answer = () => Promise.reject(refused);
+    expect(await tokenLookup.find('known', 'store')).toEqual(token);
+    expect(await tokenLookup.find('known', 'store')).toEqual(token);
+    expect(asked).toBe(3);
+  });
+
+  it('asks again after it was told that the token has changed, also where it was asking already', async () => {
+    await lookup('known');
+    tokenLookup.forget('known');
+    let arrive: (found: Token) => void = () => undefined;
+    answer = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    const before = lookup('known');
+    tokenLookup.forget('known');
+    arrive(token);
+    expect(await before).toEqual(token);
+    answer = async () => ({ ...token, revokedAt: 1 });
+    expect(await lookup('known')).toBeNull();
+  });
+
+  it('asks again for every token after messages may have been missed, and still knows them in an outage', async () => {
+    await lookup('known');
+    tokenLookup.distrustAll();
+    answer = () => Promise.reject(refused);
+    expect(await lookup('known')).toEqual(token);
     expect(asked).toBe(2);
   });
 

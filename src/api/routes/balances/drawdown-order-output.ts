@@ -1,13 +1,9 @@
 /** The order of drawdown in answers, with the reason for each place as a sentence. */
 import { z } from 'zod';
 import type { OrderedBalance } from '../../../billing/balances/drawdown-order.ts';
+import { BURN_DOWN_CRITERIA, type BurnDownCriterion } from '../../../core/invoice-balances.ts';
 import { formatInstant } from '../../../core/time.ts';
-import {
-  type BalanceClass,
-  BURN_DOWN_CRITERIA,
-  type BurnDownCriterion,
-  type RankedBalance,
-} from '../../../rating/balances/burn-down-order.ts';
+import type { BalanceClass, RankedBalance } from '../../../rating/balances/burn-down-order.ts';
 import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
 
 export const orderedBalance = z

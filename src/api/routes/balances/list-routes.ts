@@ -8,6 +8,7 @@ import { uuid } from '../../wire/fields.ts';
 import { pageOf, pageToWire } from '../../wire/paging.ts';
 import { commit, commitView, credit, isCommit } from '../../wire/terms/commits.ts';
 import { listInput, listMembers, pageOfBody, shownParts } from './input.ts';
+import { ledgerCsv } from './ledger-csv.ts';
 
 const common = { method: 'post', tags: ['Balances'], scope: 'read', errors: [400, 404] } as const;
 
@@ -35,6 +36,7 @@ function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
       include_contract_commits: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
     }),
     response: pageOf(commit.output),
+    csv: ledgerCsv,
     async handler({ body }) {
       const input = listInput(body, {
         types: ['PREPAID', 'POSTPAID'],
@@ -60,6 +62,7 @@ function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
       include_contract_credits: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
     }),
     response: pageOf(credit.output),
+    csv: ledgerCsv,
     async handler({ body }) {
       const input = listInput(body, {
         types: ['CREDIT'],
@@ -89,6 +92,7 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
       }),
     }),
     response: pageOf(z.union([commit.output, credit.output])),
+    csv: ledgerCsv,
     async handler({ body }) {
       const input = listInput(body, {
         types: COMMIT_TYPES,

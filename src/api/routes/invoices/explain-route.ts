@@ -19,6 +19,7 @@ import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { metric, metricToWire } from '../billable-metrics/output.ts';
 import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
+import { shareSchema, shareToWire } from './explained-share.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
 import { lineItemSchema, lineToWire } from './line-output.ts';
 import { viewOf } from './routes.ts';
@@ -104,6 +105,9 @@ const priceSchema = z
         ending_before: timestamp.optional(),
       })
       .optional(),
+    is_commit_rate: z.literal(true).optional().meta({
+      description: 'A balance counts at the commit rate of the card, which `list_rate` shows then.',
+    }),
     rate: rateSchema.meta({ description: 'The rate that is charged.' }),
     tier: z.object({ level: z.int(), above: exactValue, up_to: exactValue.optional() }),
   })
@@ -113,7 +117,7 @@ const explanationSchema = z
   .object({
     line_number: z.int().meta({ description: 'From 1, in the order of the invoice.' }),
     line_item: lineItemSchema,
-    kind: z.enum(['usage', 'composite', 'minimum', 'conversion', 'scheduled', 'unknown']),
+    kind: z.enum(['usage', 'composite', 'minimum', 'conversion', 'scheduled', 'applied', 'unknown']),
     usage: usageSchema.optional(),
     composite: baseSchema.optional(),
     price: priceSchema.optional(),
@@ -126,6 +130,10 @@ const explanationSchema = z
       .optional()
       .meta({ description: 'Of a conversion: at most 100 lines.' }),
     counted_lines_left_out: z.int().optional(),
+    share: shareSchema.optional().meta({
+      description: 'Where balances pay: which units this line charges, and who pays for them.',
+    }),
+    covered_line: countedLine.optional().meta({ description: 'What an applied line takes back.' }),
     formula: z.array(z.string()).meta({ description: 'The calculation, step by step, with its figures.' }),
     is_reproduced: z.boolean().optional().meta({
       description: 'Whether the figures give the line; absent where they are not all known.',
@@ -193,6 +201,8 @@ function explanationToWire(
       : {}),
     ...(kind === 'minimum' ? { minimum: explanation.minimum, charged: explanation.charged } : {}),
     ...(kind === 'conversion' ? countedToWire(explanation.counted) : {}),
+    ...(explanation.share === null ? {} : { share: shareToWire(explanation.share) }),
+    ...(kind === 'applied' ? { covered_line: countedLineToWire(explanation.covered) } : {}),
     formula: [...formula],
     ...(isReproduced === null ? {} : { is_reproduced: isReproduced }),
   };
@@ -269,17 +279,17 @@ const COUNTED_LINES_MAX = 100;
 function countedToWire(counted: readonly CountedLine[]) {
   const leftOut = counted.length - COUNTED_LINES_MAX;
   return {
-    counted_lines: counted.slice(0, COUNTED_LINES_MAX).map(({ position, name, amount }) => ({
-      line_number: position + 1,
-      name,
-      amount,
-    })),
+    counted_lines: counted.slice(0, COUNTED_LINES_MAX).map(countedLineToWire),
     ...(leftOut > 0 ? { counted_lines_left_out: leftOut } : {}),
   };
 }
 
+function countedLineToWire({ position, name, amount }: CountedLine) {
+  return { line_number: position + 1, name, amount };
+}
+
 function priceToWire(
-  { listed, listPrice, applied, rate, band }: ExplainedPrice,
+  { listed, listPrice, applied, rate, band, isCommitRate }: ExplainedPrice,
   creditTypeId: string,
   view: InvoiceView,
 ): z.input<typeof priceSchema> {
@@ -296,6 +306,7 @@ function priceToWire(
         }),
     ...(listPrice === null ? {} : { list_price: listPrice }),
     ...(applied === null ? {} : { override: overrideToWire(applied) }),
+    ...(isCommitRate ? { is_commit_rate: true as const } : {}),
     rate: rateToWire(rate, {}, creditTypeOf(creditTypeId, view)),
     tier: {
       level: band.level,

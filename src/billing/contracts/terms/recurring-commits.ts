@@ -1,4 +1,5 @@
 /** Validates and creates recurring commits and credits (docs/contracts.md, "Recurring commits and credits"). Pure. */
+import { isFiat } from '../../../core/credit-types.ts';
 import { ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { RecurringCommit, RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
@@ -52,7 +53,11 @@ function checkAmounts(input: RecurringCommitInput, path: FieldPath, context: Ter
     throw invalid([...path, 'accessAmount', 'quantity'], words`cannot be combined with ${['subscription']}`);
   }
   if (invoiceAmount !== null) {
-    requireCreditType(context, invoiceAmount.creditTypeId, [...path, 'invoiceAmount', 'creditTypeId']);
+    const field = [...path, 'invoiceAmount', 'creditTypeId'];
+    // Access may be in custom units; invoices are in a currency.
+    if (!isFiat(requireCreditType(context, invoiceAmount.creditTypeId, field))) {
+      throw invalid(field, 'must be a fiat currency');
+    }
   }
 }
 

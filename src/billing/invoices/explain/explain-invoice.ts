@@ -6,15 +6,18 @@ import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { notFound } from '../../../core/errors.ts';
 import { type Invoice, type InvoiceLine, isUsageLine, type LineWindow } from '../../../core/invoice.ts';
+import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import type { BillableMetric } from '../../../core/metric.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
 import type { Instant } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
 import { createCompositeExplainer } from '../../../rating/explain/explain-composite.ts';
 import { explainLine } from '../../../rating/explain/explain-line.ts';
+import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { createUsageExplainer } from '../../../rating/explain/explain-usage.ts';
 import type { LineExplanation } from '../../../rating/explain/explanation.ts';
 import { lineWindows } from '../../../rating/invoice/breakdown.ts';
+import type { RatedLine } from '../../../rating/types.ts';
 import { groupValuesKey } from '../../../rating/usage/group-values.ts';
 import { type Database, inSnapshot } from '../../../store/database.ts';
 import { findInvoice, type IssuedInvoice } from '../../../store/invoices.ts';
@@ -22,7 +25,9 @@ import { type ComputeDeps, computeUsageInvoices, planInvoices } from '../compute
 import { draftPlaces } from '../draft-places.ts';
 import { frozenInput } from '../frozen-input.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
+import { rateTarget } from '../rate-target.ts';
 import { requireCustomer, scheduledOf } from '../read-invoices.ts';
+import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
 import { readExplainedUsage } from './read-usage.ts';
 
 export interface ExplainDeps extends ComputeDeps {
@@ -60,7 +65,11 @@ interface Sources {
     readonly context: InvoiceContext;
     /** Null: as of now. */
     readonly countedUpTo: string | null;
+    /** What it found of balances, in burn-down order. */
+    readonly balances: readonly OfferedBalance[];
     hours(): Promise<readonly LineWindow[]>;
+    /** Its lines with their hours, if there were no balances; null where they are too many for memory. */
+    unpaid(): Promise<readonly RatedLine[] | null>;
   } | null;
 }
 
@@ -125,8 +134,10 @@ async function findSources(deps: ExplainDeps, customerId: string, invoiceId: str
     const [hourly] = await computeUsageInvoices(deps, plan, 'hour');
     return lineWindows(hourly?.invoice.lines ?? []);
   };
-  const { invoice, ingestedUpTo: countedUpTo } = computed;
-  return { invoice, rated: { target, context: plan.context, countedUpTo, hours } };
+  const { invoice, ingestedUpTo: countedUpTo, balances } = computed;
+  const { context } = plan;
+  const unpaid = () => unpaidLines(deps, target, context, countedUpTo);
+  return { invoice, rated: { target, context, countedUpTo, balances, hours, unpaid } };
 }
 
 async function issuedSources(deps: ExplainDeps, invoice: IssuedInvoice): Promise<Sources> {
@@ -135,7 +146,20 @@ async function issuedSources(deps: ExplainDeps, invoice: IssuedInvoice): Promise
   const { breakdownId } = invoice.frozen;
   const hours = async () =>
     (await readFrozenLines(deps.clickhouse, [breakdownId], invoice.period)).get(breakdownId) ?? [];
-  return { invoice, rated: { ...input, hours } };
+  const { target, context, countedUpTo } = input;
+  const unpaid = () => unpaidLines(deps, target, context, countedUpTo ?? NO_EVENT);
+  return { invoice, rated: { ...input, hours, unpaid } };
+}
+
+async function unpaidLines(
+  deps: ExplainDeps,
+  target: UsageTarget,
+  context: InvoiceContext,
+  countedUpTo: string,
+): Promise<readonly RatedLine[] | null> {
+  const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+  const rated = await rateTarget(deps, target, context, usage, { size: 'hour', within: null });
+  return rated.hours === null ? rated.lines : null;
 }
 
 /** Null where there is no event yet. */
@@ -148,7 +172,7 @@ type Explain = (line: InvoiceLine) => LineExplanation;
 const NONE = () => null;
 
 function explainScheduled({ lines }: Invoice): Explain {
-  return (line) => explainLine(line, lines, { usage: NONE, composite: NONE });
+  return (line) => explainLine(line, lines, { usage: NONE, composite: NONE, balances: [] });
 }
 
 /** What composites count is added up from all hours of all lines, which are in memory together. */
@@ -160,7 +184,7 @@ const ALWAYS = String(Date.UTC(2200, 0, 1) * 1_000);
 async function explainerOf(
   deps: ExplainDeps,
   { lines }: Invoice,
-  { target, context, countedUpTo, hours }: NonNullable<Sources['rated']>,
+  { target, context, countedUpTo, balances, hours, unpaid }: NonNullable<Sources['rated']>,
   shown: readonly InvoiceLine[],
 ): Promise<Explain> {
   const { terms, products, composites, conversions } = cardOf(context, target.contract);
@@ -173,6 +197,8 @@ async function explainerOf(
     products,
     overrides: { overrides, prioritization: multiplierPrioritization },
     fiatCreditTypeId: terms.fiatCreditTypeId,
+    lines,
+    balances,
   };
   const usage = await readExplainedUsage(deps.clickhouse, {
     ...{ target, context },
@@ -182,17 +208,22 @@ async function explainerOf(
   });
   const isOfComposite =
     lines.length <= HOURLY_LINES_MAX && asked.some(({ productType }) => productType === 'COMPOSITE');
+  const base = isOfComposite ? await baseOf(lines, { hours, unpaid }) : null;
+  const worths = new Map([...conversions].map(([unit, one]) => [unit, one.fiatPerCustomCredit]));
   const explainers = {
     usage: createUsageExplainer({ ...common, usageFilters, ...usage }),
-    composite: isOfComposite
-      ? createCompositeExplainer({
-          ...common,
-          composites,
-          worths: new Map([...conversions].map(([unit, one]) => [unit, one.fiatPerCustomCredit])),
-          lines,
-          hours: await hours(),
-        })
-      : NONE,
+    composite: base === null ? NONE : createCompositeExplainer({ ...common, composites, worths, base }),
+    balances,
   };
   return (line) => explainLine(line, lines, explainers);
+}
+
+/** What composites count: the lines before balances pay. They need not be computed again where no balance does. */
+async function baseOf(
+  lines: readonly InvoiceLine[],
+  { hours, unpaid }: Pick<NonNullable<Sources['rated']>, 'hours' | 'unpaid'>,
+) {
+  if (!lines.some(isPaidByBalance)) return { lines, hours: await hours() };
+  const base = await unpaid();
+  return base === null ? null : { lines: base, hours: lineWindows(base) };
 }

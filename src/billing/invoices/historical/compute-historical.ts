@@ -81,6 +81,7 @@ function computeOne(
     problems: [],
     hours: null,
     deductions: [],
+    balances: [],
     terms: { card: card.terms, contract: terms },
     ingestedUpTo: NO_EVENT,
   };

@@ -16,6 +16,7 @@ export const DIFFERENCE_CODES = [
   'deduction',
   'balance',
   'scheduled_amount',
+  'true_up',
   'not_issued',
 ] as const;
 export type DifferenceCode = (typeof DIFFERENCE_CODES)[number];

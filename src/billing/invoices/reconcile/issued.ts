@@ -4,9 +4,10 @@ import { isScheduledLine, type LineWindow } from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
+import { bookOfOffered } from '../../../rating/balances/offered-balances.ts';
+import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { breakdownWindows } from '../../../rating/invoice/breakdown.ts';
 import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
-import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
 import type { RatedLine } from '../../../rating/types.ts';
 import { loadInvoiceDeductions } from '../../../store/balance-deductions.ts';
 import { customerRefs } from '../../../store/customers.ts';
@@ -17,12 +18,11 @@ import { frozenInput } from '../frozen-input.ts';
 import { termsOf, type UsageTarget } from '../invoice-context.ts';
 import { findLateUsage } from '../late-usage.ts';
 import { type RateDeps, rateTarget, UnratableError } from '../rate-target.ts';
-import { loadScheduledItems } from '../scheduled/open-items.ts';
 import { readUsageAnswers } from '../usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
-import { type Difference, differencesOf } from './difference.ts';
-import { comparePaidLines } from './paid-lines.ts';
+import type { Difference } from './difference.ts';
 import { matchLines } from './recomputation.ts';
+import { checkScheduledAmounts, checkTrueUps } from './scheduled.ts';
 import { checkDays, checkHours, checkSameHours, checkTotals, type LineRange } from './sums.ts';
 import { checkUsage } from './usage-check.ts';
 
@@ -50,10 +50,13 @@ export async function reconcileIssued(deps: CheckDeps, invoice: IssuedInvoice): 
       unchecked: null,
     };
   }
-  const scheduled = await checkScheduledAmounts(deps, invoice);
+  const scheduled = [
+    ...(await checkScheduledAmounts(deps.db, invoice)),
+    ...(await checkTrueUps(deps.db, invoice)),
+  ];
   if (frozen === null) return { differences: [...totals, ...scheduled], late: [], unchecked: null };
   const recomputed = await recompute(deps, invoice);
-  const hours = await checkFrozenHours(deps, invoice, recomputed.hours, recomputed.isCompared);
+  const hours = await checkFrozenHours(deps, invoice, recomputed.hours);
   const late = recomputed.isLatest ? [] : await findLateUsage(deps, invoice);
   return {
     differences: [...totals, ...scheduled, ...recomputed.differences, ...hours],
@@ -66,41 +69,38 @@ interface Recomputed {
   readonly differences: readonly Difference[];
   /** The hours by the positions of the issued lines; null where they are not known. */
   readonly hours: readonly LineWindow[] | null;
-  /** Positions of issued lines whose hours have counterparts: balances have no part in them. */
-  readonly isCompared: (position: number) => boolean;
   readonly unchecked: string | null;
   /** True if the customer has no later event in the period, and no other aliases: then nothing is late. */
   readonly isLatest: boolean;
 }
 
-const NOT_RECOMPUTED = { differences: [], hours: null, isCompared: () => true, isLatest: false };
+const NOT_RECOMPUTED = { differences: [], hours: null, isLatest: false };
 
 async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recomputed> {
   const input = await frozenInput(deps.db, invoice);
   if (input === null) return { ...NOT_RECOMPUTED, unchecked: null };
-  const { target, context, countedUpTo } = input;
+  const { target, context, countedUpTo, balances } = input;
   if (countedUpTo === null) return withoutEvents(invoice);
+  if (balances.length === 0 && invoice.lines.some(isPaidByBalance)) {
+    const unchecked = 'it was issued by a version that did not keep the balances that it found';
+    return { ...NOT_RECOMPUTED, unchecked };
+  }
   try {
     const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
-    const now = await rateTarget(deps, target, context, usage, { size: 'hour', within: null });
+    const hourly = { size: 'hour', within: null } as const;
+    const now = await rateTarget(deps, target, context, usage, hourly, bookOfOffered(balances));
     const [problem] = now.problems;
     if (problem !== undefined) return { ...NOT_RECOMPUTED, unchecked: problem.message };
     const leftOut = new Set([
       ...now.unlisted.map(({ productId }) => productId),
       ...(await unlistedProducts(deps.db, invoice)),
     ]);
-    const paid = comparePaidLines(invoice, now.lines, leftOut);
-    const matched = matchLines(invoice, now.lines, leftOut, paid.isPaid);
-    const differences = [...matched.differences, ...paid.differences];
+    const { differences, issuedPositions } = matchLines(invoice, now.lines, leftOut);
     const isWhole = now.hours === null && leftOut.size === 0 && differences.length === 0;
     return {
       differences: [...differences, ...(await checkUsage(deps.clickhouse, invoice, target, context, usage))],
       // With other lines, or with lines that are not in memory, hours have no counterpart.
-      hours: isWhole ? [...scheduledHours(invoice), ...hoursAt(now.lines, matched.issuedPositions)] : null,
-      isCompared: (position) => {
-        const line = invoice.lines[position];
-        return line === undefined || !paid.isPaid(line);
-      },
+      hours: isWhole ? [...scheduledHours(invoice), ...hoursAt(now.lines, issuedPositions)] : null,
       unchecked: null,
       isLatest: await isLatest(deps, target, termsOf(context, target.contract).customerRefs, countedUpTo),
     };
@@ -165,7 +165,6 @@ async function checkFrozenHours(
   { clickhouse }: CheckDeps,
   invoice: IssuedInvoice,
   recomputed: readonly LineWindow[] | null,
-  isCompared: (position: number) => boolean = () => true,
 ): Promise<Difference[]> {
   const { frozen, lines, period } = invoice;
   if (frozen === null) return [];
@@ -185,38 +184,7 @@ async function checkFrozenHours(
     found.push(...checkDays(invoice, hours, days));
     if (recomputed === null) continue;
     const own = recomputed.filter(({ position }) => position >= range.first && position < range.end);
-    const stored = hours.filter(({ position }) => isCompared(position));
-    found.push(...checkSameHours(invoice, own, stored));
+    found.push(...checkSameHours(invoice, own, hours));
   }
   return found;
-}
-
-/** Items of schedules on an issued invoice do not change any more; those of archived charges are gone. */
-async function checkScheduledAmounts({ db }: CheckDeps, invoice: IssuedInvoice): Promise<Difference[]> {
-  const lines = [...invoice.lines.entries()].flatMap(([position, line]) =>
-    line.type === 'scheduled' || line.type === 'commit_purchase' ? [{ position, line }] : [],
-  );
-  if (lines.length === 0) return [];
-  const items = new Map<string, ScheduledItem>();
-  for (const item of (await loadScheduledItems(db, [invoice.contractId])).get(invoice.contractId) ?? [])
-    items.set(item.id, item);
-  const difference = differencesOf(invoice);
-  return lines.flatMap(({ position, line }) => {
-    const item = items.get(line.scheduleItemId);
-    if (item === undefined) return [];
-    const fields = [
-      ['quantity', item.quantity, line.quantity],
-      ['unit_price', item.unitPrice, line.unitPrice],
-      ['total', item.total, line.total],
-    ] as const;
-    return fields.flatMap(([field, expected, found]) =>
-      expected.eq(found)
-        ? []
-        : [
-            difference('scheduled_amount', 'the line is not what the schedule says', {
-              ...{ position, field, expected, found },
-            }),
-          ],
-    );
-  });
 }

@@ -14,16 +14,15 @@ export interface MatchedLines {
   readonly issuedPositions: ReadonlyMap<number, number>;
 }
 
-/** `leftOut` are products that either of the two does not list, `isSkipped` lines that are compared elsewhere. Scheduled amounts are not computed from usage. */
+/** `leftOut` are products that either of the two does not list. Scheduled amounts are not computed from usage. */
 export function matchLines(
   invoice: Pick<Invoice, 'id' | 'contractId' | 'lines'>,
   recomputed: readonly InvoiceLine[],
   leftOut: ReadonlySet<string>,
-  isSkipped: (line: InvoiceLine) => boolean = () => false,
 ): MatchedLines {
   const difference = differencesOf(invoice);
-  const issued = keyed(invoice.lines, leftOut, isSkipped);
-  const now = keyed(recomputed, leftOut, isSkipped);
+  const issued = keyed(invoice.lines, leftOut);
+  const now = keyed(recomputed, leftOut);
   const differences: Difference[] = [];
   const issuedPositions = new Map<number, number>();
   for (const [key, [line, position]] of now) {
@@ -65,11 +64,9 @@ function fieldsOf(
 function keyed(
   lines: readonly InvoiceLine[],
   leftOut: ReadonlySet<string>,
-  isSkipped: (line: InvoiceLine) => boolean,
 ): Map<string, readonly [InvoiceLine, number]> {
   const found = new Map<string, readonly [InvoiceLine, number]>();
   for (const [position, line] of lines.entries()) {
-    if (isSkipped(line)) continue;
     if (isUsageLine(line)) {
       if (!leftOut.has(line.productId))
         found.set(JSON.stringify([...lineIdParts(line), line.interval.end]), [line, position]);

@@ -76,7 +76,7 @@ function paidKeys(lines: readonly InvoiceLine[]): Set<string> {
 }
 
 /** The product and the group values of a line. */
-export function usageKeyOf(line: UsageInvoiceLine): string {
+function usageKeyOf(line: UsageInvoiceLine): string {
   const { productId, productType, creditTypeId, pricingGroupValues, presentationGroupValues } = line;
   const groups = [pricingGroupValues, presentationGroupValues].map(groupValuesKey);
   return JSON.stringify([productId, ...groups, ...(productType === 'COMPOSITE' ? [creditTypeId] : [])]);

@@ -49,6 +49,17 @@ export async function planScheduledInvoices(tx: Transaction, contracts: readonly
   );
 }
 
+/** Queues the scheduled invoices of items that a contract has got, beside what is queued. */
+export async function queueScheduledInvoices(
+  tx: Transaction,
+  added: readonly { readonly contractId: string; readonly at: Instant }[],
+): Promise<void> {
+  await enqueueJobs(
+    tx,
+    added.map(({ contractId, at }) => jobAt(contractId, at)),
+  );
+}
+
 /** The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. */
 function nextJob(
   contractId: string,
@@ -58,16 +69,12 @@ function nextJob(
 ): NewJob[] {
   const next = targets.find(({ issueAt }) => after === null || issueAt > after);
   const times = [...checks, ...(next === undefined ? [] : [next.issueAt])];
-  if (times.length === 0) return [];
-  return [
-    {
-      kind: SCHEDULED_JOB,
-      key: contractId,
-      subject: contractId,
-      runAt: Math.min(...times),
-      payload: { contract_id: contractId },
-    },
-  ];
+  return times.length === 0 ? [] : [jobAt(contractId, Math.min(...times))];
+}
+
+function jobAt(contractId: string, runAt: Instant): NewJob {
+  const payload = { contract_id: contractId };
+  return { kind: SCHEDULED_JOB, key: contractId, subject: contractId, runAt, payload };
 }
 
 export interface IssueDeps {

@@ -1,10 +1,10 @@
 /** The burn-down order, one criterion after the other. That it is total is tested in test/property. */
 import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
+import type { BurnDownCriterion } from '../../../../src/core/invoice-balances.ts';
 import { ANY_USAGE, type Applicability } from '../../../../src/core/terms/applicability.ts';
 import type { Commit } from '../../../../src/core/terms/commits.ts';
 import {
-  type BurnDownCriterion,
   compareBalances,
   decidingCriterion,
   type RankingContext,

@@ -12,6 +12,7 @@ const TWO_SEGMENTS = { accessSchedule: accessWith(['b', '20.5', 10, 30], ['a', '
 const NOTHING: Omit<LedgerFacts, 'now'> = {
   contractEnd: null,
   contractArchivedAt: null,
+  canceledPurchase: null,
   isWithheld: false,
   rolledOver: [],
   deductions: [],
@@ -93,6 +94,26 @@ test('what is left when the contract is archived expires', () => {
     'EXPIRATION b -20.5 @10',
   ]);
   expect(read(archived, 40, { contractArchivedAt: 6 }).ledger).toContain('CANCELED a -10 @5');
+});
+
+test('a voided invoice of the purchase cancels what is left then, unless the contract was archived with it', () => {
+  const canceledPurchase = { at: 5, invoiceId: 'purchase' };
+  const rolledOver = [{ segmentId: 'b', amount: decimal('20.5'), newContractId: 'next', rolledAt: 15 }];
+  expect(read(TWO_SEGMENTS, 40, { canceledPurchase, rolledOver })).toEqual({
+    balance: '0',
+    ledger: [
+      'SEGMENT_START a 10 @0',
+      'CANCELED a -10 @5',
+      'SEGMENT_START b 20.5 @10',
+      'CANCELED b -20.5 @10',
+    ],
+  });
+  expect(read(TWO_SEGMENTS, 4, { canceledPurchase }).balance).toBe('10');
+  const archived = { ...TWO_SEGMENTS, archivedAt: 5 };
+  expect(read(archived, 5, { contractArchivedAt: 5, canceledPurchase }).ledger[1]).toBe(
+    'EXPIRATION a -10 @5',
+  );
+  expect(read({ ...archived, archivedAt: 7 }, 40, { canceledPurchase }).ledger[1]).toBe('CANCELED a -10 @5');
 });
 
 test('clients know no CANCELED of postpaid commits: what is left of them expires', () => {

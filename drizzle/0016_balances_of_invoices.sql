@@ -1,0 +1,2 @@
+ALTER TABLE "invoices" ADD COLUMN "balances_id" uuid;--> statement-breakpoint
+ALTER TABLE "invoices" ADD CONSTRAINT "invoices_balances_id_invoice_terms_id_fk" FOREIGN KEY ("balances_id") REFERENCES "public"."invoice_terms"("id") ON DELETE no action ON UPDATE no action;

@@ -1,0 +1,150 @@
+/**
+ * Creates, lists, rotates and revokes API tokens, for the API, the command and the start of the service.
+ *
+ * The text of a token is returned once, when it is made, and is stored nowhere.
+ */
+import type { Clock } from '../core/clock.ts';
+import { assert, conflict, invalid, notFound } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import {
+  countIssuedTokens,
+  createToken,
+  keepConfiguredToken,
+  listTokens as listStoredTokens,
+  lockToken,
+  revokeFormerConfiguredTokens,
+  revokeStoredToken,
+  type Token,
+  type TokenScope,
+} from '../store/tokens.ts';
+import { hashToken, newTokenText } from './tokens.ts';
+
+export type { Token };
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+interface NewToken {
+  readonly name: string;
+  readonly scope: TokenScope;
+  /** Null: it does not expire. */
+  readonly expiresAt: Instant | null;
+}
+
+/** A token with its text, which cannot be read again. */
+export interface IssuedToken {
+  readonly token: Token;
+  readonly text: string;
+}
+
+/** Creates a token. Refuses an end that has passed (`invalid`). */
+export function issueToken(deps: Deps, token: NewToken): Promise<IssuedToken> {
+  return deps.db.transaction((tx) => issue(tx, deps.clock.now(), token));
+}
+
+async function issue(tx: Transaction, now: Instant, wanted: NewToken): Promise<IssuedToken> {
+  if (wanted.expiresAt !== null && wanted.expiresAt <= now) {
+    throw invalid(['expiresAt'], `must be after ${formatInstant(now)}`);
+  }
+  const text = newTokenText();
+  const token = tokenOf(text, wanted, now);
+  const isStored = await createToken(tx, token);
+  assert(isStored, 'a fresh token is not in the database yet');
+  return { token, text };
+}
+
+/** All tokens, revoked and expired ones too, in the order in which they were made. */
+export function listTokens(deps: Pick<Deps, 'db'>, page: PageRequest): Promise<Page<Token>> {
+  return listStoredTokens(deps.db, page);
+}
+
+/**
+ * Revokes a token, in every process; doing it again changes nothing. Refuses an unknown token and the one of
+ * API_TOKEN, which the next start would bring back (`conflict`).
+ */
+export function revokeToken(deps: Deps, id: string): Promise<Token> {
+  return deps.db.transaction(async (tx) => {
+    const token = await managedToken(tx, id);
+    if (token.revokedAt !== null) return token;
+    const revokedAt = deps.clock.now();
+    await revokeStoredToken(tx, token, revokedAt);
+    return { ...token, revokedAt };
+  });
+}
+
+/**
+ * Replaces a token by a new one of the same name and scope, and revokes it. `expiresAt`: of the new one, by default
+ * that of the old. Refuses what `revokeToken` refuses, and a token that is revoked (`conflict`).
+ */
+export async function rotateToken(
+  deps: Deps,
+  id: string,
+  { expiresAt }: { readonly expiresAt: Instant | null | undefined },
+): Promise<IssuedToken> {
+  return deps.db.transaction(async (tx) => {
+    const token = await managedToken(tx, id);
+    if (token.revokedAt !== null) throw conflict(`token ${id} is revoked`);
+    const now = deps.clock.now();
+    const { name, scope } = token;
+    const end = expiresAt === undefined ? token.expiresAt : expiresAt;
+    const issued = await issue(tx, now, { name, scope, expiresAt: end });
+    await revokeStoredToken(tx, token, now);
+    return issued;
+  });
+}
+
+async function managedToken(tx: Transaction, id: string): Promise<Token> {
+  const token = await lockToken(tx, id);
+  if (token === null) throw notFound('token', id);
+  if (token.origin === 'api_token') {
+    throw conflict(`token ${id} comes from API_TOKEN: change or remove the variable and restart`);
+  }
+  return token;
+}
+
+/**
+ * Brings the tokens in line with the configuration. A configured token (`API_TOKEN`) gets scope `write` and works
+ * while it is configured: the one that was configured before is revoked. Without a configured token, and only if
+ * this service has never made one, the token from `firstToken` is stored. `firstToken` must save its token before
+ * returning it, so that a crash does not leave a stored token whose text is lost.
+ *
+ * Returns the text of a first token that this call stored, for the caller to print; otherwise null.
+ */
+export async function ensureFirstToken(
+  deps: Deps & {
+    readonly apiToken: string | undefined;
+    firstToken(): Promise<{ readonly token: string }>;
+  },
+): Promise<string | null> {
+  const { apiToken } = deps;
+  const now = deps.clock.now();
+  await deps.db.transaction(async (tx) => {
+    await revokeFormerConfiguredTokens(tx, apiToken === undefined ? null : hashToken(apiToken), now);
+    if (apiToken === undefined) return;
+    const token = tokenOf(apiToken, { name: 'API_TOKEN', scope: 'write', expiresAt: null }, now);
+    await keepConfiguredToken(tx, { ...token, origin: 'api_token' });
+  });
+  if (apiToken !== undefined || (await countIssuedTokens(deps.db)) > 0) return null;
+  const { token: text } = await deps.firstToken();
+  const wanted = { name: 'first token', scope: 'write', expiresAt: null } as const;
+  return (await createToken(deps.db, tokenOf(text, wanted, now))) ? text : null;
+}
+
+function tokenOf(text: string, { name, scope, expiresAt }: NewToken, now: Instant): Token {
+  return {
+    id: newId(),
+    name,
+    sha256: hashToken(text),
+    scope,
+    origin: 'issued',
+    createdAt: now,
+    expiresAt,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+}

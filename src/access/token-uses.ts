@@ -1,0 +1,53 @@
+/**
+ * When tokens were used last, written a few seconds late and together: a use costs no statement.
+ *
+ * A crash loses the uses of the last seconds, nothing else.
+ */
+import type { Instant } from '../core/time.ts';
+import { SECOND_MS } from '../core/time.ts';
+
+const FLUSH_INTERVAL_MS = 10 * SECOND_MS;
+
+export interface TokenUses {
+  note(tokenId: string, at: Instant): void;
+  /** Resolves when what was noted is written, or could not be: then it is kept for the next time. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createTokenUses(deps: {
+  write(uses: ReadonlyMap<string, Instant>): Promise<void>;
+}): TokenUses {
+  let noted = new Map<string, Instant>();
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    if (noted.size === 0) return;
+    const uses = noted;
+    noted = new Map();
+    try {
+      await deps.write(uses);
+    } catch {
+      // PostgreSQL is away: newer uses take precedence over those that wait.
+      noted = new Map([...uses, ...noted]);
+    }
+  }
+
+  function flush(): Promise<void> {
+    writing = writing.then(write);
+    return writing;
+  }
+
+  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS);
+  timer.unref();
+  return {
+    note(tokenId, at) {
+      noted.set(tokenId, at);
+    },
+    flush,
+    async close() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

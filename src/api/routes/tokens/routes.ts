@@ -1,0 +1,136 @@
+/** API tokens. All of it needs scope `write`: whoever manages tokens can do everything. */
+import { z } from 'zod';
+import {
+  issueToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  type Token,
+} from '../../../access/manage-tokens.ts';
+import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES } from '../../../access/tokens.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { endTimestamp, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+
+export interface TokenRouteDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Writes when tokens were used last, so that a list shows it. */
+  flushTokenUses(): Promise<void>;
+}
+
+const expiresAt = endTimestamp.nullish().meta({ description: 'The token works before this instant.' });
+
+const tokenShape = {
+  id: uuid,
+  name: z.string(),
+  scope: z.enum(TOKEN_SCOPES),
+  origin: z.enum(['issued', 'api_token']).meta({
+    description: '`api_token`: the one of the variable API_TOKEN, which works while that is set.',
+  }),
+  created_at: timestamp,
+  expires_at: endTimestamp.nullable(),
+  revoked_at: timestamp.nullable(),
+  last_used_at: timestamp.nullable().meta({ description: 'A few seconds late; null: never.' }),
+};
+
+const tokenAnswer = z.object(tokenShape).meta({ id: 'Token' });
+
+const issuedAnswer = z.object({
+  data: z
+    .object({ ...tokenShape, token: z.string().meta({ description: 'Shown only this once.' }) })
+    .meta({ id: 'IssuedToken' }),
+});
+
+const tags = ['Tokens'];
+
+export function tokenRoutes(deps: TokenRouteDeps): RouteDefinition[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/tokens',
+      operationId: 'listTokens',
+      summary: 'List API tokens',
+      description: 'Revoked and expired ones too, in the order in which they were made. Without their texts.',
+      tags,
+      scope: 'write',
+      query: pageQuery(keysetPosition),
+      response: pageOf(tokenAnswer),
+      async handler({ query }) {
+        await deps.flushTokenUses();
+        return pageToWire(await listTokens(deps, pageRequest(query)), toWire);
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/tokens/create',
+      operationId: 'createToken',
+      summary: 'Create an API token',
+      description:
+        'Scopes: `ingest` sends usage events, `read` covers every operation that only reads, `write` covers everything.',
+      tags,
+      scope: 'write',
+      body: z
+        .strictObject({
+          name: z.string().min(1).max(TOKEN_NAME_LENGTH_MAX),
+          scope: z.enum(TOKEN_SCOPES),
+          expires_at: expiresAt,
+        })
+        .meta({ id: 'CreateToken' }),
+      response: issuedAnswer,
+      async handler({ body: { name, scope, expires_at } }) {
+        const { token, text } = await issueToken(deps, { name, scope, expiresAt: expires_at ?? null });
+        return { data: { ...toWire(token), token: text } };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/tokens/revoke',
+      operationId: 'revokeToken',
+      summary: 'Revoke an API token',
+      description:
+        'It stops working at once, in every process. Doing it again changes nothing. The token of API_TOKEN is refused with 409: change the variable.',
+      tags,
+      scope: 'write',
+      body: z.strictObject({ id: uuid }).meta({ id: 'RevokeToken' }),
+      response: z.object({ data: tokenAnswer }),
+      errors: [404, 409],
+      handler: async ({ body }) => ({ data: toWire(await revokeToken(deps, body.id)) }),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/tokens/rotate',
+      operationId: 'rotateToken',
+      summary: 'Replace an API token',
+      description:
+        'A new token of the same name and scope; the old one stops working at once. `expires_at` is that of the new one, by default that of the old.',
+      tags,
+      scope: 'write',
+      body: z.strictObject({ id: uuid, expires_at: expiresAt }).meta({ id: 'RotateToken' }),
+      response: issuedAnswer,
+      errors: [404, 409],
+      async handler({ body }) {
+        const { token, text } = await rotateToken(deps, body.id, { expiresAt: body.expires_at });
+        return { data: { ...toWire(token), token: text } };
+      },
+    }),
+  ];
+}
+
+function toWire(token: Token) {
+  const { id, name, scope, origin } = token;
+  const text = (at: Instant | null) => (at === null ? null : formatInstant(at));
+  return {
+    id,
+    name,
+    scope,
+    origin,
+    created_at: formatInstant(token.createdAt),
+    expires_at: text(token.expiresAt),
+    revoked_at: text(token.revokedAt),
+    last_used_at: text(token.lastUsedAt),
+  };
+}

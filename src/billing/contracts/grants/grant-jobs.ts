@@ -1,0 +1,135 @@
+/**
+ * Creates the children of recurring commits and credits when their time comes (docs/contracts.md, "Recurring commits
+ * and credits"). Each contract has one job, at the start of its last child: then the next one is created, a period
+ * ahead. A change of the contract creates its own (settle-contract.ts).
+ *
+ * Lock order: this job's row, then rows of scheduled invoices. The job locks no contract, since changes of contracts
+ * wait for the job.
+ */
+import { z } from 'zod';
+import type { Clock } from '../../../core/clock.ts';
+import { Refusal } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import type { Commit } from '../../../core/terms/commits.ts';
+import type { Contract, FullContract } from '../../../core/terms/contract.ts';
+import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
+import type { Instant } from '../../../core/time.ts';
+import { grantStart } from '../../../rating/balances/recurring-grants.ts';
+import { insertCommits } from '../../../store/commits.ts';
+import { loadContracts } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
+import { loadRecurringCommits } from '../../../store/recurring-commits.ts';
+import { loadLastGrants } from '../../../store/recurring-grants.ts';
+import { queueScheduledInvoices } from '../../invoices/scheduled/issue.ts';
+import { type LastGrants, lastGrantsIn, missingGrants, nextGrantAt } from './granted-terms.ts';
+import { rollOverGrants } from './roll-over-grants.ts';
+
+/** The kind of the jobs. */
+export const GRANT_JOB = 'create_recurring_commits';
+
+/** Of one contract in one transaction; the next job goes on with the others. */
+const GRANTS_PER_JOB_MAX = 200;
+
+const payloadSchema = z.object({ contract_id: z.uuid() });
+
+/** A job that is behind queues the next one at once; most of them awaited in a row. */
+const JOBS_AWAITED_MAX = 50;
+
+/**
+ * Prevents that children of the contracts are created until the transaction ends. Waits for a job in progress.
+ * Refuses (`unavailable`) if other processes keep creating them.
+ */
+export async function holdGrants(tx: Transaction, contractIds: readonly string[]): Promise<void> {
+  const held = new Set<number>();
+  for (let round = 0; round < JOBS_AWAITED_MAX; round += 1) {
+    // A job that was awaited may have queued the next one.
+    const found = await holdJobs(tx, GRANT_JOB, contractIds);
+    if (found.every((id) => held.has(id))) return;
+    for (const id of found) held.add(id);
+  }
+  throw new Refusal('unavailable', 'recurring commits of these contracts are being created: try again later');
+}
+
+/** Queues the next child of each of the contracts, as they are now, in place of what was queued. */
+export async function planGrants(
+  tx: Transaction,
+  contracts: readonly FullContract[],
+  now: Instant,
+): Promise<void> {
+  const recurring = contracts.filter(({ terms }) => terms.recurringCommits.length > 0);
+  await removeJobs(
+    tx,
+    GRANT_JOB,
+    recurring.map(({ contract }) => contract.id),
+  );
+  await enqueueJobs(
+    tx,
+    recurring.flatMap((full) => nextJob(full.contract, full.terms.recurringCommits, lastGrantsIn(full), now)),
+  );
+}
+
+function nextJob(
+  contract: Contract,
+  recurring: readonly RecurringCommit[],
+  last: LastGrants,
+  now: Instant,
+): NewJob[] {
+  const runAt = nextGrantAt(contract, recurring, last, now);
+  if (runAt === null) return [];
+  const { id } = contract;
+  return [{ kind: GRANT_JOB, key: id, subject: id, runAt, payload: { contract_id: id } }];
+}
+
+export interface GrantDeps {
+  readonly clock: Clock;
+}
+
+/** Runs due jobs: creates what is missing by now, and queues the next ones. */
+export async function createGrants(
+  { clock }: GrantDeps,
+  tx: Transaction,
+  jobs: readonly Job[],
+): Promise<void> {
+  const now = clock.now();
+  const ids = jobs.map(({ payload }) => payloadSchema.parse(payload).contract_id);
+  const contracts = await loadContracts(tx, { ids });
+  const recurring = await loadRecurringCommits(
+    tx,
+    contracts.map(({ id }) => id),
+  );
+  const last = await loadLastGrants(
+    tx,
+    recurring.map(({ id }) => id),
+  );
+  const byContract = groupBy(recurring, ({ contractId }) => contractId);
+  const next: NewJob[] = [];
+  const created = contracts.map((contract) => {
+    const own = byContract.get(contract.id) ?? [];
+    const children = missingGrants(contract, own, last, { now, max: GRANTS_PER_JOB_MAX });
+    for (const child of children) last.set(child.recurringCommitId ?? '', grantStart(child));
+    next.push(...nextJob(contract, own, last, now));
+    return { contract, recurring: own, children };
+  });
+  await insertCommits(
+    tx,
+    created.flatMap(({ children }) => children),
+  );
+  await rollOverGrants(tx, created);
+  await queueScheduledInvoices(tx, created.flatMap(firstPurchase));
+  await enqueueJobs(tx, next);
+}
+
+/** When the first of the children is invoiced; nothing for children that are not. */
+function firstPurchase({
+  contract,
+  children,
+}: {
+  readonly contract: Contract;
+  readonly children: readonly Commit[];
+}): { readonly contractId: string; readonly at: Instant }[] {
+  const dates = children.flatMap(({ invoiceSchedule }) =>
+    (invoiceSchedule?.items ?? []).map(({ timestamp }) => timestamp),
+  );
+  return dates.length === 0 ? [] : [{ contractId: contract.id, at: Math.min(...dates) }];
+}

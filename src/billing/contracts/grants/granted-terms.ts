@@ -1,0 +1,131 @@
+/**
+ * A contract with the commits and credits that its recurring terms have created, their children (docs/contracts.md,
+ * "Recurring commits and credits"). Pure.
+ */
+import type { Commit } from '../../../core/terms/commits.ts';
+import type { Contract, FullContract } from '../../../core/terms/contract.ts';
+import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
+import type { Instant } from '../../../core/time.ts';
+import { grantStart, recurringGrantAt, recurringGrants } from '../../../rating/balances/recurring-grants.ts';
+
+/** Children that one transaction creates of a contract. The job creates the others, batch by batch. */
+export const GRANTS_PER_CHANGE_MAX = 1_000;
+
+/** By recurring term, the start of the last period that has a child. */
+export type LastGrants = ReadonlyMap<string, Instant>;
+
+export function lastGrantsIn({ terms }: FullContract): LastGrants {
+  const last = new Map<string, Instant>();
+  for (const commit of terms.commits) {
+    const { recurringCommitId: id } = commit;
+    if (id !== null) last.set(id, Math.max(grantStart(commit), last.get(id) ?? Number.NEGATIVE_INFINITY));
+  }
+  return last;
+}
+
+/** The first `max` children that are missing of the periods that have begun, and of the next one; by their start. */
+export function missingGrants(
+  contract: Contract,
+  recurring: readonly RecurringCommit[],
+  last: LastGrants,
+  { now, max }: { readonly now: Instant; readonly max: number },
+): Commit[] {
+  if (contract.archivedAt !== null) return [];
+  return recurring
+    .flatMap((term) => recurringGrants(term, contract, { at: now, after: last.get(term.id) ?? null }))
+    .sort((a, b) => grantStart(a) - grantStart(b))
+    .slice(0, max);
+}
+
+/**
+ * When the next child is to be created: as soon as the last one begins, so that one is always ahead. Null if there
+ * are no more.
+ */
+export function nextGrantAt(
+  contract: Contract,
+  recurring: readonly RecurringCommit[],
+  last: LastGrants,
+  now: Instant,
+): Instant | null {
+  if (contract.archivedAt !== null) return null;
+  const due = recurring.flatMap((term) => {
+    const known = last.get(term.id) ?? null;
+    const isLast = recurringGrants(term, contract, { at: known ?? now, after: known }).length === 0;
+    return isLast ? [] : [known ?? Math.min(now, term.startingAt)];
+  });
+  return due.length === 0 ? null : Math.min(...due);
+}
+
+/** Children whose access has not started. */
+export function upcomingGrants({ contract, terms }: FullContract, now: Instant): Commit[] {
+  if (contract.archivedAt !== null) return [];
+  return terms.commits.filter(
+    (commit) => commit.recurringCommitId !== null && grantStart(commit) > now && commit.archivedAt === null,
+  );
+}
+
+/** A change of a contract. */
+export interface GrantChange {
+  /** Null for a new contract. */
+  readonly before: FullContract | null;
+  readonly after: FullContract;
+}
+
+/**
+ * The contract after the change, with the children that are missing. Those whose access has not started follow what
+ * the change made of their terms. Those in `bought`, by id, are on an issued invoice and stay as they are.
+ */
+export function withGrants(
+  { before, after }: GrantChange,
+  bought: ReadonlySet<string>,
+  now: Instant,
+): FullContract {
+  const free = before === null ? [] : upcomingGrants(after, now).filter(({ id }) => !bought.has(id));
+  const followers = new Map(free.map((child) => [child.id, followed(child, { before, after })]));
+  const added = missingGrants(after.contract, after.terms.recurringCommits, lastGrantsIn(after), {
+    now,
+    max: GRANTS_PER_CHANGE_MAX,
+  });
+  if (followers.size + added.length === 0) return after;
+  const commits = [...after.terms.commits.map((one) => followers.get(one.id) ?? one), ...added];
+  return { ...after, terms: { ...after.terms, commits } };
+}
+
+/** Only what the change made different: what was edited in the child itself stays otherwise. */
+function followed(child: Commit, { before, after }: GrantChange): Commit {
+  const was = before === null ? null : grantOf(before, child);
+  const is = grantOf(after, child);
+  if (is === null) return was === null || isCutOff(child, after.contract) ? child : withoutPeriod(child);
+  if (was === null) return is;
+  const { accessSchedule: access, invoiceSchedule: invoice } = child;
+  return {
+    ...child,
+    rateType: was.rateType === is.rateType ? child.rateType : is.rateType,
+    accessSchedule: isSame(was.accessSchedule, is.accessSchedule) ? access : is.accessSchedule,
+    invoiceSchedule: isSame(was.invoiceSchedule, is.invoiceSchedule) ? invoice : is.invoiceSchedule,
+  };
+}
+
+function grantOf({ contract, terms }: FullContract, child: Commit): Commit | null {
+  const term = terms.recurringCommits.find(({ id }) => id === child.recurringCommitId);
+  return term === undefined ? null : recurringGrantAt(term, contract, grantStart(child));
+}
+
+/** The contract's end has removed what it cuts off, except what has rolled over (truncate-terms.ts, transitions.ts). */
+function isCutOff(child: Commit, { endingBefore }: Contract): boolean {
+  return endingBefore !== null && grantStart(child) >= endingBefore;
+}
+
+/** Like a commit whose access the contract's end removed: nothing to use, and nothing to pay. */
+function withoutPeriod(child: Commit): Commit {
+  const { accessSchedule, invoiceSchedule } = child;
+  return {
+    ...child,
+    accessSchedule: { ...accessSchedule, segments: [] },
+    invoiceSchedule: invoiceSchedule === null ? null : { ...invoiceSchedule, items: [] },
+  };
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,34 @@
+/** What an invoice finds of balances before it draws on them. Pure. */
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
+import { type BalanceBook, createBalanceBook } from './balance-book.ts';
+import type { Bucket } from './buckets.ts';
+import { decidingCriterion, type RankedBalance } from './burn-down-order.ts';
+
+/** `buckets` are in burn-down order; `ranks` says by segment why. A balance without a rank has no criterion. */
+export function offeredBalances(
+  buckets: readonly Bucket[],
+  book: Pick<BalanceBook, 'leftOf'>,
+  ranks: ReadonlyMap<string, RankedBalance>,
+): OfferedBalance[] {
+  return buckets.map((bucket, index) => {
+    const [rank, before] = [ranks.get(bucket.segmentId), ranks.get(buckets[index - 1]?.segmentId ?? '')];
+    return {
+      id: bucket.id,
+      recurringId: bucket.recurringId,
+      segmentId: bucket.segmentId,
+      commitType: bucket.commitType,
+      name: bucket.name,
+      creditTypeId: bucket.creditTypeId,
+      rateType: bucket.rateType,
+      applicability: bucket.applicability,
+      access: bucket.access,
+      left: book.leftOf(bucket),
+      decidedBy: rank === undefined || before === undefined ? null : decidingCriterion(before, rank),
+    };
+  });
+}
+
+/** The balances as they were when they were offered, for an invoice that is computed again. */
+export function bookOfOffered(balances: readonly OfferedBalance[]): BalanceBook {
+  return createBalanceBook(balances.map((one) => ({ ...one, contractIds: null, source: null })));
+}

@@ -1,0 +1,147 @@
+/**
+ * Which units of a counter each payer pays for. Pure.
+ *
+ * It is computed counter by counter: what a balance paid of this counter is known from the lines, and says how far it
+ * reached among the balances that may pay. The other counters of the invoice are not needed.
+ */
+import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
+import {
+  type InvoiceLine,
+  isAppliedLine,
+  type LinePayer,
+  type UsageInvoiceLine,
+} from '../../core/invoice.ts';
+import type { OfferedBalance } from '../../core/invoice-balances.ts';
+import { contains, type Instant, type Interval } from '../../core/time.ts';
+import { createBalanceBook } from '../balances/balance-book.ts';
+import type { ClaimedSegment } from '../balances/coverage.ts';
+import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
+import { paidBands, walkPaidBands } from '../balances/paid-bands.ts';
+import { type RateBook, rateAt } from '../rates/rate-schedule.ts';
+import type { PriceBands } from '../rates/tiers.ts';
+import type { GroupValues } from '../usage/group-values.ts';
+import type { ExplainedPayer, ExplainedPrice, ExplainedShare } from './explanation.ts';
+import { payerSteps, priceStep, shareStep, shareTotalStep } from './formula.ts';
+
+/** A line as far as it says who pays what. */
+type PayableLine = Pick<UsageInvoiceLine, 'payer' | 'total'>;
+
+/** A line that a balance pays for. */
+type PaidLine<Line> = Line & { readonly payer: LinePayer };
+
+export function isPaidByBalance<Line extends InvoiceLine>(line: Line): line is PaidLine<Line> {
+  return 'payer' in line && line.payer !== null && !isAppliedLine(line);
+}
+
+/** A stretch of time of a counter that is one line for each payer and tier. */
+export interface SharedCounter {
+  readonly from: Decimal;
+  readonly to: Decimal;
+  /** The prices of the customer. */
+  readonly list: PriceBands;
+  /** In this time. */
+  readonly claims: readonly Claim[];
+  /** The covered lines of this time. */
+  readonly paid: readonly PaidLine<Pick<UsageInvoiceLine, 'interval' | 'total'>>[];
+}
+
+/** What a line charges of the counter; `payer` null is the customer, `level` that of the tier. */
+export function shareOf(
+  { from, to, list, claims, paid }: SharedCounter,
+  payer: ExplainedPayer | null,
+  level: number,
+): ExplainedShare {
+  const coverings = coveredClaims(claims, paid).flatMap((one) => one.coverings);
+  const segmentId = payer?.balance.segmentId ?? null;
+  const slices = walkPaidBands(paidBands(list, coverings), from, to).filter(
+    ({ band }) => (band.payer?.segmentId ?? null) === segmentId && band.band.level === level,
+  );
+  const [low, high] = [minimum(from, to), maximum(from, to)];
+  return {
+    payer,
+    stretches: slices.map(({ band: { lower, upper }, amount }) => ({
+      from: lower === null ? low : maximum(low, lower),
+      to: upper === null ? high : minimum(high, upper),
+      amount,
+    })),
+    quantity: sum(slices.map(({ quantity }) => quantity)),
+    total: sum(slices.map(({ amount }) => amount)),
+  };
+}
+
+/** What balances cover that have what they paid. */
+function coveredClaims(claims: readonly Claim[], paid: SharedCounter['paid']): CoveredClaim[] {
+  const buckets = new Map(
+    claims.flatMap(({ claimants }) => claimants.map(({ bucket }) => [bucket.segmentId, bucket])),
+  );
+  const booked = [...buckets.values()].map((bucket) => {
+    const own = paid.filter(({ payer }) => payer.segmentId === bucket.segmentId);
+    return { ...bucket, contractIds: null, source: null, left: sum(own.map(({ total }) => total)) };
+  });
+  return drawDown(claims, createBalanceBook(booked));
+}
+
+/** The balance of a line with its place in the order. Null where the customer pays, or where it is not known. */
+export function payerOf(
+  { payer, total }: PayableLine,
+  lines: readonly InvoiceLine[],
+  balances: readonly OfferedBalance[],
+): ExplainedPayer | null {
+  const index = balances.findIndex(({ segmentId }) => segmentId === payer?.segmentId);
+  const balance = balances[index];
+  if (balance === undefined) return null;
+  const own = lines.filter(isPaidByBalance).filter((line) => line.payer.segmentId === balance.segmentId);
+  const all = sum(own.map((line) => line.total));
+  const taken = total.lt(ZERO) ? ZERO.minus(total) : total;
+  return {
+    balance,
+    place: index + 1,
+    placeCount: balances.length,
+    before: balances[index - 1] ?? null,
+    takenByOthers: all.minus(taken),
+    left: balance.left.minus(all),
+  };
+}
+
+/** The claims that lie in a stretch of time. */
+export function claimsIn(time: Interval, segments: readonly ClaimedSegment[]): Claim[] {
+  return segments.flatMap(({ claims }) => claims).filter(({ interval }) => contains(time, interval.start));
+}
+
+/** Where the balance first pays for units of the tier: the instant from which its price is. */
+export function firstPaidAt(
+  { segmentId }: OfferedBalance,
+  { claims, paid }: Pick<SharedCounter, 'claims' | 'paid'>,
+  level: number,
+): Instant | undefined {
+  return coveredClaims(claims, paid).find(({ coverings }) =>
+    coverings.some(({ payer, band }) => payer.segmentId === segmentId && band.level === level),
+  )?.claim.interval.start;
+}
+
+/** Whether the card has a commit rate that the balance counts usage at. */
+export function usesCommitRate(
+  rates: RateBook,
+  values: GroupValues,
+  at: Instant,
+  { rateType }: OfferedBalance,
+): boolean {
+  return rateType === 'COMMIT_RATE' && (rateAt(rates, values, at)?.commitRate ?? null) !== null;
+}
+
+/** The steps and the result of a line that charges a share. `steps` lead to the counter. */
+export function sharedResult(share: ExplainedShare, price: ExplainedPrice, steps: readonly string[]) {
+  const { payer, quantity, total } = share;
+  const unitPrice = price.band.price;
+  return {
+    share,
+    formula: [
+      ...steps,
+      ...(payer === null ? [] : payerSteps(payer, total)),
+      shareStep(share),
+      priceStep(price),
+      shareTotalStep(share, unitPrice),
+    ],
+    recomputed: { quantity, unitPrice, total },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * One request, one transaction: what a request writes is committed together with the record of the request.
+ *
+ * A use case opens its transaction as ever (`db.transaction`). Inside a unit the transaction is not committed when the
+ * work of the use case ends, but when the unit does, which first adds what belongs to the request: the row of the audit
+ * log and the stored answer of an idempotency key. Until then the request reads through its transaction, and so sees
+ * what it has written. A later transaction of the same request is a savepoint.
+ *
+ * Does not own: what is added (`access/`). Transactions with options (snapshots) write nothing and stay as they are.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Database, Transaction } from './database.ts';
+
+/** Runs on the transaction of the request, or in one of its own. */
+type Write = (tx: Transaction) => Promise<void>;
+
+export interface RequestUnit {
+  /** Runs the use case. Its first transaction stays open. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Commits what the use case has written together with what `write` writes. Rejects if either is not committed. */
+  commit(write: Write): Promise<void>;
+  /** Rolls back what the use case has written. */
+  rollBack(): Promise<void>;
+}
+
+const current = new AsyncLocalStorage<Unit>();
+
+/** Opens a unit over `db`, which must come from `withUnits`. */
+export function openUnit(db: Database): RequestUnit {
+  const unit = new Unit(db);
+  return {
+    run: (work) => current.run(unit, work),
+    commit: (write) => unit.commit(write),
+    rollBack: () => unit.rollBack(),
+  };
+}
+
+/** Calls `work` when the transaction of this request is committed; at once outside a request. */
+export function afterCommit(work: () => void): void {
+  const unit = current.getStore();
+  if (unit === undefined) work();
+  else unit.afterCommit.push(work);
+}
+
+/** The same database, which joins the units that are opened over it. */
+export function withUnits(db: Database): Database {
+  const joined: Database = new Proxy(db, {
+    get(target, name) {
+      const unit = current.getStore();
+      const own = unit?.db === joined ? unit : undefined;
+      if (own !== undefined && name === 'transaction') {
+        return (...call: Parameters<Database['transaction']>) => own.transaction(target, ...call);
+      }
+      const from = own?.held ?? target;
+      const member: unknown = Reflect.get(from, name, from);
+      return typeof member === 'function' ? member.bind(from) : member;
+    },
+  });
+  return joined;
+}
+
+/** Ends the transaction without an error of anybody. */
+class RolledBack extends Error {}
+
+class Unit {
+  readonly db: Database;
+  readonly afterCommit: (() => void)[] = [];
+  held: Transaction | undefined;
+  /** Settles when the transaction is committed or rolled back. */
+  #ended: Promise<void> | undefined;
+  /** Ends the wait of the transaction: with what is to be written before the commit, or not at all. */
+  #end: ((write: Write | null) => void) | undefined;
+  /** Transactions of one request follow one another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(db: Database) {
+    this.db = db;
+  }
+
+  transaction<Result>(
+    db: Database,
+    work: (tx: Transaction) => Promise<Result>,
+    options?: Parameters<Database['transaction']>[1],
+  ): Promise<Result> {
+    if (options !== undefined) return this.held === undefined ? db.transaction(work, options) : work(this.held);
+    const result = this.#last.then(() =>
+      this.held === undefined ? this.#open(db, work) : this.held.transaction(work),
+    );
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  #open<Result>(db: Database, work: (tx: Transaction) => Promise<Result>): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      const ended = db.transaction(async (tx) => {
+        const result = await work(tx);
+        const write = new Promise<Write | null>((end) => {
+          this.#end = end;
+        });
+        this.held = tx;
+        resolve(result);
+        const beforeCommit = await write;
+        if (beforeCommit === null) throw new RolledBack();
+        await beforeCommit(tx);
+      });
+      this.#ended = ended;
+      // The work has failed, or nobody waits any more: `commit` and `rollBack` wait for `ended` themselves.
+      ended.catch(reject);
+    });
+  }
+
+  async commit(write: Write): Promise<void> {
+    if (this.held === undefined) await this.db.transaction(write);
+    else {
+      this.#end?.(write);
+      await this.#ended;
+    }
+    for (const work of this.afterCommit) work();
+  }
+
+  async rollBack(): Promise<void> {
+    if (this.held === undefined) return;
+    this.#end?.(null);
+    await this.#ended?.catch(() => undefined);
+  }
+}

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { createAuthenticator } from '../../src/access/tokens.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+
+const { api, db, moveClock, token: ownToken } = await serviceForFile();
+
+const create = (body: object) => api.post('/v1/tokens/create', body);
+const statusWith = async (token: string, method = 'GET', path = '/v1/customers') =>
+  (await api.send(method, path, method === 'GET' ? undefined : [], { token })).status;
+
+it('creates a token whose text is shown once, and lists it without', async () => {
+  const made = await create({ name: 'dashboard', scope: 'read', expires_at: '2027-01-01T00:00:00Z' });
+  const text = made.text('data.token');
+  expect(await statusWith(text)).toBe(200);
+  const listed = await api.get('/v1/tokens');
+  expect(JSON.stringify(listed.body)).not.toContain(text);
+  expect(listed.list('data')).toContainEqual({
+    id: made.text('data.id'),
+    name: 'dashboard',
+    scope: 'read',
+    origin: 'issued',
+    created_at: '2026-11-10T00:00:00.000Z',
+    expires_at: '2027-01-01T00:00:00.000Z',
+    revoked_at: null,
+    last_used_at: '2026-11-10T00:00:00.000Z',
+  });
+});
+
+it('revokes a token at once, for events too', async () => {
+  const [reader, sender] = [
+    await create({ name: 'r', scope: 'read' }),
+    await create({ name: 's', scope: 'ingest' }),
+  ];
+  expect(await statusWith(reader.text('data.token'))).toBe(200);
+  expect(await statusWith(sender.text('data.token'), 'POST', '/v1/ingest')).toBe(400);
+  for (const made of [reader, sender]) await api.post('/v1/tokens/revoke', { id: made.text('data.id') });
+  expect(await statusWith(reader.text('data.token'))).toBe(401);
+  expect(await statusWith(sender.text('data.token'), 'POST', '/v1/ingest')).toBe(401);
+});
+
+it('rotates a token: the new one has its name and scope, the old one is gone', async () => {
+  const made = await create({ name: 'ci', scope: 'read' });
+  const next = await api.post('/v1/tokens/rotate', { id: made.text('data.id') });
+  expect([next.text('data.name'), next.text('data.scope')]).toEqual(['ci', 'read']);
+  expect(await statusWith(made.text('data.token'))).toBe(401);
+  expect(await statusWith(next.text('data.token'))).toBe(200);
+  expect((await api.send('POST', '/v1/tokens/rotate', { id: made.text('data.id') })).status).toBe(409);
+});
+
+it('lets tokens of scope write manage tokens, and no others', async () => {
+  const reader = await create({ name: 'r', scope: 'read' });
+  const refused = await api.send('GET', '/v1/tokens', undefined, { token: reader.text('data.token') });
+  expect(refused.status).toBe(403);
+  expect(refused.body).toEqual({ message: 'This needs a token of scope write; this one has scope read' });
+});
+
+it.each([
+  [{ name: 'x', scope: 'admin' }, 400, /scope/],
+  [{ name: '', scope: 'read' }, 400, /name/],
+  [{ name: 'x', scope: 'read', expires_at: '2026-11-09T00:00:00Z' }, 400, /expires_at: must be after/],
+  [{ name: 'x', scope: 'read', scopes: ['write'] }, 400, /scopes/],
+])('refuses %j', async (body, status, message) => {
+  const refused = await api.send('POST', '/v1/tokens/create', body);
+  expect([refused.status, refused.at('message')]).toEqual([status, expect.stringMatching(message)]);
+});
+
+it('does not revoke the token of API_TOKEN, nor one that does not exist', async () => {
+  const { id } = z
+    .object({ id: z.string() })
+    .parse(
+      (await api.get('/v1/tokens')).list('data').find((one) => JSON.stringify(one).includes('api_token')),
+    );
+  expect((await api.send('POST', '/v1/tokens/revoke', { id })).status).toBe(409);
+  const unknown = { id: '00000000-0000-4000-8000-000000000000' };
+  expect((await api.send('POST', '/v1/tokens/revoke', unknown)).status).toBe(404);
+  expect(
+    await createAuthenticator({ db, clock: { now: Date.now } }).authenticate(ownToken, 'store'),
+  ).not.toBeNull();
+});
+
+it('lets a token expire by the clock of the service', async () => {
+  const made = await create({ name: 'short', scope: 'read', expires_at: '2026-11-11T00:00:00Z' });
+  expect(await statusWith(made.text('data.token'))).toBe(200);
+  await moveClock('2026-11-11T00:00:00Z');
+  expect(await statusWith(made.text('data.token'))).toBe(401);
+});
