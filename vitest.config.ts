@@ -6,8 +6,8 @@ import { defineConfig } from 'vitest/config';
  * the laws.
  */
 const ON_SHARDS = [
-  'test/integration/{usage,event,repeat,backfill,sql}*.test.ts',
-  'test/integration/dedup-{processes,service}.test.ts',
+  'test/integration/{usage,event,repeat,backfill}*.test.ts',
+  'test/integration/{dedup-processes,dedup-service,sql-metric,sql-metric-road}.test.ts',
   'test/integration/invoice-road.test.ts',
   'test/property/{usage,sql}*.test.ts',
 ];
@@ -49,13 +49,14 @@ const overHttp = (name: string, include: string[]) => ({
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than two cores: a process waits for its stores now and then.
+    maxWorkers: 3,
     // Importing the service costs more than most files do with it: files share a process, one after the other.
     isolate: false,
     // Limits find what hangs. What is only slow, on a machine with other work, does not fail.
-    expect: { requireAssertions: true, poll: { timeout: 60_000, interval: 20 } },
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    expect: { requireAssertions: true, poll: { timeout: 120_000, interval: 20 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     projects: [
       {
         extends: true,

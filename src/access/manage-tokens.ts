@@ -9,6 +9,7 @@ import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database, Transaction } from '../store/database.ts';
+import { afterCommit } from '../store/request-unit.ts';
 import {
   countIssuedTokens,
   createToken,
@@ -27,6 +28,8 @@ export type { Token };
 interface Deps {
   readonly db: Database;
   readonly clock: Clock;
+  /** Called when a token is revoked, with its SHA-256: other processes learn it a moment later. */
+  onRevoked?(sha256: string): void;
 }
 
 interface NewToken {
@@ -73,6 +76,7 @@ export function revokeToken(deps: Deps, id: string): Promise<Token> {
     if (token.revokedAt !== null) return token;
     const revokedAt = deps.clock.now();
     await revokeStoredToken(tx, token, revokedAt);
+    afterCommit(() => deps.onRevoked?.(token.sha256));
     return { ...token, revokedAt };
   });
 }
@@ -94,6 +98,7 @@ export async function rotateToken(
     const end = expiresAt === undefined ? token.expiresAt : expiresAt;
     const issued = await issue(tx, now, { name, scope, expiresAt: end });
     await revokeStoredToken(tx, token, now);
+    afterCommit(() => deps.onRevoked?.(token.sha256));
     return issued;
   });
 }

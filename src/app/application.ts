@@ -3,7 +3,10 @@
  * stores and listens; tests pass their own stores.
  */
 
+import { createAudit } from '../access/audit.ts';
+import { createIdempotency } from '../access/idempotency.ts';
 import { ensureFirstToken } from '../access/manage-tokens.ts';
+import { createRequestRecords } from '../access/request-records.ts';
 import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import {
@@ -33,6 +36,7 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
+import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
@@ -68,6 +72,8 @@ export interface ApplicationParts {
     readonly clickhouse: ClickHouse;
     /** Without it, what another process revokes can send events for a few seconds. */
     readonly listen?: Listen;
+    /** Where an event is acknowledged when it is in a log in front of ClickHouse. */
+    readonly blocks?: EventBlocks | undefined;
   } & Pings;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
   firstToken(): Promise<{ readonly token: string }>;
@@ -141,13 +147,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
     clickhouse: inLane(clickhouse, 'ingest'),
+    blocks: stores.blocks,
     clock,
     windowDays,
     log,
     // An embedded ClickHouse belongs to this process; a server may be shared with others.
     tailIntervalMs: config.clickhouseUrl === undefined ? undefined : TAIL_INTERVAL_MS,
     cluster: config.clickhouseCluster,
-    onRepeat: (event, now) => repeats.note(event, now),
+    onRepeat: (read, now) => repeats.note(read, now),
   });
   const newToken = await ensureFirstToken({
     db: stores.db,
@@ -167,6 +174,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     version: VERSION,
     log,
     authenticate: authenticator.authenticate,
+    records: createRequestRecords({
+      db: stores.db,
+      idempotency: createIdempotency({ db: stores.db, clock }),
+      audit: createAudit({ clock }),
+      onLost: (err) => log.warn({ err }, 'the record of a failed request could not be written'),
+    }),
     routes: [
       ...applicationRoutes({
         ...invoicing,
@@ -178,7 +191,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         invoicePdf,
       }),
       networkServicesRoute(config.networkServices ?? []),
-      ...tokenRoutes({ db: stores.db, clock, flushTokenUses: authenticator.flushUses }),
+      ...tokenRoutes({
+        db: stores.db,
+        clock,
+        flushTokenUses: authenticator.flushUses,
+        onRevoked: authenticator.forget,
+      }),
       ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
     ],
     ingest: async (body) => {

@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
 import { createExchange } from '../api/http/exchange.ts';
@@ -24,6 +25,7 @@ export interface AppDeps {
   readonly version: string;
   readonly log: Logger;
   readonly authenticate: Authenticate;
+  readonly records?: RequestRecords;
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   readonly ingest: Ingest;
@@ -67,6 +69,6 @@ export function createApp(deps: AppDeps): App {
   const exchange = createExchange({ log, metrics });
   // Whoever opens the service in a browser finds the reference.
   hono.get('/', (context) => context.redirect('/docs'));
-  registerRoutes(hono, { exchange, authenticate, bodies }, routes);
+  registerRoutes(hono, { exchange, authenticate, bodies, records: deps.records }, routes);
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

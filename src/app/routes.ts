@@ -1,6 +1,7 @@
 /** The routes of the API, except ingest, the sandbox clock and those of the service itself. */
 import type { InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
+import { auditLogRoute } from '../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
@@ -8,6 +9,7 @@ import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts
 import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
 import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
 import { contractRoutes } from '../api/routes/contracts/routes.ts';
+import { subscriptionRoutes } from '../api/routes/contracts/subscription-routes.ts';
 import { creditTypeRoutes } from '../api/routes/credit-types/routes.ts';
 import { customFieldRoutes } from '../api/routes/custom-fields/routes.ts';
 import { customerRoutes } from '../api/routes/customers/routes.ts';
@@ -72,6 +74,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...contractRoutes(deps),
     ...contractEditRoutes(deps),
     ...contractRateScheduleRoutes(deps),
+    ...subscriptionRoutes(deps),
     ...customerBalanceRoutes(deps),
     ...invoiceRoutes(deps),
     ...issuedInvoiceRoutes({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
@@ -85,5 +88,6 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     explainRoute(deps),
     reconcileRoute({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     ...customFieldRoutes(deps),
+    auditLogRoute(deps),
   ];
 }

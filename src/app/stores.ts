@@ -5,11 +5,14 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from '../embedded/chdb.ts';
+import { openEventLog } from '../embedded/event-log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
+import { createEventBlocks, type EventBlocks } from '../metering/ingest/event-blocks.ts';
+import { withAcknowledgedEvents } from '../metering/ingest/read-events.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
 import { type Listen, listenTo } from '../store/notifications.ts';
 import { migrateStores } from './migrate-stores.ts';
@@ -22,9 +25,12 @@ export type StoresConfig = Pick<
 
 export interface Stores {
   readonly db: DatabasePool['db'];
+  /** With every acknowledged event in it. */
   readonly clickhouse: ClickHouse;
   /** Listens to a channel of PostgreSQL until it is closed, whatever happens to the connection. */
   readonly listen: Listen;
+  /** The way of events through the log in front of an embedded ClickHouse. */
+  readonly blocks?: EventBlocks | undefined;
   /** Rejects when PostgreSQL does not answer. */
   pingPostgres(): Promise<void>;
   /** Resolves, with a line saying why, when an embedded store has ended by itself and cannot be started again. */
@@ -49,19 +55,56 @@ export async function startStores(config: StoresConfig, log?: Logger): Promise<S
   const close = async () => {
     await Promise.all([closePostgres(), clickhouse.close()]);
   };
+  let events: LoggedClickHouse | undefined;
   try {
     await migrateStores({ postgres: connection, clickhouse, cluster: config.clickhouseCluster });
+    if (config.clickhouseUrl === undefined) events = await withEventLog(clickhouse, config.dataDir, log);
   } catch (error) {
     await close();
     throw error;
   }
   return {
     db: pool.db,
-    clickhouse,
+    clickhouse: events?.clickhouse ?? clickhouse,
+    blocks: events?.blocks,
     lost,
     listen: (channel, listener) => listenTo(connection, channel, listener),
     pingPostgres: () => pool.ping(),
-    close,
+    close: async () => {
+      await events?.close();
+      await close();
+    },
+  };
+}
+
+/** An embedded ClickHouse and the events that are on their way to it. */
+export interface LoggedClickHouse {
+  readonly clickhouse: ClickHouse;
+  readonly blocks: EventBlocks;
+  /** Brings them there and closes the log; ClickHouse stays open. */
+  close(): Promise<void>;
+}
+
+/** Opens the log of DATA_DIR in front of a ClickHouse that has its tables, and takes up what it holds. */
+export async function withEventLog(
+  clickhouse: ClickHouse,
+  dataDir: string,
+  log?: Logger,
+): Promise<LoggedClickHouse> {
+  const eventLog = await openEventLog(join(dataDir, 'event-log'));
+  const onFailure = (error: unknown, rows: number) =>
+    log?.error(
+      { err: error, rows },
+      'acknowledged events could not be written to ClickHouse; it is tried again',
+    );
+  const blocks = createEventBlocks({ clickhouse, log: eventLog, onFailure });
+  return {
+    clickhouse: withAcknowledgedEvents(clickhouse, blocks),
+    blocks,
+    close: async () => {
+      await blocks.close();
+      await eventLog.close();
+    },
   };
 }
 

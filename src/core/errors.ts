@@ -10,6 +10,7 @@ export type RefusalKind =
   | 'forbidden' // the token lacks the scope: 403
   | 'not_found' // no such entity: 404
   | 'conflict' // conflicts with the present state or a unique key: 409
+  | 'running' // the same request is being carried out: 409, try again later
   | 'too_large' // 413
   | 'overloaded' // 429, try again later
   | 'unavailable'; // 503, the service is starting or draining

@@ -78,6 +78,8 @@ export const cardTerms = objectOf({
   products: listOf(pricedProduct(productVersion)),
   /** Composite products. Invoices from before they were billed have none. */
   composites: listOf(pricedProduct(compositeVersion)).default([]),
+  /** Subscription products. Invoices from before they were billed have none. */
+  subscriptions: listOf(pricedProduct(productVersion)).default([]),
   productOrder: listOf(z.string()),
 });
 export type CardTerms = z.output<typeof cardTerms>;
@@ -97,11 +99,12 @@ export interface InvoiceTerms {
 }
 
 /** The terms of a card without fields that invoices do not need. */
-export function keptCardTerms({ products, composites, ...rest }: CardTerms): CardTerms {
+export function keptCardTerms({ products, composites, subscriptions, ...rest }: CardTerms): CardTerms {
   return {
     ...rest,
     products: products.map((one) => keptProduct(one, keptVersion)),
     composites: composites.map((one) => keptProduct(one, keptCompositeVersion)),
+    subscriptions: subscriptions.map((one) => keptProduct(one, keptVersion)),
   };
 }
 

@@ -1,5 +1,5 @@
 /** An invoice as computed by billing, stored when issued, and shown by the API. */
-import type { ProductType } from './catalogue.ts';
+import type { BillingFrequency, ProductType } from './catalogue.ts';
 import type { Decimal } from './decimal.ts';
 import type { CommitType } from './terms/commits.ts';
 import type { Instant, Interval } from './time.ts';
@@ -82,7 +82,28 @@ export interface ScheduledInvoiceLine extends LineAmounts {
   readonly metadata: string | null;
 }
 
-export type InvoiceLine = UsageInvoiceLine | ScheduledInvoiceLine | ConversionLine;
+/** What a subscription charges for a billing period, or for an increase in it. */
+export interface SubscriptionInvoiceLine extends LineAmounts {
+  /** `applied_subscription`: takes back the line before it, which its payer pays for. */
+  readonly type: 'subscription' | 'applied_subscription';
+  readonly productId: string;
+  readonly productType: ProductType;
+  readonly productTags: readonly string[];
+  /** Of the charge; it is on one invoice at most. `interval` is what it charges for. */
+  readonly scheduleItemId: string;
+  /** The subscription. */
+  readonly sourceId: string;
+  /** Whether the unit price is that of a part of a period. */
+  readonly isProrated: boolean;
+  readonly billingFrequency: BillingFrequency;
+  /** The start of the billing period, whose price counts. */
+  readonly pricedAt: Instant;
+  readonly tier: LineTier | null;
+  /** Null: the customer pays. */
+  readonly payer: LinePayer | null;
+}
+
+export type InvoiceLine = UsageInvoiceLine | ScheduledInvoiceLine | SubscriptionInvoiceLine | ConversionLine;
 
 /** Of a schedule. */
 export function isScheduledLine<Line extends InvoiceLine>(
@@ -104,9 +125,15 @@ export function isConversionLine<Line extends InvoiceLine>(
   return line.type === 'cpu_conversion' || line.type === 'applied_conversion';
 }
 
+export function isSubscriptionLine<Line extends InvoiceLine>(
+  line: Line,
+): line is Extract<Line, { readonly type: SubscriptionInvoiceLine['type'] }> {
+  return line.type === 'subscription' || line.type === 'applied_subscription';
+}
+
 /** A line that takes back what its payer pays for. */
 export function isAppliedLine({ type }: Pick<InvoiceLine, 'type'>): boolean {
-  return type === 'applied' || type === 'applied_conversion';
+  return type === 'applied' || type === 'applied_conversion' || type === 'applied_subscription';
 }
 
 /**
@@ -166,6 +193,7 @@ export const UNRATED_TERM_KINDS = [
   'subscription',
   'spend_threshold',
   'prepaid_balance_threshold',
+  'consolidation',
 ] as const;
 export type UnratedTermKind = (typeof UNRATED_TERM_KINDS)[number];
 

@@ -12,6 +12,9 @@ import {
 } from '@clickhouse/client';
 import type { ChdbConnection } from 'chdb/connection';
 
+/** Below the engine's directory: the only files that its function `file` may read. */
+export const USER_FILES = 'user-files';
+
 /** The engine cannot be started. The message is one line for the operator. */
 export class EmbeddedClickHouseError extends Error {
   override readonly name = 'EmbeddedClickHouseError';
@@ -83,7 +86,7 @@ function engineConfiguration(directory: string): string {
   const path = (name: string) => `${escapeXml(join(directory, name))}/`;
   return `<clickhouse>
   <tmp_path>${path('tmp')}</tmp_path>
-  <user_files_path>${path('user-files')}</user_files_path>
+  <user_files_path>${path(USER_FILES)}</user_files_path>
   <format_schema_path>${path('format-schemas')}</format_schema_path>
   <max_server_memory_usage_to_ram_ratio>0.5</max_server_memory_usage_to_ram_ratio>
   <mark_cache_size>268435456</mark_cache_size>

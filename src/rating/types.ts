@@ -9,6 +9,7 @@ import type {
   BilledPeriod,
   ConversionLine,
   ScheduledInvoiceLine,
+  SubscriptionInvoiceLine,
   UnpricedUsage,
   UsageInvoiceLine,
 } from '../core/invoice.ts';
@@ -96,8 +97,13 @@ export interface RatedConversionLine extends ConversionLine, Distribution {}
 /** A scheduled amount on a usage invoice. */
 export interface RatedScheduledLine extends ScheduledInvoiceLine, Distribution {}
 
+export interface RatedSubscriptionLine extends SubscriptionInvoiceLine, Distribution {
+  /** False for a quantity of 0. */
+  readonly hasMoved: boolean;
+}
+
 /** A line with its distribution over time. */
-export type RatedLine = UsageLine | RatedScheduledLine | RatedConversionLine;
+export type RatedLine = UsageLine | RatedScheduledLine | RatedSubscriptionLine | RatedConversionLine;
 
 export interface UsageRating {
   /** In the order in which an invoice shows them. */

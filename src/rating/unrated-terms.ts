@@ -10,7 +10,7 @@ import { type Interval, intersect, type OpenInterval } from '../core/time.ts';
 /** A term with the time in which it would have an effect. */
 export interface UnratedTerm {
   readonly kind: UnratedTermKind;
-  /** Of the term; of a threshold, which has none, that of its contract. */
+  /** Of the term; of a threshold, which has none, that of its contract; of a consolidation, that of the parent. */
   readonly id: string;
   /** Ascending; empty for a term without an effect. */
   readonly inForce: readonly OpenInterval[];
@@ -19,12 +19,12 @@ export interface UnratedTerm {
 /** The kinds of terms that are looked at. */
 export type MaybeUnratedTerms = Pick<
   ContractTerms,
-  'recurringCommits' | 'subscriptions' | 'spendThreshold' | 'prepaidBalanceThreshold'
+  'recurringCommits' | 'spendThreshold' | 'prepaidBalanceThreshold'
 >;
 
 /** By kind, and within a kind in the order of addition. */
 export function unratedTerms(
-  contract: Pick<Contract, 'id' | 'startingAt' | 'endingBefore'>,
+  contract: Pick<Contract, 'id' | 'startingAt' | 'endingBefore' | 'parent'>,
   terms: MaybeUnratedTerms,
 ): UnratedTerm[] {
   const whole = { start: contract.startingAt, end: contract.endingBefore };
@@ -36,12 +36,11 @@ export function unratedTerms(
       id,
       inForce: [{ start: startingAt, end: endingBefore }],
     })),
-    ...terms.subscriptions.map(({ id, startingAt, endingBefore }) => ({
-      kind: 'subscription' as const,
-      id,
-      inForce: [{ start: startingAt, end: endingBefore }],
-    })),
     ...thresholds(contract.id, terms, whole),
+    // The usage of a child that is to be on the invoice of its parent.
+    ...(contract.parent?.usageStatementBehavior === 'CONSOLIDATE'
+      ? [{ kind: 'consolidation' as const, id: contract.parent.contractId, inForce: [whole] }]
+      : []),
   ];
   return UNRATED_TERM_KINDS.flatMap((kind) => found.filter((one) => one.kind === kind));
 }

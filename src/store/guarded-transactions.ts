@@ -28,11 +28,7 @@ export function guardTransactions(client: postgres.Sql): postgres.Sql {
   return Object.assign(client, { begin: guardedBegin });
 }
 
-async function guardedWork(
-  work: Work,
-  sql: TransactionSql,
-  connection: WatchedConnection,
-): Promise<unknown> {
+async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedConnection): Promise<unknown> {
   try {
     return await work(guardedSql(sql, connection));
   } finally {

@@ -9,6 +9,7 @@ import {
   type Invoice,
   type InvoiceLine,
   isConversionLine,
+  isSubscriptionLine,
   isUsageLine,
   type LinePayer,
   type LineTier,
@@ -70,6 +71,17 @@ function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineR
       tier: tier === null ? null : tierToColumn(tier),
     };
   }
+  if (isSubscriptionLine(line)) {
+    const { interval: _, tier, productTags, payer, ...rest } = line;
+    return {
+      ...place,
+      ...rest,
+      ...payerToColumns(payer),
+      ...NO_GROUP_VALUES,
+      productTags: [...productTags],
+      tier: tier === null ? null : tierToColumn(tier),
+    };
+  }
   if (isConversionLine(line)) {
     const { interval: _, payer, ...rest } = line;
     return { ...place, ...rest, ...payerToColumns(payer), ...NO_GROUP_VALUES, productTags: [] };
@@ -121,6 +133,20 @@ function fromRow(row: LineRow): InvoiceLine {
     assert(scheduleItemId !== null && sourceId !== null, 'a scheduled line names its item and its source');
     return { type: scheduledType, ...ofProduct, scheduleItemId, sourceId, metadata };
   }
+  const tier = row.tier === null ? null : tierFromColumn(row.tier);
+  if (row.type === 'subscription' || row.type === 'applied_subscription') {
+    const { type, scheduleItemId, sourceId, isProrated, billingFrequency, pricedAt } = row;
+    assert(
+      scheduleItemId !== null && sourceId !== null,
+      'a line of a subscription names its charge and its subscription',
+    );
+    assert(
+      isProrated !== null && billingFrequency !== null && pricedAt !== null,
+      'a line of a subscription tells its price',
+    );
+    const price = { isProrated, billingFrequency, pricedAt };
+    return { type, ...ofProduct, scheduleItemId, sourceId, ...price, tier, payer };
+  }
   const { type } = row;
   assert(
     type === 'usage' || type === 'minimum' || type === 'applied',
@@ -131,7 +157,7 @@ function fromRow(row: LineRow): InvoiceLine {
     ...ofProduct,
     pricingGroupValues: textMap.parse(row.pricingGroupValues),
     presentationGroupValues: textMap.parse(row.presentationGroupValues),
-    tier: row.tier === null ? null : tierFromColumn(row.tier),
+    tier,
     payer,
   };
 }

@@ -13,11 +13,11 @@ export async function insertInvoicedItems(
   tx: Transaction,
   issued: readonly Pick<Invoice, 'id' | 'lines'>[],
 ): Promise<void> {
-  const items = issued.flatMap(({ id, lines }) =>
-    lines.flatMap((line) =>
-      'scheduleItemId' in line ? [{ itemId: line.scheduleItemId, invoiceId: id }] : [],
-    ),
-  );
+  const items = issued.flatMap(({ id, lines }) => {
+    // What balances pay of a charge has lines of its own.
+    const ids = new Set(lines.flatMap((line) => ('scheduleItemId' in line ? line.scheduleItemId : [])));
+    return [...ids].map((itemId) => ({ itemId, invoiceId: id }));
+  });
   for (const chunk of rowsPerInsert(items)) await tx.insert(invoicedItems).values(chunk);
 }
 

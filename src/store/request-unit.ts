@@ -82,7 +82,8 @@ class Unit {
     work: (tx: Transaction) => Promise<Result>,
     options?: Parameters<Database['transaction']>[1],
   ): Promise<Result> {
-    if (options !== undefined) return this.held === undefined ? db.transaction(work, options) : work(this.held);
+    if (options !== undefined)
+      return this.held === undefined ? db.transaction(work, options) : work(this.held);
     const result = this.#last.then(() =>
       this.held === undefined ? this.#open(db, work) : this.held.transaction(work),
     );

@@ -2,10 +2,12 @@
 import { asc, eq, inArray } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../core/terms/subscriptions.ts';
+import type { Instant } from '../core/time.ts';
 import { allOrNone } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import {
+  subscriptionBillingStarts,
   subscriptionQuantityChanges,
   subscriptionSeatChanges,
   subscriptions,
@@ -86,6 +88,33 @@ export async function loadSubscriptions(
       (seats.get(row.id) ?? []).map(seatChangeFromRow),
     ),
   );
+}
+
+/** Those of the contracts that have subscriptions. */
+export async function contractsWithSubscriptions(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Set<string>> {
+  if (contractIds.length === 0) return new Set();
+  const rows = await db
+    .selectDistinct({ contractId: subscriptions.contractId })
+    .from(subscriptions)
+    .where(inArray(subscriptions.contractId, [...contractIds]));
+  return new Set(rows.map(({ contractId }) => contractId));
+}
+
+/** Up to when usage invoices were issued without the subscription; newer subscriptions are absent. */
+export async function loadBillingStarts(
+  db: Database | Transaction,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, Instant>> {
+  if (subscriptionIds.length === 0) return new Map();
+  const { subscriptionId } = subscriptionBillingStarts;
+  const rows = await db
+    .select()
+    .from(subscriptionBillingStarts)
+    .where(inArray(subscriptionId, [...subscriptionIds]));
+  return new Map(rows.map((row) => [row.subscriptionId, row.billedFrom]));
 }
 
 function toRow(subscription: Subscription): typeof subscriptions.$inferInsert {

@@ -1,8 +1,9 @@
-/** Voiding finalized invoices. */
+/** Voiding finalized invoices. What was voided is returned, without its lines. */
 import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import { creditDeductions } from './balance-deductions.ts';
 import type { Transaction } from './database.ts';
+import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 import { invoicedItems, invoices } from './schema/invoices.ts';
 
 /** Voids every finalized invoice of a contract. */
@@ -10,8 +11,8 @@ export async function voidInvoicesOfContract(
   tx: Transaction,
   contractId: string,
   now: Instant,
-): Promise<void> {
-  await voidInvoices(tx, eq(invoices.contractId, contractId), now);
+): Promise<IssuedHead[]> {
+  return voidInvoices(tx, eq(invoices.contractId, contractId), now);
 }
 
 /** Voids one invoice, if it is finalized. */
@@ -24,8 +25,8 @@ export async function voidInvoicesOfCustomer(
   tx: Transaction,
   customerId: string,
   now: Instant,
-): Promise<void> {
-  await voidInvoices(tx, eq(invoices.customerId, customerId), now);
+): Promise<IssuedHead[]> {
+  return voidInvoices(tx, eq(invoices.customerId, customerId), now);
 }
 
 /** Voids the finalized invoices that these items of schedules are on. */
@@ -33,25 +34,26 @@ export async function voidInvoicesOfItems(
   tx: Transaction,
   itemIds: readonly string[],
   now: Instant,
-): Promise<void> {
-  if (itemIds.length === 0) return;
+): Promise<IssuedHead[]> {
+  if (itemIds.length === 0) return [];
   const ids = tx
     .select({ id: invoicedItems.invoiceId })
     .from(invoicedItems)
     .where(inArray(invoicedItems.itemId, [...itemIds]));
-  await voidInvoices(tx, inArray(invoices.id, ids), now);
+  return voidInvoices(tx, inArray(invoices.id, ids), now);
 }
 
 /** What they took from balances is given back. */
-async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<void> {
+async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<IssuedHead[]> {
   const voided = await tx
     .update(invoices)
     .set({ status: 'VOID', voidedAt: now })
     .where(and(which, eq(invoices.status, 'FINALIZED')))
-    .returning({ id: invoices.id });
+    .returning();
   await creditDeductions(
     tx,
     voided.map(({ id }) => id),
     now,
   );
+  return voided.map(invoiceFromRow);
 }

@@ -176,7 +176,7 @@ describe('beside the embedded stores', () => {
       duplicates: 2,
     });
     await service.stop();
-  }, 120_000);
+  });
 
   it('ends at the first invalid line with its number, and goes on there when the file is corrected', async () => {
     const dir = await createTestDirectory();
@@ -304,7 +304,6 @@ describe('killed or interrupted in the middle', () => {
       expect(await service.counted()).toBe(count * 0.9);
       await service.stop();
     },
-    120_000,
   );
 });
 
@@ -335,7 +334,7 @@ describe('beside a running service on a ClickHouse server', () => {
     await service.call('/v1/ingest', [event('one-more', 1)]);
     await expect.poll(() => service.counted(), { interval: 200 }).toBe(ids.length + 1);
     expect(await service.call('/v1/ingest', [event('one-more', 1)])).toEqual({ accepted: 0, duplicates: 1 });
-  }, 120_000);
+  });
 });
 
 describe('a finalized invoice', () => {

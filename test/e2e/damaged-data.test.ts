@@ -1,13 +1,10 @@
 /** The files of the embedded ClickHouse are damaged while the service is stopped. */
 import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { mainCases } from '../support/shares-of-tests.ts';
 import { createTestDirectory } from '../support/stores.ts';
-
-// Each test starts processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const TOKEN = 'given-to-the-process';
 const EVENTS_PER_PART = 100;

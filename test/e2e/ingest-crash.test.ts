@@ -8,7 +8,7 @@ import { afterEach, expect, it } from 'vitest';
 import { isAlive, type Program, runProgram } from '../support/child-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
-const KILLS = 3;
+const KILLS = 2;
 const SENDERS = 4;
 const EVENTS_PER_REQUEST = 25;
 /** Requests that have to be acknowledged before each kill. */

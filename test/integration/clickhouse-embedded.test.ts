@@ -95,7 +95,7 @@ describe('the embedded ClickHouse', () => {
       { name: 'mark_cache_size', value: '268435456' },
       { name: 'tmp_path', value: `${directory}/tmp/` },
     ]);
-    expect((await readdir(directory)).sort()).toEqual(['data', 'engine.xml']);
+    expect((await readdir(directory)).sort()).toEqual(['data', 'engine.xml', 'user-files']);
   });
 
   test('opens again with its data after it was closed', async () => {
@@ -130,9 +130,7 @@ describe('an embedded ClickHouse with many worker threads', () => {
     expect(rows).toEqual([{ a: 1 }]);
     expect(runningAndWaiting('requests')).toEqual({ running: 1, waiting: 2 });
     const refused = slow.map((query) => expect(query).rejects.toMatchObject({ kind: 'unavailable' }));
-    const startedAt = performance.now();
     await clickhouse.cancelQueries();
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     await Promise.all(refused);
   });
 

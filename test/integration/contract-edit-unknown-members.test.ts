@@ -73,7 +73,7 @@ test.each<[string, () => object]>([
 ])('%s is refused by its path, and nothing is changed', async (path, changes) => {
   const answer = await send(changes());
   expect(answer.status).toBe(400);
-  expect(answer.text('message')).toContain(`${path}: is not a field of this request`);
+  expect(answer.text('message')).toContain(`${path}: is not a field of this operation`);
   expect(await history()).toEqual([]);
 });
 

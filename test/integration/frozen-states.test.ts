@@ -1,4 +1,5 @@
 /** The present service reads all data in the stores of every earlier version (docs/upgrades.md). */
+import { isNotNull } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JsonNumber, stringifyJson } from '../../src/api/http/json.ts';
@@ -7,6 +8,7 @@ import { migrateStores } from '../../src/app/migrate-stores.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createDatabase, type Database, type DatabasePool } from '../../src/store/database.ts';
+import { commits } from '../../src/store/schema/commits.ts';
 import { type ApiClient, createApiClient } from '../support/api-client.ts';
 import { asDecided, comparable } from '../support/decided-changes.ts';
 import { undoChanges } from '../support/frozen-changes.ts';
@@ -123,7 +125,12 @@ describe.each(await frozenStates())('the frozen state %s', (name) => {
       found.push(...(await Promise.all(asked)).flat());
     }
     expect(found).toEqual([]);
-  }, 120_000);
+  });
+
+  test('has what its recurring terms create', async () => {
+    const created = await running.db.select().from(commits).where(isNotNull(commits.recurringCommitId));
+    expect(created.length).toBeGreaterThan(0);
+  });
 
   test('has numbers on all issued invoices without gaps, those of before in the order of issue date and id', async () => {
     await running.api.post('/v1/sandbox/clock', { now: running.now });

@@ -106,3 +106,24 @@ test('warnings are counted by code, once for each invoice, and overdue invoices 
     where subject = ${contractId}`);
   await expect.poll(async () => Object.values(await measure('tallyhouse_invoices_overdue'))).toEqual([1]);
 });
+
+test('invoices that are voided with their contract or their customer are logged and counted as others', async () => {
+  const ofContract = await createScenario(api, { alias: 'carl' });
+  const ofCustomer = await createScenario(api, { alias: 'dora' });
+  const both = [ofContract.customerId, ofCustomer.customerId];
+  await service.moveClock('2027-01-05T00:00:00Z');
+  const issued = of('an invoice was finalized').filter(({ customer_id: id }) => both.includes(String(id)));
+  const before = (await measure('tallyhouse_invoices_total'))['{event="voided"}'] ?? 0;
+  await api.post('/v1/contracts/archive', {
+    ...{ customer_id: ofContract.customerId, contract_id: ofContract.contractId, void_invoices: true },
+  });
+  await api.post('/v1/customers/archive', { id: ofCustomer.customerId });
+  const voided = of('an invoice was voided').filter(({ customer_id: id }) => both.includes(String(id)));
+  expect(voided.map(({ invoice_id: id }) => id).sort()).toEqual(
+    issued.map(({ invoice_id: id }) => id).sort(),
+  );
+  expect(voided.length).toBeGreaterThan(1);
+  expect(voided.every(({ status }) => status === 'VOID')).toBe(true);
+  const after = (await measure('tallyhouse_invoices_total'))['{event="voided"}'];
+  expect(after).toBe(before + voided.length);
+});

@@ -71,7 +71,7 @@ it('numbers that overflow only together are counted up to the event with which t
   const drafts = await invoicesOf(customer);
   expect(drafts.digits('data[0].line_items[0].quantity')).toBe(String(BigInt(large) * 10_010n));
   expect(drafts.at('data[0].warnings[0].event_count')).toBe(90);
-}, 120_000);
+});
 
 it('the usage endpoints name the metric and the event', async () => {
   const customer = await createCustomer('usage');
@@ -154,4 +154,4 @@ it('is issued with its warnings', async () => {
   expect(issued.list('data')).toHaveLength(2);
   const path = `/v1/customers/${customer.customerId}/invoices/${issued.text('data[0].id')}`;
   expect((await api.get(path)).at('data.unbilled_late_usage')).toEqual([]);
-}, 120_000);
+});

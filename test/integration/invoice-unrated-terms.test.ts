@@ -48,12 +48,10 @@ test('drafts name each kind with its ids, issued invoices keep that, and schedul
       },
     ],
   });
-  const october = 'recurring_credit 1, subscription 1, spend_threshold 1';
+  const october = 'recurring_credit 1, spend_threshold 1';
   expect(await warned(customerId)).toEqual([`USAGE 2026-10-01 DRAFT: ${october}`]);
   await service.moveClock('2026-11-03T00:00:00Z');
-  // A second subscription has started.
-  const november = 'recurring_credit 1, subscription 2, spend_threshold 1';
-  const both = [`USAGE 2026-10-01 FINALIZED: ${october}`, `USAGE 2026-11-01 DRAFT: ${november}`];
+  const both = [`USAGE 2026-10-01 FINALIZED: ${october}`, `USAGE 2026-11-01 DRAFT: ${october}`];
   expect(await warned(customerId)).toEqual(both);
   expect((await warned(customerId, 'SCHEDULED')).every((text) => text.endsWith(': '))).toBe(true);
 });
@@ -109,4 +107,28 @@ test('a term that has ended is not named any more on the draft, and the issued i
     update_recurring_credits: [{ recurring_credit_id, ending_before: '2026-11-01T00:00:00Z' }],
   });
   expect(await warned(customerId)).toEqual([frozen, 'USAGE 2026-11-01 DRAFT: ']);
+});
+
+test('a child whose usage is to be on the invoice of its parent says that it is not, and the parent says nothing', async () => {
+  const parentCustomer = await customerNamed('parent');
+  const childCustomer = await customerNamed('child');
+  const contract = (customer_id: string, hierarchy_configuration: object) =>
+    createdId(api, '/v1/contracts/create', {
+      ...{ customer_id, rate_card_id: catalogue.card, starting_at: '2026-10-01T00:00:00Z' },
+      hierarchy_configuration,
+    });
+  const parentId = await contract(parentCustomer, {
+    parent_behavior: { invoice_consolidation_type: 'CONCATENATE' },
+  });
+  await contract(childCustomer, {
+    parent: { contract_id: parentId, customer_id: parentCustomer },
+    ...{ payer: 'PARENT', usage_statement_behavior: 'CONSOLIDATE' },
+  });
+  expect((await warned(childCustomer)).every((text) => text.endsWith(': consolidation 1'))).toBe(true);
+  expect((await warned(parentCustomer)).every((text) => text.endsWith(': '))).toBe(true);
+  const answer = await api.get(`/v1/customers/${childCustomer}/invoices`);
+  expect(answer.at('data[0].warnings[0]')).toMatchObject({
+    ...{ code: 'unrated_terms', term_ids: [parentId] },
+    message: expect.stringContaining('billed on an invoice of its own'),
+  });
 });

@@ -38,6 +38,11 @@ function contract(terms: Body): Promise<string> {
   });
 }
 
+/** Without usage invoices. */
+function withoutUsage(terms: Body): Promise<string> {
+  return contract({ rate_card_id: undefined, ...terms });
+}
+
 /** 31 cents in each period, for one period, from 1 January on. */
 function recurring(change: Body = {}): Body {
   return {
@@ -98,7 +103,7 @@ function edit(contract_id: string, changes: Body) {
 }
 
 test('a monthly term grants the part of its first and last month, and one child is always ahead', async () => {
-  const id = await contract({
+  const id = await withoutUsage({
     recurring_credits: [recurring({ starting_at: day('2026-01-16'), ending_before: day('2026-03-11') })],
   });
   expect(await children(id)).toEqual(['16 2026-01-16..2026-02-01']);
@@ -183,14 +188,14 @@ test('a year at once: each child is bought at its start, pays for its month, and
   expect(ledger(12)).toEqual(['SEGMENT_START 30 2027-01-01']);
   expect(contractNow.digits('data.commits[12].balance')).toBe('30');
   expect(contractNow.digits('data.commits[13].balance')).toBe('0');
-});
+}, 60_000);
 
 function access(unit_price: number): Body {
   return { access_amount: { unit_price, quantity: 1, credit_type_id: USD_CENTS.id } };
 }
 
 test('quarters of a term count from its start, and durations of two periods overlap', async () => {
-  const id = await contract({
+  const id = await withoutUsage({
     recurring_credits: [
       recurring({
         ...{ starting_at: day('2026-01-20'), recurrence_frequency: 'QUARTERLY' },
@@ -209,8 +214,8 @@ test('quarters of a term count from its start, and durations of two periods over
 });
 
 test('a daily term of years is created batch by batch, completely and in order', async () => {
-  const id = await contract({
-    ...{ rate_card_id: undefined, starting_at: day('2022-06-01') },
+  const id = await withoutUsage({
+    starting_at: day('2022-06-01'),
     recurring_credits: [recurring({ starting_at: day('2022-06-01'), recurrence_frequency: 'DAILY' })],
   });
   await service.moveClock(day('2026-01-10'));
@@ -244,12 +249,13 @@ test('with charges on usage invoices, a purchase joins the invoice that ends at 
     recurring_commits: [recurring({ ...invoiced(5), ...access(30) })],
   });
   await use('2026-01-05', 4);
+  await service.moveClock(day('2026-01-11'));
   // The first has no usage invoice before it.
-  expect(await bills()).toEqual(['2026-01-01 SCHEDULED DRAFT 5', '2026-01-01 USAGE DRAFT 15']);
+  expect(await bills()).toEqual(['2026-01-01 SCHEDULED FINALIZED 5', '2026-01-01 USAGE DRAFT 15']);
 });
 
 test('an edit of the term changes the child that has not begun, and none that has', async () => {
-  const id = await contract({ recurring_commits: [recurring(invoiced(20))] });
+  const id = await withoutUsage({ recurring_commits: [recurring(invoiced(20))] });
   const recurring_commit_id = (await read(id)).text('data.recurring_commits[0].id');
   await service.moveClock(day('2026-02-10'));
   await edit(id, {
@@ -279,7 +285,7 @@ test('an edit of the term changes the child that has not begun, and none that ha
 });
 
 test('what was edited in the next child itself stays, where the term does not change it', async () => {
-  const id = await contract({ recurring_credits: [recurring()] });
+  const id = await withoutUsage({ recurring_credits: [recurring()] });
   const found = await read(id);
   const credit_id = found.text('data.credits[1].id');
   const item = found.text('data.credits[1].access_schedule.schedule_items[0].id');
@@ -300,7 +306,7 @@ test('what was edited in the next child itself stays, where the term does not ch
 });
 
 test('an end of the term takes the child that would begin later away, and a later end brings it back', async () => {
-  const id = await contract({ recurring_commits: [recurring(invoiced(20))] });
+  const id = await withoutUsage({ recurring_commits: [recurring(invoiced(20))] });
   const recurring_commit_id = (await read(id)).text('data.recurring_commits[0].id');
   const end = (ending_before: string) =>
     edit(id, { update_recurring_commits: [{ recurring_commit_id, ending_before: day(ending_before) }] });
@@ -316,7 +322,7 @@ test('an end of the term takes the child that would begin later away, and a late
 });
 
 test('an earlier end of the contract ends its term, and prorates the child that has not begun', async () => {
-  const id = await contract({ recurring_credits: [recurring()] });
+  const id = await withoutUsage({ recurring_credits: [recurring()] });
   await service.api.post('/v1/contracts/updateEndDate', {
     ...{ customer_id, contract_id: id, ending_before: day('2026-02-15') },
   });
@@ -326,7 +332,7 @@ test('an earlier end of the contract ends its term, and prorates the child that 
 });
 
 test('an archived contract creates no more children', async () => {
-  const id = await contract({ recurring_commits: [recurring(invoiced(20))] });
+  const id = await withoutUsage({ recurring_commits: [recurring(invoiced(20))] });
   await service.api.post('/v1/contracts/archive', { customer_id, contract_id: id, void_invoices: false });
   await service.moveClock(day('2026-06-01'));
   const found = await service.api.post('/v2/contracts/list', { customer_id, include_archived: true });
@@ -336,12 +342,12 @@ test('an archived contract creates no more children', async () => {
 
 test('a renewal takes the fraction of what has begun, whether it is arranged before or after that', async () => {
   const renewal = (from_contract_id: string) =>
-    contract({ starting_at: day('2026-03-16'), transition: { type: 'RENEWAL', from_contract_id } });
+    withoutUsage({ starting_at: day('2026-03-16'), transition: { type: 'RENEWAL', from_contract_id } });
   const terms = { recurring_credits: [recurring({ rollover_fraction: 0.5, proration: 'NONE' })] };
-  const early = await contract(terms);
+  const early = await withoutUsage(terms);
   const earlyHeir = await renewal(early);
   await service.moveClock(day('2026-03-10'));
-  const late = await contract(terms);
+  const late = await withoutUsage(terms);
   const lateHeir = await renewal(late);
   await service.moveClock(day('2026-03-20'));
   for (const id of [early, late]) {
@@ -357,6 +363,23 @@ test('a renewal takes the fraction of what has begun, whether it is arranged bef
     expect(found.list('data.credits')).toHaveLength(1);
     expect(found.digits('data.credits[0].balance')).toBe('15.5');
   }
+});
+
+test('a renewal takes of the child ahead what the end of its contract leaves of it', async () => {
+  const from_contract_id = await withoutUsage({
+    recurring_credits: [recurring({ ...access(28), rollover_fraction: 0.5 })],
+  });
+  // The child of February is ahead, and the contract goes on for 15 of its 28 days.
+  const id = await withoutUsage({
+    ...{ starting_at: day('2026-02-16'), transition: { type: 'RENEWAL', from_contract_id } },
+  });
+  expect(await children(from_contract_id)).toEqual([
+    '28 2026-01-01..2026-02-01',
+    '15 2026-02-01..2026-02-16',
+  ]);
+  expect((await children(id)).map((text) => text.slice(0, 14))).toEqual(['7.5 2026-02-16']);
+  const history = await service.api.post('/v2/contracts/getEditHistory', { customer_id, contract_id: id });
+  expect(history.list('data')).toEqual([]);
 });
 
 test('an override for children of a term prices what they pay', async () => {
@@ -385,14 +408,15 @@ test('a preview of an edit that adds a term shows what its children pay and cost
   });
   const found = answer.list('data[0].invoices').map((_, index) => {
     const at = `data[0].invoices[${index}]`;
-    return `${answer.text(`${at}.preview.type`)} ${answer.digits(`${at}.difference`)}`;
+    return answer.digits(`${at}.difference`);
   });
-  expect(found.sort()).toEqual(['SCHEDULED 5', 'SCHEDULED 5', 'USAGE -30']);
+  // Two purchases, and what the child of January pays.
+  expect(found.sort()).toEqual(['-30', '5', '5']);
   expect((await read(id)).list('data.commits')).toEqual([]);
 });
 
 test('two processes that are late create each child once', async () => {
-  const id = await contract({
+  const id = await withoutUsage({
     starting_at: day('2026-01-01'),
     recurring_credits: [recurring({ recurrence_frequency: 'DAILY' })],
   });
@@ -413,7 +437,7 @@ test('two processes that are late create each child once', async () => {
 });
 
 test('edits while the next children are created lose nothing', async () => {
-  const id = await contract({ recurring_credits: [recurring({ recurrence_frequency: 'WEEKLY' })] });
+  const id = await withoutUsage({ recurring_credits: [recurring({ recurrence_frequency: 'WEEKLY' })] });
   const recurring_credit_id = (await read(id)).text('data.recurring_credits[0].id');
   const clock = { now: () => Date.parse(day('2026-06-03')) };
   const runner = createJobRunner({

@@ -9,12 +9,8 @@ const clickhouse = await clickhouseForFile();
 
 const NOW = Date.UTC(2026, 10, 20);
 
-function repeat(transactionId: string, properties = '{}') {
-  return {
-    transactionId,
-    timestamp: NOW,
-    textsJson: `${JSON.stringify(transactionId)},"c","x",${properties}`,
-  };
+function repeat(transactionId: string, properties: readonly [string, string][] = []) {
+  return () => ({ transactionId, customerRef: 'c', eventType: 'x', timestamp: NOW, properties });
 }
 
 /** A log whose pace the test sets. */
@@ -26,7 +22,13 @@ function logAt(start: number, store: ClickHouse = clickhouse) {
 describe('the log of repeats', () => {
   it('can be read once it is flushed, in the order in which they came', async () => {
     const { log } = logAt(0);
-    log.note(repeat('a', '{"__proto__":"1","x;y":"it\'s\\\\ \\n \\u0007"}'), NOW);
+    log.note(
+      repeat('a', [
+        ['__proto__', '1'],
+        ['x;y', "it's\\ \n \u0007"],
+      ]),
+      NOW,
+    );
     log.note(repeat('b'), NOW);
     log.note(repeat('a'), NOW);
     log.note(repeat('a'), NOW - 1);
@@ -62,7 +64,7 @@ describe('the log of repeats', () => {
 
   it('holds no more than 2 MB, however large the events are', async () => {
     const { log } = logAt(0);
-    const large = JSON.stringify({ text: ';'.repeat(65_000) });
+    const large: [string, string][] = [['text', ';'.repeat(65_000)]];
     for (let index = 0; index < 100; index += 1) log.note(repeat('large', large), NOW);
     await log.flush();
     expect(log.stats()).toEqual({ written: 32, lost: 68 });

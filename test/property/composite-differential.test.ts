@@ -30,7 +30,7 @@ import { runs } from '../support/shares-of-tests.ts';
 
 const RUNS = runs(200);
 /** See rating-differential.test.ts. */
-const COMPARED_RUNS = 200;
+const COMPARED_RUNS = 400;
 
 test('hours, days, lines and total are those of the naive engine', () => {
   fc.assert(fc.property(compositeCase, checkCompositeCase), { numRuns: COMPARED_RUNS });
@@ -54,7 +54,7 @@ test('hours add up to the line and lie in its time, and every line has its own i
     }),
     { numRuns: RUNS },
   );
-}, 120_000);
+});
 
 /** The usage by group keys, and within by its series: every second one in a part of its own. */
 function* partsOf(usage: readonly MeteredUsage[]) {
@@ -86,7 +86,7 @@ test('usage that is rated in parts gives the same composites', () => {
     }),
     { numRuns: RUNS },
   );
-}, 120_000);
+});
 
 const THINGS = [
   'a second tier',
@@ -138,8 +138,8 @@ function withoutCompositeOverrides(given: CompositeCase): CompositeCase {
 }
 
 test('each of the things worth testing is reached by at least one case in twenty', () => {
-  const cases = fc.sample(compositeCase, { numRuns: 100, seed: 1 });
+  const cases = fc.sample(compositeCase, { numRuns: 40, seed: 1 });
   const reached = cases.map(reachedBy);
-  const rare = THINGS.filter((thing) => reached.filter((found) => found[thing]).length < 5);
+  const rare = THINGS.filter((thing) => reached.filter((found) => found[thing]).length < 2);
   expect(rare).toEqual([]);
-}, 120_000);
+});

@@ -159,7 +159,7 @@ describe('ingest into a real ClickHouse', () => {
       }),
       { numRuns: runs(25) },
     );
-  }, 120_000);
+  });
 
   it('answers a duplicate of an event that is still being written only when that event is on disk', async () => {
     await store.clear();

@@ -70,7 +70,7 @@ test('what a balance gives is what its lines cover and what they take back, and 
     }
     for (const amount of drawn.deductions.values()) expect(amount.gt(ZERO)).toBe(true);
   });
-}, 120_000);
+});
 
 test('every covered line is followed by the line that takes it back, hour by hour', () => {
   forAll((given) => {
@@ -87,7 +87,7 @@ test('every covered line is followed by the line that takes it back, hour by hou
       expect(next?.windows.map(({ window, total }) => ({ window, total: `${total}` }))).toEqual(negated);
     }
   });
-}, 120_000);
+});
 
 test('every unit is on one line, whoever pays: quantities are those without balances', () => {
   forAll((given) => {
@@ -99,7 +99,7 @@ test('every unit is on one line, whoever pays: quantities are those without bala
       );
     expect(units(given)).toEqual(units(withoutBalances(given)));
   });
-}, 120_000);
+});
 
 test('at list prices, what is covered and the rest cost what they cost without balances, to the last digit', () => {
   forAll((some) => {
@@ -112,7 +112,7 @@ test('at list prices, what is covered and the rest cost what they cost without b
       );
     expect(costs(given)).toEqual(costs(withoutBalances(given)));
   });
-}, 120_000);
+});
 
 test('at list prices, the total is what it is without balances less what prepaid ones give', () => {
   forAll((some) => {
@@ -128,7 +128,7 @@ test('at list prices, the total is what it is without balances less what prepaid
       drawnInvoice(withoutBalances(given)).total.toString(),
     );
   });
-}, 120_000);
+});
 
 test('hours add up to lines and days, and lines do not depend on the windows that were asked for', () => {
   forAll((given) => {
@@ -145,7 +145,7 @@ test('hours add up to lines and days, and lines do not depend on the windows tha
       );
     expect(inDays(hours)).toEqual(inDays(days));
   });
-}, 120_000);
+});
 
 test('nobody pays for an hour in which the balance is closed', () => {
   forAll((given) => {
@@ -158,7 +158,7 @@ test('nobody pays for an hour in which the balance is closed', () => {
     });
     expect(closed).toEqual([]);
   });
-}, 120_000);
+});
 
 test('at list prices, a larger prepaid balance never raises the total', () => {
   fc.assert(
@@ -173,7 +173,7 @@ test('at list prices, a larger prepaid balance never raises the total', () => {
     }),
     RUNS,
   );
-}, 120_000);
+});
 
 test('the order of products, of their usage and of composites has no effect', () => {
   forAll((given) => {
@@ -184,7 +184,7 @@ test('the order of products, of their usage and of composites has no effect', ()
     };
     expect(drawnInvoice(reversed)).toEqual(drawnInvoice(given));
   });
-}, 120_000);
+});
 
 test('several invoices that share a book never take more than it has, and each takes from what is left', () => {
   forAll((given) => {
@@ -206,7 +206,7 @@ test('several invoices that share a book never take more than it has, and each t
     }));
     expect(second?.total.toString()).toBe(drawnInvoice({ ...given, buckets: rest }).total.toString());
   });
-}, 120_000);
+});
 
 test('the random cases reach what the laws are about', () => {
   const found = new Map<string, number>();
@@ -258,4 +258,4 @@ test('the random cases reach what the laws are about', () => {
     { numRuns: 300, seed: 1 },
   );
   for (const [what, count] of found) expect(count, what).toBeGreaterThanOrEqual(6);
-}, 120_000);
+});

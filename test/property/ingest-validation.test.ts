@@ -148,7 +148,7 @@ describe('the validator', () => {
     fc.assert(
       fc.property(fc.oneof(bytes, json, events), (body) => {
         const validation = validateEvents(body, CONTEXT);
-        expect('events' in validation || validation.message.length > 0).toBe(true);
+        expect('rows' in validation || validation.message.length > 0).toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -181,11 +181,12 @@ describe('the validator', () => {
         // A number at all is what makes the validator look for long ones.
         const withNumber = (json: string) =>
           json.replace('"properties":{', '"properties":{"n":1,').replace(',}', '}');
-        const [left, right] = [fast, slow].map((json) =>
-          validateEvents(Buffer.from(withNumber(json)), CONTEXT),
-        );
+        const [left, right] = [fast, slow].map((json) => {
+          const validation = validateEvents(Buffer.from(withNumber(json)), CONTEXT);
+          return 'rows' in validation ? validation.rows.read(0) : validation;
+        });
         expect(left).toEqual(right);
-        expect(left).toHaveProperty('events');
+        expect(left).toHaveProperty('transactionId');
       }),
     );
   });

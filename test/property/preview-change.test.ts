@@ -78,7 +78,7 @@ it('an edit of a contract', async () => {
     }),
     { numRuns: runs(9) },
   );
-}, 120_000);
+});
 
 it('rates of a card', async () => {
   await fc.assert(
@@ -96,4 +96,4 @@ it('rates of a card', async () => {
     }),
     { numRuns: runs(9) },
   );
-}, 120_000);
+});

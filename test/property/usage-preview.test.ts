@@ -69,8 +69,8 @@ const some = jobs.filter((given): given is [Job, ...Job[]] => given.length > 0);
 
 it('in merge mode it is the draft after the events were sent, and stores nothing', async () => {
   await fc.assert(fc.asyncProperty(jobs, some, checkMerge), { numRuns: RUNS });
-}, 120_000);
+});
 
 it('in replace mode it is the draft of a customer with these events alone', async () => {
   await fc.assert(fc.asyncProperty(jobs, some, checkReplace), { numRuns: RUNS });
-}, 120_000);
+});

@@ -84,7 +84,7 @@ it('groups add up to lines, and days to the invoice, for metrics of every kind',
     }),
     { numRuns: runs(8) },
   );
-}, 120_000);
+});
 
 type Contributing = (job: Job, before: { value: Decimal | null; users: Set<unknown> }) => Decimal;
 
@@ -181,7 +181,7 @@ it('each hour is divided by what the events change in the metric', async () => {
     }),
     { numRuns: runs(6) },
   );
-}, 120_000);
+});
 
 it('an issued invoice keeps its parts, whatever comes too late', async () => {
   const given = fc.sample(jobs, { numRuns: 1, seed: 7 })[0] ?? [];

@@ -3,7 +3,10 @@
  * one.
  */
 import { pino } from 'pino';
+import { createAudit } from '../../src/access/audit.ts';
+import { createIdempotency } from '../../src/access/idempotency.ts';
 import { ensureFirstToken } from '../../src/access/manage-tokens.ts';
+import { createRequestRecords } from '../../src/access/request-records.ts';
 import { createAuthenticator } from '../../src/access/tokens.ts';
 import { createInvoicePdf } from '../../src/api/documents/invoice-pdf.ts';
 import { createApp } from '../../src/app/http-app.ts';
@@ -52,6 +55,14 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       await tokenIsKnown;
       return authenticate(text, from);
     },
+    records: createRequestRecords({
+      db,
+      idempotency: createIdempotency(stores),
+      audit: createAudit(stores),
+      onLost: (error) => {
+        throw error;
+      },
+    }),
     routes: applicationRoutes({
       ...stores,
       gracePeriodHours: 24,

@@ -6,8 +6,9 @@
  * and a filter gives each shard its rows by the sharding key. Replication and Keeper are not simulated:
  * `ON CLUSTER` and `Replicated` are removed from the DDL.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { drainPending, Session } from 'chdb';
 import { isSingleStatement } from '../../src/embedded/single-statement.ts';
 import { stringLiteral } from '../../src/metering/client/clickhouse-parameters.ts';
@@ -129,6 +130,8 @@ const RAW_INSERT =
 async function runStatement(session: Session, statement: FrontStatement): Promise<FrontResult> {
   const { sql, data, database } = statement;
   if (data === null) await requireSingleStatement(session, sql);
+  const binary = data === null ? null : BINARY_INSERT.exec(sql)?.groups;
+  if (data !== null && binary != null) return await insertBinary(session, statement, binary, data);
   const { table, columns, format } = RAW_INSERT.exec(sql)?.groups ?? {};
   if (data !== null && table !== undefined && isRawFormat(format)) {
     if (data.length === 0) return { bytes: new Uint8Array(), readRows: 0, writtenRows: 0 };
@@ -143,6 +146,34 @@ async function runStatement(session: Session, statement: FrontStatement): Promis
   const text = data === null || data.length === 0 ? sql : `${sql}\n${data.toString('utf8')}`;
   const result = await session.queryAsync(text, { format: statement.defaultFormat });
   return { bytes: result.bytes(), readRows: result.rowsRead, writtenRows: 0 };
+}
+
+const BINARY_INSERT =
+  /^\s*INSERT\s+INTO\s+(?<table>[\w.]+)\s*\((?<columns>[^()]*)\)\s*FORMAT\s+RowBinary\s*$/i;
+
+/** chDB takes binary rows from a file only, and wants to be told the types that a server looks up. */
+async function insertBinary(
+  session: Session,
+  { database }: FrontStatement,
+  { table = '', columns = '' }: Record<string, string>,
+  data: Buffer,
+): Promise<FrontResult> {
+  const described = await session.queryAsync(
+    `SELECT name, type FROM system.columns WHERE database = ${stringLiteral(database)} AND table = ${stringLiteral(table)} FORMAT JSONCompact`,
+  );
+  const types = new Map((JSON.parse(described.text()) as { data: [string, string][] }).data);
+  const structure = columns.split(',').map((name) => `${name.trim()} ${types.get(name.trim())}`);
+  const path = join(session.path, '..', 'user-files', `rows-${randomUUID()}`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, data);
+  try {
+    await session.queryAsync(
+      `INSERT INTO ${database}.${table} (${columns}) SELECT * FROM file(${stringLiteral(path)}, 'RowBinary', ${stringLiteral(structure.join(', '))})`,
+    );
+  } finally {
+    await rm(path, { force: true });
+  }
+  return { bytes: new Uint8Array(), readRows: 0, writtenRows: 0 };
 }
 
 function isRawFormat(

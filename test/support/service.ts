@@ -13,7 +13,7 @@ import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database, PostgresConnection } from '../../src/store/database.ts';
 import { type Listen, listenTo } from '../../src/store/notifications.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
-import { createTestClickHouse, createTestDatabase } from './stores.ts';
+import { createTestDatabase, createTestLoggedClickHouse } from './stores.ts';
 
 export interface TestServiceOptions {
   /** Where the sandbox clock starts, RFC 3339. 2026-11-10T00:00:00Z unless given; null: the system's clock. */
@@ -46,7 +46,10 @@ const TOKEN = 'token-of-the-tests';
 const DEFAULT_NOW = '2026-11-10T00:00:00Z';
 
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
-  const [database, clickhouse] = await Promise.all([createTestDatabase(), createTestClickHouse()]);
+  const [database, { clickhouse, blocks, close: closeClickHouse }] = await Promise.all([
+    createTestDatabase(),
+    createTestLoggedClickHouse(),
+  ]);
   const parts = {
     config: {
       apiToken: TOKEN,
@@ -62,6 +65,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     stores: {
       db: database.db,
       clickhouse,
+      blocks,
       pingPostgres: () => database.ping(),
       listen: ((channel, listener) => listenTo(database.connection, channel, listener)) as Listen,
     },
@@ -96,7 +100,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         if ('closeAllConnections' in server) server.closeAllConnections();
       });
       await application.close();
-      await clickhouse.close();
+      await closeClickHouse();
       await database.close();
     },
   };

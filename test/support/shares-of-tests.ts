@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 /** Every run tries other values, so few of them in each add up. */
 const SHARE = 3;
 /** What depends on HTTP or on shards is the same for all values of one shape. */
-const SHARE_OVER_HTTP = 4;
+const SHARE_OVER_HTTP = 6;
 
 /** `count` times by `npm run test:long`; a share of that in every other run, and less over HTTP. */
 export function runs(count: number): number {

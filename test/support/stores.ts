@@ -4,7 +4,7 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { z } from 'zod';
-import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
+import { createEmbeddedClickHouse, type LoggedClickHouse, withEventLog } from '../../src/app/stores.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { applySchema } from '../../src/metering/schema.ts';
@@ -60,6 +60,22 @@ export async function createTestClickHouse(): Promise<ClickHouse> {
   if (remote === undefined) await copyTables(clickhouse);
   else await applySchema(clickhouse, remote.cluster);
   return clickhouse;
+}
+
+/** As the service has it: the embedded one with a log of acknowledged events in front. */
+export async function createTestLoggedClickHouse(): Promise<
+  Omit<LoggedClickHouse, 'blocks'> & Partial<LoggedClickHouse>
+> {
+  const clickhouse = await createTestClickHouse();
+  if (inject('clickhouse') !== undefined) return { clickhouse, close: () => clickhouse.close() };
+  const events = await withEventLog(clickhouse, await createTestDirectory());
+  return {
+    ...events,
+    close: async () => {
+      await events.close();
+      await clickhouse.close();
+    },
+  };
 }
 
 let template: Promise<string> | undefined;

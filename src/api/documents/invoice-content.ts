@@ -14,6 +14,7 @@ import {
   type InvoiceStatus,
   isAppliedLine,
   isConversionLine,
+  isSubscriptionLine,
   isUsageLine,
   type LineTier,
 } from '../../core/invoice.ts';
@@ -191,12 +192,13 @@ function detailsOf(line: InvoiceLine, heading: string, { invoice: { period } }: 
   const isPart = line.interval.start !== period.start || line.interval.end !== period.end;
   const usage = isUsageLine(line) ? line : null;
   const groups = Object.entries({ ...usage?.pricingGroupValues, ...usage?.presentationGroupValues });
-  const tier = usage?.tier ?? null;
+  const timed = usage ?? (isSubscriptionLine(line) ? line : null);
+  const tier = timed?.tier ?? null;
   return [
     ...(line.name === heading ? [] : [line.name]),
     ...groups.map(([name, value]) => `${name}: ${value}`),
     ...(tier === null ? [] : [tierText(tier)]),
-    ...(usage !== null && isPart ? [printedTime(line.interval)] : []),
+    ...(timed !== null && isPart ? [printedTime(line.interval)] : []),
   ];
 }
 

@@ -22,12 +22,9 @@ export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
   ...because(NOT_YET, [
     'POST /v1/alerts/archive',
     'POST /v1/alerts/create',
-    'GET /v1/auditLogs',
     'POST /v1/contract-pricing/rate-cards/getNamedSchedule',
     'POST /v1/contract-pricing/rate-cards/updateNamedSchedule',
     'POST /v1/contracts/getNamedSchedule',
-    'POST /v1/contracts/getSubscriptionQuantityHistory',
-    'POST /v1/contracts/getSubscriptionSeatsHistory',
     'POST /v1/contracts/seatBalances/list',
     'POST /v1/contracts/updateNamedSchedule',
     'POST /v1/customer-alerts/get',

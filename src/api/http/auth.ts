@@ -10,11 +10,8 @@ import type { RouteScope } from './route.ts';
 /** The caller of a public route, with or without a token. */
 const ANYBODY: Actor = { id: 'anybody', name: 'anybody', scope: 'read' };
 
-/**
- * Returns the caller. Refuses a missing or invalid token with 401, and a scope that does not cover the route
- * with 403. `write` covers every route, `read` and `ingest` only routes of that scope.
- */
-export async function authorize(
+/** Returns the caller. Refuses a missing or invalid token with 401. */
+export async function identify(
   authorization: string | undefined,
   scope: RouteScope,
   authenticate: Authenticate,
@@ -27,8 +24,14 @@ export async function authorize(
   // Events are taken without PostgreSQL; everything else uses it anyway.
   const actor = await authenticate(token, scope === 'ingest' ? 'remembered' : 'store');
   if (actor === null) throw new Refusal('unauthenticated', 'Unknown, expired or revoked token');
-  if (actor.scope !== 'write' && actor.scope !== scope) {
-    throw new Refusal('forbidden', `This needs a token of scope ${scope}; this one has scope ${actor.scope}`);
-  }
   return actor;
+}
+
+/**
+ * The refusal (403) of a caller whose scope does not cover the route, or null. `write` covers every route, `read` and
+ * `ingest` only routes of that scope.
+ */
+export function scopeRefusal(actor: Actor, scope: RouteScope): Refusal | null {
+  if (scope === 'public' || actor.scope === 'write' || actor.scope === scope) return null;
+  return new Refusal('forbidden', `This needs a token of scope ${scope}; this one has scope ${actor.scope}`);
 }

@@ -40,6 +40,7 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     not_found: [404, {}],
     // Without this header the official client retries a conflict twice.
     conflict: [409, { 'x-should-retry': 'false' }],
+    running: [409, RETRY_LATER],
     too_large: [413, {}],
     overloaded: [429, { ...RETRY_LATER, 'x-metronome-rate-limit-type': 'client' }],
     unavailable: [503, RETRY_LATER],

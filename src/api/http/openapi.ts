@@ -7,13 +7,13 @@
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import { errorBody } from './errors.ts';
-import type { RouteDefinition, RouteScope } from './route.ts';
+import { type RouteDefinition, type RouteScope, takesIdempotencyKey } from './route.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description?: string;
   readonly schema: JsonSchema;
@@ -91,6 +91,7 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
     parameters: [
       ...parametersOf(definition.params, 'path', components),
       ...parametersOf(definition.query, 'query', components),
+      ...(takesIdempotencyKey(definition) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body === undefined
       ? {}
@@ -100,6 +101,15 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
     responses: responsesOf(definition, components),
   };
 }
+
+const IDEMPOTENCY_KEY: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes it safe to repeat the request: for 24 hours the same key and body get the first answer, and nothing is done again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
 
 const CSV_OFFERED = 'With `Accept: text/csv` the answer is a CSV file of all rows, without paging.';
 
@@ -149,6 +159,8 @@ export function errorStatusesOf(definition: RouteDefinition): number[] {
   if (definition.scope !== 'public') for (const status of [401, 403]) statuses.add(status);
   if (definition.params !== undefined) statuses.add(404);
   if (definition.query !== undefined) statuses.add(400);
+  // A malformed key, and one of another request or of one that is running.
+  if (takesIdempotencyKey(definition)) for (const status of [400, 409]) statuses.add(status);
   if (definition.body !== undefined) for (const status of [400, 413]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 }

@@ -7,6 +7,7 @@
 import type { z } from 'zod';
 import { type FieldPath, type Problem, Refusal } from '../../core/errors.ts';
 import { joinPath, type WireWords, wirePath } from '../wire/names.ts';
+import { NOT_A_FIELD } from './unknown-fields.ts';
 
 /** Problems named in one message. The first few are enough to act on. */
 const PROBLEMS_MAX = 5;
@@ -81,8 +82,6 @@ function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Ref
     `${name.replace(/_id$/, '').replaceAll('_', ' ')} ${String(value)} not found`,
   );
 }
-
-export const NOT_A_FIELD = 'is not a field of this request';
 
 /** If there are unknown members, only those are named: a missing member may be a misspelled one. */
 function issuesToName(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {

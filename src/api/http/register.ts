@@ -5,14 +5,16 @@
  * A fixed path segment takes precedence over a parameter, regardless of the order of the routes.
  */
 import type { Context, Hono } from 'hono';
+import type { RequestRecords } from '../../access/request-records.ts';
 import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
-import { authorize } from './auth.ts';
+import { identify, scopeRefusal } from './auth.ts';
 import { CSV_TYPE, wantsCsv } from './csv.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
 import { parseJson, stringifyJson, writeJson } from './json.ts';
+import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 import { startedStream } from './started-stream.ts';
@@ -21,6 +23,8 @@ export interface RegisterDeps {
   readonly exchange: Exchange;
   readonly authenticate: Authenticate;
   readonly bodies: BodyLimits;
+  /** Without it nothing is recorded, and idempotency keys are ignored. */
+  readonly records: RequestRecords | undefined;
 }
 
 /** Label of unmatched requests, so that arbitrary paths do not become metric labels. */
@@ -84,15 +88,24 @@ async function answerTo(
   context: Context,
   request: RequestContext,
 ): Promise<Answer> {
-  const actor = await authorize(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
+  const actor = await identify(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
+  let sent: unknown;
+  const recorded = { definition, context, request, actor, body: undefined, sent: () => sent };
+  const refusal = scopeRefusal(actor, definition.scope);
+  if (refusal !== null) {
+    await recordForbidden(deps.records, recorded);
+    throw refusal;
+  }
   const body = definition.body === undefined ? undefined : await readBody(context, deps.bodies);
   try {
-    const sent = body === undefined ? undefined : contentOf(definition, body.bytes);
-    const input = { http: context, body: sent, actor, context: request };
-    if (definition.csv !== undefined && wantsCsv(context)) {
-      return csvAnswer(await startedStream(definition.csv.run(input)));
-    }
-    return await answerWith(definition, await definition.run(input));
+    return await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
+      sent = body === undefined ? undefined : contentOf(definition, body.bytes);
+      const input = { http: context, body: sent, actor, context: request };
+      if (definition.csv !== undefined && wantsCsv(context)) {
+        return csvAnswer(await startedStream(definition.csv.run(input)));
+      }
+      return await answerWith(definition, await definition.run(input));
+    });
   } finally {
     body?.release();
   }

@@ -18,12 +18,17 @@ function incomingOf(context: Context): IncomingMessage | undefined {
 /** A request header by its lower-case name. Avoids building a web `Headers` object where Node has the header. */
 export function headerOf(
   context: Context,
-  name: 'authorization' | 'user-agent' | 'x-request-id' | 'content-encoding',
+  name: 'authorization' | 'user-agent' | 'x-request-id' | 'content-encoding' | 'idempotency-key',
 ) {
   const incoming = incomingOf(context);
   if (incoming === undefined) return context.req.header(name);
   const value = incoming.headers[name];
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** The address that the connection comes from; null without a connection, in tests. */
+export function addressOf(context: Context): string | null {
+  return incomingOf(context)?.socket.remoteAddress ?? null;
 }
 
 export interface BodyLimits {

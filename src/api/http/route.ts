@@ -5,13 +5,14 @@
  * Owns: the types that route files are written against. Does not own: HTTP, tokens, error bodies.
  */
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Actor } from '../../access/tokens.ts';
 import type { WireWords } from '../wire/names.ts';
 import { type CsvTable, csvText, refusePaging } from './csv.ts';
 import { csvReads, onPage } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
 import { checkInput } from './problems.ts';
+import { fieldCheck } from './unknown-fields.ts';
 
 /** The scope that a token needs; a `write` token covers all scopes. `public` needs no token. */
 export type RouteScope = 'read' | 'write' | 'ingest' | 'public';
@@ -60,8 +61,33 @@ export interface RouteFacts {
   readonly mediaType?: string;
   /** Headers of every answer of the route. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The operation commits by itself, more than once, so that its record cannot be part of one transaction. */
+  readonly commitsItself?: true;
+  /** The answer has a secret, and is not stored for repeated requests. */
+  readonly answersSecret?: true;
   /** Wire names of this route's requests, which take precedence over those of `wire/names.ts`. */
   readonly wireWords?: WireWords;
+}
+
+const MONEY_PATHS = /[/](?:contracts|contract-pricing|packages)[/]|[/]addCharge$/;
+
+/** Whether a field that is ignored could change what is billed. */
+function describesMoney({ scope, path }: RouteFacts): boolean {
+  return scope === 'write' && MONEY_PATHS.test(path);
+}
+
+const warnings = z
+  .array(z.object({ field: z.string(), message: z.string() }))
+  .optional()
+  .meta({ description: 'Fields of the request that the official client knows and this service ignores.' });
+
+function withWarnings(response: z.ZodType): z.ZodType {
+  return response instanceof z.ZodObject ? response.extend({ warnings }) : response;
+}
+
+/** Whether requests may carry an `Idempotency-Key`. Events have keys of their own: `transaction_id`. */
+export function takesIdempotencyKey({ method, bodyKind, scope }: RouteDefinition): boolean {
+  return method === 'post' && bodyKind !== 'bytes' && scope !== 'public';
 }
 
 /** A route whose handler is bound to its schemas: `run` takes unchecked input. */
@@ -116,6 +142,8 @@ export function route<
   const { handler, params, query, body, response, csv, ...facts } = definition;
   const readPath = params === undefined ? nothing : pathReader(params);
   const readQuery = query === undefined ? nothing : queryReader(query);
+  const checkFields =
+    body !== undefined && describesMoney(facts) ? fieldCheck(body, facts.operationId) : undefined;
   const readBody = (sent: unknown) => (body === undefined ? undefined : checkInput(body, 'body', sent));
   const read = async (input: UncheckedInput): Promise<HandlerInput<Params, Query, Body>> => ({
     params: parsedBy<Params>(await readPath(input.http)),
@@ -129,8 +157,13 @@ export function route<
     params,
     query,
     body,
-    response,
-    run: async (input) => handler(await read(input)),
+    response: checkFields === undefined || response === 'empty' ? response : withWarnings(response),
+    async run(input) {
+      if (checkFields === undefined) return handler(await read(input));
+      const checked = checkFields(input.body);
+      const result = await handler(await read({ ...input, body: checked.body }));
+      return checked.warnings.length === 0 ? result : { ...Object(result), warnings: checked.warnings };
+    },
     ...(csv === undefined ? {} : { csv: { columns: csv.columns, run: (input) => runCsv(csv, input) } }),
   };
 

@@ -53,6 +53,16 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
     value: () => stats().waitingBytes,
   });
   registerGauge(registry, {
+    name: 'tallyhouse_ingest_logged_bytes',
+    help: 'Acknowledged events in the log that ClickHouse does not have yet.',
+    value: () => stats().loggedBytes,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_ingest_log_inserts_failed_total',
+    help: 'Times that ClickHouse did not take events from the log; it is tried again.',
+    value: () => stats().failedLogInserts,
+  });
+  registerGauge(registry, {
     name: 'tallyhouse_known_transaction_ids',
     help: 'Ids in the index of known events.',
     value: () => stats().ids,

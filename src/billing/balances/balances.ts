@@ -104,7 +104,9 @@ async function loadFacts(
     ? await loadFinalDeductions(db, commits)
     : await loadDeductions(deps, commits);
   const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
-  const trueUps = new Map((await loadTrueUps(db, commits, deductions)).map((one) => [one.commitId, one]));
+  const trueUps = new Map(
+    (await loadTrueUps(db, commits, deductions, now)).map((one) => [one.commitId, one]),
+  );
   const canceled = await loadCanceledPurchases(db, commits);
   const ids = commits.map(({ id }) => id);
   const manualEntries = await loadManualEntries(db, ids);

@@ -56,7 +56,7 @@ export async function createCommit(
     const commit: Commit = { ...built, invoiceContractId, applicableContractIds, uniquenessKey };
     checkInvoiceContract(commit, contracts);
     await insertCommits(tx, [commit]);
-    await planScheduledInvoices(tx, contracts);
+    await planScheduledInvoices(tx, contracts, clock.now());
     const entity = commit.type === 'CREDIT' ? 'contract_credit' : 'commit';
     const { customFields: fields } = input.commit;
     await storeCustomFields(tx, [{ entity, entityId: commit.id, fields, path: [] }]);

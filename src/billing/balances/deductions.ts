@@ -4,7 +4,12 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import { type ComputeDeps, computeDrafts, type PlannedInvoices, planInvoices } from '../invoices/compute.ts';
+import {
+  type ComputeDeps,
+  computeDrawingDrafts,
+  type PlannedInvoices,
+  planInvoices,
+} from '../invoices/compute.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
 import { loadFinalDeductions } from './final-deductions.ts';
 
@@ -53,7 +58,7 @@ async function planDrafts(deps: DraftDeps, commits: readonly Commit[]): Promise<
   const own = [...new Map(contracts.map((contract) => [contract.id, contract])).values()];
   const places = await draftPlacesOf(deps, own, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  return planInvoices(deps.db, targets, deps.clock.now());
+  return planInvoices(deps.db, targets, deps.clock.now(), { schedulesOf: own });
 }
 
 async function draftDeductions(
@@ -62,7 +67,7 @@ async function draftDeductions(
   commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
   const wanted = groupBy(commits, ({ id }) => id);
-  const drafts = await computeDrafts(silent, plan);
+  const drafts = await computeDrawingDrafts(silent, plan);
   return drafts.flatMap(({ invoice, deductions }) =>
     deductions
       .filter(({ bucket }) => wanted.has(bucket.id))

@@ -39,7 +39,7 @@ export async function disableTrueUp(deps: ContractDeps, input: DisableTrueUpInpu
       const contracts = await lockInvoiceContracts(tx, customerId, [contractId]);
       const waived = await withoutTrueUp(tx, locked);
       await updateCommit(tx, waived);
-      await planScheduledInvoices(tx, contracts);
+      await planScheduledInvoices(tx, contracts, deps.clock.now());
       return;
     }
     if (commit.invoiceSchedule?.doNotInvoice && commit.type === 'POSTPAID') return;

@@ -128,7 +128,7 @@ async function changeOwnCommit(
   if (wanted !== 'ARCHIVE') checkInvoiceContract(after, contracts);
   await refuseInvoicedChanges(tx, onlyTerm(commit), onlyTerm(after), null);
   await updateCommit(tx, after);
-  await planScheduledInvoices(tx, contracts);
+  await planScheduledInvoices(tx, contracts, deps.clock.now());
 }
 
 async function applicableContracts(

@@ -6,8 +6,10 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import { loadCommits } from '../../store/commits.ts';
 import type { Database } from '../../store/database.ts';
+import type { IssuedHead } from '../../store/invoices.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 import { voidInvoicesOfItems } from '../../store/voided-invoices.ts';
+import type { VoidingDeps } from '../invoices/invoice-log.ts';
 import { holdScheduledInvoices } from '../invoices/scheduled/issue.ts';
 
 export interface ReleaseCommitInput {
@@ -23,10 +25,10 @@ export interface ReleaseCommitInput {
  * same answer again changes nothing. Refuses the other answer (`invalid`), and a workflow that is not one.
  */
 export async function releaseCommit(
-  deps: { readonly db: Database; readonly clock: Clock },
+  deps: VoidingDeps & { readonly db: Database; readonly clock: Clock },
   { workflowId, outcome, toldBy }: ReleaseCommitInput,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
+  const voided = await deps.db.transaction(async (tx): Promise<IssuedHead[]> => {
     const [commit] = isUuid(workflowId)
       ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
       : [];
@@ -35,13 +37,14 @@ export async function releaseCommit(
     if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
     const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
     if (await insertPaymentOutcome(tx, row)) {
-      if (outcome === 'FAILED') await voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt);
-      return;
+      return outcome === 'FAILED' ? voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt) : [];
     }
     if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
       throw invalid(['outcome'], `workflow ${workflowId} has ended with the other outcome already`);
     }
+    return [];
   });
+  for (const invoice of voided) deps.invoiceLog?.voided(invoice);
 }
 
 function itemIdsOf({ invoiceSchedule }: Commit): string[] {

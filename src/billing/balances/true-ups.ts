@@ -2,6 +2,7 @@
 import { ZERO } from '../../core/decimal.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, TrueUp } from '../../core/terms/ledger.ts';
+import type { Instant } from '../../core/time.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database } from '../../store/database.ts';
 import { loadInvoicedAmounts } from '../../store/invoiced-items.ts';
@@ -16,6 +17,7 @@ export async function loadTrueUps(
   db: Database,
   commits: readonly Commit[],
   deductions: readonly BalanceDeduction[],
+  now: Instant,
 ): Promise<TrueUp[]> {
   const postpaid = commits.filter(
     ({ type, invoiceSchedule }) => type === 'POSTPAID' && invoiceSchedule !== null,
@@ -25,7 +27,7 @@ export async function loadTrueUps(
     db,
     postpaid.flatMap(({ invoiceSchedule }) => invoiceSchedule?.items.map(({ id }) => id) ?? []),
   );
-  const targets = await openTrueUps(db, postpaid);
+  const targets = await openTrueUps(db, postpaid, now);
   const shortfalls = await loadShortfalls(db, postpaid, deductions);
   return postpaid.flatMap((commit) => {
     const [segment] = commit.accessSchedule.segments;
@@ -44,9 +46,10 @@ export async function loadTrueUps(
 async function openTrueUps(
   db: Database,
   commits: readonly Commit[],
+  now: Instant,
 ): Promise<ReadonlyMap<string, ScheduledTarget>> {
   const ids = commits.flatMap(({ contractId, invoiceContractId }) => contractId ?? invoiceContractId ?? []);
-  const schedules = await loadOpenSchedules(db, await loadContracts(db, { ids: [...new Set(ids)] }));
+  const schedules = await loadOpenSchedules(db, await loadContracts(db, { ids: [...new Set(ids)] }), now);
   const targets = [...schedules.values()].flatMap((schedule) => schedule.targets);
   return new Map(
     targets.flatMap((target) => (target.trueUpCommitId === null ? [] : [[target.trueUpCommitId, target]])),

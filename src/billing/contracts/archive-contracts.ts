@@ -8,6 +8,7 @@ import type { Instant } from '../../core/time.ts';
 import { lockContractsOf } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
 import { voidInvoicesOfContract } from '../../store/voided-invoices.ts';
+import type { VoidingDeps } from '../invoices/invoice-log.ts';
 import {
   CONTRACTS_PER_CALL_MAX,
   type ContractReference,
@@ -24,16 +25,20 @@ export interface ArchiveContractInput extends ContractReference {
 }
 
 /** Archives a contract. Refuses a missing contract, and an archived one (`invalid`). */
-export async function archiveContract(deps: ContractDeps, input: ArchiveContractInput): Promise<void> {
+export async function archiveContract(
+  deps: ContractDeps & VoidingDeps,
+  input: ArchiveContractInput,
+): Promise<void> {
   const { changedBy, contractId, voidInvoices } = input;
   const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
+  const voided = await deps.db.transaction(async (tx) => {
     await changeContract(tx, deps, input, { now, changedBy }, (full) => {
       requireNotArchived(full);
       return archival(full, now);
     });
-    if (voidInvoices) await voidInvoicesOfContract(tx, contractId, now);
+    return voidInvoices ? voidInvoicesOfContract(tx, contractId, now) : [];
   });
+  for (const invoice of voided) deps.invoiceLog?.voided(invoice);
 }
 
 /**

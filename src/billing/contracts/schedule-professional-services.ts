@@ -114,7 +114,7 @@ async function draftOf(
 ): Promise<Invoice> {
   const contract = await findContract(tx, contractId);
   assert(contract !== null, 'the contract is locked');
-  const schedule = (await loadOpenSchedules(tx, [contract])).get(contractId);
+  const schedule = (await loadOpenSchedules(tx, [contract], now)).get(contractId);
   const targets = (schedule?.targets ?? []).filter((target) => target.invoiceId === invoiceId);
   const [draft] = await scheduledDrafts(tx, targets, now);
   assert(draft !== undefined, 'a requested invoice is a draft');

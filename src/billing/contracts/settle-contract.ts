@@ -10,7 +10,6 @@ import type { Clock } from '../../core/clock.ts';
 import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';
 import { keyUsed } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
@@ -19,13 +18,12 @@ import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts'
 import { insertTerms, saveContract } from '../../store/contract-terms.ts';
 import { insertContractVersions } from '../../store/contract-versions.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { planFinalizations } from '../invoices/finalization.ts';
 import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
 import { renewalsThatFollow } from './follow-renewal.ts';
 import { planGrants } from './grants/grant-jobs.ts';
-import { upcomingGrants, withGrants } from './grants/granted-terms.ts';
+import { withGrantsOf } from './grants/granted-changes.ts';
 
 /** What every operation that makes or changes contracts needs. */
 export interface ContractDeps {
@@ -78,7 +76,7 @@ export async function settleContracts(
   requested: readonly SettledChange[],
   origin: ChangeOrigin,
 ): Promise<Settled> {
-  const changes = await withTheirGrants(tx, requested, origin.now);
+  const changes = await withGrantsOf(tx, requested, origin.now);
   const edits = await writeChanges(tx, changes, origin);
   const followed = await followRenewals(tx, changes, origin);
   const headers = [...changes, ...followed].map(({ before, after }) => ({
@@ -94,6 +92,7 @@ export async function settleContracts(
   await planScheduledInvoices(
     tx,
     headers.map(({ after }) => after),
+    origin.now,
   );
   await storeCustomFields(
     tx,
@@ -104,22 +103,6 @@ export async function settleContracts(
     await mergeCustomFields(tx, { entity: 'contract', entityId: after.contract.id, fields, path: [] });
   }
   return { states: changes.map(({ after }) => after), edits };
-}
-
-/** With what their recurring terms create by now. */
-async function withTheirGrants(
-  tx: Transaction,
-  changes: readonly SettledChange[],
-  now: Instant,
-): Promise<SettledChange[]> {
-  const upcoming = changes.flatMap(({ before, after }) =>
-    before === null ? [] : upcomingGrants(after, now),
-  );
-  const itemsOf = ({ invoiceSchedule }: Commit) => invoiceSchedule?.items.map(({ id }) => id) ?? [];
-  const invoiced = await loadInvoicedItems(tx, upcoming.flatMap(itemsOf));
-  const bought = upcoming.filter((child) => itemsOf(child).some((id) => invoiced.has(id)));
-  const boughtIds = new Set(bought.map(({ id }) => id));
-  return changes.map((change) => ({ ...change, after: withGrants(change, boughtIds, now) }));
 }
 
 async function writeChanges(

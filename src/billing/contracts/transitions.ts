@@ -1,7 +1,7 @@
 /** Renewals: a new contract replaces an older one (docs/contracts.md, "Transitions"). */
 import { assert, invalid, notFound } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { Contract, TransitionInput } from '../../core/terms/contract.ts';
+import type { Contract, FullContract, TransitionInput } from '../../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { insertTransition } from '../../store/contract-transitions.ts';
@@ -12,6 +12,8 @@ import { rolloversOf, withRolledSegments } from '../balances/rollovers.ts';
 import { loadWithheld } from '../balances/withheld.ts';
 import { holdNextFinalizations } from '../invoices/finalization.ts';
 import { holdGrants } from './grants/grant-jobs.ts';
+import { withGrantsOf } from './grants/granted-changes.ts';
+import { upcomingGrants } from './grants/granted-terms.ts';
 import type { SettledChange } from './settle-contract.ts';
 import { withEndDate } from './terms/truncate-terms.ts';
 
@@ -42,20 +44,32 @@ export async function renewContract(
   if (from.startingAt >= contract.startingAt) {
     throw invalid(field, `contract ${from.id} does not start before the contract that renews it`);
   }
+  await holdGrants(tx, [from.id]);
   await refuseBilledTime(tx, from, contract.startingAt);
   const transition = { fromContractId: from.id, toContractId: contract.id, rollsOver, trueup };
   if (!(await insertTransition(tx, transition))) {
     throw invalid(field, `contract ${from.id} has been renewed already`);
   }
-  await holdGrants(tx, [from.id]);
   const [before] = await withTerms(tx, [from]);
   assert(before !== undefined, `contract ${from.id} is loaded`);
   const isWithheld = await loadWithheld(tx, before.terms.commits);
-  const rollovers = rollsOver ? rolloversOf(before, contract, isWithheld) : [];
   const { startingAt } = contract;
-  if (from.endingBefore !== null && from.endingBefore <= startingAt) return { rollovers, ended: [] };
-  const after = withRolledSegments(withEndDate(before, startingAt, now), before, rollovers);
+  if (from.endingBefore !== null && from.endingBefore <= startingAt) {
+    return { rollovers: rollsOver ? rolloversOf(before, contract, isWithheld) : [], ended: [] };
+  }
+  const [change] = await withGrantsOf(tx, [{ before, after: withEndDate(before, startingAt, now) }], now);
+  assert(change !== undefined, 'the end is a change');
+  const source = withUpcoming(before, change.after, now);
+  const rollovers = rollsOver ? rolloversOf(source, contract, isWithheld) : [];
+  const after = withRolledSegments(change.after, before, rollovers);
   return { rollovers, ended: [{ before, after, changes: { endingBefore: startingAt } }] };
+}
+
+/** The contract before its end, with the amounts that the end leaves to children of recurring terms that are ahead. */
+function withUpcoming(before: FullContract, ended: FullContract, now: Instant): FullContract {
+  const upcoming = new Map(upcomingGrants(ended, now).map((child) => [child.id, child]));
+  const commits = before.terms.commits.map((commit) => upcoming.get(commit.id) ?? commit);
+  return { contract: ended.contract, terms: { ...before.terms, commits } };
 }
 
 async function refuseBilledTime(tx: Transaction, from: Contract, startingAt: Instant): Promise<void> {

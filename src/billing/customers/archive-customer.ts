@@ -10,6 +10,7 @@ import { findCustomer, lockCustomer, updateCustomer } from '../../store/customer
 import { voidInvoicesOfCustomer } from '../../store/voided-invoices.ts';
 import { archiveContractsOf } from '../contracts/archive-contracts.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
+import type { VoidingDeps } from '../invoices/invoice-log.ts';
 
 /**
  * Archives the customer and its contracts as of now and voids all its finalized invoices. It keeps its ingest
@@ -17,19 +18,21 @@ import type { ContractDeps } from '../contracts/settle-contract.ts';
  * and one with more contracts than one call may change (`invalid`).
  */
 export async function archiveCustomer(
-  deps: ContractDeps,
+  deps: ContractDeps & VoidingDeps,
   customerId: string,
   archivedBy: string,
 ): Promise<void> {
   const now = deps.clock.now();
-  await deps.db.transaction(async (tx) => {
+  const voided = await deps.db.transaction(async (tx) => {
     const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
     const customer = isKnown ? await findCustomer(tx, customerId) : null;
     if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
     if (customer.archivedAt !== null)
       throw invalid(['customerId'], `customer ${customerId} is archived already`);
     await archiveContractsOf(tx, deps, customerId, { now, changedBy: archivedBy });
-    await voidInvoicesOfCustomer(tx, customerId, now);
+    const invoices = await voidInvoicesOfCustomer(tx, customerId, now);
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });
+    return invoices;
   });
+  for (const invoice of voided) deps.invoiceLog?.voided(invoice);
 }

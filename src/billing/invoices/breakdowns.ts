@@ -29,7 +29,7 @@ import {
 import { computeUsageInvoices } from './compute.ts';
 import type { WithCard } from './list-prices.ts';
 import { type InvoiceDeps, requireCustomer } from './read-invoices.ts';
-import { scheduledDrafts } from './scheduled/drafts.ts';
+import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
 import { withShortfalls } from './scheduled/shortfalls.ts';
 
 /** One window of one invoice: the invoice's header with the lines and the total of the window. */
@@ -88,9 +88,9 @@ async function scheduledItems(
   scheduled: FoundBreakdowns['scheduled'],
 ): Promise<BreakdownItem[]> {
   const targets = scheduled.map(({ target }) => target);
-  const drafts = await scheduledDrafts(deps.db, await withShortfalls(deps, targets), deps.clock.now());
+  const drafts = await drawnScheduledDrafts(deps, await withShortfalls(deps, targets));
   const ownOf = new Map(scheduled.map(({ target, own }) => [target.invoiceId, own]));
-  return drafts.flatMap((draft) => wholeItems(draft, ownOf.get(draft.id) ?? []));
+  return drafts.flatMap(({ invoice }) => wholeItems(invoice, ownOf.get(invoice.id) ?? []));
 }
 
 /** An invoice with all its lines in one window. */

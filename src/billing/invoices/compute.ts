@@ -8,14 +8,16 @@ import type { Clock } from '../../core/clock.ts';
 import { assert } from '../../core/errors.ts';
 import { type Invoice, type InvoiceWarning, isConversionLine } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
-import type { Instant, Interval } from '../../core/time.ts';
+import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
 import type { BalanceBook } from '../../rating/balances/balance-book.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
+import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import { contractsWithSubscriptions } from '../../store/subscriptions.ts';
 import { createBooks, loadCustomerBalances } from '../balances/books.ts';
-import { compareDrafts, earlierDrafts } from './drawdown-order.ts';
+import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
 import {
@@ -25,6 +27,14 @@ import {
   rateTarget,
   UnratableError,
 } from './rate-target.ts';
+import type { ScheduledDraft } from './scheduled/drafts.ts';
+import {
+  createScheduledDraws,
+  type DrawingSchedules,
+  drawingTimes,
+  loadDrawingSchedules,
+  type ScheduledDraws,
+} from './scheduled/drawing.ts';
 import { unratedWarnings } from './unrated-terms.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
@@ -59,28 +69,47 @@ export interface PlannedInvoices {
   readonly targets: readonly InvoiceTarget[];
   /** Other drafts, which draw on the same balances before targets do. They are computed first. */
   readonly earlier: readonly InvoiceTarget[];
+  /** Drafts of SCHEDULED invoices, which draw on the same balances. */
+  readonly scheduled: DrawingSchedules;
   readonly context: InvoiceContext;
 }
 
-/**
- * A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. The targets
- * are computed as if the issued invoices `invoicesInstead` had taken nothing from balances.
- */
+export interface PlanOptions {
+  /** Issued invoices: the targets are computed as if these had taken nothing from balances. */
+  readonly invoicesInstead?: readonly string[];
+  /** The drafts of SCHEDULED invoices of these contracts draw on balances, whether or not targets do. */
+  readonly schedulesOf?: readonly Contract[];
+}
+
+/** A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. */
 export async function planInvoices(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
   now: Instant,
-  invoicesInstead: readonly string[] = [],
+  { invoicesInstead = [], schedulesOf = [] }: PlanOptions = {},
 ): Promise<PlannedInvoices> {
-  const balances = await loadCustomerBalances(
+  const contracts = targets.map(({ contract }) => contract);
+  const subscribing = await contractsWithSubscriptions(
     db,
-    targets.map(({ contract, period }) => ({ customerId: contract.customerId, period })),
-    now,
-    invoicesInstead,
+    contracts.map(({ id }) => id),
   );
+  const { targets: own } = await loadDrawingSchedules(db, schedulesOf, now);
+  const times = targets.map(({ contract: { id, customerId }, period }) => ({
+    customerId,
+    period: subscribing.has(id) ? withChargedTime(period) : period,
+  }));
+  const balances = await loadCustomerBalances(db, [...times, ...drawingTimes(own)], now, invoicesInstead);
   const earlier = await earlierDrafts(db, targets, balances);
-  const context = await loadInvoiceContext(db, [...targets, ...earlier]);
-  return { targets, earlier, context: { ...context, balances } };
+  const drawing = [...contracts, ...schedulesOf].filter(({ customerId }) => balances.has(customerId));
+  const sharing = await sharingContracts(db, drawing, balances);
+  const scheduled = await loadDrawingSchedules(db, sharing, now);
+  const context = await loadInvoiceContext(db, [...targets, ...earlier], now);
+  return { targets, earlier, scheduled, context: { ...context, balances } };
+}
+
+/** An increase is payable when it comes, and on the invoice at the end of its billing period, a year later at most. */
+function withChargedTime({ start, end }: Interval): Interval {
+  return { start: start - 366 * DAY_MS, end: end + DAY_MS };
 }
 
 /** In the order in which they draw on balances, with those of which only that is wanted. */
@@ -126,9 +155,10 @@ export async function computeDrafts(
   deps: ComputeDeps,
   plan: PlannedInvoices,
   countedUpTo: string | null = null,
+  draws?: ScheduledDraws,
 ): Promise<ComputedDraft[]> {
   const drafts = new Map<InvoiceTarget, ComputedDraft>();
-  for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
+  for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo, draws)) {
     try {
       drafts.set(target, await compute(WHOLE_PERIOD));
     } catch (error) {
@@ -138,6 +168,17 @@ export async function computeDrafts(
     }
   }
   return inOrderOf(plan.targets, drafts);
+}
+
+/** What the drafts of SCHEDULED invoices take when it is their turn among the planned invoices, by invoice. */
+export async function drawScheduled(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+): Promise<ReadonlyMap<string, ScheduledDraft>> {
+  const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
+  for await (const [, compute] of eachInvoice(deps, plan, null, draws)) await drawEarlier(compute);
+  draws.drawAll();
+  return draws.drafts;
 }
 
 /** One window for the whole period. */
@@ -150,6 +191,7 @@ async function* eachInvoice(
   deps: ComputeDeps,
   plan: PlannedInvoices,
   countedUpTo: string | null = null,
+  draws: ScheduledDraws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances)),
 ): AsyncGenerator<readonly [InvoiceTarget, Compute], void, undefined> {
   const { context } = plan;
   const planned = inDrawdownOrder(plan);
@@ -160,8 +202,9 @@ async function* eachInvoice(
     context,
     countedUpTo,
   );
-  const books = createBooks(context.balances);
+  const { bookOf: books } = draws;
   for (const { target, isWanted } of planned) {
+    draws.drawUntil(target.contract.customerId, finalizationAt(target.period, deps.gracePeriodHours));
     const compute: Compute = (windows) =>
       computeOne(deps, target, context, usage, windows, books(target.contract.customerId));
     if (isWanted) yield [target, compute];
@@ -189,8 +232,23 @@ function inOrderOf<Computed>(
   });
 }
 
+/**
+ * The same, and the drafts of SCHEDULED invoices that draw on the balances of the plan: everything that takes from them.
+ */
+export async function computeDrawingDrafts(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+): Promise<Pick<ComputedDraft, 'invoice' | 'deductions'>[]> {
+  const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
+  const drafts = await computeDrafts(deps, plan, null, draws);
+  draws.drawAll();
+  return [...drafts, ...draws.drafts.values()];
+}
+
 /** What of a computed invoice is shown. */
-export type ComputedDraft = Pick<ComputedInvoice, 'invoice' | 'warnings' | 'terms' | 'deductions'>;
+export type ComputedDraft = Pick<ComputedInvoice, 'warnings' | 'terms' | 'deductions'> & {
+  readonly invoice: Invoice;
+};
 
 function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceContext): ComputedDraft {
   const { start, end } = target.period;
@@ -217,6 +275,7 @@ export async function* computeInGroups(
   const { context } = plan;
   const planned = inDrawdownOrder(plan);
   const books = createBooks(context.balances);
+  const draws = createScheduledDraws(plan.scheduled, books);
   const read = (from: number) => {
     const group = planned.slice(from, from + GROUP_SIZE);
     const targets = group.map(({ target }) => target);
@@ -232,6 +291,7 @@ export async function* computeInGroups(
     current = read(from);
     const computed: ComputedInvoice[] = [];
     for (const { target, isWanted } of group) {
+      draws.drawUntil(target.contract.customerId, finalizationAt(target.period, deps.gracePeriodHours));
       const compute: Compute = (windows) =>
         computeOne(deps, target, context, usage, windows, books(target.contract.customerId));
       if (isWanted) computed.push(await compute({ size: windowSize, within: null }));
@@ -275,7 +335,7 @@ function invoiceOf(
   lines: readonly RatedLine[],
 ): ComputedInvoice['invoice'] {
   const { terms: card } = cardOf(context, contract);
-  const scheduled = context.joined.get(contract.id) ?? [];
+  const scheduled = context.joined.get(contract.id)?.items ?? [];
   const products = [...card.products, ...card.composites, ...scheduled].map(({ product }) => product);
   return {
     id: usageInvoiceId(contract.id, period.start),

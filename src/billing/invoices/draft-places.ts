@@ -79,7 +79,7 @@ async function scheduledPlaces(
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
-  const schedules = await loadOpenSchedules(deps.db, contracts);
+  const schedules = await loadOpenSchedules(deps.db, contracts, deps.clock.now());
   return [...schedules.values()]
     .flatMap(({ targets }) => targets)
     .filter(

@@ -28,7 +28,11 @@ export async function earlierDrafts(
 ): Promise<InvoiceTarget[]> {
   const drawing = targets.filter(({ contract }) => balances.has(contract.customerId));
   if (drawing.length === 0) return [];
-  const contracts = await sharingContracts(db, drawing, balances);
+  const contracts = await sharingContracts(
+    db,
+    drawing.map(({ contract }) => contract),
+    balances,
+  );
   const issuedUntil = await lastIssuedPeriodEnds(
     db,
     contracts.map(({ id }) => id),
@@ -48,16 +52,15 @@ export async function earlierDrafts(
   });
 }
 
-/** All contracts of a customer if some balance is shared between them, else those of the targets. */
-async function sharingContracts(
+/** All contracts of a customer if some balance is shared between them, else the given ones. */
+export async function sharingContracts(
   db: Database | Transaction,
-  targets: readonly InvoiceTarget[],
+  own: readonly Contract[],
   balances: CustomerBalances,
 ): Promise<Contract[]> {
-  const byCustomer = groupBy(targets, ({ contract }) => contract.customerId);
+  const byCustomer = groupBy(own, ({ customerId }) => customerId);
   const sharing = [...byCustomer.keys()].filter((id) => balances.get(id)?.isShared === true);
   const shared = sharing.length === 0 ? [] : await loadContracts(db, { customerIds: sharing });
-  const own = targets.map(({ contract }) => contract);
   return [...new Map([...shared, ...own].map((contract) => [contract.id, contract])).values()];
 }
 

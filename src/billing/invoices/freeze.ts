@@ -10,13 +10,14 @@ import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { insertFrozenHours, insertFrozenLines } from '../../metering/frozen-lines.ts';
 import type { RatedLine } from '../../rating/types.ts';
-import { insertDeductions, type NewDeduction } from '../../store/balance-deductions.ts';
+import { insertDeductions } from '../../store/balance-deductions.ts';
 import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
 import { insertInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import { insertInvoicedItems } from '../../store/invoiced-items.ts';
 import { insertInvoices } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
+import { deductionsToKeep } from './deductions-to-keep.ts';
 import { freezeCustomFields } from './invoice-fields.ts';
 import { NO_EVENT } from './usage-answers.ts';
 
@@ -79,16 +80,6 @@ export async function freezeInvoices(
   await insertDeductions(tx, frozen.flatMap(deductionsToKeep));
   await insertInvoiceWarnings(tx, issued);
   await freezeCustomFields(tx, issued);
-}
-
-function deductionsToKeep({ invoice, deductions }: HourlyFrozenInvoice): NewDeduction[] {
-  return deductions.map(({ bucket: { id: commitId, segmentId, access }, amount }) => ({
-    invoiceId: invoice.id,
-    commitId,
-    segmentId,
-    amount,
-    timestamp: Math.min(invoice.period.end, access.end),
-  }));
 }
 
 /** Invoices of one card share one terms object, which is stored once. */

@@ -9,7 +9,12 @@ import { type InvoiceContext, type PricedCard, termsOf } from './invoice-context
 import { type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
 /** By invoice. Covers everything that is loaded, whether or not it has an effect on the period of the invoice. */
-export function inputFingerprints({ targets, earlier, context }: PlannedInvoices): Map<string, string> {
+export function inputFingerprints({
+  targets,
+  earlier,
+  scheduled,
+  context,
+}: PlannedInvoices): Map<string, string> {
   // Many contracts share a card, and it may have thousands of rates.
   const cards = new Map([...context.cards].map(([id, card]) => [id, cardFingerprint(card, context)]));
   const inputOf = ({ contract, period }: InvoiceTarget) => [
@@ -28,7 +33,12 @@ export function inputFingerprints({ targets, earlier, context }: PlannedInvoices
         balances === null ? [] : drawnBefore(target, [...targets, ...earlier], balances.isShared);
       return [
         usageInvoiceId(contract.id, period.start),
-        fingerprintOf([...inputOf(target), balances, before.map(inputOf)]),
+        fingerprintOf([
+          ...inputOf(target),
+          balances,
+          before.map(inputOf),
+          scheduled.targets.filter((one) => one.contract.customerId === contract.customerId),
+        ]),
       ];
     }),
   );

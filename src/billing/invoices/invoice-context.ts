@@ -9,6 +9,7 @@ import { groupBy } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../core/metric.ts';
+import type { Instant } from '../../core/time.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
 import type { UnratedTerm } from '../../rating/unrated-terms.ts';
@@ -25,7 +26,7 @@ import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
 import type { CustomerBalances } from '../balances/books.ts';
-import { loadJoinedItems, type PricedItem } from './scheduled/joined-lines.ts';
+import { type JoinedSchedule, loadJoinedItems } from './scheduled/joined-lines.ts';
 import { loadUnratedTerms } from './unrated-terms.ts';
 
 /** The usage of one contract in one period. */
@@ -50,8 +51,8 @@ export interface InvoiceContext {
   /** By contract. */
   readonly contracts: ReadonlyMap<string, ContractUsageTerms>;
   readonly metrics: ReadonlyMap<string, BillableMetric>;
-  /** Scheduled items on usage invoices, by contract. */
-  readonly joined: ReadonlyMap<string, readonly PricedItem[]>;
+  /** Scheduled items and charges of subscriptions on usage invoices, by contract. */
+  readonly joined: ReadonlyMap<string, JoinedSchedule>;
   /** By customer; those without commits and credits are absent. */
   readonly balances: CustomerBalances;
   /** Terms that have no effect on the invoices yet, by contract; contracts without any are absent. */
@@ -61,11 +62,12 @@ export interface InvoiceContext {
 export async function loadInvoiceContext(
   db: Database | Transaction,
   targets: readonly { readonly contract: Contract; readonly period: BilledPeriod }[],
+  now: Instant,
 ): Promise<InvoiceContext> {
   const cards = await loadCardTerms(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
   const contracts = await loadContractTerms(db, billed);
-  const joined = await loadJoinedItems(db, billed);
+  const joined = await loadJoinedItems(db, billed, now);
   const unrated = await loadUnratedTerms(db, billed);
   return { ...(await invoiceContext(db, cards, contracts)), joined, unrated };
 }
@@ -178,6 +180,7 @@ async function loadCardTerms(
       productOrder,
       products: pricedOfType('USAGE'),
       composites: pricedOfType('COMPOSITE'),
+      subscriptions: pricedOfType('SUBSCRIPTION'),
     };
     return [id, card] as const;
   });

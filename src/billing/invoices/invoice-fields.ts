@@ -1,10 +1,10 @@
 /**
  * The custom fields shown on invoices: of the invoice itself, its customer, its contract, and the products and the
- * sources of its lines (scheduled charges, discounts, professional services, commits). Drafts show the present values. An issued invoice keeps the values of its finalization, even if keys
- * or values change later.
+ * sources of its lines (scheduled charges, discounts, professional services, commits, subscriptions). Drafts show the present values. An issued
+ * invoice keeps the values of its finalization, even if keys or values change later.
  */
 import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.ts';
-import { type Invoice, isConversionLine, isScheduledLine } from '../../core/invoice.ts';
+import { type Invoice, isConversionLine } from '../../core/invoice.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { insertInvoiceCustomFields, loadInvoiceCustomFields } from '../../store/invoice-custom-fields.ts';
@@ -41,6 +41,6 @@ export async function freezeCustomFields(
 
 function objectIds({ id, customerId, contractId, lines }: InvoiceObjects): string[] {
   const products = lines.flatMap((line) => (isConversionLine(line) ? [] : [line.productId]));
-  const sources = lines.flatMap((line) => (isScheduledLine(line) ? [line.sourceId] : []));
+  const sources = lines.flatMap((line) => ('sourceId' in line ? [line.sourceId] : []));
   return [id, customerId, contractId, ...new Set([...products, ...sources])];
 }

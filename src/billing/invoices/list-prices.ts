@@ -3,7 +3,7 @@
  * they come from the terms that its lines were computed from; those of an issued one were stored with it.
  */
 import type { Rate } from '../../core/catalogue.ts';
-import { type InvoiceLine, isUsageLine } from '../../core/invoice.ts';
+import { type InvoiceLine, isSubscriptionLine } from '../../core/invoice.ts';
 import type { CardTerms } from '../../core/invoice-terms.ts';
 import { type RateBook, rateAt, rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -49,14 +49,18 @@ export async function listPricesOf(
 }
 
 /** The listed rate is the same throughout a line, because a line is cut where it changes. */
-function listPrices({ products, composites }: CardTerms): ListPriceOf {
-  const priced = new Map([...products, ...composites].map((one) => [one.product.id, one.rateEntries]));
+function listPrices({ products, composites, subscriptions }: CardTerms): ListPriceOf {
+  const priced = new Map(
+    [...products, ...composites, ...subscriptions].map((one) => [one.product.id, one.rateEntries]),
+  );
   const books = new Map<string, RateBook>();
   return (line) => {
-    if (!isUsageLine(line) || line.type !== 'usage') return null;
+    if (line.type !== 'usage' && line.type !== 'subscription') return null;
     const book = books.get(line.productId) ?? rateBook(priced.get(line.productId) ?? []);
     books.set(line.productId, book);
-    const entry = rateAt(book, line.pricingGroupValues, line.interval.start);
+    const entry = isSubscriptionLine(line)
+      ? rateAt(book, {}, line.pricedAt, line.billingFrequency)
+      : rateAt(book, line.pricingGroupValues, line.interval.start);
     return entry && { rate: entry.rate, creditTypeId: entry.creditTypeId };
   };
 }

@@ -26,13 +26,14 @@ import {
   inWindows,
   withCovered,
 } from '../../rating/invoice/rate-invoice.ts';
-import type { RatedLine, UsageLine, UsageNeed } from '../../rating/types.ts';
+import { chargeClaims, chargeLines } from '../../rating/subscriptions/charge-lines.ts';
+import type { RatedLine, RatedSubscriptionLine, UsageLine, UsageNeed } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
 import { sortedKeys } from '../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
-import { joinedLines } from './scheduled/joined-lines.ts';
+import { joinedCharges, joinedLines, NOTHING_JOINED, windowOfJoined } from './scheduled/joined-lines.ts';
 import { type LineHours, slicedHours } from './sliced-hours.ts';
 import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
 import { createUsageNotes } from './usage-notes.ts';
@@ -92,6 +93,8 @@ export async function rateTarget(
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
   const input = rated(() => ({ ...ratingInput(target, context, boundaries), buckets }));
   const rater = rated(() => createInvoiceRater(input));
+  const joined = context.joined.get(contract.id) ?? NOTHING_JOINED;
+  const charges = rated(() => joinedCharges(joined, period));
   const notes = createUsageNotes(context, period);
   const read = () => readGroups(deps.clickhouse, target, context, usage, groups);
   const collector = createLineCollector(linesMax);
@@ -113,7 +116,11 @@ export async function rateTarget(
     const isOnInvoice = ({ productId }: { readonly productId: string }) => !missing.has(productId);
     const usageLines = collected.lines.filter(isOnInvoice);
     const composites = rater.composites(usageLines, (productId) => !missing.has(productId));
-    const drawdown = coverSegments([...claims.filter(isOnInvoice), ...composites.claims(buckets)], book);
+    const subscribed = chargeClaims(charges, joined.prices, contract.id, book);
+    const drawdown = coverSegments(
+      [...claims.filter(isOnInvoice), ...subscribed, ...composites.claims(buckets)],
+      book,
+    );
     return { usageLines, unlisted, unpriced: collected.warnings.filter(isOnInvoice), composites, drawdown };
   });
   const { coverage, covered } = base.drawdown;
@@ -129,23 +136,21 @@ export async function rateTarget(
   }
   return rated(() => {
     const composites = base.composites.lines(coverage);
-    const lines = inProductOrder(
+    const lines = inProductOrder<UsageLine | RatedSubscriptionLine>(
       [
         ...withCovered(base.usageLines, coveredLines, coverage),
         ...composites.map((line) => inWindows(line, input.boundaries)),
+        ...chargeLines(charges, joined.prices, coverage, windowOfJoined(period, input.boundaries)),
       ],
       input,
+      charges.flatMap(({ charge }) => joined.prices?.productOf(charge) ?? []),
     );
     const { fiatCreditTypeId } = terms;
     const converted = conversionLines({
       ...{ lines, fiatCreditTypeId, conversions, period, boundaries: input.boundaries },
       ...{ buckets, book },
     });
-    const all = [
-      ...joinedLines(context.joined.get(contract.id) ?? [], period, input.boundaries),
-      ...lines,
-      ...converted.lines,
-    ];
+    const all = [...joinedLines(joined.items, period, input.boundaries), ...lines, ...converted.lines];
     return {
       lines: all,
       deductions: deductionsOf([...covered, ...converted.covered]),

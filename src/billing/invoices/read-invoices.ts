@@ -11,7 +11,7 @@ import type { DraftDeps } from '../balances/deductions.ts';
 import { type ComputeDeps, computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
 import { draftPlaces } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
-import { scheduledDrafts } from './scheduled/drafts.ts';
+import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
 import type { ScheduledTarget } from './scheduled/open-items.ts';
 import { withShortfalls } from './scheduled/shortfalls.ts';
 import {
@@ -109,8 +109,8 @@ export async function scheduledOf(
   deps: DraftDeps,
   targets: readonly ScheduledTarget[],
 ): Promise<InvoiceWithWarnings[]> {
-  const drafts = await scheduledDrafts(deps.db, await withShortfalls(deps, targets), deps.clock.now());
-  return drafts.map((draft) => ({ ...draft, warnings: firstOf([]) }));
+  const drafts = await drawnScheduledDrafts(deps, await withShortfalls(deps, targets));
+  return drafts.map(({ invoice }) => ({ ...invoice, warnings: firstOf([]) }));
 }
 
 export async function requireCustomer(db: Database | Transaction, customerId: string): Promise<void> {

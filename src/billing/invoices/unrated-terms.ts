@@ -6,7 +6,6 @@ import { loadPrepaidBalanceThresholds, loadSpendThresholds } from '../../store/c
 import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadRecurringCommits } from '../../store/recurring-commits.ts';
-import { loadSubscriptions } from '../../store/subscriptions.ts';
 
 /** By contract; contracts without any are absent. A fixed number of queries. */
 export async function loadUnratedTerms(
@@ -15,14 +14,12 @@ export async function loadUnratedTerms(
 ): Promise<Map<string, UnratedTerm[]>> {
   const ids = contracts.map(({ id }) => id);
   const recurring = groupBy(await loadRecurringCommits(db, ids), ({ contractId }) => contractId);
-  const subscriptions = groupBy(await loadSubscriptions(db, ids), ({ contractId }) => contractId);
   const spendThresholds = await loadSpendThresholds(db, ids);
   const balanceThresholds = await loadPrepaidBalanceThresholds(db, ids);
   const found = contracts.map((contract): [string, UnratedTerm[]] => [
     contract.id,
     unratedTerms(contract, {
       recurringCommits: recurring.get(contract.id) ?? [],
-      subscriptions: subscriptions.get(contract.id) ?? [],
       spendThreshold: spendThresholds.get(contract.id) ?? null,
       prepaidBalanceThreshold: balanceThresholds.get(contract.id) ?? null,
     }),

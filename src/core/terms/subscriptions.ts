@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BILLING_FREQUENCIES } from '../catalogue.ts';
 import type { Decimal } from '../decimal.ts';
+import type { Interval } from '../time.ts';
 import { prorationRounding } from './recurring-commits.ts';
 import { exactText, instantValue, listOf, type MayBeGiven, objectOf } from './values.ts';
 
@@ -57,6 +58,14 @@ export const subscription = objectOf({
   createdBy: z.string(),
 });
 export type Subscription = z.output<typeof subscription>;
+
+/** A charge of a subscription that is on an issued invoice. */
+export interface BilledCharge {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly interval: Interval;
+  readonly quantity: Decimal;
+}
 
 /** A subscription as a client describes it. Null: not given; a start that is not given is the contract's. */
 export type SubscriptionInput = Omit<

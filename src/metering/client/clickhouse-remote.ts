@@ -80,9 +80,11 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
     select: (query) =>
       lanes.run(query, (pool, customer) => pool.withConnection((client) => select(client, query), customer)),
     command: (query) => run(writer, { query, settings: settings.command }),
-    insertRows: async ({ table, columns, rows }) => {
+    insertRows: async ({ table, columns, rows, types }) => {
       for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
-      const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT JSONCompactEachRow`;
+      // The types of a RowBinary body are those of the columns.
+      const format = types === undefined ? 'JSONCompactEachRow' : 'RowBinary';
+      const query = `INSERT INTO ${table} (${columns.join(', ')}) FORMAT ${format}`;
       await run(writer, { query, settings: settings.insert, body: { bytes: rows } });
     },
     ping: async () => {

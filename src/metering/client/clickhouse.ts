@@ -32,6 +32,17 @@ export interface SelectStatement {
   readonly lane?: QueryLane;
   /** Whose usage it reads, where that is one customer's: it then takes a limited share of the lane. */
   readonly customer?: string | undefined;
+  /** The customer references whose events alone it reads, where that is known: it does not wait for events of others. */
+  readonly eventsOf?: readonly string[] | undefined;
+}
+
+/** Rows to insert, as JSONCompactEachRow or, where the types of the columns are given, as RowBinary. */
+export interface RowsInsert {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly rows: Buffer;
+  /** Of the columns in the rows; ClickHouse converts them to those of the table. */
+  readonly types?: readonly string[];
 }
 
 export interface ClickHouse {
@@ -45,14 +56,10 @@ export interface ClickHouse {
   /** DDL and other statements without a result, one at a time. */
   command(sql: string): Promise<void>;
   /**
-   * Inserts rows that are already encoded as JSONCompactEachRow. Resolves when they are on disk (the tables fsync
-   * after every insert). Uses its own connection, so queries never delay it.
+   * Inserts rows that are already encoded. Resolves when they are on disk (the tables fsync after every insert). Uses
+   * its own connection, so queries never delay it.
    */
-  insertRows(insert: {
-    readonly table: string;
-    readonly columns: readonly string[];
-    readonly rows: Buffer;
-  }): Promise<void>;
+  insertRows(insert: RowsInsert): Promise<void>;
   ping(): Promise<void>;
   /** Queries of each lane at this moment. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;

@@ -5,11 +5,10 @@
  * nothing waits for the write, and the write does not use the connection for inserts of events. Repeats beyond the
  * limits are only counted, and a crash loses the queue. Repeats never count, so only their display is lost.
  */
-import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { stringLiteral } from '../client/clickhouse-parameters.ts';
-import type { ValidEvent } from '../ingest/validate-events.ts';
+import { type ReadEvent, textsJson } from '../ingest/event-rows.ts';
 
 /**
  * A sample of this size is enough to see a sender that repeats everything; storing all repeats would double the
@@ -24,8 +23,8 @@ const QUEUE_LENGTH_MAX = 2 * 1024 * 1024;
 const WRITE_INTERVAL_MS = 1_000;
 
 export interface RepeatLog {
-  /** Notes an event that was dropped at `now`. Synchronous and cheap; never throws. */
-  note(event: ValidEvent, now: Instant): void;
+  /** Notes an event that was dropped at `now`. Synchronous and cheap: it reads no more events than it keeps. */
+  note(read: () => ReadEvent, now: Instant): void;
   /** Resolves when what was noted up to now can be found, or could not be written and is lost. */
   flush(): Promise<void>;
   /** Repeats written, and those over the limits or lost to a failed write. */
@@ -45,7 +44,7 @@ export function createRepeatLog(options: RepeatLogOptions): RepeatLog {
 }
 
 interface Repeat {
-  readonly event: ValidEvent;
+  readonly event: ReadEvent;
   readonly receivedAt: Instant;
   readonly sequence: number;
 }
@@ -70,9 +69,14 @@ class QueuedLog implements RepeatLog {
     this.#allowanceAt = elapsed();
   }
 
-  note(event: ValidEvent, now: Instant): void {
-    const { length } = event.textsJson;
-    if (this.#isClosed || this.#queueLength + length > QUEUE_LENGTH_MAX || !this.#takeAllowance()) {
+  note(read: () => ReadEvent, now: Instant): void {
+    if (this.#isClosed || this.#queueLength >= QUEUE_LENGTH_MAX || !this.#takeAllowance()) {
+      this.#lost += 1;
+      return;
+    }
+    const event = read();
+    const length = lengthOf(event);
+    if (this.#queueLength + length > QUEUE_LENGTH_MAX) {
       this.#lost += 1;
       return;
     }
@@ -130,14 +134,14 @@ function insertStatement(repeats: readonly Repeat[]): string {
   return `INSERT INTO event_repeats (${columns}) VALUES ${repeats.map(rowOf).join(', ')}`;
 }
 
-/** The properties stay whatever they are: a schema would drop one whose name is `__proto__`. */
-const eventTexts = z.tuple([z.string(), z.string(), z.string(), z.unknown()]);
+function lengthOf({ transactionId, customerRef, eventType, properties }: ReadEvent): number {
+  const ids = transactionId.length + customerRef.length + eventType.length;
+  return properties.reduce((sum, [name, text]) => sum + name.length + text.length, ids);
+}
 
 function rowOf({ event, receivedAt, sequence }: Repeat): string {
-  const [transactionId, customerRef, eventType, properties] = eventTexts.parse(
-    JSON.parse(`[${event.textsJson}]`),
-  );
-  const texts = [transactionId, customerRef, eventType, JSON.stringify(properties)].map(stringLiteral);
+  const { transactionId, customerRef, eventType, properties } = event;
+  const texts = [transactionId, customerRef, eventType, textsJson(properties)].map(stringLiteral);
   const [id, ref, type, json] = texts;
   const at = (instant: Instant) => `fromUnixTimestamp64Milli(${instant}, 'UTC')`;
   return `(${id}, ${ref}, ${type}, ${at(event.timestamp)}, ${json}, ${at(receivedAt)}, ${sequence})`;

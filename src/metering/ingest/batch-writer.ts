@@ -1,5 +1,5 @@
 /**
- * Group commit: rows of many requests become one insert. While one batch is being written the next
+ * Group commit: rows of many requests become one write. While one batch is being written the next
  * one fills; each caller is told when the batch with its rows is on disk.
  *
  * Responsible for the two buffers, the pace of inserts and the limit on waiting rows. Does not retry: a failed
@@ -8,8 +8,9 @@
 import { Refusal } from '../../core/errors.ts';
 
 export interface BatchWriterOptions {
-  /** Writes encoded rows; resolves when they are on disk. The buffer is reused after that. */
-  readonly insert: (rows: Buffer) => Promise<void>;
+  /** Writes so many encoded rows; resolves when they are on disk. The buffer is reused after that. */
+  readonly insert: (rows: Buffer, count: number) => Promise<void>;
+  readonly pace: WritePace;
   /** Called for every failed batch with the reason, before its callers are told. */
   readonly onFailure: (error: unknown, rows: number) => void;
 }
@@ -18,14 +19,23 @@ export interface BatchWriterOptions {
 const BATCH_ROWS_MAX = 100_000;
 /** What may wait for the batch before it; with the one being written, twice this is held in memory. */
 const BATCH_BYTES_MAX = 32 * 1024 * 1024;
-/** A batch of this size is written without a pause, because most of its cost is per row. */
-const BATCH_ROWS_EAGER = 10_000;
-/** A single request waits this long for others, so that a burst becomes one insert. */
-const LINGER_MS_MIN = 2;
-/** After an insert of few rows: fewer and larger inserts leave fewer parts to merge, which is what p99 waits for. */
-const REST_MS_MIN = 20;
-/** Limits the pause after a slow insert, and so the delay of an answer. */
-const REST_MS_MAX = 40;
+
+/** When a batch is written. */
+export interface WritePace {
+  /** A batch of this size is written without a pause, because most of its cost is per row. */
+  readonly eagerRows: number;
+  /** A single request waits this long for others, so that a burst becomes one write. */
+  readonly lingerMs: number;
+  /** After a write it pauses for as long as that took, within these bounds. */
+  readonly restMsMin: number;
+  readonly restMsMax: number;
+}
+
+/** Each insert is a part, which is merged later: fewer and larger ones are cheaper, and p99 waits for merges. */
+export const PACE_OF_INSERTS: WritePace = { eagerRows: 10_000, lingerMs: 2, restMsMin: 20, restMsMax: 40 };
+/** A commit of the log costs a fraction of a millisecond. */
+export const PACE_OF_LOG: WritePace = { eagerRows: 1_000, lingerMs: 1, restMsMin: 0, restMsMax: 4 };
+
 const BUFFER_BYTES_MIN = 256 * 1024;
 
 /** A group of rows that become durable, or fail, together. */
@@ -137,7 +147,7 @@ class GroupCommit implements BatchWriter {
     const batch = this.#open;
     if (batch === null || this.#writing !== null) return;
     const waitMs = Math.ceil(this.#restUntil - performance.now());
-    if (this.#isClosed || batch.rows >= BATCH_ROWS_EAGER) {
+    if (this.#isClosed || batch.rows >= this.#options.pace.eagerRows) {
       void this.#flush(batch);
     } else if (this.#timer === null) {
       this.#timer = setTimeout(
@@ -145,7 +155,7 @@ class GroupCommit implements BatchWriter {
           this.#timer = null;
           if (this.#open !== null && this.#writing === null) void this.#flush(this.#open);
         },
-        Math.max(LINGER_MS_MIN, waitMs),
+        Math.max(this.#options.pace.lingerMs, waitMs),
       );
     }
   }
@@ -157,7 +167,7 @@ class GroupCommit implements BatchWriter {
     this.#writing = batch;
     const started = performance.now();
     try {
-      await this.#options.insert(batch.buffer.subarray(0, batch.length));
+      await this.#options.insert(batch.buffer.subarray(0, batch.length), batch.rows);
       batch.settle.resolve();
     } catch (error) {
       this.#fail(batch, error);
@@ -166,8 +176,9 @@ class GroupCommit implements BatchWriter {
     this.#spare = batch.buffer;
     this.#writing = null;
     const ended = performance.now();
-    // Rest as long as the insert took, within bounds: at most half of the time goes into inserts of few rows.
-    this.#restUntil = ended + Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, ended - started));
+    // Rest as long as the write took, within bounds: at most half of the time goes into writes of few rows.
+    const { restMsMin, restMsMax } = this.#options.pace;
+    this.#restUntil = ended + Math.min(restMsMax, Math.max(restMsMin, ended - started));
     this.#schedule();
   }
 

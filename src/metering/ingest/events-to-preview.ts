@@ -1,7 +1,7 @@
 /** Events that are not to be stored, under the same rules as those that are. */
-import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import type { PreviewedEvent } from '../query/previewed-events.ts';
+import { textsJson } from './event-rows.ts';
 import { type ValidationContext, validateEvents } from './validate-events.ts';
 
 /** An event as it would be sent. */
@@ -15,18 +15,17 @@ export interface SentEvent {
   readonly propertiesJson: string;
 }
 
-const texts = z.tuple([z.string(), z.string(), z.string(), z.unknown()]);
-
 /** Refuses (`invalid`) what ingestion refuses, with the same list of bad events. */
 export function eventsToPreview(sent: readonly SentEvent[], context: ValidationContext): PreviewedEvent[] {
   if (sent.length === 0) return [];
   const validation = validateEvents(Buffer.from(`[${sent.map(eventJson).join(',')}]`), context);
-  if (!('events' in validation)) {
+  if (!('rows' in validation)) {
     throw new Refusal('invalid', validation.message, { details: { errors: validation.errors } });
   }
-  return validation.events.map(({ transactionId, timestamp, textsJson }) => {
-    const [, , eventType, properties] = texts.parse(JSON.parse(`[${textsJson}]`));
-    return { transactionId, eventType, timestamp, propertiesJson: JSON.stringify(properties) };
+  const { rows } = validation;
+  return Array.from({ length: rows.count }, (_, index) => {
+    const { transactionId, eventType, timestamp, properties } = rows.read(index);
+    return { transactionId, eventType, timestamp, propertiesJson: textsJson(properties) };
   });
 }
 

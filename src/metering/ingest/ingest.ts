@@ -8,13 +8,15 @@ import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { createBatchWriter } from './batch-writer.ts';
+import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.ts';
 import { createDeduplicationIndex } from './deduplication-index.ts';
-import { createRowEncoder, rowBytesMax, USAGE_EVENTS_COLUMNS, USAGE_EVENTS_TABLE } from './encode-events.ts';
+import { createRowEncoder, rowBytes, USAGE_EVENTS_INSERT } from './encode-events.ts';
+import type { EventBlocks } from './event-blocks.ts';
+import { EventRows, type ReadEvent } from './event-rows.ts';
 import { rebuildIndex } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
-import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
-import { type ValidEvent, validateEvents } from './validate-events.ts';
+import { HASH_WORDS } from './transaction-hash.ts';
+import { validateEvents } from './validate-events.ts';
 
 interface IngestLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -22,7 +24,10 @@ interface IngestLog {
 }
 
 export interface IngestOptions {
+  /** With acknowledged events in it, where there are blocks. */
   readonly clickhouse: ClickHouse;
+  /** The way through a durable log; absent where an event is acknowledged when ClickHouse has it. */
+  readonly blocks?: EventBlocks | undefined;
   readonly clock: Clock;
   /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
   readonly windowDays: number;
@@ -35,7 +40,7 @@ export interface IngestOptions {
   /** Name of the cluster that holds the events, absent for a single node. */
   readonly cluster?: string | undefined;
   /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
-  readonly onRepeat?: (event: ValidEvent, now: Instant) => void;
+  readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
 }
 
 interface IngestOutcome {
@@ -54,6 +59,10 @@ interface IngestStats {
   readonly waitingBytes: number;
   readonly batches: number;
   readonly failedBatches: number;
+  /** Rows that are acknowledged and not in ClickHouse yet. */
+  readonly loggedBytes: number;
+  /** Attempts to bring them there that failed. */
+  readonly failedLogInserts: number;
   /** Rows read in looking for what other processes have stored. */
   readonly tailedRows: number;
   readonly failedTails: number;
@@ -76,16 +85,16 @@ export interface Ingest {
    */
   tail(): Promise<{ rows: number }>;
   stats(): IngestStats;
-  /** Refuses new events, writes those accepted and resolves when they are on disk. */
+  /** Refuses new events and resolves when those accepted are in ClickHouse, or it refuses them. */
   close(): Promise<void>;
 }
 
+/** The places of events in their request. */
 interface NewEvents {
-  readonly events: readonly ValidEvent[];
-  readonly repeats: readonly ValidEvent[];
-  /** Hashes of `events` one after the other, in an array that may be longer. */
-  readonly hashes: Uint32Array;
-  readonly bytesMax: number;
+  readonly fresh: readonly number[];
+  readonly repeats: readonly number[];
+  /** Room for the rows of the new ones. */
+  readonly bytes: number;
 }
 
 interface Taken extends IngestOutcome {
@@ -93,12 +102,18 @@ interface Taken extends IngestOutcome {
 }
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { clickhouse, clock, windowDays, log, onRepeat } = options;
+  const { clickhouse, blocks, clock, windowDays, log, onRepeat } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
+  /** Of the request that is being taken in. */
+  const rows = new EventRows();
   const writer = createBatchWriter({
-    insert: (rows) =>
-      clickhouse.insertRows({ table: USAGE_EVENTS_TABLE, columns: USAGE_EVENTS_COLUMNS, rows }),
+    ...(blocks === undefined
+      ? {
+          insert: (encoded) => clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows: encoded }),
+          pace: PACE_OF_INSERTS,
+        }
+      : { insert: (encoded, count) => blocks.append(encoded, count), pace: PACE_OF_LOG }),
     onFailure: (error, rows) => log.error({ err: error, rows }, 'a batch of events could not be written'),
   });
   const sharing = createSharing({ ...options, index, settled: () => writer.settled() });
@@ -107,38 +122,30 @@ export function createIngest(options: IngestOptions): Ingest {
   let duplicatesTotal = 0;
 
   /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request comes in between. */
-  function reserveNew(events: readonly ValidEvent[], now: Instant): NewEvents {
-    const hashes = new Uint32Array(events.length * HASH_WORDS);
+  function reserveNew(now: Instant): NewEvents {
     const nowSeconds = Math.floor(now / 1000);
-    const fresh: ValidEvent[] = [];
-    const repeats: ValidEvent[] = [];
-    let bytesMax = 0;
-    for (const event of events) {
-      // The hash of a duplicate is overwritten by the next one: only new ones stay in the list.
-      const at = fresh.length * HASH_WORDS;
-      hashTransactionId(event.transactionId, hashes, at);
-      if (!index.reserve(hashes, at, nowSeconds, Math.floor(event.timestamp / 1000))) {
-        repeats.push(event);
-        continue;
-      }
-      bytesMax += rowBytesMax(event);
-      fresh.push(event);
+    const fresh: number[] = [];
+    const repeats: number[] = [];
+    let bytes = 0;
+    for (let i = 0; i < rows.count; i += 1) {
+      const timestampSeconds = Math.floor((rows.timestamps[i] ?? 0) / 1000);
+      if (index.reserve(rows.hashes, i * HASH_WORDS, nowSeconds, timestampSeconds)) {
+        bytes += rowBytes(rows, i);
+        fresh.push(i);
+      } else repeats.push(i);
     }
-    return { events: fresh, repeats, hashes, bytesMax };
+    return { fresh, repeats, bytes };
   }
 
-  function append({ events, hashes, bytesMax }: NewEvents, now: Instant): Promise<void> {
-    const count = events.length;
+  function append({ fresh, bytes }: NewEvents, now: Instant): Promise<void> {
     const write = (buffer: Buffer, offset: number): number => {
       let end = offset;
-      for (const [i, event] of events.entries()) {
-        end = encoder.encode(event, hashes, i * HASH_WORDS, now, buffer, end);
-      }
+      for (const i of fresh) end = encoder.encode(rows, i, now, buffer, end);
       return end;
     };
-    const release = releaseLater(hashes, count);
+    const release = releaseLater(fresh);
     try {
-      return writer.append({ count, bytesMax, write }, release);
+      return writer.append({ count: fresh.length, bytesMax: bytes, write }, release);
     } catch (error) {
       // If the id stayed reserved without its event, every retry would be dropped as a duplicate.
       release();
@@ -146,9 +153,11 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   }
 
-  function releaseLater(hashes: Uint32Array, count: number): () => void {
+  function releaseLater(fresh: readonly number[]): () => void {
+    // The next request reuses the rows.
+    const hashes = rows.hashes.slice(0, rows.count * HASH_WORDS);
     return () => {
-      for (let i = 0; i < count; i += 1) index.release(hashes, i * HASH_WORDS);
+      for (const i of fresh) index.release(hashes, i * HASH_WORDS);
     };
   }
 
@@ -156,17 +165,17 @@ export function createIngest(options: IngestOptions): Ingest {
   function take(body: Buffer): Taken {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
     const now = clock.now();
-    const validation = validateEvents(body, { now, windowDays });
-    if (!('events' in validation)) {
+    const validation = validateEvents(body, { now, windowDays }, rows);
+    if (!('rows' in validation)) {
       throw new Refusal('invalid', validation.message, { details: { errors: validation.errors } });
     }
     writer.checkRoom();
-    const fresh = reserveNew(validation.events, now);
-    const count = fresh.events.length;
-    const duplicates = fresh.repeats.length;
-    const written = count > 0 ? append(fresh, now) : undefined;
+    const events = reserveNew(now);
+    const count = events.fresh.length;
+    const duplicates = events.repeats.length;
+    const written = count > 0 ? append(events, now) : undefined;
     // Only after the new events are in their batch, so that a failure here does not affect them.
-    if (onRepeat !== undefined) for (const event of fresh.repeats) onRepeat(event, now);
+    if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
     return { accepted: count, duplicates, durable: duplicates > 0 ? writer.settled() : written };
   }
@@ -197,11 +206,15 @@ export function createIngest(options: IngestOptions): Ingest {
       ids: index.size,
       indexBytes: index.bytes,
       ...writer.stats(),
+      loggedBytes: blocks?.stats().waitingBytes ?? 0,
+      failedLogInserts: blocks?.stats().failedInserts ?? 0,
       ...sharing.stats(),
     }),
     async close() {
       await writer.close();
       await sharing.close();
+      // What ClickHouse refuses stays in the log.
+      await blocks?.visible(null).catch(() => {});
     },
   };
 }

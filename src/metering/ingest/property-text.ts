@@ -1,6 +1,5 @@
 /**
- * Turns the `properties` of an event into the JSON text of a map from string to string, which is
- * what ClickHouse stores.
+ * Turns the `properties` of an event into names and texts, which is what ClickHouse stores.
  *
  * Strings stay as sent; numbers become plain decimal text; booleans `true` and `false`; null means
  * that the property is absent; objects and arrays become JSON text in the same notation of numbers.
@@ -15,17 +14,16 @@ import { numberText } from './number-text.ts';
 
 /** What is known about the whole body, so that the common case skips work per string. */
 export interface BodyTraits {
-  /** The body has no backslash, so no string in it can hold a character that JSON must escape. */
-  readonly isEscapeFree: boolean;
   /** The body has `\u`, the only way to a NUL or to half of a surrogate pair. */
   readonly hasUnicodeEscapes: boolean;
   /** Texts of the numbers of a body that was parsed the slow way; null after the fast way. */
   readonly numbers: readonly string[] | null;
 }
 
-/** What came of it: `problem` is null exactly when `text` is good. */
+/** What came of it: `problem` is null exactly when `members` are good. */
 export interface PropertiesResult {
-  text: string;
+  /** Names and texts in turn. */
+  members: string[];
   problem: string | null;
   sawNumber: boolean;
 }
@@ -47,13 +45,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** Writes into `result`, which the caller reuses from event to event. */
 export function writeProperties(value: unknown, body: BodyTraits, result: PropertiesResult): void {
   result.problem = null;
-  result.text = '{}';
+  result.members = [];
   if (value === undefined || value === null) return;
   if (!isObject(value)) {
     result.problem = 'properties: must be an object';
     return;
   }
-  let text = '';
   let count = 0;
   let length = 0;
   for (const name in value) {
@@ -74,12 +71,8 @@ export function writeProperties(value: unknown, body: BodyTraits, result: Proper
       result.problem = memberProblem(name, memberText, length, body);
       if (result.problem !== null) return;
     }
-    const separator = text === '' ? '{' : ',';
-    // Strings of a body without escapes are their own JSON; the text of a nested value never is.
-    if (body.isEscapeFree && typeof member !== 'object') text += `${separator}"${name}":"${memberText}"`;
-    else text += `${separator}${JSON.stringify(name)}:${JSON.stringify(memberText)}`;
+    result.members.push(name, memberText);
   }
-  if (text !== '') result.text = `${text}}`;
 }
 
 function memberProblem(name: string, text: string, length: number, body: BodyTraits): string | null {

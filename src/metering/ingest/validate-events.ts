@@ -14,6 +14,7 @@ import {
   FUTURE_HOURS_MAX,
   TRANSACTION_ID_CHARACTERS_MAX,
 } from './event-limits.ts';
+import { EventRows } from './event-rows.ts';
 import { createTimestampParser, type TimestampParser } from './event-timestamp.ts';
 import { extractNumbers, mayLoseDigits } from './number-text.ts';
 import {
@@ -23,14 +24,7 @@ import {
   textProblem,
   writeProperties,
 } from './property-text.ts';
-
-/** An event that may be stored. */
-export interface ValidEvent {
-  readonly transactionId: string;
-  readonly timestamp: Instant;
-  /** `"<transaction_id>","<customer_id>","<event_type>",{<properties>}`: JSON, properties with string values only. */
-  readonly textsJson: string;
-}
+import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 
 export interface EventError {
   readonly index: number;
@@ -40,7 +34,7 @@ export interface EventError {
 
 /** `errors` holds the bad events only; it is empty where the body as a whole is at fault. */
 export type Validation =
-  | { readonly events: readonly ValidEvent[] }
+  | { readonly rows: EventRows }
   | { readonly message: string; readonly errors: readonly EventError[] };
 
 export interface ValidationContext {
@@ -49,8 +43,15 @@ export interface ValidationContext {
   readonly windowDays: number;
 }
 
-/** Validates the body of one request. Never throws. */
-export function validateEvents(body: Buffer, context: ValidationContext): Validation {
+/**
+ * Validates the body of one request and writes its events into `rows`, over what these held before; they are whole
+ * only where the answer has them. Never throws.
+ */
+export function validateEvents(
+  body: Buffer,
+  context: ValidationContext,
+  rows: EventRows = new EventRows(),
+): Validation {
   const text = bodyText(body);
   if (text === null) return { message: 'the body is not valid UTF-8', errors: [] };
   const parsed = parseJson(text);
@@ -61,17 +62,13 @@ export function validateEvents(body: Buffer, context: ValidationContext): Valida
       errors: [],
     };
   }
-  const traits = {
-    isEscapeFree: !text.includes('\\'),
-    hasUnicodeEscapes: text.includes('\\u'),
-    numbers: null,
-  };
-  const fast = checkEvents(parsed, traits, context);
+  const traits = { hasUnicodeEscapes: text.includes('\\u'), numbers: null };
+  const fast = checkEvents(parsed, traits, context, rows);
   if (!fast.sawNumber || !mayLoseDigits(text)) return fast.validation;
   const { json, numbers } = extractNumbers(text);
   const reparsed = parseJson(json);
   if (!Array.isArray(reparsed)) return { message: arrayProblem(undefined), errors: [] };
-  return checkEvents(reparsed, { ...traits, numbers }, context).validation;
+  return checkEvents(reparsed, { ...traits, numbers }, context, rows).validation;
 }
 
 /** The body as a string, or null where it is not UTF-8. Plain ASCII, the common case, is a straight copy. */
@@ -105,28 +102,28 @@ function checkEvents(
   candidates: readonly unknown[],
   body: BodyTraits,
   context: ValidationContext,
+  rows: EventRows,
 ): { validation: Validation; sawNumber: boolean } {
+  rows.clear();
   const check: EventCheck = {
     body,
     earliest: Math.max(0, context.now - context.windowDays * DAY_MS),
     latest: context.now + FUTURE_HOURS_MAX * HOUR_MS,
     parseTimestamp: createTimestampParser(),
-    properties: { text: '', problem: null, sawNumber: false },
+    properties: { members: [], problem: null, sawNumber: false },
   };
-  const events: ValidEvent[] = [];
   const errors: EventError[] = [];
   for (const [index, candidate] of candidates.entries()) {
-    const outcome = checkEvent(candidate, check);
-    if (typeof outcome === 'string') errors.push(eventError(index, candidate, outcome));
-    else events.push(outcome);
+    const problem = readEvent(candidate, check, rows);
+    if (problem !== null) errors.push(eventError(index, candidate, problem));
   }
   const { sawNumber } = check.properties;
-  if (errors.length === 0) return { validation: { events }, sawNumber };
+  if (errors.length === 0) return { validation: { rows }, sawNumber };
   return { validation: { message: summary(errors, candidates.length), errors }, sawNumber };
 }
 
-/** The event, or what is wrong with it, starting with the name of the field. */
-function checkEvent(candidate: unknown, check: EventCheck): ValidEvent | string {
+/** Adds the event to the rows. What is wrong with it starts with the name of the field; null where nothing is. */
+function readEvent(candidate: unknown, check: EventCheck, rows: EventRows): string | null {
   if (!isObject(candidate)) return 'the event must be an object';
   const { transaction_id: transactionId, customer_id: customerRef, event_type: eventType } = candidate;
   if (typeof transactionId !== 'string') return missing('transaction_id', transactionId);
@@ -141,11 +138,9 @@ function checkEvent(candidate: unknown, check: EventCheck): ValidEvent | string 
   if (typeof timestamp === 'string') return timestamp;
   writeProperties(candidate.properties, check.body, check.properties);
   if (check.properties.problem !== null) return check.properties.problem;
-  const { text } = check.properties;
-  const textsJson = check.body.isEscapeFree
-    ? `"${transactionId}","${customerRef}","${eventType}",${text}`
-    : `${JSON.stringify(transactionId)},${JSON.stringify(customerRef)},${JSON.stringify(eventType)},${text}`;
-  return { transactionId, timestamp, textsJson };
+  hashTransactionId(transactionId, rows.hashes, rows.count * HASH_WORDS);
+  rows.add(timestamp, [transactionId, customerRef, eventType], check.properties.members);
+  return null;
 }
 
 function missing(field: string, value: unknown): string {

@@ -59,9 +59,13 @@ function pathOf(name: string): { readonly head: string; readonly steps: readonly
  * behind the text makes it reach the end, and is taken off again.
  */
 export function documentSql(parameters: Parameters, property: string): string {
-  const text = `properties[${parameters.bind('property', 'String', property)}]`;
+  return documentOfTextSql(`properties[${parameters.bind('property', 'String', property)}]`);
+}
+
+/** The same of any String expression, which is repeated; with `opening` `[` of a JSON list. */
+export function documentOfTextSql(text: string, opening: '{' | '[' = '{'): string {
   const quoted = `left(replaceRegexpAll(concat(${text}, ' 0'), ${NUMBER_AFTER_ANYTHING}, '\\\\1"\\\\2"'), -4)`;
-  return `if(match(${text}, ${OBJECT_OF_TOKENS}), ${quoted}, '')`;
+  return `if(match(${text}, ${opening === '{' ? OBJECT_OF_TOKENS : LIST_OF_TOKENS}), ${quoted}, '')`;
 }
 
 const SPACE = String.raw`[ \t\r\n]*`;
@@ -74,7 +78,9 @@ const NUMBER = '-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?';
  * Strings, numbers and other characters behind an opening brace. A number must be a value: quoted as the name
  * of a member it would be a string, and the text valid JSON that it was not. The rest is for the parser to say.
  */
-const OBJECT_OF_TOKENS = pattern(`^${SPACE}[{](?:[^"0-9-]|${STRING_WITHOUT_NUL}|${NUMBER}${SPACE}[],}])*$`);
+const TOKENS = `(?:[^"0-9-]|${STRING_WITHOUT_NUL}|${NUMBER}${SPACE}[],}])*$`;
+const OBJECT_OF_TOKENS = pattern(`^${SPACE}[{]${TOKENS}`);
+const LIST_OF_TOKENS = pattern(`^${SPACE}[[]${TOKENS}`);
 
 const NUMBER_AFTER_ANYTHING = pattern(`((?:${STRING}|[^"0-9-])*)([0-9-][0-9.eE+-]*)`);
 

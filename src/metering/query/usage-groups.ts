@@ -185,6 +185,7 @@ async function queryGroups(clickhouse: ClickHouse, query: GroupsQuery): Promise<
     ...compileUsageGroups(query),
     schema: groupRow,
     customer: query.refs[0],
+    eventsOf: query.refs,
   });
 }
 
@@ -200,6 +201,7 @@ async function readWatermark(
     ...compileWatermark(refs, range),
     schema: watermarkRow,
     customer: refs[0],
+    eventsOf: refs,
   });
   return row?.ingested_up_to ?? '0';
 }

@@ -77,6 +77,7 @@ export async function queryUsage<Row>(
     readonly executionSeconds?: number;
     /** Whose usage it is, where it is one customer's. */
     readonly customer?: string | undefined;
+    readonly eventsOf?: readonly string[] | undefined;
   },
 ): Promise<Row[]> {
   const {
@@ -87,12 +88,14 @@ export async function queryUsage<Row>(
     groupsMax = null,
     executionSeconds,
     customer,
+    eventsOf,
   } = query;
   try {
     return await clickhouse.query({
       sql,
       params: parameters.values(),
       customer,
+      eventsOf,
       schema,
       settings: {
         do_not_merge_across_partitions_select_final: 1,

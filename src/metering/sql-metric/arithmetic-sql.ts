@@ -1,10 +1,17 @@
 /** + - * / and rounding, over values that are numbers already. */
 import { Decimal, ZERO } from '../../core/decimal.ts';
-import { literalProductSql, literalQuotientSql, NUMBER_TYPE, productSql, quotientSql } from './exact-sql.ts';
+import {
+  literalProductSql,
+  literalQuotientSql,
+  NUMBER_TYPE,
+  productSql,
+  quotientSql,
+  remainderSql,
+} from './exact-sql.ts';
 import type { ArithmeticOperator } from './query-syntax.ts';
 import type { Value, Writer } from './value.ts';
 
-/** NULL where an operand is NULL or the divisor is 0. */
+/** NULL where an operand is NULL or the divisor is 0. The sign of a remainder is that of the dividend. */
 export function writeArithmetic(
   writer: Writer,
   operator: ArithmeticOperator,
@@ -32,6 +39,7 @@ function arithmeticSql(
       (leftLiteral === null ? null : literalProductSql(y, leftLiteral));
     return byLiteral ?? productSql(names, x, y);
   }
+  if (operator === '%') return remainderSql(names, x, y);
   if (operator === '/') {
     const divisor = short(right);
     if (divisor?.eq(ZERO)) return `CAST(NULL, '${NUMBER_TYPE}')`;

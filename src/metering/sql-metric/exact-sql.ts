@@ -93,6 +93,16 @@ export function quotientSql(names: NameSource, dividend: string, divisor: string
   });
 }
 
+/** What a division to a whole number leaves: exact. NULL where an operand is NULL or the divisor is 0. */
+export function remainderSql(names: NameSource, dividend: string, divisor: string): string {
+  return bind(names, [dividend, divisor], ([a = '', b = '']) => {
+    const isNumber = `isNotNull(${a}) AND ifNull(${b} != 0, 0)`;
+    const digits = `if(${isNumber}, ${unscaled(b)}, toInt256(1))`;
+    const remainder = `toInt256(modulo(${unscaled(a)}, ${digits}))`;
+    return `if(${isNumber}, ${signed(names, remainder, `ifNull(${a} < 0, 0)`)}, NULL)`;
+  });
+}
+
 /** A quotient in one step, or null where the literal has too many decimal places for it. It must not be 0. */
 export function literalQuotientSql(names: NameSource, dividend: string, literal: Decimal): string | null {
   const scale = scaleOf(literal);

@@ -5,12 +5,19 @@
  * pushed down only through subqueries that do not aggregate.
  */
 import { QueryProblem } from './query-refusal.ts';
-import { type Expression, partsOf, type SelectQuery } from './query-syntax.ts';
+import { type Expression, partsOf, queriesIn, type SelectQuery } from './query-syntax.ts';
 
 /** ClickHouse takes up to 0.1 ms for each and looks at no clock meanwhile: two seconds. */
 const CONDITION_SIZE_MAX = 20_000;
 /** Operations that become many of ClickHouse's; what is read from text includes the number in it. */
-const SIZES = { text: 50, product: 15, quotient: 200 };
+const SIZES = { text: 50, product: 15, quotient: 200, function: 8 };
+/** Of functions that read numbers or members out of text, or go through doubles. */
+const FUNCTION_SIZES: Readonly<Record<string, number>> = {
+  JSON_EXTRACT: 60,
+  JSON_VALUE: 60,
+  POWER: 150,
+  MOD: 50,
+};
 
 /** Name of a column in lower case → the size of what it stands for. */
 type ColumnSizes = ReadonlyMap<string, number>;
@@ -27,8 +34,8 @@ export function refuseExpansion(query: SelectQuery, valueColumn: number): void {
 
 /** The sizes of the columns of a query, in order. */
 function columnSizes(query: SelectQuery): number[] {
-  const { source, items, where, having } = query;
-  const below = source.kind === 'events' ? new Map() : namedSizes(source.query);
+  const { items, where, having } = query;
+  const below: ColumnSizes = new Map(queriesIn(query).flatMap((each) => [...namedSizes(each)]));
   const sizes = items.map(({ expression }) => sizeOf(expression, below));
   refuseLarge(query, where === null ? 0 : sizeOf(where, below));
   // HAVING reads columns by the names that they are given here.
@@ -63,6 +70,7 @@ function sizeOf(expression: Expression, columns: ColumnSizes): number {
 
 function ownSize(expression: Expression): number {
   if (expression.kind === 'property' || expression.kind === 'cast') return SIZES.text;
+  if (expression.kind === 'function') return FUNCTION_SIZES[expression.name] ?? SIZES.function;
   if (expression.kind !== 'arithmetic') return 1;
   if (expression.operator === '/') return SIZES.quotient;
   return expression.operator === '*' ? SIZES.product : 1;

@@ -3,16 +3,24 @@
  * were resolved, numbers were read, and texts and names of properties travel as parameters.
  */
 import { decimal } from '../../core/decimal.ts';
-import { DAY_MS, HOUR_MS } from '../../core/time.ts';
 import { writeArithmetic, writeRounding } from './arithmetic-sql.ts';
 import { type ComparisonWith, writeComparison, writeComparisons, writeIn } from './comparison-sql.ts';
 import { NUMBER_TYPE, numberLiteral } from './exact-sql.ts';
+import {
+  type OperandWriter,
+  timestampOf,
+  writePlanned,
+  writeSpecial,
+  writeTimestamp,
+} from './function-sql.ts';
+import { findScalar } from './functions/table.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { Expression } from './query-syntax.ts';
+import type { Subqueries } from './subqueries.ts';
+import { addIntervalSql } from './time-units.ts';
 import {
   commonType,
   convert,
-  describe,
   requireBoolean,
   toNumber,
   toText,
@@ -27,6 +35,10 @@ export interface Scope extends Writer {
   property(expression: Extract<Expression, { kind: 'property' }>): Value;
   /** The value of an aggregate function, where one may stand; throws elsewhere. */
   aggregate(expression: Extract<Expression, { kind: 'aggregate' }>): Value;
+  /** The value of a window function; null where none may stand. */
+  readonly window: ((expression: Extract<Expression, { kind: 'window' }>) => Value) | null;
+  /** Queries in expressions; null where none may stand. */
+  readonly subqueries: Subqueries | null;
   /** An expression that has a value here as a whole, such as a key of GROUP BY; null for all others. */
   known(expression: Expression): Value | null;
 }
@@ -52,9 +64,36 @@ export function writeExpression(scope: Scope, expression: Expression): Value {
       return writeCast(scope, expression);
     case 'function':
       return writeFunction(scope, expression);
+    case 'window':
+      if (scope.window === null) {
+        throw new QueryProblem(
+          expression.position,
+          'window functions stand in SELECT: use a subquery to filter or group by one',
+        );
+      }
+      return scope.window(expression);
+    case 'subquery':
+      return subqueriesOf(scope, expression.position).scalar(expression.query, expression.position);
+    case 'in_query':
+      return subqueriesOf(scope, expression.position).contains(
+        expression.query,
+        writeExpression(scope, expression.operand),
+        expression.position,
+      );
+    case 'interval':
+      throw new QueryProblem(
+        expression.position,
+        'an INTERVAL is added to a timestamp or subtracted from one',
+      );
     default:
       return writeOperator(scope, expression);
   }
+}
+
+function subqueriesOf({ subqueries }: Scope, position: number): Subqueries {
+  if (subqueries === null)
+    throw new QueryProblem(position, 'a query cannot stand in the condition of a join');
+  return subqueries;
 }
 
 type Form<Kind extends Expression['kind']> = Extract<Expression, { kind: Kind }>;
@@ -93,6 +132,7 @@ function writeOperator(
       return { sql: `(-(${toNumber(scope, written(expression.operand), position)}))`, type: 'number' };
     case 'arithmetic': {
       const { operator, left, right } = expression;
+      if (left.kind === 'interval' || right.kind === 'interval') return writeInterval(scope, expression);
       return writeArithmetic(scope, operator, operandOf(scope, left), operandOf(scope, right));
     }
     case 'comparison':
@@ -125,8 +165,25 @@ function listValue(scope: Scope, value: Expression): Value {
     : writeExpression(scope, value);
 }
 
+/** `time + INTERVAL`, `INTERVAL + time`, `time - INTERVAL`. */
+function writeInterval(scope: Scope, { operator, left, right, position }: Form<'arithmetic'>): Value {
+  const [time, interval] = left.kind === 'interval' ? [right, left] : [left, right];
+  if (interval.kind !== 'interval' || (operator !== '+' && (operator !== '-' || left === interval))) {
+    throw new QueryProblem(position, 'an INTERVAL is added to a timestamp or subtracted from one');
+  }
+  const sql = timestampOf(operandWriter(scope), time);
+  const amount = operator === '-' ? -interval.amount : interval.amount;
+  return { sql: scope.definitions.define(addIntervalSql(sql, amount, interval.unit)), type: 'timestamp' };
+}
+
 function operandOf(scope: Scope, expression: Expression): Value {
   const value = writeExpression(scope, expression);
+  if (value.type === 'timestamp') {
+    throw new QueryProblem(
+      expression.position,
+      "a number is needed here, not a timestamp: DATE_DIFF('second', a, b) is the time between two, INTERVAL '1 day' is added to one",
+    );
+  }
   return { ...value, sql: toNumber(scope, value, expression.position), type: 'number' };
 }
 
@@ -182,6 +239,7 @@ function writeAlternatives(
 function writeCast(scope: Scope, { operand, target, position }: Form<'cast'>): Value {
   const value = writeExpression(scope, operand);
   if (target.kind === 'text') return { sql: scope.definitions.define(toText(scope, value)), type: 'text' };
+  if (target.kind === 'timestamp') return writeTimestamp(operandWriter(scope), value, position);
   const number = toNumber(scope, value.type === 'text' ? { ...value, type: 'property' } : value, position);
   if (target.kind === 'integer') {
     return {
@@ -195,7 +253,16 @@ function writeCast(scope: Scope, { operand, target, position }: Form<'cast'>): V
 
 function writeFunction(scope: Scope, expression: Form<'function'>): Value {
   const { name, operands, position } = expression;
+  const plan = findScalar(name)?.plan ?? null;
+  if (plan !== null) return writePlanned(operandWriter(scope), plan, operands);
   switch (name) {
+    case 'MULTIIF':
+      return writeMultiIf(scope, expression);
+    case 'MOD': {
+      const [left, right] = operands;
+      if (left === undefined || right === undefined) throw misuse(expression);
+      return writeArithmetic(scope, '%', operandOf(scope, left), operandOf(scope, right));
+    }
     case 'COALESCE': {
       const { type, results } = writeAlternatives(scope, operands, position);
       return { sql: scope.definitions.define(`coalesce(${results.join(', ')})`), type };
@@ -213,11 +280,35 @@ function writeFunction(scope: Scope, expression: Form<'function'>): Value {
     case 'LEAST':
     case 'GREATEST':
       return writeExtreme(scope, expression);
-    case 'DATE_TRUNC':
-      return writeDateTrunc(scope, expression);
-    default:
+    case 'ROUND':
+    case 'CEIL':
+    case 'FLOOR':
       return writeRoundingCall(scope, expression);
+    default:
+      return writeSpecial(operandWriter(scope), expression);
   }
+}
+
+function operandWriter(scope: Scope): OperandWriter {
+  const { parameters, definitions } = scope;
+  return { parameters, definitions, write: (operand) => writeExpression(scope, operand) };
+}
+
+/** `multiIf(condition, x, …, else)` */
+function writeMultiIf(scope: Scope, expression: Form<'function'>): Value {
+  const { operands, position } = expression;
+  const otherwise = operands.at(-1) ?? null;
+  if (operands.length % 2 === 0) {
+    throw new QueryProblem(
+      position,
+      'multiIf takes pairs of a condition and a value, and a value for all others',
+    );
+  }
+  const branches = operands.slice(0, -1).flatMap((when, index) => {
+    const result = operands[index + 1];
+    return index % 2 === 0 && result !== undefined ? [{ when, result }] : [];
+  });
+  return writeCase(scope, { kind: 'case', compared: null, branches, otherwise, position });
 }
 
 /** NULL is left out, as in most databases; NULL where there is nothing else. */
@@ -229,23 +320,6 @@ function writeExtreme(scope: Scope, { name, operands, position }: Form<'function
     convert(scope, value, type, operands[index]?.position ?? position),
   );
   return { sql: scope.definitions.define(`${name.toLowerCase()}(${list.join(', ')})`), type };
-}
-
-/** UTC hours and days. */
-function writeDateTrunc(scope: Scope, expression: Form<'function'>): Value {
-  const [unit, time] = expression.operands;
-  if (unit === undefined || time === undefined) throw misuse(expression);
-  const name = unit.kind === 'text' ? unit.value.toLowerCase() : '';
-  if (name !== 'hour' && name !== 'day') {
-    throw new QueryProblem(unit.position, "DATE_TRUNC takes 'hour' or 'day' first");
-  }
-  const value = writeExpression(scope, time);
-  if (value.type !== 'timestamp') {
-    throw new QueryProblem(time.position, `a timestamp is needed here, not ${describe(value.type)}`);
-  }
-  const length = name === 'hour' ? HOUR_MS : DAY_MS;
-  const sql = `fromUnixTimestamp64Milli(intDiv(toUnixTimestamp64Milli(${value.sql}), ${length}) * ${length}, 'UTC')`;
-  return { sql: scope.definitions.define(sql), type: 'timestamp' };
 }
 
 function writeRoundingCall(scope: Scope, expression: Form<'function'>): Value {

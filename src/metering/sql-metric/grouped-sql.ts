@@ -3,28 +3,43 @@
  * (`groups-sql.ts`), and a layer of results that computes with keys and aggregates.
  */
 import { renderStatement } from '../query/usage-relation.ts';
-import { needsEventOrder, writeAggregate } from './aggregate-function-sql.ts';
+import { needsEventOrder, writeAggregate, writeOperands } from './aggregate-function-sql.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { type Grouping, type Groups, keyNames, writeGroups } from './groups-sql.ts';
 import { type Input, inputScope, whereConditions } from './input-scope.ts';
+import { limitedSql, writeRowNumber } from './limit-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { Expression, SelectItem, SelectQuery } from './query-syntax.ts';
 import { named, type Relation, relationOf, type StatementContext } from './relation.ts';
+import { createSubqueries, type Subqueries } from './subqueries.ts';
 import type { Value } from './value.ts';
+import { writeWindow } from './window-sql.ts';
 
-export function writeGroupedSelect(context: StatementContext, query: SelectQuery, input: Input): Relation {
+/** Writes a query in an expression. */
+type WriteQuery = (context: StatementContext, query: SelectQuery) => Relation;
+
+export function writeGroupedSelect(
+  context: StatementContext,
+  query: SelectQuery,
+  input: Input,
+  write: WriteQuery,
+): Relation {
   const { names } = context;
   refuseDoubleGrouping(query);
-  const grouping = startGrouping(context, query, input);
+  const grouping = startGrouping(context, query, input, write);
   const results = createDefinitions(names);
-  const scope = resultScope(grouping, results, null);
+  const subqueries = createSubqueries(context, results, write);
+  const plain = resultScope(grouping, results, null, subqueries);
+  const windowRows = () => ({ part: grouping.part, ties: keyNames(grouping) });
+  const scope: Scope = { ...plain, window: (expression) => writeWindow(plain, expression, windowRows()) };
   const columns = query.items.map(({ expression, name }) => {
     const { sql, type } = writeExpression(scope, expression);
     return { name, type, sql: names.fresh('c'), expression: sql };
   });
   const aliased = createAliasedColumns(grouping);
-  const having = whereConditions(resultScope(grouping, results, aliased), query.having);
+  const having = whereConditions(resultScope(grouping, results, aliased, subqueries), query.having);
+  const rowNumber = writeRowNumber(scope, query, windowRows());
   // Only now are all arguments known, and with them the rows.
   const where = whereConditions(grouping.rowScope, query.where);
   const groups = aliased.addTo(writeGroups(grouping, where));
@@ -35,12 +50,22 @@ export function writeGroupedSelect(context: StatementContext, query: SelectQuery
       groups.part,
       ...(groups.until === null || until === null ? [] : [named(groups.until, until)]),
       ...columns.map((column) => named(column.expression, column.sql)),
+      ...(rowNumber === null ? [] : [named(rowNumber.sql, rowNumber.name)]),
     ],
-    from: groups.from,
+    from: withJoins(context, groups.from, subqueries.joins(groups.part)),
     conditions: [...groups.conditions, ...having],
     groupBy: [],
   });
-  return relationOf(sql, columns, { part: groups.part, until, eventOrder: null });
+  const kept = [groups.part, until, ...columns.map((column) => column.sql)].filter((name) => name !== null);
+  return relationOf(limitedSql(sql, query, rowNumber, kept), columns, {
+    part: groups.part,
+    until,
+    eventOrder: null,
+  });
+}
+
+function withJoins({ names }: StatementContext, from: string, joins: readonly string[]): string {
+  return joins.length === 0 ? from : [`${from} AS ${names.fresh('s')}`, ...joins].join('\n');
 }
 
 function refuseDoubleGrouping({ distinct, groupBy, having, items, position }: SelectQuery): void {
@@ -57,10 +82,15 @@ function refuseDoubleGrouping({ distinct, groupBy, having, items, position }: Se
   }
 }
 
-function startGrouping(context: StatementContext, query: SelectQuery, input: Input): Grouping {
+function startGrouping(
+  context: StatementContext,
+  query: SelectQuery,
+  input: Input,
+  write: WriteQuery,
+): Grouping {
   const { names } = context;
   const rows = createDefinitions(names);
-  const rowScope = inputScope(context, rows, input);
+  const rowScope = inputScope(context, rows, input, createSubqueries(context, rows, write));
   const keys = new Map<number, Value>();
   const keyColumns: string[] = [];
   for (const expression of query.distinct ? query.items.map((item) => item.expression) : query.groupBy) {
@@ -99,7 +129,7 @@ interface AliasedColumns {
 
 function createAliasedColumns(grouping: Grouping): AliasedColumns {
   const definitions = createDefinitions(grouping.context.names);
-  const scope = resultScope(grouping, definitions, null);
+  const scope = resultScope(grouping, definitions, null, null);
   const read = new Map<SelectItem, Value>();
   const write = ({ expression }: SelectItem): Value => {
     const { sql, type } = writeExpression(scope, expression);
@@ -134,13 +164,20 @@ function createAliasedColumns(grouping: Grouping): AliasedColumns {
 }
 
 /** Names as they are understood above GROUP BY: keys and aggregates; in HAVING also the names of columns. */
-function resultScope(grouping: Grouping, definitions: Definitions, aliased: AliasedColumns | null): Scope {
+function resultScope(
+  grouping: Grouping,
+  definitions: Definitions,
+  aliased: AliasedColumns | null,
+  subqueries: Subqueries | null,
+): Scope {
   const { context, query, keys } = grouping;
   const notGrouped = (what: string, position: number) =>
     new QueryProblem(position, `${what} must stand in GROUP BY or inside an aggregate function`);
   const scope: Scope = {
     parameters: context.parameters,
     definitions,
+    window: null,
+    subqueries,
     known: (expression) => keys.get(expression.identity) ?? null,
     property: ({ name, position }) => {
       throw notGrouped(`properties.${name}`, position);
@@ -171,15 +208,23 @@ function writeGroupAggregate(
       `${expression.name} goes by the time of events: use it where events are read, not over grouped rows`,
     );
   }
-  const operand = expression.operand === null ? null : writeExpression(rowScope, expression.operand);
-  return writeAggregate(expression, operand, rowScope, {
+  const written = writeOperands(expression, expression.position, (operand) =>
+    writeExpression(rowScope, operand),
+  );
+  const columnOf = (sql: string) => {
+    const argument = grouping.arguments.get(sql) ?? context.names.fresh('a');
+    grouping.arguments.set(sql, argument);
+    return argument;
+  };
+  return writeAggregate(written, rowScope, {
     names: context.names,
-    compute: (name, sql) => {
-      const argument = grouping.arguments.get(sql) ?? context.names.fresh('a');
-      grouping.arguments.set(sql, argument);
-      const call = grouping.calls.get(`${name} ${argument}`);
+    compute: (name, sql, decides = null) => {
+      const argument = columnOf(sql);
+      const by = decides === null ? null : columnOf(decides);
+      const identity = `${name} ${argument} ${by ?? ''}`;
+      const call = grouping.calls.get(identity);
       const result = call?.result ?? context.names.fresh('g');
-      grouping.calls.set(`${name} ${argument}`, { name, argument, result });
+      grouping.calls.set(identity, { name, argument, by, result });
       return result;
     },
   });

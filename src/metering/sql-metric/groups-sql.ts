@@ -12,13 +12,15 @@ import type { Definitions } from './definitions.ts';
 import { NUMBER_TYPE } from './exact-sql.ts';
 import type { Input, InputScope } from './input-scope.ts';
 import type { SelectQuery } from './query-syntax.ts';
-import { FOREVER, type StatementContext } from './relation.ts';
+import { FOREVER, named, type StatementContext } from './relation.ts';
 import type { Value } from './value.ts';
 
 interface EngineCall {
   readonly name: EngineFunction;
   /** Name of the argument's column. */
   readonly argument: string;
+  /** Of argMin and argMax: the column that decides; null for the order of events. */
+  readonly by: string | null;
   readonly result: string;
 }
 
@@ -193,8 +195,8 @@ export function keyNames({ keys }: Grouping): string[] {
   return [...keys.values()].map(({ sql }) => sql);
 }
 
-function callSql(grouping: Grouping, { name, argument }: EngineCall, suffix = ''): string {
-  const order = name === 'argMin' || name === 'argMax' ? `, ${grouping.order}` : '';
+function callSql(grouping: Grouping, { name, argument, by }: EngineCall, suffix = ''): string {
+  const order = name === 'argMin' || name === 'argMax' ? `, ${by ?? grouping.order}` : '';
   return `${name}${suffix}(${argument}${order})`;
 }
 
@@ -203,11 +205,13 @@ function rowsSql(grouping: Grouping, layer: RowsLayer): string {
   const { input, part, order, keyColumns, rows, query } = grouping;
   const { firstPart, sign } = layer;
   const source = grouping.rowScope.source();
-  const hasOrder = [...grouping.calls.values()].some(({ name }) => name === 'argMin' || name === 'argMax');
+  const hasOrder = [...grouping.calls.values()].some(
+    ({ name, by }) => (name === 'argMin' || name === 'argMax') && by === null,
+  );
   const sql = renderStatement({
     definitions: rows.list(),
     columns: [
-      `${layer.part} AS ${part}`,
+      named(layer.part, part),
       ...(sign === undefined ? [] : [`${sign.sql} AS ${sign.name}`]),
       ...(hasOrder ? [`${input.eventOrder} AS ${order}`] : []),
       ...keyColumns,

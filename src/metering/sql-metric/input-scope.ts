@@ -1,128 +1,161 @@
-/** What a SELECT reads: the names it may use below GROUP BY, and the properties it asks for. */
-import { numbersSql } from '../query/number-sql.ts';
-import { documentSql, propertySql } from '../query/property-sql.ts';
-import { renderStatement } from '../query/usage-relation.ts';
+/** What a SELECT reads: the names it may use below GROUP BY, its joins, and the lists it takes apart. */
+import { writeComparison } from './comparison-sql.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
+import { suggestion } from './did-you-mean.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { Expression } from './query-syntax.ts';
 import type { Relation, StatementContext } from './relation.ts';
-import { requireBoolean, type Value } from './value.ts';
+import { createSide, type Side, type SideInput } from './source-side.ts';
+import type { Subqueries } from './subqueries.ts';
+import { requireBoolean } from './value.ts';
 
-/** What a SELECT reads, and how it may call it. */
-export interface Input extends Relation {
-  readonly qualifier: string | null;
+/** What is joined with the rows before it. */
+interface JoinedInput {
+  readonly kind: 'inner' | 'left';
+  readonly input: SideInput;
+  readonly on: Expression | null;
+  readonly using: readonly string[];
+  readonly position: number;
+}
+
+/** What a SELECT reads. The rest says of the rows what the first side does. */
+export interface Input extends SideInput {
+  readonly joins: readonly JoinedInput[];
 }
 
 /** Names as they are understood below GROUP BY: the columns of what is read. */
 export interface InputScope extends Scope {
   /** What to read, once everything is written that reads it. */
-  source(): Pick<Relation, 'from' | 'conditions'>;
+  source(keep?: readonly string[]): Pick<Relation, 'from' | 'conditions'>;
 }
 
-/**
- * Properties and the numbers in them are read in a SELECT of their own below, where anything asks for them:
- * so each is written once, and is a plain column to everything that computes with it. The numbers are one
- * array, because what reads a number is long, and planning it anew for each would take most of the time.
- */
-export function inputScope(context: StatementContext, definitions: Definitions, input: Input): InputScope {
-  const requireQualifier = (qualifier: string | null, position: number) => {
-    if (qualifier !== null && qualifier !== input.qualifier) {
-      throw new QueryProblem(position, `${qualifier} is not what this query reads`);
-    }
+export function inputScope(
+  context: StatementContext,
+  definitions: Definitions,
+  input: Input,
+  subqueries: Subqueries,
+): InputScope {
+  const sides = [input, ...input.joins.map((join) => join.input)].map((each) => createSide(context, each));
+  const shared = new Set(input.joins.flatMap(({ using }) => using));
+  const sidesOf = (qualifier: string | null, position: number) => {
+    if (qualifier === null) return sides;
+    const named = sides.filter((side) => side.input.qualifier === qualifier);
+    if (named.length > 0) return named;
+    throw new QueryProblem(position, `${qualifier} is not what this query reads`);
   };
-  const below = createDefinitions(context.names);
-  const read = new Set<string>();
-  const reading = (name: string) => {
-    read.add(name);
-    return name;
-  };
-  const documents = new Map<string, string>();
-  const documentOf = (property: string) => {
-    const document = documents.get(property) ?? context.names.fresh('j');
-    documents.set(property, document);
-    return document;
-  };
-  const numbers = context.names.fresh('n');
-  const texts: string[] = [];
-  const numberOf = (text: string) => {
-    if (!texts.includes(text)) texts.push(text);
-    return `arrayElement(${numbers}, ${texts.indexOf(text) + 1})`;
-  };
-  const propertyValue = (text: string): Value => ({
-    sql: text,
-    type: 'property',
-    isPlain: true,
-    number: () => numberOf(text),
-  });
-  return {
-    parameters: context.parameters,
-    definitions,
-    known: () => null,
+  const names: Pick<Scope, 'column' | 'property'> = {
     column: ({ qualifier, name, position }) => {
-      requireQualifier(qualifier, position);
-      const column = input.columns.find((candidate) => candidate.name?.toLowerCase() === name);
-      if (column === undefined) throw unknownColumn(input, name, position);
-      return column.type === 'property'
-        ? propertyValue(column.sql)
-        : { sql: column.sql, type: column.type, isPlain: true };
+      const found = sidesOf(qualifier, position).flatMap((side) => side.column(name) ?? []);
+      const [first, second] = found;
+      if (first === undefined) throw unknownColumn(sides, name, position);
+      if (second !== undefined && !shared.has(name)) {
+        throw new QueryProblem(
+          position,
+          `${name} is a column of more than one side: write which, as in a.${name}`,
+        );
+      }
+      return first;
     },
     property: ({ qualifier, name, position }) => {
-      requireQualifier(qualifier, position);
-      if (!input.hasProperties) {
+      const [side, other] = sidesOf(qualifier, position).filter((each) => each.input.hasProperties);
+      if (side === undefined) {
         throw new QueryProblem(
           position,
           `a subquery has only the columns it names: select properties.${name} in it`,
         );
       }
-      return propertyValue(reading(below.define(propertySql(context.parameters, name, documentOf).value)));
+      if (other !== undefined) {
+        throw new QueryProblem(position, `write whose properties.${name}, as in a.properties.${name}`);
+      }
+      return side.property(name);
     },
-    aggregate: ({ position, name }) => {
-      throw new QueryProblem(position, `${name} cannot stand in WHERE or GROUP BY: use HAVING or a subquery`);
-    },
-    source: () => {
-      if (read.size === 0 && texts.length === 0) return input;
-      const ofNumbers =
-        texts.length === 0 ? [] : [`${numbersSql(texts.map((text) => `ifNull(${text}, '')`))} AS ${numbers}`];
-      const sql = renderStatement({
-        definitions: below.list(),
-        columns: [...input.names, ...read, ...ofNumbers],
-        ...withDocuments(context, input, documents),
-        groupBy: [],
-      });
-      return { from: `(\n${sql}\n)`, conditions: [] };
-    },
+  };
+  const aggregate: Scope['aggregate'] = ({ position, name }) => {
+    throw new QueryProblem(position, `${name} cannot stand in WHERE or GROUP BY: use HAVING or a subquery`);
+  };
+  const scope: Scope = {
+    parameters: context.parameters,
+    definitions,
+    known: () => null,
+    ...names,
+    aggregate,
+    window: null,
+    subqueries,
+  };
+  // A condition of a join has no WITH of its own.
+  const inline: Scope = { ...scope, definitions: inlineDefinitions(context), subqueries: null };
+  const conditions = input.joins.map((join, index) => joinCondition(inline, sides, join, index + 1));
+  return {
+    ...scope,
+    source: (keep) => joined(context, sides, input, conditions, subqueries.joins(input.part), keep),
   };
 }
 
-/** What is read, with the nested values that paths lead into, each made ready once for all paths. */
-function withDocuments(
-  { parameters }: StatementContext,
+function joined(
+  { names }: StatementContext,
+  sides: readonly Side[],
   input: Input,
-  documents: ReadonlyMap<string, string>,
+  conditions: readonly string[],
+  further: readonly string[],
+  keep?: readonly string[],
 ): Pick<Relation, 'from' | 'conditions'> {
-  const { from, conditions } = input;
-  if (documents.size === 0) return { from, conditions };
-  const sql = renderStatement({
-    definitions: [],
-    columns: [
-      ...input.names,
-      'properties',
-      ...[...documents].map(([property, name]) => `${documentSql(parameters, property)} AS ${name}`),
-    ],
-    from,
-    conditions,
-    groupBy: [],
+  const [first, ...others] = sides.map((side, index) => side.source(index === 0 ? keep : undefined));
+  if (first === undefined) throw new Error('a query reads something');
+  if (others.length === 0 && further.length === 0) return first;
+  const joins = others.map((other, index) => {
+    const { kind = 'inner' } = input.joins[index] ?? {};
+    return `${kind === 'left' ? 'LEFT' : 'INNER'} JOIN ${bracketed(other)} AS ${names.fresh('s')} ON ${conditions[index] ?? ''}`;
   });
-  return { from: `(\n${sql}\n)`, conditions: [] };
+  return {
+    from: [`${bracketed(first)} AS ${names.fresh('s')}`, ...joins, ...further].join('\n'),
+    conditions: [],
+  };
 }
 
-function unknownColumn(input: Input, name: string, position: number): QueryProblem {
-  const available = input.columns.flatMap((column) => (column.name === null ? [] : [column.name]));
-  const list = input.hasProperties ? [...available, 'properties.<name>'] : available;
+/** As something that can be joined. The events are alone in the SELECT that reads them. */
+function bracketed({ from, conditions }: Pick<Relation, 'from' | 'conditions'>): string {
+  if (conditions.length > 0) throw new Error('the conditions of a side that is joined are inside');
+  return from;
+}
+
+function joinCondition(scope: Scope, sides: readonly Side[], join: JoinedInput, index: number): string {
+  const [first] = sides;
+  const right = sides[index];
+  if (first === undefined || right === undefined) throw new Error('a join has two sides');
+  const parts = [`equals(${first.input.part}, ${right.input.part})`];
+  for (const name of join.using) {
+    const left = sides.slice(0, index).flatMap((side) => side.column(name) ?? [])[0];
+    const other = right.column(name);
+    if (left === undefined || other === null) {
+      throw new QueryProblem(join.position, `USING (${name}): both sides have a column of this name`);
+    }
+    parts.push(writeComparison(scope, { operator: '=', position: join.position }, left, other).sql);
+  }
+  if (join.on !== null) parts.push(requireBoolean(writeExpression(scope, join.on), join.on.position));
+  return parts.length === 1 ? (parts[0] ?? '') : `and(${parts.join(', ')})`;
+}
+
+/** Writes every expression in full. */
+function inlineDefinitions({ names }: StatementContext): Definitions {
+  return { ...createDefinitions(names), define: (sql) => sql };
+}
+
+function unknownColumn(sides: readonly Side[], name: string, position: number): QueryProblem {
+  const columns = sides.flatMap(({ input }) => input.columns);
+  const available = [...new Set(columns.flatMap((column) => (column.name === null ? [] : [column.name])))];
+  const hasProperties = sides.some(({ input }) => input.hasProperties);
+  const near = suggestion(name, available);
+  if (near !== '') return new QueryProblem(position, `${name} is not a column${near}`);
+  if (hasProperties) {
+    return new QueryProblem(
+      position,
+      `${name} is not a column: did you mean properties.${name}? Columns are ${available.join(', ')}. Text stands in 'single quotes'`,
+    );
+  }
   return new QueryProblem(
     position,
-    `the column ${name} is not available; available are ${list.join(', ')}. Text stands in 'single quotes'`,
+    `${name} is not a column; available are ${available.join(', ')}. Text stands in 'single quotes'`,
   );
 }
 

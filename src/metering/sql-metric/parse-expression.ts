@@ -2,8 +2,16 @@
 import { parseUsageDecimal } from '../../core/decimal.ts';
 import { build, node } from './expression-weight.ts';
 import { parseCall } from './parse-call.ts';
+import { parseCastTarget } from './parse-type.ts';
 import { QueryProblem } from './query-refusal.ts';
-import type { ArithmeticOperator, CaseBranch, ComparisonOperator, Expression } from './query-syntax.ts';
+import type {
+  ArithmeticOperator,
+  CaseBranch,
+  ComparisonOperator,
+  Expression,
+  SelectQuery,
+} from './query-syntax.ts';
+import { INTERVAL_UNITS, intervalUnit, isIntervalTooLong } from './time-units.ts';
 import type { TokenReader } from './token-reader.ts';
 
 /** Values of one IN list. */
@@ -19,7 +27,7 @@ const COMPARISONS: Readonly<Record<string, ComparisonOperator>> = {
   '>=': '>=',
 };
 const SUMS: Readonly<Record<string, ArithmeticOperator>> = { '+': '+', '-': '-' };
-const PRODUCTS: Readonly<Record<string, ArithmeticOperator>> = { '*': '*', '/': '/' };
+const PRODUCTS: Readonly<Record<string, ArithmeticOperator>> = { '*': '*', '/': '/', '%': '%' };
 
 export function parseExpression(reader: TokenReader): Expression {
   return reader.nested(() =>
@@ -45,13 +53,13 @@ function parseNot(reader: TokenReader): Expression {
   return build(reader, position, { kind: 'not', operand: reader.nested(() => parseNot(reader)) });
 }
 
-/** A comparison, IS NULL, IN or BETWEEN; these do not chain. */
+/** A comparison, IS NULL, IN, BETWEEN, LIKE; these do not chain. */
 function parsePredicate(reader: TokenReader): Expression {
-  const left = parseSum(reader);
+  const left = parseConcat(reader);
   const { position } = reader.next;
   const operator = takeOperator(reader, COMPARISONS);
   if (operator !== null) {
-    return build(reader, position, { kind: 'comparison', operator, left, right: parseSum(reader) });
+    return build(reader, position, { kind: 'comparison', operator, left, right: parseConcat(reader) });
   }
   if (reader.takeWords('IS')) {
     const isNegated = reader.takeWords('NOT');
@@ -59,18 +67,20 @@ function parsePredicate(reader: TokenReader): Expression {
     return negatedIf(reader, isNegated, build(reader, position, { kind: 'is_null', operand: left }));
   }
   const isNegated = reader.takeWords('NOT');
-  if (reader.takeWords('IN')) {
-    const values = parseList(reader);
-    return negatedIf(reader, isNegated, build(reader, position, { kind: 'in', operand: left, values }));
+  if (reader.takeWords('IN')) return negatedIf(reader, isNegated, parseIn(reader, position, left));
+  for (const name of ['LIKE', 'ILIKE']) {
+    if (!reader.takeWords(name)) continue;
+    const operands = [left, parseConcat(reader)];
+    return negatedIf(reader, isNegated, build(reader, position, { kind: 'function', name, operands }));
   }
   if (reader.takeWords('BETWEEN')) {
-    const low = parseSum(reader);
+    const low = parseConcat(reader);
     reader.expectWord('AND');
-    const high = parseSum(reader);
+    const high = parseConcat(reader);
     const between = build(reader, position, { kind: 'between', operand: left, low, high });
     return negatedIf(reader, isNegated, between);
   }
-  if (isNegated) throw reader.unexpected('IN or BETWEEN after NOT');
+  if (isNegated) throw reader.unexpected('IN, BETWEEN or LIKE after NOT');
   return left;
 }
 
@@ -78,13 +88,27 @@ function negatedIf(reader: TokenReader, isNegated: boolean, operand: Expression)
   return isNegated ? build(reader, operand.position, { kind: 'not', operand }) : operand;
 }
 
+function parseIn(reader: TokenReader, position: number, operand: Expression): Expression {
+  const { next, afterNext } = reader;
+  const word = afterNext.kind === 'word' ? afterNext.text.toUpperCase() : '';
+  if (next.text !== '(' || (word !== 'SELECT' && word !== 'WITH')) {
+    return build(reader, position, { kind: 'in', operand, values: parseList(reader) });
+  }
+  reader.take();
+  return build(reader, position, { kind: 'in_query', operand, query: parseSubquery(reader), at: position });
+}
+
+/** A query whose opening bracket is read. */
+function parseSubquery(reader: TokenReader): SelectQuery {
+  if (reader.parseSubquery === null) {
+    throw new QueryProblem(reader.next.position, 'a query cannot stand here');
+  }
+  return reader.parseSubquery();
+}
+
 /** `(literal, …)`. Its values are not counted one by one: they are checked to be literals when they are used. */
 function parseList(reader: TokenReader): Expression[] {
-  const { position } = reader.next;
   reader.expectSymbol('(');
-  if (reader.isWord('SELECT') || reader.isWord('WITH')) {
-    throw new QueryProblem(position, 'IN takes a list of literals, not a query');
-  }
   const values: Expression[] = [];
   do {
     if (values.length >= LIST_VALUES_MAX) {
@@ -117,6 +141,16 @@ function parseLiteral(reader: TokenReader): Expression {
   throw reader.unexpected('a literal');
 }
 
+/** `a || b`, which binds less than a sum. */
+function parseConcat(reader: TokenReader): Expression {
+  const first = parseSum(reader);
+  const operands = [first];
+  const { position } = reader.next;
+  while (reader.takeSymbol('||')) operands.push(parseSum(reader));
+  if (operands.length === 1) return first;
+  return build(reader, position, { kind: 'function', name: 'CONCAT', operands });
+}
+
 function parseSum(reader: TokenReader): Expression {
   return parseArithmetic(reader, SUMS, () => parseArithmetic(reader, PRODUCTS, () => parseSign(reader)));
 }
@@ -138,11 +172,49 @@ function parseArithmetic(
 function parseSign(reader: TokenReader): Expression {
   const { position } = reader.next;
   if (reader.takeSymbol('+')) return reader.nested(() => parseSign(reader));
-  if (!reader.takeSymbol('-')) return parseValue(reader);
+  if (!reader.takeSymbol('-')) return parseSuffixes(reader, parseValue(reader));
   const operand = reader.nested(() => parseSign(reader));
   if (operand.kind !== 'number') return build(reader, position, { kind: 'negate', operand });
   const digits = operand.digits.startsWith('-') ? operand.digits.slice(1) : `-${operand.digits}`;
   return node(reader, position, { kind: 'number', digits });
+}
+
+/** `x::type`, `x ->> 'member'`, `x[n]`, `x AT TIME ZONE 'zone'`, in any number. */
+function parseSuffixes(reader: TokenReader, value: Expression): Expression {
+  let result = value;
+  for (;;) {
+    const { position } = reader.next;
+    if (reader.takeSymbol('::')) {
+      result = build(reader, position, { kind: 'cast', operand: result, target: parseCastTarget(reader) });
+    } else if (reader.takeSymbol('->>') || reader.takeSymbol('->')) {
+      const operands = [result, parseValue(reader)];
+      result = build(reader, position, { kind: 'function', name: 'JSON_EXTRACT', operands });
+    } else if (reader.takeSymbol('[')) {
+      const operands = [result, parseExpression(reader)];
+      reader.expectSymbol(']');
+      result = build(reader, position, { kind: 'function', name: 'ELEMENT', operands });
+    } else if (reader.takeWords('AT', 'TIME', 'ZONE')) {
+      const operands = [result, parseValue(reader)];
+      result = build(reader, position, { kind: 'function', name: 'AT_TIME_ZONE', operands });
+    } else {
+      return result;
+    }
+  }
+}
+
+/** `INTERVAL '1 day'`, `INTERVAL 1 DAY` or `INTERVAL '1' DAY`. */
+function parseInterval(reader: TokenReader): Expression {
+  const { position } = reader.take();
+  const { kind, text } = reader.take();
+  const whole = kind === 'text' && /[a-z]/i.test(text) ? text : `${text} ${reader.take().text}`;
+  const match = /^\s*(-?\d{1,9})\s+([a-z]+)\s*$/i.exec(whole);
+  const unit = intervalUnit(match?.[2] ?? '');
+  if (match === null || unit === null) {
+    throw new QueryProblem(position, `INTERVAL takes a whole number and one of ${INTERVAL_UNITS.join(', ')}`);
+  }
+  const amount = Number(match[1]);
+  if (isIntervalTooLong(amount, unit)) throw new QueryProblem(position, 'an INTERVAL has at most 100 years');
+  return build(reader, position, { kind: 'interval', amount, unit });
 }
 
 function parseValue(reader: TokenReader): Expression {
@@ -157,7 +229,7 @@ function parseValue(reader: TokenReader): Expression {
   }
   if (reader.takeSymbol('(')) {
     if (reader.isWord('SELECT') || reader.isWord('WITH')) {
-      throw new QueryProblem(reader.next.position, 'a query may stand after FROM and in WITH only');
+      return build(reader, position, { kind: 'subquery', query: parseSubquery(reader), at: position });
     }
     const inner = parseExpression(reader);
     reader.expectSymbol(')');
@@ -167,10 +239,26 @@ function parseValue(reader: TokenReader): Expression {
   if (reader.takeWords('TRUE')) return build(reader, position, { kind: 'boolean', value: true });
   if (reader.takeWords('FALSE')) return build(reader, position, { kind: 'boolean', value: false });
   if (reader.takeWords('CASE')) return parseCase(reader, position);
+  if (reader.isWord('EXISTS') && reader.afterNext.text === '(') {
+    throw new QueryProblem(position, 'EXISTS is not available: use IN (SELECT …)');
+  }
+  if (reader.isWord('INTERVAL') && ['text', 'number'].includes(reader.afterNext.kind)) {
+    return parseInterval(reader);
+  }
+  if (isTimeLiteral(reader)) {
+    reader.take();
+    const literal = build(reader, position, { kind: 'text', value: reader.take().text });
+    return build(reader, position, { kind: 'cast', operand: literal, target: { kind: 'timestamp' } });
+  }
   if (reader.isSymbol('*')) {
     throw new QueryProblem(position, '* is available in COUNT(*) only: name the columns');
   }
   return parseCall(reader, parseExpression) ?? parseName(reader);
+}
+
+/** `TIMESTAMP '2026-11-20T00:00:00Z'`, `DATE '2026-11-20'` */
+function isTimeLiteral(reader: TokenReader): boolean {
+  return (reader.isWord('TIMESTAMP') || reader.isWord('DATE')) && reader.afterNext.kind === 'text';
 }
 
 /** `CASE WHEN …` and `CASE value WHEN …`, which compares the value with each. */
@@ -217,7 +305,8 @@ function parseProperty(reader: TokenReader, position: number, qualifier: string 
       if (kind !== 'word' && kind !== 'name') throw reader.unexpected('the name of a property');
       reader.take();
       steps.push(text);
-    } else if (reader.takeSymbol('[')) {
+    } else if (reader.isSymbol('[') && (steps.length === 0 || reader.afterNext.kind === 'text')) {
+      reader.take();
       if (reader.next.kind !== 'text')
         throw reader.unexpected("the name of a property, as in properties['a']");
       steps.push(reader.take().text);

@@ -1,13 +1,19 @@
 /**
- * The grammar of a SQL metric: one SELECT over `events`, over a subquery, or over a query named in WITH.
+ * The grammar of a SQL metric: one SELECT, or several with UNION, over `events`, subqueries and queries named in WITH, joined or one after another.
  * Throws a `QueryProblem` for everything else.
  */
 import { UNUSABLE_NAME } from '../../core/own-value.ts';
+import { build } from './expression-weight.ts';
+import { parseAlias, refuseReservedName } from './parse-alias.ts';
 import { parseExpression } from './parse-expression.ts';
+import { type Place, parseFrom, type QuerySize, unionColumn } from './parse-source.ts';
+import { parseOrder } from './parse-window.ts';
 import { QueryProblem } from './query-refusal.ts';
 import {
   type Expression,
   isGrouped,
+  type OrderItem,
+  queriesIn,
   type SelectItem,
   type SelectQuery,
   type Source,
@@ -17,33 +23,27 @@ import { tokenize } from './tokens.ts';
 
 const SUBQUERY_DEPTH_MAX = 10;
 const COLUMNS_MAX = 12;
+/** How often a query may read the events: through joins, UNION and subqueries in expressions. */
+const READS_MAX = 8;
+const ROWS_MAX = 1_000_000;
 /** Of an aggregate over an aggregate, for each that is below it: by hours, each level is planned in several. */
 const GROUPING_WEIGHT = 7;
-
-/** Queries named in WITH that can be seen from here, by their name in lower case. */
-type NamedQueries = ReadonlyMap<string, SelectQuery>;
-
-interface Place {
-  readonly reader: TokenReader;
-  readonly named: NamedQueries;
-  readonly depth: number;
-}
 
 export function parseQuery(sql: string): SelectQuery {
   const reader = new TokenReader(tokenize(sql));
   if (!reader.isWord('SELECT') && !reader.isWord('WITH')) {
     throw reader.unexpected('SELECT or WITH: a SQL metric is one SELECT statement');
   }
-  const query = parseWith({ reader, named: new Map(), depth: 0 });
+  const query = parseWith({ reader, named: new Map(), depth: 0, sizes: new Map() });
   const { position } = reader.next;
   const isEnded = reader.takeSymbol(';');
   if (reader.next.kind === 'end') return query;
   throw isEnded ? new QueryProblem(position, 'one statement only') : unavailable(reader);
 }
 
-/** `[WITH name AS (…), …] SELECT …` */
+/** `[WITH name AS (…), …] SELECT … [UNION ALL SELECT …]` */
 function parseWith(place: Place): SelectQuery {
-  const { reader, depth } = place;
+  const { reader, depth, sizes } = place;
   if (depth > SUBQUERY_DEPTH_MAX) {
     throw new QueryProblem(reader.next.position, `at most ${SUBQUERY_DEPTH_MAX} queries inside each other`);
   }
@@ -58,33 +58,137 @@ function parseWith(place: Place): SelectQuery {
       }
       reader.expectWord('AS');
       reader.expectSymbol('(');
-      const query = parseWith({ reader, named, depth: depth + 1 });
+      const before = reader.weighed;
+      const query = parseWith({ reader, named, sizes, depth: depth + 1 });
       closeSubquery(reader);
-      named.set(name.text.toLowerCase(), query);
+      named.set(name.text.toLowerCase(), { query, weight: reader.weighed - before, uses: 0 });
     } while (reader.takeSymbol(','));
   }
-  return parseSelect({ reader, named, depth });
+  return parseUnion({ reader, named, depth, sizes });
 }
+
+function parseUnion(place: Place): SelectQuery {
+  const { reader } = place;
+  const { position } = reader.next;
+  const first = parseSelect(place);
+  const queries = [first];
+  let distinct = false;
+  while (reader.isWord('UNION')) {
+    if (first.limit !== null || queries.at(-1)?.limit != null) throw orderedMember(reader);
+    reader.take();
+    const isAll = reader.takeWords('ALL');
+    if (!isAll) reader.takeWords('DISTINCT');
+    if (queries.length > 1 && distinct === isAll) {
+      throw new QueryProblem(reader.next.position, 'UNION and UNION ALL cannot be mixed: use a subquery');
+    }
+    distinct = !isAll;
+    const member = parseSelect(place);
+    if (member.items.length !== first.items.length) {
+      throw new QueryProblem(
+        member.position,
+        `the queries of a UNION have as many columns as the first one, ${first.items.length}`,
+      );
+    }
+    queries.push(member);
+  }
+  if (queries.length === 1) return first;
+  if (queries.at(-1)?.limit != null) throw orderedMember(reader);
+  return measured(place, unionOf(reader, position, queries, distinct));
+}
+
+function orderedMember(reader: TokenReader): QueryProblem {
+  return new QueryProblem(reader.next.position, 'LIMIT in a UNION: put the query in brackets after FROM');
+}
+
+/** The rows of all queries as one SELECT, whose columns have the names of the first one's. */
+function unionOf(
+  reader: TokenReader,
+  position: number,
+  queries: readonly SelectQuery[],
+  distinct: boolean,
+): SelectQuery {
+  const items = (queries[0]?.items ?? []).map(({ name }, index): SelectItem => {
+    const column = build(reader, position, {
+      kind: 'column',
+      qualifier: null,
+      name: unionColumn(name, index),
+    });
+    return { expression: column, name };
+  });
+  const source: Source = { kind: 'union', queries, qualifier: null };
+  return { ...EMPTY_SELECT, position, distinct, items, source };
+}
+
+const EMPTY_SELECT = {
+  joins: [],
+  where: null,
+  groupBy: [],
+  having: null,
+  orderBy: [],
+  limit: null,
+  offset: 0,
+} as const;
 
 function parseSelect(place: Place): SelectQuery {
   const { reader } = place;
   const { position } = reader.next;
+  const outer = reader.parseSubquery;
+  reader.parseSubquery = () => {
+    const query = parseWith({ ...place, depth: place.depth + 1 });
+    closeSubquery(reader);
+    inExpressions.push(query);
+    return query;
+  };
+  const inExpressions: SelectQuery[] = [];
   reader.expectWord('SELECT');
   const distinct = reader.takeWords('DISTINCT');
   const items = parseItems(reader);
-  const source = parseSource(place);
+  reader.expectWord('FROM');
+  const { source, joins } = parseFrom({ ...place, parseWith, closeSubquery });
   const where = reader.takeWords('WHERE') ? parseExpression(reader) : null;
   const groupBy = reader.takeWords('GROUP', 'BY') ? parseGroupBy(reader, items) : [];
   const having = reader.takeWords('HAVING') ? parseExpression(reader) : null;
-  const query = { position, distinct, items, source, where, groupBy, having };
-  if (isGrouped(query)) reader.addWeight(position, GROUPING_WEIGHT * groupingsIn(source));
+  const orderBy = reader.takeWords('ORDER', 'BY') ? parseOrderBy(reader, items) : [];
+  const limit = reader.takeWords('LIMIT') ? parseRowCount(reader) : null;
+  const offset = limit !== null && reader.takeWords('OFFSET') ? parseRowCount(reader) : 0;
+  reader.parseSubquery = outer;
+  const query = { position, distinct, items, source, joins, where, groupBy, having, orderBy, limit, offset };
+  return measured(place, query, inExpressions);
+}
+
+/** Refuses a query that reads the events too often, and weighs one that aggregates what others aggregate. */
+function measured(place: Place, query: SelectQuery, inExpressions: readonly SelectQuery[] = []): SelectQuery {
+  const { reader, sizes } = place;
+  const sources = [query.source, ...query.joins.map(({ source }) => source)];
+  const read = [...queriesIn(query), ...inExpressions].map((each) => sizes.get(each) ?? NO_SIZE);
+  const reads = read.reduce((sum, each) => sum + each.reads, sources.filter(isOfEvents).length);
+  if (reads > READS_MAX) {
+    throw new QueryProblem(query.position, `the query reads the events more than ${READS_MAX} times`);
+  }
+  const below = Math.max(0, ...read.map((each) => each.groupings));
+  const grouped = isGrouped(query);
+  if (grouped) reader.addWeight(query.position, GROUPING_WEIGHT * below);
+  sizes.set(query, { reads, groupings: below + (grouped ? 1 : 0) });
   return query;
 }
 
-/** How many of the queries that are read one through another aggregate. */
-function groupingsIn(source: Source): number {
-  if (source.kind === 'events') return 0;
-  return (isGrouped(source.query) ? 1 : 0) + groupingsIn(source.query.source);
+const NO_SIZE: QuerySize = { reads: 0, groupings: 0 };
+
+function isOfEvents(source: Source): boolean {
+  return source.kind === 'events' || (source.kind === 'unnest' && isOfEvents(source.source));
+}
+
+function parseOrderBy(reader: TokenReader, items: readonly SelectItem[]): OrderItem[] {
+  return parseOrder(reader, (operand) => standsFor(parseExpression(operand), items, true));
+}
+
+function parseRowCount(reader: TokenReader): number {
+  const { kind, text } = reader.next;
+  if (kind !== 'number' || !/^\d{1,7}$/.test(text) || Number(text) > ROWS_MAX) {
+    throw reader.unexpected(`a number of rows up to ${ROWS_MAX}`);
+  }
+  reader.take();
+  return Number(text);
 }
 
 function parseItems(reader: TokenReader): SelectItem[] {
@@ -109,82 +213,16 @@ function parseItems(reader: TokenReader): SelectItem[] {
   return items;
 }
 
-/** `AS name`, or a name alone. */
-function parseAlias(reader: TokenReader): string | null {
-  const isExplicit = reader.takeWords('AS');
-  if (!isExplicit && !reader.isName()) return null;
-  const { text, position } = reader.expectName('a name for the column');
-  refuseReservedName(text, position);
-  return text;
-}
-
 /** What a column is called that was given no name. */
 function nameOf(expression: Expression): string | null {
   return expression.kind === 'column' || expression.kind === 'property' ? expression.name : null;
 }
 
-function parseSource(place: Place): Source {
-  const { reader, named, depth } = place;
-  reader.expectWord('FROM');
-  const { position, text } = reader.next;
-  let source: Source;
-  if (reader.takeSymbol('(')) {
-    const query = parseWith({ ...place, depth: depth + 1 });
-    closeSubquery(reader);
-    source = { kind: 'query', query, qualifier: null };
-  } else {
-    reader.expectName('events, a query named in WITH, or a subquery in brackets');
-    refuseOtherSource(reader, text, position);
-    const name = text.toLowerCase();
-    const query = named.get(name);
-    if (name !== 'events' && query === undefined) {
-      throw new QueryProblem(position, `the table ${text} is not available; the only table is events`);
-    }
-    source =
-      query === undefined ? { kind: 'events', qualifier: name } : { kind: 'query', query, qualifier: name };
-  }
-  const alias = parseAlias(reader);
-  refuseJoin(reader);
-  return alias === null ? source : { ...source, qualifier: alias.toLowerCase() };
-}
-
-function refuseOtherSource(reader: TokenReader, text: string, position: number): void {
-  if (reader.isSymbol('(')) {
-    throw new QueryProblem(position, `the table function ${text} is not available; the only table is events`);
-  }
-  if (reader.isSymbol('.')) {
-    throw new QueryProblem(
-      position,
-      'a table of another database is not available; the only table is events',
-    );
-  }
-}
-
-function refuseJoin(reader: TokenReader): void {
-  const isJoin = [
-    'JOIN',
-    'INNER',
-    'LEFT',
-    'RIGHT',
-    'FULL',
-    'CROSS',
-    'NATURAL',
-    'SEMI',
-    'ANTI',
-    'ASOF',
-    'GLOBAL',
-    'ARRAY',
-  ].some((word) => reader.isWord(word));
-  if (isJoin || reader.isSymbol(',')) {
-    throw new QueryProblem(
-      reader.next.position,
-      'joins are not available; a query reads events or one subquery',
-    );
-  }
-}
-
 /** A name stands for the column of that name, a whole number for the column at that place. */
 function parseGroupBy(reader: TokenReader, items: readonly SelectItem[]): Expression[] {
+  if (reader.takeWords('ALL')) {
+    return items.flatMap(({ expression }) => (expression.aggregateAt === null ? [expression] : []));
+  }
   const keys: Expression[] = [];
   do {
     const written = parseExpression(reader);
@@ -197,7 +235,7 @@ function parseGroupBy(reader: TokenReader, items: readonly SelectItem[]): Expres
   return keys;
 }
 
-function standsFor(key: Expression, items: readonly SelectItem[]): Expression {
+function standsFor(key: Expression, items: readonly SelectItem[], mayAggregate = false): Expression {
   if (key.kind === 'number') {
     const item = /^\d{1,2}$/.test(key.digits) ? items[Number(key.digits) - 1] : undefined;
     if (item === undefined) throw new QueryProblem(key.position, `there is no column ${key.digits}`);
@@ -206,28 +244,31 @@ function standsFor(key: Expression, items: readonly SelectItem[]): Expression {
   if (key.kind !== 'column' || key.qualifier !== null) return key;
   const item = items.find(({ name }) => name?.toLowerCase() === key.name);
   // A name that a sum was given may also be that of the column which is summed.
-  return item === undefined || item.expression.aggregateAt !== null ? key : item.expression;
+  return item === undefined || (item.expression.aggregateAt !== null && !mayAggregate)
+    ? key
+    : item.expression;
 }
 
 function closeSubquery(reader: TokenReader): void {
   if (!reader.takeSymbol(')')) throw unavailable(reader);
 }
 
-/** Names that have a meaning of their own everywhere in a query. */
-function refuseReservedName(name: string, position: number): void {
-  if (['events', 'properties'].includes(name.toLowerCase())) {
-    throw new QueryProblem(position, `the name ${name} is taken: choose another`);
-  }
-}
-
 const UNAVAILABLE: ReadonlyArray<readonly [words: readonly string[], problem: string]> = [
-  [['UNION', 'INTERSECT', 'EXCEPT'], 'one SELECT only: UNION, INTERSECT and EXCEPT are not available'],
-  [['ORDER'], 'ORDER BY is not available: rows have no order, they are summed'],
-  [['LIMIT', 'OFFSET', 'FETCH'], 'LIMIT is not available: every row counts'],
+  [['INTERSECT', 'EXCEPT'], 'INTERSECT and EXCEPT are not available: use IN (SELECT …)'],
+  [['FETCH', 'OFFSET'], 'FETCH is not available, nor OFFSET without LIMIT: use LIMIT n OFFSET m'],
+  [['BY'], 'LIMIT … BY is not available: use ROW_NUMBER() OVER (PARTITION BY …)'],
   [['SETTINGS', 'FORMAT', 'INTO'], 'SETTINGS, FORMAT and INTO are not available'],
   [['RECURSIVE'], 'WITH RECURSIVE is not available'],
-  [['LIKE', 'ILIKE'], 'LIKE is not available: use = or IN'],
-  [['OVER', 'WINDOW', 'QUALIFY'], 'window functions are not available'],
+  [['QUALIFY'], 'QUALIFY is not available: use a subquery and WHERE'],
+  [['WINDOW'], 'windows have no names: write OVER (…)'],
+  [
+    ['RIGHT', 'FULL'],
+    'RIGHT and FULL JOIN are not available: put the query whose rows stay first, with LEFT JOIN',
+  ],
+  [
+    ['SEMI', 'ANTI', 'ASOF', 'PASTE', 'GLOBAL', 'ANY', 'ALL', 'NATURAL'],
+    'only [INNER] JOIN, LEFT JOIN and CROSS JOIN are available',
+  ],
 ];
 
 /** The problem with a token that the grammar has no place for. */

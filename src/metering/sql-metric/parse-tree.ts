@@ -3,8 +3,9 @@
  *
  * Statements are written by this folder from a checked query and contain no text of the user. If that ever
  * fails, this check stops the statement: ClickHouse parses the statement (`EXPLAIN AST`, which resolves nothing and
- * reads nothing), and every node of its tree must be on the list below. A statement reads `usage_events`
- * once, through no table function and no join, and calls only functions that the writers use.
+ * reads nothing), and every node of its tree must be on the list below. A statement reads only `usage_events`, through no
+ * table function, each time alone in a SELECT whose WHERE names the customer; only such SELECTs are joined. It calls only
+ * functions that the writers use.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
@@ -30,20 +31,32 @@ const PLAIN_KINDS = new Set([
   'SelectQuery',
   'SelectWithUnionQuery',
   'Subquery',
+  'TableJoin',
+  'WindowDefinition',
 ]);
 
+/** How often a statement may read the events. */
+const READS_MAX = 8;
+
 const FUNCTIONS = new Set(
-  `CAST _CAST abs and any argMax argMaxMerge argMaxState argMin argMinMerge argMinState array arrayElement
-  arrayFilter arrayJoin arrayMap arrayPopFront arrayPushBack arrayStringConcat ceil coalesce concat count
-  countMerge countState
-  empty equals extract extractGroups floor fromUnixTimestamp64Micro fromUnixTimestamp64Milli greater greaterOrEquals
-  greatest hex if ifNull in intDiv isNotNull isNull JSONExtract lambda least left length less
-  lessOrEquals mapContains match max maxMerge maxState min minMerge minState minus modulo multiIf multiply negate
-  not notEquals nullIf or overlay plus quantileExactLow reinterpret repeat replaceOne replaceRegexpAll round SHA256 sipHash64 sum
-  sumMerge sumState
-  throwIf toDecimal128OrNull toDecimal256 toDecimal256OrNull toInt16OrZero toInt256 toInt64 toInt64OrNull toString
-  toUInt8 toUnixTimestamp64Micro toUnixTimestamp64Milli transform tuple tupleElement uniqExact uniqExactMerge
-  uniqExactState`.split(/\s+/),
+  `_CAST abs addDays addHours addMinutes addMonths addQuarters addSeconds addWeeks addYears and any argMax
+  argMaxMerge argMaxState argMin argMinMerge argMinState array arrayCumSum arrayElement arrayFilter
+  arrayFirst arrayJoin arrayMap arrayPopFront arrayPushBack arraySort arrayStringConcat arrayZip
+  assumeNotNull CAST ceil coalesce concat count countMerge countState dateDiff dense_rank empty endsWith
+  equals exp extract extractGroups first_value_respect_nulls floor formatDateTime fromUnixTimestamp64Micro
+  fromUnixTimestamp64Milli greater greaterOrEquals greatest groupArray groupBitAnd groupBitAndMerge
+  groupBitAndState groupBitOr groupBitOrMerge groupBitOrState groupBitXor groupBitXorMerge groupBitXorState
+  has hex if ifNull ilike in intDiv isNotNull isNull JSONExtract lag lambda last_value_respect_nulls lead
+  least left leftUTF8 length lengthUTF8 less lessOrEquals like log log10 log2 lowerUTF8 makeDate32
+  mapContains match max maxMerge maxState min minMerge minState minus modulo multiIf multiply negate not
+  notEquals nullIf or overlay parseDateTime64BestEffortOrNull plus positionUTF8 positiveModulo pow printf
+  quantileExactLow rank reinterpret repeat replaceAll replaceOne replaceRegexpAll rightUTF8 round row_number
+  SHA256 sign sipHash64 splitByString sqrt startsWith substringUTF8 sum sumMerge sumState throwIf
+  timeZoneOffset toDateTime64 toDayOfMonth toDayOfWeek toDayOfYear toDecimal128OrNull toDecimal256
+  toDecimal256OrNull toFloat64 toHour toInt16OrZero toInt256 toInt64 toInt64OrNull toISOWeek toJSONString
+  toMinute toMonth toNullable toQuarter toSecond toString toTimeZone toUInt8 toUnixTimestamp64Micro
+  toUnixTimestamp64Milli toYear transform trimBoth trimLeft trimRight trunc tuple tupleElement uniqExact
+  uniqExactMerge uniqExactState upperUTF8`.split(/\s+/),
 );
 
 /** Throws a plain error, for it would be a fault of ours, when the tree of `sql` is not on the list. */
@@ -100,17 +113,56 @@ export function readTree(lines: readonly string[]): ParseNode {
   return root.node;
 }
 
-/** Throws when a node is not on the list, or the events are not read exactly once. */
+/** Throws when a node is not on the list, when events are not read, or when they are read without naming a customer. */
 export function verifyTree(root: ParseNode): void {
   assert(root.kind === 'SelectWithUnionQuery', `a statement is a SELECT, not ${root.kind}`);
   let reads = 0;
   const visit = (node: ParseNode) => {
     verifyNode(node);
-    if (node.kind === 'TableIdentifier' && node.detail === EVENTS_TABLE) reads += 1;
+    if (node.kind === 'SelectQuery' && readsEvents(node)) {
+      reads += 1;
+      verifyCustomer(node);
+    }
     for (const child of node.children) visit(child);
   };
   visit(root);
-  assert(reads === 1, `a statement reads the events once, not ${reads} times`);
+  assert(
+    reads >= 1 && reads <= READS_MAX,
+    `a statement reads the events 1 to ${READS_MAX} times, not ${reads} times`,
+  );
+}
+
+/** Whether a SELECT reads the table itself, rather than another SELECT. */
+function readsEvents({ children }: ParseNode): boolean {
+  return children.some(
+    ({ kind, children: elements }) =>
+      kind === 'TablesInSelectQuery' &&
+      elements.some((element) =>
+        element.children.some((table) =>
+          table.children.some((each) => each.kind === 'TableIdentifier' && each.detail === EVENTS_TABLE),
+        ),
+      ),
+  );
+}
+
+/** What stands behind the tables of a SELECT first is its WHERE: one of its conditions names the customer. */
+function verifyCustomer({ children }: ParseNode): void {
+  const tables = children.findIndex(({ kind }) => kind === 'TablesInSelectQuery');
+  const where = children[tables + 1];
+  const conditions = where?.kind === 'Function' && where.detail === 'and' ? partsOf(where) : [where];
+  const names = conditions.some(
+    (condition) =>
+      condition?.kind === 'Function' &&
+      condition.detail === 'in' &&
+      partsOf(condition)[0]?.kind === 'Identifier' &&
+      partsOf(condition)[0]?.detail === 'customer_ref',
+  );
+  assert(names, 'a SELECT of events names their customer');
+}
+
+/** The arguments of a function. */
+function partsOf({ children }: ParseNode): readonly ParseNode[] {
+  return children[0]?.children ?? [];
 }
 
 function verifyNode(node: ParseNode): void {
@@ -125,10 +177,10 @@ function verifyNode(node: ParseNode): void {
       assert(detail === EVENTS_TABLE || detail === NO_TABLE, `the table ${detail} is not for SQL metrics`);
       return;
     case 'TablesInSelectQuery':
-      assert(children.length === 1, 'a SELECT reads from one place');
+      verifyTables(children);
       return;
     case 'TablesInSelectQueryElement':
-      verifyOnlyChild(node, ['TableExpression']);
+      verifyOnlyChild({ ...node, children: withoutJoin(children) }, ['TableExpression']);
       return;
     case 'TableExpression':
       verifyOnlyChild(node, ['TableIdentifier', 'Subquery']);
@@ -136,6 +188,24 @@ function verifyNode(node: ParseNode): void {
     default:
       assert(PLAIN_KINDS.has(kind), `${kind} is not among the parts of statements`);
   }
+}
+
+/** What is joined are SELECTs: the events are alone in the SELECT that reads them. */
+function verifyTables(elements: readonly ParseNode[]): void {
+  const tables = elements.map(({ children }) => withoutJoin(children)[0]);
+  assert(
+    tables.length === 1 || tables.every((table) => table?.children[0]?.kind === 'Subquery'),
+    'a SELECT that reads from several places reads from SELECTs',
+  );
+  const joins = elements.map(({ children }) => children.filter(({ kind }) => kind === 'TableJoin').length);
+  assert(
+    joins.every((count, index) => count === (index === 0 ? 0 : 1)),
+    'every place but the first one is joined',
+  );
+}
+
+function withoutJoin(children: readonly ParseNode[]): ParseNode[] {
+  return children.filter(({ kind }) => kind !== 'TableJoin');
 }
 
 /** A name after IN could be that of a table. */

@@ -1,29 +1,42 @@
 /** The syntax tree of a SQL metric. It can express what the grammar allows and nothing else of ClickHouse's SQL. */
-
-export const SCALAR_FUNCTIONS = [
-  'LEAST',
-  'GREATEST',
-  'ROUND',
-  'CEIL',
-  'FLOOR',
-  'COALESCE',
-  'NULLIF',
-  'IF',
-  'DATE_TRUNC',
-] as const;
-export type ScalarFunction = (typeof SCALAR_FUNCTIONS)[number];
-
-export const AGGREGATE_FUNCTIONS = ['COUNT', 'SUM', 'MIN', 'MAX', 'AVG', 'EARLIEST', 'LATEST'] as const;
-export type AggregateFunction = (typeof AGGREGATE_FUNCTIONS)[number];
+import type { IntervalUnit } from './time-units.ts';
 
 export type ComparisonOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
-export type ArithmeticOperator = '+' | '-' | '*' | '/';
+export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%';
 
 export type CastTarget =
   /** `scale` null: all digits are kept. */
   | { readonly kind: 'decimal'; readonly scale: number | null }
   | { readonly kind: 'integer' }
-  | { readonly kind: 'text' };
+  | { readonly kind: 'text' }
+  | { readonly kind: 'timestamp' };
+
+/** A call of an aggregate function. */
+export interface AggregateCall {
+  /** Its name in the table of functions. */
+  readonly name: string;
+  readonly distinct: boolean;
+  /** Empty for COUNT(*). */
+  readonly operands: readonly Expression[];
+  /** Which rows it counts, from FILTER or `-If`; null for all. */
+  readonly filter: Expression | null;
+  /** Of a quantile: plain decimal digits from 0 to 1. */
+  readonly level: string | null;
+}
+
+/** Where a window function looks, within the rows of a query. */
+export interface WindowFrame {
+  /** Rows before the current one; null for all. */
+  readonly preceding: number | null;
+  /** Rows after the current one; null for all. */
+  readonly following: number | null;
+}
+
+export interface OrderItem {
+  readonly expression: Expression;
+  readonly isDescending: boolean;
+  readonly areNullsFirst: boolean;
+}
 
 /** What an expression is, without its place. */
 export type ExpressionForm =
@@ -64,13 +77,23 @@ export type ExpressionForm =
       readonly otherwise: Expression | null;
     }
   | { readonly kind: 'cast'; readonly operand: Expression; readonly target: CastTarget }
-  | { readonly kind: 'function'; readonly name: ScalarFunction; readonly operands: readonly Expression[] }
+  | { readonly kind: 'function'; readonly name: string; readonly operands: readonly Expression[] }
+  | ({ readonly kind: 'aggregate' } & AggregateCall)
   | {
-      readonly kind: 'aggregate';
-      readonly name: AggregateFunction;
-      readonly distinct: boolean;
-      /** Null for COUNT(*). */
-      readonly operand: Expression | null;
+      readonly kind: 'window';
+      readonly call: AggregateCall;
+      readonly partitionBy: readonly Expression[];
+      readonly orderBy: readonly OrderItem[];
+      /** Null: from the first row to the last that is equal to the current one. */
+      readonly frame: WindowFrame | null;
+    }
+  | { readonly kind: 'interval'; readonly amount: number; readonly unit: IntervalUnit }
+  | { readonly kind: 'subquery'; readonly query: SelectQuery; readonly at: number }
+  | {
+      readonly kind: 'in_query';
+      readonly operand: Expression;
+      readonly query: SelectQuery;
+      readonly at: number;
     };
 
 /** Every operand stands in the tree once, so that the tree is no larger than the text of the query. */
@@ -94,19 +117,65 @@ export interface SelectItem {
   readonly name: string | null;
 }
 
+/** A table or a query that is read. */
 export type Source =
   | { readonly kind: 'events'; readonly qualifier: string }
-  | { readonly kind: 'query'; readonly query: SelectQuery; readonly qualifier: string | null };
+  | { readonly kind: 'query'; readonly query: SelectQuery; readonly qualifier: string | null }
+  /** The rows of several queries with as many columns, one after another. */
+  | { readonly kind: 'union'; readonly queries: readonly SelectQuery[]; readonly qualifier: null }
+  /** A row for each element of a list in a row of `source`. */
+  | {
+      readonly kind: 'unnest';
+      readonly source: Source;
+      readonly list: Expression;
+      readonly name: string;
+      /** A row also for an empty list. */
+      readonly isLeft: boolean;
+      readonly qualifier: string | null;
+    };
+
+export interface Join {
+  readonly kind: 'inner' | 'left';
+  readonly source: Source;
+  /** Null for every pair of rows. */
+  readonly on: Expression | null;
+  /** Columns that both sides have. */
+  readonly using: readonly string[];
+  readonly position: number;
+}
 
 export interface SelectQuery {
   readonly position: number;
   readonly distinct: boolean;
   readonly items: readonly SelectItem[];
   readonly source: Source;
+  readonly joins: readonly Join[];
   readonly where: Expression | null;
   /** Aliases and positions are already replaced by what they stand for. */
   readonly groupBy: readonly Expression[];
   readonly having: Expression | null;
+  /** Likewise; counts only beside `limit`. */
+  readonly orderBy: readonly OrderItem[];
+  readonly limit: number | null;
+  readonly offset: number;
+}
+
+/** The queries that a query reads, directly. */
+export function queriesIn(query: SelectQuery): SelectQuery[] {
+  return [query.source, ...query.joins.map(({ source }) => source)].flatMap(queriesOf);
+}
+
+function queriesOf(source: Source): readonly SelectQuery[] {
+  switch (source.kind) {
+    case 'events':
+      return [];
+    case 'query':
+      return [source.query];
+    case 'union':
+      return source.queries;
+    default:
+      return queriesOf(source.source);
+  }
 }
 
 /** Whether its rows are groups of rows. */
@@ -147,16 +216,29 @@ export function partsOf(expression: ExpressionForm): readonly Expression[] {
         ...(expression.otherwise === null ? [] : [expression.otherwise]),
       ];
     case 'aggregate':
-      return expression.operand === null ? [] : [expression.operand];
+      return callParts(expression);
+    case 'window':
+      return [
+        ...callParts(expression.call),
+        ...expression.partitionBy,
+        ...expression.orderBy.map((item) => item.expression),
+      ];
+    case 'in_query':
+      return [expression.operand];
     default:
       return [];
   }
 }
 
+function callParts({ operands, filter }: AggregateCall): readonly Expression[] {
+  return filter === null ? operands : [...operands, filter];
+}
+
 /** The text under which an expression is identified: its parts stand in it by their own identities. */
 export function identityText(form: ExpressionForm): string {
   return JSON.stringify(form, (key, value: unknown) => {
-    if (key === 'qualifier') return undefined;
+    // A query in an expression is its own: `at` tells it from others.
+    if (key === 'qualifier' || key === 'query') return undefined;
     return isIdentified(value) ? value.identity : value;
   });
 }

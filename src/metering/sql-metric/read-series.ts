@@ -3,7 +3,6 @@
  * of streaming metrics. A statement only ever names the references of one customer.
  */
 
-import { z } from 'zod';
 import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
@@ -13,6 +12,7 @@ import type { ClickHouse } from '../client/clickhouse.ts';
 import type { KeySlice } from '../query/key-slice.ts';
 import type { QueryLimits } from '../query/query-limits.ts';
 import type { UsageOwner } from '../query/series-sql.ts';
+import { type EndsRequest, readEnds, readEventHours } from './read-ends.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import {
   BILLING_LIMITS,
@@ -22,13 +22,11 @@ import {
 } from './run-statement.ts';
 import { outputColumns } from './sql-metric.ts';
 import {
-  compileEventHours,
   compileHours,
   compileWhole,
   type EventScope,
   type LeftOutEvents,
   needsEventHours,
-  type OutputColumns,
 } from './statement-sql.ts';
 
 export interface SqlSeriesRequest {
@@ -92,6 +90,10 @@ async function readCustomer(
     const values = await readInstants(runner, { metric, columns, scope, slice, instants: evaluatedAt });
     return joinInstants(groupBy, evaluatedAt, values);
   }
+  if (metric.query.mode === 'at_each_hour') {
+    const { ends, values } = await readEnds(runner, { metric, columns, scope, slice });
+    return joinInstants(groupBy, ends, values);
+  }
   const hours = needsEventHours(metric.query) ? await readEventHours(runner, scope) : [];
   const rows = await runner.runQuery(compileHours(metric.query, columns, scope, hours, slice));
   return [...groupItems(rows, lineOf).values()].map((line) => newSeries(groupBy, line, stepsOf(line)));
@@ -110,11 +112,7 @@ async function readInstants(
   return values;
 }
 
-interface InstantsRequest {
-  readonly metric: CheckedSqlMetric;
-  readonly columns: OutputColumns;
-  readonly scope: EventScope;
-  readonly slice: KeySlice | null;
+interface InstantsRequest extends EndsRequest {
   readonly instants: readonly Instant[];
 }
 
@@ -158,14 +156,6 @@ function byBytes([a]: readonly [string, unknown], [b]: readonly [string, unknown
 
 function lineOf({ group_values }: StatementRow): string {
   return JSON.stringify(group_values);
-}
-
-const hourRow = z.object({ part: z.string().transform((seconds) => Number(seconds) * SECOND_MS) });
-
-/** Ends of the hours with events: between them no value changes. */
-async function readEventHours(runner: StatementRunner, scope: EventScope): Promise<number[]> {
-  const rows = await runner.run(compileEventHours(scope), hourRow);
-  return rows.map(({ part }) => part);
 }
 
 function changeOf({ value }: StatementRow): Decimal {

@@ -19,6 +19,8 @@ export interface TimeSql {
   readonly firstPart: string | null;
   /** Array(Int64) of the ends of hours at which values may change; null where parts do not overlap. */
   readonly boundaries: string | null;
+  /** As `firstPart`, for a query inside an expression, which has a value in every part. */
+  readonly everyPart: string;
 }
 
 /** What all SELECTs of one statement share. */
@@ -28,6 +30,11 @@ export interface StatementContext {
   readonly time: TimeSql;
   /** Conditions on the events that every evaluation has: whose they are, and when they happened. */
   readonly scope: readonly string[];
+  /**
+   * Whether the query needs more than sums along the hours: rows are joined, ordered or compared with each other. Then
+   * every row carries its part as a column, and nothing but its part decides what it is compared with.
+   */
+  readonly isByPart: boolean;
 }
 
 export interface RelationColumn {
@@ -44,11 +51,15 @@ export interface Relation {
   readonly from: string;
   /** The names of everything in it that may be read. */
   readonly names: readonly string[];
+  /** The names in `from` of those that are called otherwise here. */
+  readonly origins: ReadonlyMap<string, string>;
   readonly conditions: readonly string[];
   readonly columns: readonly RelationColumn[];
   /** Where rows are events: properties can be read. */
   readonly hasProperties: boolean;
   readonly part: string;
+  /** How the column `part` is computed, where it is not yet in `from`; null where it is. */
+  readonly partSql: string | null;
   /** Null where rows hold for good, or where parts do not overlap. */
   readonly until: string | null;
   /** What events are ordered by, as a tuple; null where rows are no events. */
@@ -58,20 +69,32 @@ export interface Relation {
 /** After the end of every period. */
 export const FOREVER = "toInt64('9223372036854775807')";
 
-/** The deduplicated events, restricted to what the evaluation may see. Nothing else reads a table. */
-export function eventsRelation({ scope, time }: StatementContext): Relation {
+const EVENT_COLUMNS = ['event_type', 'timestamp', 'ingested_at', 'transaction_id'] as const;
+
+/**
+ * The deduplicated events, restricted to what the evaluation may see. Nothing else reads a table. Where they are joined
+ * with events again, every read gives its columns names of their own.
+ */
+export function eventsRelation({ scope, time, isByPart, names }: StatementContext): Relation {
+  const [eventType, timestamp, ingestedAt, transactionId] = EVENT_COLUMNS.map((column) =>
+    isByPart ? names.fresh('e') : column,
+  ) as [string, string, string, string];
+  const own = [eventType, timestamp, ingestedAt, transactionId];
   return {
     from: 'usage_events FINAL',
-    names: ['event_type', 'timestamp', 'ingested_at', 'transaction_id'],
+    names: own,
+    origins: new Map(own.map((name, index) => [name, EVENT_COLUMNS[index] ?? name])),
     conditions: scope,
     columns: [
-      { name: 'event_type', type: 'text', sql: 'event_type' },
-      { name: 'timestamp', type: 'timestamp', sql: 'timestamp' },
+      { name: 'event_type', type: 'text', sql: eventType },
+      { name: 'timestamp', type: 'timestamp', sql: timestamp },
+      { name: 'transaction_id', type: 'text', sql: transactionId },
     ],
     hasProperties: true,
-    part: time.eventPart,
+    part: isByPart ? names.fresh('p') : time.eventPart,
+    partSql: isByPart ? time.eventPart : null,
     until: null,
-    eventOrder: 'tuple(timestamp, ingested_at, transaction_id)',
+    eventOrder: `tuple(${timestamp}, ${ingestedAt}, ${transactionId})`,
   };
 }
 
@@ -93,6 +116,8 @@ export function relationOf(
     names: names.filter((name) => name !== null),
     conditions: [],
     columns,
+    origins: new Map(),
     hasProperties: false,
+    partSql: null,
   };
 }

@@ -13,6 +13,7 @@ import {
 import { OVERFLOW_MESSAGE } from './exact-sql.ts';
 import { verifyStatement } from './parse-tree.ts';
 import type { CompiledStatement } from './statement-sql.ts';
+import { SEVERAL_ROWS_MESSAGE } from './subqueries.ts';
 
 /** The creation of a metric, over no events: only the planning takes time. */
 export const DEFINITION_LIMITS: QueryLimits = {
@@ -79,6 +80,8 @@ function settingsOf(limits: QueryLimits): QuerySettings {
     do_not_merge_across_partitions_select_final: 1,
     decimal_check_overflow: 1,
     least_greatest_legacy_null_behavior: 0,
+    // A row without a match on the other side of a join has NULL there.
+    join_use_nulls: 1,
     max_subquery_depth: SUBQUERY_DEPTH_MAX,
     ...limitSettings(limits),
   };
@@ -87,9 +90,15 @@ function settingsOf(limits: QueryLimits): QuerySettings {
 /** The engine's errors that a query can cause; null for all others, which are ours. */
 function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null {
   switch (error.type) {
-    case 'DECIMAL_OVERFLOW':
     case 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO':
+      return refuse(error.message.includes(SEVERAL_ROWS_MESSAGE) ? SEVERAL_ROWS_MESSAGE : OVERFLOW_MESSAGE);
+    case 'DECIMAL_OVERFLOW':
       return refuse(OVERFLOW_MESSAGE);
+    case 'CANNOT_COMPILE_REGEXP':
+    case 'CANNOT_PARSE_ESCAPE_SEQUENCE':
+      return refuse(`a pattern cannot be read: ${patternProblem(error.message)}`);
+    case 'SET_SIZE_LIMIT_EXCEEDED':
+      return refuse('a join of the query has too many rows');
     case 'TOO_BIG_AST':
     case 'TOO_DEEP_AST':
     case 'TOO_DEEP_SUBQUERIES':
@@ -103,6 +112,11 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
       if (error.message.includes('Query tree is too big')) return refuse('the query is too complicated');
       return limitRefusal(error, limits, refuse);
   }
+}
+
+/** What RE2 says of a pattern: "missing )". */
+function patternProblem(message: string): string {
+  return /error: ([^:\n]{1,100}):/.exec(message)?.[1] ?? 'invalid pattern';
 }
 
 function refuse(problem: string): Refusal {

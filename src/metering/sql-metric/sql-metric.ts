@@ -3,12 +3,14 @@
  * (docs/sql-metrics.md).
  */
 import { invalid } from '../../core/errors.ts';
+import { HOUR_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { createMetricReader } from './metric-reader.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import { createStatementRunner, DEFINITION_LIMITS } from './run-statement.ts';
 import {
   type CompiledStatement,
+  compileEnds,
   compileHours,
   compileWhole,
   compileWindows,
@@ -68,13 +70,15 @@ function compileAll(metric: CheckedSqlMetric): CompiledStatement[] {
   return [
     compileWhole(query, columns, NO_EVENTS),
     compileWindows(query, columns, NO_EVENTS, page),
-    compileHours(query, columns, NO_EVENTS, []),
+    query.mode === 'along_hours'
+      ? compileHours(query, columns, NO_EVENTS, [])
+      : compileEnds(query, columns, NO_EVENTS, [HOUR_MS]),
   ];
 }
 
 const NO_EVENTS: EventScope = {
   refs: [],
-  interval: { start: 0, end: 3_600_000 },
+  interval: { start: 0, end: HOUR_MS },
   usageFilter: null,
   ingestedUpTo: null,
 };

@@ -7,7 +7,7 @@ import { createParameters, type Parameters } from '../query/parameters.ts';
 import { propertySql } from '../query/property-sql.ts';
 import { placeConditions, type RowPlace } from '../query/row-order-sql.ts';
 import { renderStatement, scopeConditions } from '../query/usage-relation.ts';
-import type { UsageWindowSize } from '../query/usage-windows.ts';
+import { type UsageWindowSize, windowLength, windowStartOf } from '../query/usage-windows.ts';
 import { createDefinitions, createNames } from './definitions.ts';
 import { checkedSql, RESULT_DIGITS_MAX } from './exact-sql.ts';
 import { FOREVER } from './relation.ts';
@@ -91,7 +91,10 @@ export function compileWindows(
   page: WindowPage,
 ): CompiledStatement {
   const own = createParameters();
-  const time = { eventPart: windowSql(own, page.size, scope.interval) };
+  const time = {
+    eventPart: windowSql(own, page.size, scope.interval),
+    everyPart: () => windowStartsSql(own, page.size, scope.interval),
+  };
   const { relation, from, output, parameters } = startStatement(query, query.windows, own, scope, time);
   const { value, groups } = outputSql(output, relation, columns);
   const filters = groups.flatMap((group, index) => {
@@ -166,6 +169,56 @@ export function compileHours(
   return { sql, parameters };
 }
 
+/** The start of every window in unix seconds, as rows. */
+function windowStartsSql(parameters: Parameters, size: UsageWindowSize, range: Interval): string {
+  const length = windowLength(size);
+  if (length === null) return windowSql(parameters, size, range);
+  const first = windowStartOf(size, range, range.start);
+  const count = Math.ceil((range.end - first) / length);
+  const starts = Array.from({ length: count }, (_, index) => (first + index * length) / SECOND_MS);
+  return `arrayJoin(${parameters.bind('windows', 'Array(Int64)', starts)})`;
+}
+
+/**
+ * Rows `part` (end of an hour), `group_values`, `value`: V itself at each of `ends`, which are ascending. Every event
+ * is read once and counts for each end behind it.
+ */
+export function compileEnds(
+  query: WrittenQuery,
+  columns: OutputColumns,
+  scope: EventScope,
+  ends: readonly Instant[],
+  slice: KeySlice | null = null,
+): CompiledStatement {
+  const own = createParameters();
+  const list = own.bind(
+    'ends',
+    'Array(Int64)',
+    ends.map((end) => end / SECOND_MS),
+  );
+  const hour = 'intDiv(toUnixTimestamp64Milli(timestamp), 3600000) * 3600 + 3600';
+  const everyPart = `arrayJoin(${list})`;
+  const { relation, from, output, parameters } = startStatement(query, query.hours, own, scope, {
+    eventPart: `arrayJoin(arrayFilter(x -> x >= ${hour}, ${list}))`,
+    firstPart: everyPart,
+    everyPart: () => everyPart,
+  });
+  const { value, groups } = outputSql(output, relation, columns);
+  const sql = renderStatement({
+    definitions: output.definitions.list(),
+    columns: [
+      `toString(${relation.part}) AS part`,
+      groupValuesSql(groups),
+      `toString(sum(${value})) AS value`,
+    ],
+    from,
+    conditions: lineConditions(parameters, groups, slice),
+    groupBy: [relation.part, ...groups],
+    orderBy: [...groups, relation.part],
+  });
+  return { sql, parameters };
+}
+
 /** Rows that belong to a line of the slice. */
 function lineConditions(parameters: Parameters, groups: readonly string[], slice: KeySlice | null): string[] {
   return [...groups.map((group) => `isNotNull(${group})`), ...sliceConditions(parameters, groups, slice)];
@@ -233,6 +286,7 @@ interface EvaluationTime {
   readonly firstPart?: string;
   /** Bound only where the query looks at them. */
   readonly boundaries?: () => string;
+  readonly everyPart?: () => string;
 }
 
 /** Fills in the open parts of a relation. `own` are the parameters of this evaluation. */
@@ -247,7 +301,8 @@ function startStatement(
     .replaceAll(OPEN_PARTS.scope, () => scopeSql(own, scope).join('\n  AND '))
     .replaceAll(OPEN_PARTS.eventPart, () => time.eventPart ?? '')
     .replaceAll(OPEN_PARTS.firstPart, () => time.firstPart ?? '')
-    .replaceAll(OPEN_PARTS.boundaries, () => time.boundaries?.() ?? '');
+    .replaceAll(OPEN_PARTS.boundaries, () => time.boundaries?.() ?? '')
+    .replaceAll(OPEN_PARTS.everyPart, () => time.everyPart?.() ?? '');
   const parameters = { ...own, values: () => ({ ...query.parameters, ...own.values() }) };
   const definitions = createDefinitions(createNames(relation.nameCount));
   return { relation, from, output: { parameters, definitions }, parameters };

@@ -1,5 +1,6 @@
 /** Reads the tokens of a query in order and counts the nodes created, so that the size of a query is limited. */
 import { QueryProblem } from './query-refusal.ts';
+import type { Expression, SelectQuery } from './query-syntax.ts';
 import type { Token } from './tokens.ts';
 
 /**
@@ -12,11 +13,14 @@ const NESTING_MAX = 50;
 
 /** Words that end an expression or begin a clause, so they are no names unless quoted. */
 const RESERVED = new Set(
-  `ALL AND ANY ARRAY AS ASC BETWEEN BY CASE CAST CROSS DESC DISTINCT ELSE END EXCEPT EXISTS FETCH FILTER FINAL
+  `ALL AND ANTI ANY ARRAY AS ASC ASOF BETWEEN BY CASE CAST CROSS DESC DISTINCT ELSE END EXCEPT EXISTS FETCH FILTER FINAL
   FORMAT FROM FULL GLOBAL GROUP GROUPING HAVING IN INNER INTERSECT INTO IS JOIN LATERAL LEFT LIKE ILIKE LIMIT
-  NATURAL NOT NULL OFFSET ON OR ORDER OUTER OVER PREWHERE QUALIFY RECURSIVE RIGHT SAMPLE SELECT SEMI SETTINGS
+  NATURAL NOT NULL OFFSET ON OR ORDER OUTER OVER PASTE PREWHERE QUALIFY RECURSIVE RIGHT SAMPLE SELECT SEMI SETTINGS
   TABLE THEN UNION USING VALUES WHEN WHERE WINDOW WITH`.split(/\s+/),
 );
+
+/** The grammar of what stands between the brackets of a call: any expression, which may hold calls again. */
+export type ParseOperand = (reader: TokenReader) => Expression;
 
 export class TokenReader {
   private readonly tokens: readonly Token[];
@@ -24,6 +28,8 @@ export class TokenReader {
   private weight = 0;
   private readonly identities = new Map<string, number>();
   private nesting = 0;
+  /** Reads a query in brackets inside an expression; null where none may stand. */
+  parseSubquery: (() => SelectQuery) | null = null;
 
   constructor(tokens: readonly Token[]) {
     this.tokens = tokens;
@@ -91,6 +97,11 @@ export class TokenReader {
     const { kind, text, position } = this.next;
     const found = kind === 'end' ? 'the end of the query' : `"${text}"`;
     return new QueryProblem(position, `expected ${expected}, found ${found}`);
+  }
+
+  /** How much has been weighed so far. */
+  get weighed(): number {
+    return this.weight;
   }
 
   addWeight(position: number, weight: number): void {

@@ -10,7 +10,7 @@ import type { Definitions } from './definitions.ts';
 import { NUMBER_TYPE } from './exact-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 
-export type ValueType = 'property' | 'text' | 'number' | 'boolean' | 'timestamp' | 'null';
+export type ValueType = 'property' | 'text' | 'number' | 'boolean' | 'timestamp' | 'list' | 'null';
 
 /** A typed piece of SQL. Every value may be NULL. */
 export interface Value {
@@ -47,6 +47,7 @@ const DESCRIPTIONS: Readonly<Record<ValueType, string>> = {
   number: 'a number',
   boolean: 'a condition',
   timestamp: 'a timestamp',
+  list: 'a list',
   null: 'NULL',
 };
 
@@ -75,6 +76,8 @@ export function toText(writer: Writer, value: Value): string {
       return `toString(CAST(${value.sql}, 'Nullable(Bool)'))`;
     case 'timestamp':
       return `concat(replaceOne(toString(${writer.definitions.define(value.sql)}), ' ', 'T'), 'Z')`;
+    case 'list':
+      return `toJSONString(${value.sql})`;
     case 'null':
       return "CAST(NULL, 'Nullable(String)')";
     default:
@@ -95,7 +98,7 @@ export function commonType(types: readonly ValueType[], position: number): Value
   if (second !== undefined && first !== undefined) {
     throw new QueryProblem(position, `${describe(first)} and ${describe(second)} cannot stand in one column`);
   }
-  if (first === 'boolean' || first === 'timestamp') {
+  if (first === 'boolean' || first === 'timestamp' || first === 'list') {
     if (distinct.includes('property')) {
       throw new QueryProblem(position, `${describe(first)} and a property cannot stand in one column`);
     }

@@ -5,7 +5,8 @@
 import type { QueryParams } from '../client/clickhouse.ts';
 import { createParameters, type Parameters } from '../query/parameters.ts';
 import { createNames } from './definitions.ts';
-import { isAggregate, type SelectQuery, type Source } from './query-syntax.ts';
+import { isHourly } from './hourly.ts';
+import { isAggregate, queriesIn, type SelectQuery } from './query-syntax.ts';
 import type { RelationColumn, TimeSql } from './relation.ts';
 import { writeSelect } from './select-sql.ts';
 
@@ -15,6 +16,7 @@ export const OPEN_PARTS = {
   eventPart: '$event_part$',
   firstPart: '$first_part$',
   boundaries: '$boundaries$',
+  everyPart: '$every_part$',
 } as const;
 
 /** The rows of a query, for one way of evaluating it. */
@@ -33,6 +35,8 @@ export interface WrittenQuery {
   readonly columnNames: ReadonlyArray<string | null>;
   /** Whether one aggregate reads another. */
   readonly readsGroups: boolean;
+  /** `along_hours`: states are carried along; `at_each_hour`: it is evaluated anew at every hour asked for. */
+  readonly mode: 'along_hours' | 'at_each_hour';
   /** The texts of the query. Their names begin with `q_`, so that those of an evaluation are free. */
   readonly parameters: QueryParams;
   readonly whole: WrittenRelation;
@@ -52,28 +56,33 @@ export function writeQuery(query: SelectQuery): WrittenQuery {
       return values.bind(`q_${name}_${bound}`, type, value);
     },
   };
-  const { eventPart, firstPart, boundaries } = OPEN_PARTS;
+  const { eventPart, firstPart, boundaries, everyPart } = OPEN_PARTS;
+  const hourly = isHourly(query);
+  const write = (time: TimeSql) => writeRelation(query, parameters, time, !hourly);
+  const zero = 'toInt64(0)';
   return {
     columnNames: query.items.map(({ name }) => name),
-    readsGroups: readsGroups(query.source),
-    whole: writeRelation(query, parameters, {
-      eventPart: 'toInt64(0)',
-      firstPart: 'toInt64(0)',
-      boundaries: null,
-    }),
-    windows: writeRelation(query, parameters, { eventPart, firstPart: null, boundaries: null }),
-    hours: writeRelation(query, parameters, { eventPart, firstPart, boundaries }),
+    readsGroups: readsGroups(query),
+    mode: hourly ? 'along_hours' : 'at_each_hour',
+    whole: write({ eventPart: zero, firstPart: zero, boundaries: null, everyPart: zero }),
+    windows: write({ eventPart, firstPart: null, boundaries: null, everyPart }),
+    hours: write({ eventPart, firstPart, boundaries: hourly ? boundaries : null, everyPart }),
     parameters: parameters.values(),
   };
 }
 
-function writeRelation(query: SelectQuery, parameters: Parameters, time: TimeSql): WrittenRelation {
+function writeRelation(
+  query: SelectQuery,
+  parameters: Parameters,
+  time: TimeSql,
+  isByPart: boolean,
+): WrittenRelation {
   const names = createNames();
-  const relation = writeSelect({ parameters, names, time, scope: [OPEN_PARTS.scope] }, query);
-  const { from, columns, part, until } = relation;
+  const context = { parameters, names, time, scope: [OPEN_PARTS.scope], isByPart };
+  const { from, columns, part, until } = writeSelect(context, query);
   return { from, columns, part, until, nameCount: names.count() };
 }
 
-function readsGroups(source: Source): boolean {
-  return source.kind === 'query' && (isAggregate(source.query) || readsGroups(source.query.source));
+function readsGroups(query: SelectQuery): boolean {
+  return queriesIn(query).some((each) => isAggregate(each) || readsGroups(each));
 }

@@ -18,7 +18,8 @@ export function appliedConversion(covered: RatedConversionLine, payer: Bucket): 
   return { ...covered, type: 'applied_conversion', ...takenBack(covered, payer) };
 }
 
-function takenBack({ total, windows }: Pick<UsageLine, 'total' | 'windows'>, { name }: Bucket) {
+/** What of the line before it an applied line changes. */
+export function takenBack({ total, windows }: Pick<UsageLine, 'total' | 'windows'>, { name }: Bucket) {
   return {
     name: `${name} applied`,
     quantity: ZERO,

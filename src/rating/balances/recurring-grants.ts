@@ -51,7 +51,7 @@ export function uncutGrant(child: Commit, term: RecurringCommit, contract: Contr
 }
 
 /** Whether the term creates children. */
-export function hasGrants(term: RecurringCommit): boolean {
+function hasGrants(term: RecurringCommit): boolean {
   return quantityOf(term) !== null;
 }
 

@@ -6,6 +6,7 @@ import {
   type InvoiceLine,
   isAppliedLine,
   isConversionLine,
+  isSubscriptionLine,
   isUsageLine,
 } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
@@ -38,6 +39,7 @@ export function explainLine(
   lines: readonly InvoiceLine[],
   explainers: LineExplainers,
 ): LineExplanation {
+  if (isPartlyPaidCharge(line, lines)) return UNKNOWN;
   if (isAppliedLine(line)) return explainApplied(line, lines, explainers) ?? UNKNOWN;
   if (isUsageLine(line)) {
     const isComposite = line.productType === 'COMPOSITE';
@@ -73,6 +75,14 @@ function explainApplied(
       explained.recomputed === null ? null : { quantity: ZERO, unitPrice: ZERO, total: ZERO.minus(amount) },
     share: explained.share,
   };
+}
+
+/** What balances pay of a charge of a subscription, and the rest of it, is not explained yet. */
+function isPartlyPaidCharge(line: InvoiceLine, lines: readonly InvoiceLine[]): boolean {
+  if (!isSubscriptionLine(line)) return false;
+  return lines.some(
+    (one) => isSubscriptionLine(one) && one.payer !== null && one.scheduleItemId === line.scheduleItemId,
+  );
 }
 
 function explainConversion(

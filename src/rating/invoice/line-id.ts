@@ -1,6 +1,12 @@
 /** Identities of invoice lines. */
 import { derivedId } from '../../core/ids.ts';
-import { type InvoiceLine, isAppliedLine, isConversionLine, isUsageLine } from '../../core/invoice.ts';
+import {
+  type InvoiceLine,
+  isAppliedLine,
+  isConversionLine,
+  isSubscriptionLine,
+  isUsageLine,
+} from '../../core/invoice.ts';
 import { lineIdParts } from './rate-usage.ts';
 
 /**
@@ -13,6 +19,10 @@ export function lineId(invoiceId: string, line: InvoiceLine): string {
 
 function partsOf(line: InvoiceLine): string[] {
   if (isUsageLine(line)) return lineIdParts(line);
+  if (isSubscriptionLine(line)) {
+    const { type, scheduleItemId, payer, tier } = line;
+    return [`${type}-line`, scheduleItemId, payer?.segmentId ?? '', String(tier?.level ?? 1)];
+  }
   if (!isConversionLine(line)) return ['scheduled-line', line.scheduleItemId];
   const { payer, convertedCreditTypeId } = line;
   if (payer === null) return ['conversion-line', convertedCreditTypeId];

@@ -1,4 +1,5 @@
 /** The lines of a usage invoice: of usage products, and of the composite products that count them. Pure. */
+import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Instant, Interval } from '../../core/time.ts';
@@ -165,12 +166,14 @@ export function inWindows(line: UsageLine, boundaries: readonly Instant[]): Usag
 }
 
 /** Lines of one product keep their order. */
-export function inProductOrder(
-  lines: readonly UsageLine[],
+export function inProductOrder<Line extends { readonly productId: string }>(
+  lines: readonly Line[],
   { products, composites, period, productOrder }: InvoiceTermsInput,
-): UsageLine[] {
+  subscribed: readonly Product[] = [],
+): Line[] {
   const byProduct = groupBy(lines, ({ productId }) => productId);
-  const named = [...products, ...composites].map(({ product }) => ({
+  const all = [...[...products, ...composites].map(({ product }) => product), ...new Set(subscribed)];
+  const named = all.map((product) => ({
     id: product.id,
     name: versionAt(product, period.end - 1).name,
   }));

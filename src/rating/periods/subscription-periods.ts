@@ -3,7 +3,7 @@ import type { BillingFrequency } from '../../core/catalogue.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { nextPeriod, type PeriodTerms, periodContaining } from './billing-periods.ts';
+import { nextPeriod, type PeriodTerms, periodContaining, periodsOverlapping } from './billing-periods.ts';
 import { statementAnchor } from './statement-anchor.ts';
 
 const DAYS_AT_LEAST: Readonly<Record<BillingFrequency, number>> = {
@@ -37,6 +37,31 @@ export function subscriptionPeriods(
   }
   if (now < start) return { previous: null, current: null, next: periodContaining(terms, start) };
   return { previous: end === null ? null : periodContaining(terms, end - 1), current: null, next: null };
+}
+
+/** A billing period of a subscription. */
+export interface SubscriptionPeriod {
+  /** What the subscription has of it: the first and the last one may be partial. */
+  readonly interval: Interval;
+  /** All of it, by which parts are prorated. */
+  readonly whole: Interval;
+}
+
+/** From the first period to the one after that of `now`, ascending; before the start the first one alone. */
+export function periodsUntilNext(
+  contract: Contract,
+  subscription: Subscription,
+  now: Instant,
+): SubscriptionPeriod[] {
+  const terms = subscriptionPeriodTerms(contract, subscription);
+  const { start } = terms.contract;
+  const { next, current } = subscriptionPeriods(contract, subscription, now);
+  const end = next?.end ?? current?.end ?? terms.contract.end ?? start;
+  const unlimited = { ...terms, contract: { start: Number.MIN_SAFE_INTEGER, end: null } };
+  return periodsOverlapping(terms, { start, end }).map((interval) => ({
+    interval,
+    whole: periodContaining(unlimited, interval.start) ?? interval,
+  }));
 }
 
 function subscriptionPeriodTerms(contract: Contract, subscription: Subscription): PeriodTerms {

@@ -9,7 +9,7 @@ import { versionAt } from '../usage/product-spans.ts';
 import type { OverrideIndex, SubjectOverrides } from './override-index.ts';
 import type { PayingBalance, PricedSubject } from './override-targets.ts';
 import { overriddenRate } from './overrides.ts';
-import { type RateBook, rateSpans, sameCommitTerms, sameRate } from './rate-schedule.ts';
+import { type RateBook, rateAt, rateSpans, sameCommitTerms, sameRate } from './rate-schedule.ts';
 
 /** The price of a line key in one stretch of time. */
 export interface LineTerms {
@@ -167,6 +167,23 @@ export function termsAt(
     creditTypeId: overridden?.creditTypeId ?? listed?.creditTypeId ?? key.fiatCreditTypeId,
     entitled: decision.entitled ?? listed?.entitled ?? true,
   };
+}
+
+/** The terms of a subscription at an instant, for what the customer pays or what `payer` pays for. */
+export function subscriptionTermsAt(
+  book: RateBook,
+  contract: OverrideIndex,
+  key: PricedKey,
+  at: Instant,
+  payer: PayerTerms | null,
+): LineTerms | null {
+  // Subscriptions have no commit rates.
+  const overrides = overridesOfKey(
+    contract,
+    key,
+    payer === null ? null : { ...payer, usesCommitRate: false },
+  );
+  return termsAt(overrides, key, at, rateAt(book, {}, at, key.billingFrequency));
 }
 
 function subjectOf(

@@ -1,7 +1,7 @@
 /**
  * The amounts that a contract is invoiced on given dates: its scheduled charges and discounts, what was requested of
  * its professional services, the purchases of its prepaid commits and the true-ups of its postpaid ones
- * (docs/invoices.md, "Scheduled invoices").
+ * (docs/invoices.md, "Scheduled invoices"). The charges of its subscriptions come to them.
  *
  * What a true-up bills depends on usage. Its item has the whole commitment as amount, until the shortfall is known.
  */
@@ -11,10 +11,19 @@ import type { ContractTerms } from '../../core/terms/contract.ts';
 import type { ProfessionalService } from '../../core/terms/professional-services.ts';
 import type { ScheduledCharge } from '../../core/terms/scheduled-charges.ts';
 import type { InvoiceItem } from '../../core/terms/schedules.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
+import { chargeTotal, type SubscriptionCharge } from '../subscriptions/charges.ts';
+import type { SubscriptionPrice } from '../subscriptions/prices.ts';
 
 interface ScheduledSource {
-  readonly kind: 'scheduled_charge' | 'discount' | 'professional_service' | 'commit' | 'true_up';
+  readonly kind:
+    | 'scheduled_charge'
+    | 'discount'
+    | 'professional_service'
+    | 'commit'
+    | 'true_up'
+    | 'subscription';
   readonly id: string;
 }
 
@@ -44,6 +53,8 @@ export interface ScheduledItem {
   readonly onUsageInvoice: boolean;
   /** Free text of the client. */
   readonly metadata: string | null;
+  /** Of a subscription. Balances may pay for it, and it joins usage invoices by its own terms alone. */
+  readonly charge: SubscriptionCharge | null;
 }
 
 type ScheduledTerms = Pick<ContractTerms, 'scheduledCharges' | 'professionalServices' | 'commits'>;
@@ -70,6 +81,7 @@ const PLAIN = {
   requestedInvoiceId: null,
   onUsageInvoice: false,
   metadata: null,
+  charge: null,
 };
 
 function itemsOfCharge(charge: ScheduledCharge): ScheduledItem[] {
@@ -130,6 +142,32 @@ function itemsOf(
     unitPrice,
     total: amount,
   }));
+}
+
+/**
+ * What a subscription charges, without commits and credits. `creditTypeId` is the currency of its invoice. A charge
+ * without a price is none.
+ */
+export function subscriptionItem(
+  { id, name }: Subscription,
+  charge: SubscriptionCharge,
+  price: SubscriptionPrice,
+  creditTypeId: string,
+): ScheduledItem {
+  return {
+    ...PLAIN,
+    id: charge.id,
+    source: { kind: 'subscription', id },
+    at: charge.at,
+    creditTypeId,
+    productId: charge.productId,
+    name,
+    quantity: charge.quantity,
+    unitPrice: price.bands[0].price,
+    total: chargeTotal(charge, price),
+    onUsageInvoice: charge.joinsUsageInvoice,
+    charge,
+  };
 }
 
 /** The items that are invoiced together: one date, one currency, nothing that needs an own invoice. In their order. */

@@ -1,22 +1,27 @@
 /** Lines of schedules. Never prorated, and never paid from balances. */
 import type { Product } from '../../core/catalogue.ts';
+import { assert } from '../../core/errors.ts';
 import type { ScheduledInvoiceLine } from '../../core/invoice.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import type { ScheduledItem } from './scheduled-items.ts';
 
-const LINE_TYPES = {
+/** An item that has a line of its own; charges of subscriptions may have several (rating/subscriptions). */
+type PlainSource = Exclude<ScheduledItem['source']['kind'], 'subscription'>;
+
+const LINE_TYPES: Readonly<Record<PlainSource, ScheduledInvoiceLine['type']>> = {
   scheduled_charge: 'scheduled',
   discount: 'discount',
   professional_service: 'professional_service',
   commit: 'commit_purchase',
   true_up: 'true_up',
-} as const;
+};
 
 /** `product` is that of the item, with its name of the date. The tags are those of the date too; invoices show the present ones. */
 export function scheduledLine(
   { id, source, at, name, quantity, unitPrice, total, creditTypeId, metadata }: ScheduledItem,
   product: Product,
 ): ScheduledInvoiceLine {
+  assert(source.kind !== 'subscription', 'a charge of a subscription has lines of its own');
   const version = versionAt(product, at);
   return {
     type: LINE_TYPES[source.kind],

@@ -12,7 +12,7 @@ import { type Bucket, isUnrestricted } from '../balances/buckets.ts';
 import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
 import { type PaidBand, paidBands } from '../balances/paid-bands.ts';
 import { oneBand, type PriceBands } from '../rates/tiers.ts';
-import type { RatedConversionLine, UsageLine } from '../types.ts';
+import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../types.ts';
 import { movementOf, type PaidAmount, paidAmounts } from './segments.ts';
 
 /** A custom pricing unit as the rate card converts it. */
@@ -23,9 +23,11 @@ export interface UnitConversion {
   readonly fiatPerCustomCredit: Decimal;
 }
 
+type ConvertedLine = UsageLine | RatedSubscriptionLine;
+
 interface ConversionInput {
   /** The lines of the invoice in custom units and in the currency. */
-  readonly lines: readonly UsageLine[];
+  readonly lines: readonly ConvertedLine[];
   readonly fiatCreditTypeId: string;
   /** By custom unit. */
   readonly conversions: ReadonlyMap<string, UnitConversion>;
@@ -183,7 +185,7 @@ function unchanged(value: Decimal): Decimal {
 
 /** What lines in custom units come to in each window, summed up as the lines come. */
 export interface UnitWindows {
-  add(lines: readonly UsageLine[]): void;
+  add(lines: readonly ConvertedLine[]): void;
   of(unit: string): readonly UnitWindow[];
 }
 

@@ -12,6 +12,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { BILLING_FREQUENCIES } from '../../core/catalogue.ts';
 import { UNRATED_TERM_KINDS } from '../../core/invoice.ts';
 import { COMMIT_TYPES } from '../../core/terms/commits.ts';
 import { exact, instant, microsecond } from '../columns.ts';
@@ -99,7 +100,7 @@ export const invoices = pgTable(
 export const invoicedItems = pgTable(
   'invoiced_items',
   {
-    /** Of a scheduled charge, a discount, a professional service or a commit. */
+    /** Of a scheduled charge, a discount, a professional service or a commit; or a charge of a subscription. */
     itemId: uuid('item_id').primaryKey(),
     invoiceId: uuid('invoice_id')
       .notNull()
@@ -126,6 +127,8 @@ export const invoiceLineItems = pgTable(
         'professional_service',
         'commit_purchase',
         'true_up',
+        'subscription',
+        'applied_subscription',
         'cpu_conversion',
         'applied_conversion',
       ],
@@ -136,9 +139,13 @@ export const invoiceLineItems = pgTable(
     productTags: text('product_tags').array().notNull(),
     /** Set for conversions. */
     convertedCreditTypeId: uuid('converted_credit_type_id'),
-    /** Both are set for lines of schedules. */
+    /** Both are set for lines of schedules and of subscriptions. */
     scheduleItemId: uuid('schedule_item_id'),
     sourceId: uuid('source_id'),
+    /** All three are set for lines of subscriptions. */
+    isProrated: boolean('is_prorated'),
+    billingFrequency: text('billing_frequency', { enum: BILLING_FREQUENCIES }),
+    pricedAt: instant('priced_at'),
     /** Free text of the client, on some lines of schedules. */
     metadata: text('metadata'),
     /** All three are set where a balance pays, and for the line that takes that back. */
@@ -158,6 +165,7 @@ export const invoiceLineItems = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.invoiceId, table.position] }),
+    index('invoice_line_items_subscription').on(table.sourceId).where(sql`${table.type} = 'subscription'`),
     check(
       'invoice_line_items_conversion_has_no_product',
       sql`(${table.type} in ('cpu_conversion', 'applied_conversion')) = (${table.productId} is null)

@@ -51,6 +51,17 @@ export const subscriptions = pgTable(
   ],
 );
 
+/**
+ * Subscriptions from before subscriptions were billed: usage invoices up to this instant were issued without them. Newer
+ * ones have no row.
+ */
+export const subscriptionBillingStarts = pgTable('subscription_billing_starts', {
+  subscriptionId: uuid('subscription_id')
+    .primaryKey()
+    .references(() => subscriptions.id),
+  billedFrom: instant('billed_from').notNull(),
+});
+
 /** Every change of a quantity as it was submitted; the first is the initial quantity. */
 export const subscriptionQuantityChanges = pgTable(
   'subscription_quantity_changes',

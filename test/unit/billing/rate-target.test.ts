@@ -50,6 +50,7 @@ async function rated() {
             productOrder: ['slow', 'quick'],
             products: [],
             composites: [],
+            subscriptions: [],
           },
           products: products.map((one) => ({ product: one, rates: rateBook([]) })),
           composites: [],

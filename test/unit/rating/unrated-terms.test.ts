@@ -32,23 +32,21 @@ test('balances pay for usage, and purchases and true-ups are billed, so commits 
   expect(named({}, { commits })).toEqual({});
 });
 
-test('subscriptions, and recurring terms with their quantities, are named between their start and end', () => {
+test('subscriptions are billed, so they are not named', () => {
+  expect(named({}, { subscriptions: [subscriptionWith({ id: 'open' })] })).toEqual({});
+});
+
+test('recurring terms with the quantities of subscriptions are named between their start and end', () => {
   const subscription = { subscriptionId: 'open', allocation: 'POOLED', prorateSeatIncreases: false } as const;
-  const subscriptions = [
-    subscriptionWith({ id: 'open' }),
-    subscriptionWith({ id: 'ended', endingBefore: 100 }),
-    subscriptionWith({ id: 'never', startingAt: 150, endingBefore: 150 }),
-  ];
   const recurringCommits = [
     recurringWith({ id: 'commit', subscription }),
     recurringWith({ id: 'credit', kind: 'CREDIT', startingAt: 199, subscription }),
     recurringWith({ id: 'later', startingAt: 200, subscription }),
     recurringWith({ id: 'of its own' }),
   ];
-  expect(named({}, { subscriptions, recurringCommits })).toEqual({
+  expect(named({}, { recurringCommits })).toEqual({
     recurring_commit: ['commit'],
     recurring_credit: ['credit'],
-    subscription: ['open'],
   });
 });
 

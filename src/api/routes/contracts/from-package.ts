@@ -1,7 +1,7 @@
 /** Creating a contract from a package. */
 import { z } from 'zod';
 import type { ContractFromPackageInput } from '../../../billing/packages/contract-from-package.ts';
-import { NOT_A_FIELD } from '../../http/problems.ts';
+import { NOT_A_FIELD } from '../../http/unknown-fields.ts';
 import { record } from '../../wire/record.ts';
 import { besidePackage, createContract } from './input.ts';
 

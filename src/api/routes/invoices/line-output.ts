@@ -5,9 +5,11 @@ import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fiel
 import {
   type InvoiceLine,
   isAppliedLine,
+  isUsageLine,
   type LinePayer,
   type LineTier,
   type ScheduledInvoiceLine,
+  type SubscriptionInvoiceLine,
   type UsageInvoiceLine,
 } from '../../../core/invoice.ts';
 import type { CommitType } from '../../../core/terms/commits.ts';
@@ -35,7 +37,7 @@ export const lineItemSchema = z
     name: z.string(),
     type: z.string().meta({
       description:
-        '`usage`; `applied_commit_or_credit`, which takes back the line before it because a commit or credit pays ' +
+        '`usage`; `subscription`; `applied_commit_or_credit`, which takes back the line before it because a commit or credit pays ' +
         'for it; `scheduled`: a scheduled charge, a discount or a professional service; `commit_purchase`; or ' +
         '`cpu_conversion`: what the lines in one ' +
         'custom pricing unit come to in the currency of the invoice. It has no product; `quantity` is in the custom ' +
@@ -61,6 +63,16 @@ export const lineItemSchema = z
     discount_custom_fields: customFields.optional(),
     professional_service_id: uuid.optional(),
     professional_service_custom_fields: customFields.optional(),
+    subscription_id: uuid.optional().meta({ description: 'The subscription of a `subscription` line.' }),
+    subscription_custom_fields: customFields.optional(),
+    is_prorated: z
+      .boolean()
+      .optional()
+      .meta({
+        description:
+          'Of a `subscription` line: whether it charges for a part of a billing period at a part of its price, ' +
+          'which is the unit price of the line.',
+      }),
     metadata: z.string().optional().meta({
       description:
         'Of a professional service, as requested; of a charge added to the invoice, its description.',
@@ -138,6 +150,14 @@ export function lineToWire(
         ...usageLineToWire(line, fields),
         ...listPriceToWire(invoiceId, line, view),
       };
+    case 'subscription':
+    case 'applied_subscription':
+      return {
+        ...common,
+        ...time,
+        ...subscriptionLineToWire(line, fields),
+        ...listPriceToWire(invoiceId, line, view),
+      };
     case 'commit_purchase':
       return { ...common, ...productToWire(line, fields), ...sourceToWire(line, fields) };
     case 'true_up':
@@ -179,8 +199,22 @@ function sourceToWire(
   }
 }
 
+function subscriptionLineToWire(
+  line: SubscriptionInvoiceLine,
+  fields: CustomFieldsById,
+): Partial<LineItemWire> {
+  return {
+    ...payerToWire(line.payer),
+    ...productToWire(line, fields),
+    ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
+    subscription_id: line.sourceId,
+    subscription_custom_fields: customFieldsOf(fields, line.sourceId),
+    is_prorated: line.isProrated,
+  };
+}
+
 function productToWire(
-  line: UsageInvoiceLine | ScheduledInvoiceLine,
+  line: UsageInvoiceLine | ScheduledInvoiceLine | SubscriptionInvoiceLine,
   fields: CustomFieldsById,
 ): Partial<LineItemWire> {
   return {
@@ -220,13 +254,14 @@ function payerToWire(payer: LinePayer | null): Partial<LineItemWire> {
 
 function listPriceToWire(
   invoiceId: string,
-  line: UsageInvoiceLine,
+  line: UsageInvoiceLine | SubscriptionInvoiceLine,
   view: InvoiceView,
 ): Pick<LineItemWire, 'list_price'> {
   const found = view.listPrices?.get(invoiceId)?.(line);
   if (!found) return {};
+  const pricingGroupValues = isUsageLine(line) ? line.pricingGroupValues : {};
   return {
-    list_price: rateToWire(found.rate, line.pricingGroupValues, view.creditTypes.get(found.creditTypeId)),
+    list_price: rateToWire(found.rate, pricingGroupValues, view.creditTypes.get(found.creditTypeId)),
   };
 }
 

@@ -47,9 +47,16 @@ const TERM_NAMES: Record<UnratedTermKind, string> = {
   subscription: 'subscription',
   spend_threshold: 'spend threshold',
   prepaid_balance_threshold: 'prepaid balance threshold',
+  consolidation: 'consolidated statement',
 };
 
 function unratedAdvice({ termKind, termCount }: UnratedTerms): string {
+  if (termKind === 'consolidation') {
+    return (
+      'the usage of this contract is to be on the invoice of its parent: this version of the service does not ' +
+      'consolidate invoices of hierarchies, so it is billed on an invoice of its own'
+    );
+  }
   const name = TERM_NAMES[termKind];
   const terms = termCount === 1 ? `a ${name}` : `${termCount} ${name}s`;
   return (

@@ -39,6 +39,7 @@ export function sandboxRoutes({ clock, sandbox, jobs }: SandboxRouteDeps): Route
         'its own contract. The clock cannot go back.',
       tags: ['Sandbox'],
       scope: 'write',
+      commitsItself: true,
       body: z.object({ now: timestamp }).meta({ id: 'MoveSandboxClock' }),
       response: clockAnswer,
       errors: [400, 503],

@@ -20,6 +20,7 @@ export interface TokenRouteDeps {
   readonly clock: Clock;
   /** Writes when tokens were used last, so that a list shows it. */
   flushTokenUses(): Promise<void>;
+  onRevoked(sha256: string): void;
 }
 
 const expiresAt = endTimestamp.nullish().meta({ description: 'The token works before this instant.' });
@@ -73,6 +74,7 @@ export function tokenRoutes(deps: TokenRouteDeps): RouteDefinition[] {
         'Scopes: `ingest` sends usage events, `read` covers every operation that only reads, `write` covers everything.',
       tags,
       scope: 'write',
+      answersSecret: true,
       body: z
         .strictObject({
           name: z.string().min(1).max(TOKEN_NAME_LENGTH_MAX),
@@ -109,6 +111,7 @@ export function tokenRoutes(deps: TokenRouteDeps): RouteDefinition[] {
         'A new token of the same name and scope; the old one stops working at once. `expires_at` is that of the new one, by default that of the old.',
       tags,
       scope: 'write',
+      answersSecret: true,
       body: z.strictObject({ id: uuid, expires_at: expiresAt }).meta({ id: 'RotateToken' }),
       response: issuedAnswer,
       errors: [404, 409],

@@ -13,7 +13,7 @@ import {
 } from '../../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { subscriptionAnchor, subscriptionPeriods } from '../../../rating/periods/subscription-periods.ts';
-import { quantitySegments } from '../../../rating/subscriptions/quantities.ts';
+import { seatSegments } from '../../../rating/subscriptions/quantities.ts';
 import {
   answered,
   called,
@@ -185,7 +185,7 @@ export interface SubscriptionContext {
 /** A subscription with all data that answers show. */
 export function subscriptionView(from: Subscription, context: SubscriptionContext) {
   const { contract, names, now, fiatCreditTypeId } = context;
-  const open = quantitySegments(from).filter(({ interval: { end } }) => end === null || end > now);
+  const open = seatSegments(from).filter(({ interval: { end } }) => end === null || end > now);
   const { previous, current, next } = subscriptionPeriods(contract, from, now);
   return {
     ...from,

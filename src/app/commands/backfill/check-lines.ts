@@ -4,7 +4,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Instant } from '../../../core/time.ts';
-import { type ValidEvent, validateEvents } from '../../../metering/ingest/validate-events.ts';
+import { EventRows } from '../../../metering/ingest/event-rows.ts';
+import { validateEvents } from '../../../metering/ingest/validate-events.ts';
 import { LINE_BYTES_MAX, type Line } from './line-splitter.ts';
 
 export interface InvalidLine {
@@ -13,7 +14,7 @@ export interface InvalidLine {
 }
 
 export interface CheckedLines {
-  readonly events: readonly ValidEvent[];
+  readonly events: EventRows;
   readonly invalid: readonly InvalidLine[];
 }
 
@@ -26,29 +27,27 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Lines without anything but white space are no events and no mistakes. */
 export function checkLines(lines: readonly Line[], now: Instant): CheckedLines {
-  const events: ValidEvent[] = [];
+  const events = new EventRows(lines.length);
   const invalid: InvalidLine[] = [];
+  const ofLine = new EventRows();
   for (const line of lines) {
-    const outcome = checkLine(line, now);
-    if (outcome === null) continue;
-    if (typeof outcome === 'string') invalid.push({ line, reason: outcome });
-    else events.push(outcome);
+    const reason = checkLine(line, now, ofLine);
+    if (reason !== null) invalid.push({ line, reason });
+    else if (ofLine.count > 0) events.addFrom(ofLine, 0);
   }
   return { events, invalid };
 }
 
-/** The event, what is wrong with the line, or null where it is empty. */
-function checkLine(line: Line, now: Instant): ValidEvent | string | null {
+/** Reads the event into `rows`, which hold none where the line is empty. What is wrong with the line, or null. */
+function checkLine(line: Line, now: Instant, rows: EventRows): string | null {
+  rows.clear();
   if (line.bytes === null) return `is longer than ${LINE_BYTES_MAX} bytes`;
   const isMarked = line.number === 1 && line.bytes.subarray(0, 3).equals(BYTE_ORDER_MARK);
   const bytes = isMarked ? line.bytes.subarray(3) : line.bytes;
   if (bytes.length === 0 || (bytes.length < 100 && bytes.toString('latin1').trim() === '')) return null;
   const body = Buffer.concat([OPENING_BRACKET, bytes, CLOSING_BRACKET]);
-  const validation = validateEvents(body, { now, windowDays: ANY_AGE });
-  if ('events' in validation) {
-    const [event, second] = validation.events;
-    return event === undefined || second !== undefined ? 'must hold exactly one JSON object' : event;
-  }
+  const validation = validateEvents(body, { now, windowDays: ANY_AGE }, rows);
+  if ('rows' in validation) return rows.count === 1 ? null : 'must hold exactly one JSON object';
   const [error] = validation.errors;
   if (error !== undefined) return error.message;
   return isUtf8(bytes) ? 'is not valid JSON' : 'is not valid UTF-8';

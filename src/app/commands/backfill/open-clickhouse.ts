@@ -7,7 +7,7 @@ import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
 import { applySchema } from '../../../metering/schema.ts';
-import { createEmbeddedClickHouse } from '../../stores.ts';
+import { createEmbeddedClickHouse, withEventLog } from '../../stores.ts';
 import { BackfillFailure, reasonOf } from './failure.ts';
 
 export interface OpenClickHouse {
@@ -48,7 +48,17 @@ async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise
       await clickhouse.close();
       await directory.release();
     };
-    return await withTables({ clickhouse, target: await realpath(dataDir), close }, undefined);
+    const opened = await withTables({ clickhouse, target: await realpath(dataDir), close }, undefined);
+    // A service that was killed may have left events there.
+    const events = await withEventLog(clickhouse, dataDir);
+    return {
+      ...opened,
+      clickhouse: events.clickhouse,
+      close: async () => {
+        await events.close();
+        await close();
+      },
+    };
   } catch (error) {
     await directory.release();
     throw error;

@@ -9,13 +9,12 @@ import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import {
   createRowEncoder,
   type RowEncoder,
-  rowBytesMax,
-  USAGE_EVENTS_COLUMNS,
-  USAGE_EVENTS_TABLE,
+  rowBytes,
+  USAGE_EVENTS_INSERT,
 } from '../../../metering/ingest/encode-events.ts';
+import type { EventRows } from '../../../metering/ingest/event-rows.ts';
 import { findStoredIds } from '../../../metering/ingest/stored-ids.ts';
-import { HASH_WORDS, hashTransactionId } from '../../../metering/ingest/transaction-hash.ts';
-import type { ValidEvent } from '../../../metering/ingest/validate-events.ts';
+import { HASH_WORDS } from '../../../metering/ingest/transaction-hash.ts';
 
 interface BatchOutcome {
   readonly stored: number;
@@ -24,7 +23,7 @@ interface BatchOutcome {
 
 export interface BatchStore {
   /** Resolves when the new ones are on disk. Of two events with one id the first is stored. */
-  store(events: readonly ValidEvent[], now: Instant): Promise<BatchOutcome>;
+  store(events: EventRows, now: Instant): Promise<BatchOutcome>;
 }
 
 /** Events lie in partitions by month, and ClickHouse refuses an insert into more than a hundred. */
@@ -32,60 +31,52 @@ const MONTHS_PER_INSERT = 50;
 /** Ids of the batches just written are remembered too: on a cluster a replica that lags may not show them. */
 const BATCHES_REMEMBERED = 10;
 
-interface NewEvent {
-  readonly event: ValidEvent;
-  readonly hash: Uint32Array;
-}
-
 export function createBatchStore(clickhouse: ClickHouse): BatchStore {
   const encoder = createRowEncoder();
   const recent: Set<string>[] = [];
   return {
     async store(events, now) {
       const fresh = await newEvents(clickhouse, events, recent);
-      for (const group of byMonths([...fresh.values()])) {
+      for (const group of byMonths(events, [...fresh.values()])) {
         await clickhouse.insertRows({
-          table: USAGE_EVENTS_TABLE,
-          columns: USAGE_EVENTS_COLUMNS,
-          rows: encodeRows(encoder, group, now),
+          ...USAGE_EVENTS_INSERT,
+          rows: encodeRows(encoder, events, group, now),
         });
       }
       recent.push(new Set(fresh.keys()));
       if (recent.length > BATCHES_REMEMBERED) recent.shift();
-      return { stored: fresh.size, duplicates: events.length - fresh.size };
+      return { stored: fresh.size, duplicates: events.count - fresh.size };
     },
   };
 }
 
-/** By id, in the order of the file. */
+/** The places of new events by their ids, in the order of the file. */
 async function newEvents(
   clickhouse: ClickHouse,
-  events: readonly ValidEvent[],
+  events: EventRows,
   recent: readonly ReadonlySet<string>[],
-): Promise<Map<string, NewEvent>> {
-  const candidates = new Map<string, NewEvent>();
-  for (const event of events) {
-    const { transactionId } = event;
+): Promise<Map<string, number>> {
+  const candidates = new Map<string, number>();
+  for (let index = 0; index < events.count; index += 1) {
+    const transactionId = events.transactionId(index);
     if (candidates.has(transactionId) || recent.some((ids) => ids.has(transactionId))) continue;
-    const hash = new Uint32Array(HASH_WORDS);
-    hashTransactionId(transactionId, hash);
-    candidates.set(transactionId, { event, hash });
+    candidates.set(transactionId, index);
   }
-  const words = [...candidates.values()].map(({ hash }) => hash[0] ?? 0);
+  const words = [...candidates.values()].map((index) => events.hashes[index * HASH_WORDS] ?? 0);
   for (const id of await findStoredIds(clickhouse, words)) candidates.delete(id);
   return candidates;
 }
 
 /** Groups of few months each; a batch of neighbouring times, the usual case, is one group as it is. */
-function byMonths(events: readonly NewEvent[]): NewEvent[][] {
-  const months = new Map<string, NewEvent[]>();
-  for (const each of events) {
-    const month = formatInstant(each.event.timestamp).slice(0, 7);
+function byMonths(events: EventRows, places: readonly number[]): number[][] {
+  const months = new Map<string, number[]>();
+  for (const index of places) {
+    const month = formatInstant(events.timestamps[index] ?? 0).slice(0, 7);
     const known = months.get(month);
-    if (known === undefined) months.set(month, [each]);
-    else known.push(each);
+    if (known === undefined) months.set(month, [index]);
+    else known.push(index);
   }
-  const groups: NewEvent[][] = [];
+  const groups: number[][] = [];
   const inOrder = [...months.values()];
   for (let from = 0; from < inOrder.length; from += MONTHS_PER_INSERT) {
     groups.push(inOrder.slice(from, from + MONTHS_PER_INSERT).flat());
@@ -93,10 +84,9 @@ function byMonths(events: readonly NewEvent[]): NewEvent[][] {
   return groups;
 }
 
-function encodeRows(encoder: RowEncoder, events: readonly NewEvent[], now: Instant): Buffer {
-  const bytesMax = events.reduce((sum, { event }) => sum + rowBytesMax(event), 0);
-  const buffer = Buffer.allocUnsafe(bytesMax);
+function encodeRows(encoder: RowEncoder, events: EventRows, places: readonly number[], now: Instant): Buffer {
+  const buffer = Buffer.allocUnsafe(places.reduce((sum, index) => sum + rowBytes(events, index), 0));
   let end = 0;
-  for (const { event, hash } of events) end = encoder.encode(event, hash, 0, now, buffer, end);
-  return buffer.subarray(0, end);
+  for (const index of places) end = encoder.encode(events, index, now, buffer, end);
+  return buffer;
 }

@@ -9,7 +9,7 @@ import type { Instant } from '../../../core/time.ts';
 import { grantStart, recurringGrantAt, recurringGrants } from '../../../rating/balances/recurring-grants.ts';
 
 /** Children that one transaction creates of a contract. The job creates the others, batch by batch. */
-export const GRANTS_PER_CHANGE_MAX = 1_000;
+const GRANTS_PER_CHANGE_MAX = 1_000;
 
 /** By recurring term, the start of the last period that has a child. */
 export type LastGrants = ReadonlyMap<string, Instant>;

@@ -5,6 +5,7 @@
  * As in finalize.ts, hours are written to ClickHouse without a transaction, and the invoices are issued if PostgreSQL
  * still has exactly what they were computed from.
  */
+
 import { type FieldPath, invalid, Refusal } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { formatInstant, type Instant } from '../../../core/time.ts';
@@ -18,6 +19,7 @@ import type { ComputeDeps, PlannedInvoices } from '../compute.ts';
 import { freezeHours, freezeInvoices } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
 import { loadInvoiceContext } from '../invoice-context.ts';
+import { NO_SCHEDULES } from '../scheduled/drawing.ts';
 import type { InvoiceTarget } from '../usage-periods.ts';
 import { computeHistorical } from './compute-historical.ts';
 import { type HistoricalInvoiceInput, requireInterval } from './historical-input.ts';
@@ -118,8 +120,8 @@ async function planOf(
     await requireFree(tx, target, targets, path);
     targets.push(target);
   }
-  const context = await loadInvoiceContext(tx, targets);
-  return { targets, earlier: [], context: { ...context, joined: new Map() } };
+  const context = await loadInvoiceContext(tx, targets, now);
+  return { targets, earlier: [], scheduled: NO_SCHEDULES, context: { ...context, joined: new Map() } };
 }
 
 function periodOf(

@@ -1,7 +1,10 @@
 /** A voided invoice that is to be regenerated, and what is needed for it. */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { Invoice, InvoiceStatus } from '../../../core/invoice.ts';
+import { contains, floorToDay, type Instant } from '../../../core/time.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
+import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
+import { loadChargedTimes } from '../../../store/billed-charges.ts';
 import { type Contract, findContract, lockContract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { invoicedItemIds } from '../../../store/invoiced-items.ts';
@@ -9,6 +12,7 @@ import { findInvoiceHead, findRegenerated, lockInvoice } from '../../../store/in
 import type { ComputeDeps } from '../compute.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
 import { loadScheduledItems } from '../scheduled/open-items.ts';
+import { loadCharges } from '../subscriptions/load-charges.ts';
 import type { InvoiceHead } from './issued-invoice.ts';
 
 export interface RegenerateDeps extends ComputeDeps {
@@ -83,13 +87,41 @@ export function nothingToBill({ invoice, contract }: Original): Refusal {
   );
 }
 
-/** The items of schedules on the original that its contract still has, in their order. */
+/** What an original had of schedules and subscriptions, as it is now. */
+export interface OriginalItems {
+  /** In their order; nothing that its contract does not have any more. */
+  readonly items: readonly ScheduledItem[];
+  /** Null without subscriptions. */
+  readonly prices: SubscriptionPrices | null;
+  /** All that was invoiced with it. */
+  readonly invoicedIds: readonly string[];
+}
+
+/**
+ * The items of schedules on the original. Of subscriptions, what is now owed in the billing periods that it charged, as
+ * far as it was due then.
+ */
 export async function itemsOf(
   db: Database | Transaction,
   { invoice, contract }: Original,
-): Promise<ScheduledItem[]> {
+  now: Instant,
+): Promise<OriginalItems> {
   const ids = await invoicedItemIds(db, invoice.id);
-  if (ids.size === 0) return [];
-  const items = await loadScheduledItems(db, [contract.id]);
-  return (items.get(contract.id) ?? []).filter(({ id }) => ids.has(id));
+  const invoicedIds = [...ids];
+  if (ids.size === 0) return { items: [], prices: null, invoicedIds };
+  const items = (await loadScheduledItems(db, [contract.id])).get(contract.id) ?? [];
+  const subscribed = (await loadCharges(db, [contract], now, invoice.id)).get(contract.id);
+  const charged = await loadChargedTimes(db, invoice.id);
+  const isCharged = ({ charge }: ScheduledItem) =>
+    charge !== null &&
+    floorToDay(charge.at) <= floorToDay(invoice.period.end) &&
+    charged.some(
+      ({ subscriptionId, startingAt }) =>
+        subscriptionId === charge.subscriptionId && contains(charge.period.whole, startingAt),
+    );
+  return {
+    items: [...items.filter(({ id }) => ids.has(id)), ...(subscribed?.items ?? []).filter(isCharged)],
+    prices: subscribed?.prices ?? null,
+    invoicedIds,
+  };
 }

@@ -8,6 +8,7 @@ import { Refusal } from '../../../core/errors.ts';
 import { derivedId } from '../../../core/ids.ts';
 import { inSnapshot } from '../../../store/database.ts';
 import { findInvoiceHead } from '../../../store/invoices.ts';
+import { afterCommit } from '../../../store/request-unit.ts';
 import { requireIssued } from './issued-invoice.ts';
 import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
 import { regenerateScheduled } from './regenerated-scheduled.ts';
@@ -33,7 +34,7 @@ export async function regenerateInvoice(deps: RegenerateDeps, id: string): Promi
 
 async function tell({ db, invoiceLog }: RegenerateDeps, id: string): Promise<void> {
   const invoice = invoiceLog === undefined ? null : await findInvoiceHead(db, id);
-  if (invoice !== null) invoiceLog?.regenerated(invoice);
+  if (invoice !== null) afterCommit(() => invoiceLog?.regenerated(invoice));
 }
 
 async function prepare(deps: RegenerateDeps, id: string): Promise<IssueInstead> {

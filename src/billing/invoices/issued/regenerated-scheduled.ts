@@ -2,8 +2,8 @@
 import type { Clock } from '../../../core/clock.ts';
 import { lockBalances } from '../../../store/balance-deductions.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
-import { scheduledDrafts } from '../scheduled/drafts.ts';
-import { freezeScheduledDrafts } from '../scheduled/issue.ts';
+import { mayDraw } from '../scheduled/drafts.ts';
+import { drawnDrafts, freezeScheduledDrafts } from '../scheduled/issue.ts';
 import { withFinalShortfalls } from '../scheduled/shortfalls.ts';
 import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
 
@@ -14,7 +14,7 @@ import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
 export function regenerateScheduled({ clock }: { readonly clock: Clock }): IssueInstead {
   return async (tx, original, identity) => {
     const { contract, invoice } = original;
-    const items = await itemsOf(tx, original);
+    const { items, prices, invoicedIds } = await itemsOf(tx, original, clock.now());
     const [first] = items;
     if (first === undefined) throw nothingToBill(original);
     const target = {
@@ -27,18 +27,15 @@ export function regenerateScheduled({ clock }: { readonly clock: Clock }): Issue
       trueUpCommitId: first.trueUpCommitId,
       requestedInvoiceId: first.requestedInvoiceId,
       items,
+      prices,
     };
-    if (first.trueUpCommitId !== null) await lockBalances(tx, [contract.customerId]);
-    const drafts = await scheduledDrafts(tx, await withFinalShortfalls(tx, [target]), clock.now());
+    if (first.trueUpCommitId !== null || mayDraw(target)) await lockBalances(tx, [contract.customerId]);
+    const drafts = await drawnDrafts(tx, await withFinalShortfalls(tx, [target]), clock.now());
     if (drafts.length === 0) throw nothingToBill(original);
-    await takeInvoicedItems(
-      tx,
-      invoice.id,
-      items.map(({ id }) => id),
-    );
+    await takeInvoicedItems(tx, invoice.id, invoicedIds);
     await freezeScheduledDrafts(
       tx,
-      drafts.map((draft) => ({ ...draft, ...identity })),
+      drafts.map((draft) => ({ ...draft, invoice: { ...draft.invoice, ...identity } })),
     );
     return true;
   };

@@ -7,6 +7,7 @@ import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
 import { computeInGroups, type PlannedInvoices, planInvoices } from '../compute.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
+import { NO_SCHEDULES } from '../scheduled/drawing.ts';
 import { pricedItems } from '../scheduled/joined-lines.ts';
 import { billsUsage } from '../usage-periods.ts';
 import { type IssueInstead, itemsOf, nothingToBill, type Original, type RegenerateDeps } from './original.ts';
@@ -26,8 +27,8 @@ export async function regenerateUsage(deps: RegenerateDeps, original: Original):
     await lockBalances(tx, [present.contract.customerId]);
     const now = await planOf(deps, tx, present);
     if (fingerprintOf(now) !== fingerprint) return false;
-    const items = [...now.context.joined.values()].flat().map(({ item }) => item.id);
-    await takeInvoicedItems(tx, present.invoice.id, items);
+    const { invoicedIds } = await itemsOf(tx, present, deps.clock.now());
+    await takeInvoicedItems(tx, present.invoice.id, invoicedIds);
     await freezeInvoices(tx, [{ ...frozen, invoice: { ...frozen.invoice, ...identity } }], termsReadAt);
     return true;
   };
@@ -43,13 +44,14 @@ async function planOf(deps: RegenerateDeps, tx: Transaction, original: Original)
   if (period === null) throw nothingToBill(original);
   if (!billsUsage(contract)) throw new Refusal('invalid', `contract ${contract.id} has no rate card`);
   const { targets, context } = await planInvoices(tx, [{ contract, period }], deps.clock.now());
-  const items = await itemsOf(tx, original);
+  const { items, prices } = await itemsOf(tx, original, deps.clock.now());
   const joined = await pricedItems(
     tx,
     items.map((item) => ({ item, periodEnd: period.end })),
   );
   // It is final at once: drafts draw on what it leaves.
-  return { targets, earlier: [], context: { ...context, joined: new Map([[contract.id, joined]]) } };
+  const own = new Map([[contract.id, { items: joined, prices }]]);
+  return { targets, earlier: [], scheduled: NO_SCHEDULES, context: { ...context, joined: own } };
 }
 
 /**

@@ -2,6 +2,7 @@
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { lockInvoice } from '../../../store/invoices.ts';
+import { afterCommit } from '../../../store/request-unit.ts';
 import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
 import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
@@ -21,5 +22,5 @@ export async function voidInvoice(
     await voidInvoiceWithId(tx, id, deps.clock.now());
     return { ...invoice, status: 'VOID' as const };
   });
-  deps.invoiceLog?.voided(voided);
+  afterCommit(() => deps.invoiceLog?.voided(voided));
 }

@@ -5,7 +5,6 @@
  */
 
 import { Refusal } from '../../../core/errors.ts';
-import { groupBy } from '../../../core/group-by.ts';
 import { type Interval, intersect } from '../../../core/time.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
@@ -16,7 +15,7 @@ import { type PlannedInvoices, planInvoices } from '../compute.ts';
 import { draftPlacesOf } from '../draft-places.ts';
 import { itemsOf } from '../issued/original.ts';
 import { scheduledOf } from '../read-invoices.ts';
-import { type PricedItem, pricedItems } from '../scheduled/joined-lines.ts';
+import { type JoinedSchedule, NOTHING_JOINED, pricedItems } from '../scheduled/joined-lines.ts';
 import type { InvoiceWithWarnings } from '../unbilled-usage.ts';
 import { billsUsage, type InvoiceTarget } from '../usage-periods.ts';
 
@@ -95,9 +94,9 @@ async function openInvoices(
     deps.db,
     [...again.map(({ target }) => target), ...drafts],
     deps.clock.now(),
-    again.map(({ invoice }) => invoice.id),
+    { invoicesInstead: again.map(({ invoice }) => invoice.id) },
   );
-  const joined = await itemsOnIssued(deps.db, again);
+  const joined = await itemsOnIssued(deps, again);
   return {
     usage: { ...plan, context: { ...plan.context, joined: bothOf(plan.context.joined, joined) } },
     scheduled: await scheduledOf(deps, scheduled),
@@ -123,24 +122,33 @@ function issuedAgain(contracts: readonly Contract[], issued: readonly IssuedHead
 
 /** The scheduled items that are on them. */
 async function itemsOnIssued(
-  db: Transaction,
+  { db, clock }: DraftDeps,
   again: readonly IssuedAgain[],
-): Promise<Map<string, PricedItem[]>> {
-  const items = [];
+): Promise<Map<string, JoinedSchedule>> {
+  const joined = new Map<string, JoinedSchedule>();
   for (const { invoice, target } of again) {
-    if (!target.contract.scheduledChargesOnUsageInvoices) continue;
-    const own = await itemsOf(db, { invoice, contract: target.contract });
-    items.push(
-      ...own.map((item) => ({ item, periodEnd: target.period.end, contractId: target.contract.id })),
+    const { contract, period } = target;
+    const { items, prices } = await itemsOf(db, { invoice, contract }, clock.now());
+    if (items.length === 0) continue;
+    const priced = await pricedItems(
+      db,
+      items.map((item) => ({ item, periodEnd: period.end })),
     );
+    const before = joined.get(contract.id)?.items ?? [];
+    joined.set(contract.id, { items: [...before, ...priced], prices });
   }
-  return groupBy(await pricedItems(db, items), ({ contractId }) => contractId);
+  return joined;
 }
 
 function bothOf(
-  a: ReadonlyMap<string, readonly PricedItem[]>,
-  b: ReadonlyMap<string, readonly PricedItem[]>,
-): Map<string, readonly PricedItem[]> {
+  a: ReadonlyMap<string, JoinedSchedule>,
+  b: ReadonlyMap<string, JoinedSchedule>,
+): Map<string, JoinedSchedule> {
   const ids = new Set([...a.keys(), ...b.keys()]);
-  return new Map([...ids].map((id) => [id, [...(a.get(id) ?? []), ...(b.get(id) ?? [])]]));
+  return new Map(
+    [...ids].map((id) => {
+      const [one = NOTHING_JOINED, other = NOTHING_JOINED] = [a.get(id), b.get(id)];
+      return [id, { items: [...one.items, ...other.items], prices: one.prices ?? other.prices }];
+    }),
+  );
 }

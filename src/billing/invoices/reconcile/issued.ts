@@ -1,6 +1,6 @@
 /** Reconciles one issued invoice: its sums, its frozen hours, its scheduled amounts, and the events behind it. */
 import { Refusal } from '../../../core/errors.ts';
-import { isScheduledLine, type LineWindow } from '../../../core/invoice.ts';
+import { isScheduledLine, isSubscriptionLine, type LineWindow } from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
@@ -143,12 +143,12 @@ function hoursAt(lines: readonly RatedLine[], positions: ReadonlyMap<number, num
   });
 }
 
-/** Scheduled amounts on a usage invoice lie in its last hour. */
+/** Scheduled amounts and charges of subscriptions lie in the last hour of a usage invoice. */
 function scheduledHours(invoice: IssuedInvoice): LineWindow[] {
   const { end } = invoice.period;
   const start = end - HOUR_MS;
   return invoice.lines.flatMap((line, position) =>
-    isScheduledLine(line)
+    isScheduledLine(line) || isSubscriptionLine(line)
       ? [{ position, window: { start, end }, quantity: line.quantity, total: line.total }]
       : [],
   );

@@ -8,6 +8,7 @@ import {
   isAppliedLine,
   isConversionLine,
   isScheduledLine,
+  isSubscriptionLine,
   isUsageLine,
   type LineWindow,
   type UsageInvoiceLine,
@@ -68,6 +69,7 @@ function payerOf(line: InvoiceLine): string | null {
 /** What balances pay of a key may move fractions between its lines. */
 function paidKeyOf(line: InvoiceLine): string {
   if (isConversionLine(line)) return line.convertedCreditTypeId;
+  if (isSubscriptionLine(line)) return line.scheduleItemId;
   return isUsageLine(line) ? usageKeyOf(line) : '';
 }
 

@@ -2,52 +2,120 @@
 
 import type { Product } from '../../../core/catalogue.ts';
 import { assert } from '../../../core/errors.ts';
-import type { Invoice } from '../../../core/invoice.ts';
-import type { Instant } from '../../../core/time.ts';
+import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
+import { HOUR_MS, type Instant } from '../../../core/time.ts';
+import { type BalanceBook, type Deduction, NO_BALANCES } from '../../../rating/balances/balance-book.ts';
+import { coverSegments } from '../../../rating/balances/coverage.ts';
+import { deductionsOf } from '../../../rating/balances/draw-down.ts';
 import { invoiceTotal } from '../../../rating/invoice/breakdown.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
+import { chargeClaims, chargeLines, pricedCharges } from '../../../rating/subscriptions/charge-lines.ts';
+import { conversionLines } from '../../../rating/usage/cpu-conversion.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
 import type { ScheduledTarget } from './open-items.ts';
 
-/** The drafts of the targets in their order. One query. */
+/** A draft, and what it takes from balances: charges of subscriptions alone are payable from them. */
+export interface ScheduledDraft {
+  readonly invoice: Invoice;
+  readonly deductions: readonly Deduction[];
+}
+
+/** Products by id. */
+export type ItemProducts = ReadonlyMap<string, Product>;
+
+/** Of the items of the targets. One query. */
+export function loadItemProducts(
+  db: Database | Transaction,
+  targets: readonly ScheduledTarget[],
+): Promise<ItemProducts> {
+  const items = targets.flatMap((target) => target.items);
+  return loadProducts(db, [...new Set(items.map(({ productId }) => productId))]);
+}
+
+/** The drafts of the targets in their order, if no balance pays for anything. One query. */
 export async function scheduledDrafts(
   db: Database | Transaction,
   targets: readonly ScheduledTarget[],
   now: Instant,
 ): Promise<Invoice[]> {
-  const items = targets.flatMap((target) => target.items);
-  const products = await loadProducts(db, [...new Set(items.map(({ productId }) => productId))]);
-  return targets.map((target) => draftOf(target, products, now));
+  const products = await loadItemProducts(db, targets);
+  return targets.map((target) => scheduledDraft(target, products, now, NO_BALANCES).invoice);
 }
 
-function draftOf(
-  { contract, invoiceId, at, issueAt, creditTypeId, items }: ScheduledTarget,
-  products: ReadonlyMap<string, Product>,
+/** Whether balances may pay for a part of it. */
+export function mayDraw({ items }: ScheduledTarget): boolean {
+  return items.some(({ charge }) => charge !== null);
+}
+
+/** The draft as it draws on what is left in the book. */
+export function scheduledDraft(
+  target: ScheduledTarget,
+  products: ItemProducts,
   now: Instant,
-): Invoice {
-  const lines = items.map((item) => lineOf(item, products, now));
+  book: BalanceBook,
+): ScheduledDraft {
+  const { contract, invoiceId, at, issueAt, creditTypeId, items } = target;
+  const plain = items.filter(({ charge }) => charge === null).map((item) => lineOf(item, products, now));
+  const { lines: charged, deductions } = drawnLines(target, now, book);
+  const lines = [...plain, ...charged];
   return {
-    id: invoiceId,
-    customerId: contract.customerId,
-    contractId: contract.id,
-    type: 'SCHEDULED',
-    status: 'DRAFT',
-    period: { start: at, end: at, countedFrom: at },
-    issuedAt: issueAt,
-    creditTypeId,
-    total: invoiceTotal(lines, creditTypeId),
-    netPaymentTermsDays: contract.netPaymentTermsDays,
-    isHistorical: false,
-    regeneratedFromInvoiceId: null,
-    lines,
+    deductions,
+    invoice: {
+      id: invoiceId,
+      customerId: contract.customerId,
+      contractId: contract.id,
+      type: 'SCHEDULED',
+      status: 'DRAFT',
+      period: { start: at, end: at, countedFrom: at },
+      issuedAt: issueAt,
+      creditTypeId,
+      total: invoiceTotal(lines, creditTypeId),
+      netPaymentTermsDays: contract.netPaymentTermsDays,
+      isHistorical: false,
+      regeneratedFromInvoiceId: null,
+      lines,
+    },
   };
 }
 
-function lineOf(item: ScheduledItem, products: ReadonlyMap<string, Product>, now: Instant) {
+function lineOf(item: ScheduledItem, products: ItemProducts, now: Instant): InvoiceLine {
   const product = products.get(item.productId);
   assert(product !== undefined, `product ${item.productId} of a scheduled item exists`);
   return { ...scheduledLine(item, product), productTags: versionAt(product, now).tags };
+}
+
+/** The lines of subscriptions, and the conversions of those in custom pricing units. */
+function drawnLines(
+  { contract, at, items, prices }: ScheduledTarget,
+  now: Instant,
+  book: BalanceBook,
+): { readonly lines: readonly InvoiceLine[]; readonly deductions: readonly Deduction[] } {
+  if (prices === null) return { lines: [], deductions: [] };
+  const charges = pricedCharges(items, prices);
+  const { coverage, covered } = coverSegments(chargeClaims(charges, prices, contract.id, book), book);
+  // The invoice has no time of its own; an hour serves as the window in which its charges move.
+  const hour = { start: at, end: at + HOUR_MS };
+  const lines = chargeLines(charges, prices, coverage, hour);
+  const converted = conversionLines({
+    lines,
+    fiatCreditTypeId: prices.fiatCreditTypeId,
+    conversions: prices.conversions,
+    period: hour,
+    boundaries: [hour.start, hour.end],
+    buckets: book.bucketsOf(contract.id, hour),
+    book,
+  });
+  return {
+    lines: [
+      ...lines.map(({ windows: _, hasMoved: __, ...line }) => ({
+        ...line,
+        productTags: versionAt(prices.productOf(line), now).tags,
+      })),
+      ...converted.lines.map(({ windows: _, ...line }) => ({ ...line, interval: { start: at, end: at } })),
+    ],
+    deductions: deductionsOf([...covered, ...converted.covered]),
+  };
 }

@@ -8,16 +8,19 @@ import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
-import { lockBalances } from '../../../store/balance-deductions.ts';
+import { insertDeductions, lockBalances } from '../../../store/balance-deductions.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
 import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
+import { createBooks, loadCustomerBalances } from '../../balances/books.ts';
 import { collectPayments } from '../../payments/collect-payment.ts';
+import { deductionsToKeep } from '../deductions-to-keep.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
-import { scheduledDrafts } from './drafts.ts';
+import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
+import { drawingTimes } from './drawing.ts';
 import { heldTrueUps } from './held-true-ups.ts';
 import { loadOpenSchedules, type OpenSchedule, type ScheduledTarget } from './open-items.ts';
 import { withFinalShortfalls } from './shortfalls.ts';
@@ -36,13 +39,17 @@ export async function holdScheduledInvoices(tx: Transaction, contractIds: readon
 }
 
 /** Queues the next scheduled invoice of each of the contracts, as they are now, in place of what was queued. */
-export async function planScheduledInvoices(tx: Transaction, contracts: readonly Contract[]): Promise<void> {
+export async function planScheduledInvoices(
+  tx: Transaction,
+  contracts: readonly Contract[],
+  now: Instant,
+): Promise<void> {
   await removeJobs(
     tx,
     SCHEDULED_JOB,
     contracts.map(({ id }) => id),
   );
-  const schedules = await loadOpenSchedules(tx, contracts);
+  const schedules = await loadOpenSchedules(tx, contracts, now);
   await enqueueJobs(
     tx,
     [...schedules].flatMap(([contractId, schedule]) => nextJob(contractId, schedule, null)),
@@ -60,15 +67,18 @@ export async function queueScheduledInvoices(
   );
 }
 
-/** The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. */
+/**
+ * The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. Subscriptions
+ * charge period by period: what comes after the present periods is looked for when they end.
+ */
 function nextJob(
   contractId: string,
-  { targets }: OpenSchedule,
+  { targets, nextChargeAt }: OpenSchedule,
   after: Instant | null,
   checks: readonly Instant[] = [],
 ): NewJob[] {
   const next = targets.find(({ issueAt }) => after === null || issueAt > after);
-  const times = [...checks, ...(next === undefined ? [] : [next.issueAt])];
+  const times = [...checks, ...[next?.issueAt, nextChargeAt].filter((at) => at !== undefined && at !== null)];
   return times.length === 0 ? [] : [jobAt(contractId, Math.min(...times))];
 }
 
@@ -93,7 +103,8 @@ export async function issueScheduledInvoices(
 ): Promise<Invoice[]> {
   const dueAt = new Map(jobs.map(({ payload, runAt }) => [payloadSchema.parse(payload).contract_id, runAt]));
   const contracts = await loadContracts(tx, { ids: [...dueAt.keys()] });
-  const schedules = await loadOpenSchedules(tx, contracts);
+  const now = Math.max(clock.now(), ...dueAt.values());
+  const schedules = await loadOpenSchedules(tx, contracts, now);
   const runAtOf = (contractId: string): Instant => {
     const runAt = dueAt.get(contractId);
     assert(runAt !== undefined, `contract ${contractId} is of a job`);
@@ -102,14 +113,15 @@ export async function issueScheduledInvoices(
   const reached = [...schedules].flatMap(([id, { targets }]) =>
     targets.filter(({ issueAt }) => issueAt <= runAtOf(id)),
   );
-  await lockTrueUps(tx, reached);
+  await lockDrawn(tx, reached);
   const held = await heldTrueUps(tx, reached, gracePeriodHours);
   const isHeld = ({ trueUpCommitId }: ScheduledTarget) => held.has(trueUpCommitId ?? '');
   const due = await withFinalShortfalls(
     tx,
     reached.filter((target) => !isHeld(target)),
   );
-  const drafts = await scheduledDrafts(tx, due, clock.now());
+  const issued = await drawnDrafts(tx, due, clock.now());
+  const drafts = issued.map(({ invoice }) => invoice);
   const gated = drafts.flatMap((invoice, index) => {
     const commitId = due[index]?.gatedCommitId ?? null;
     return commitId === null ? [] : [{ commitId, invoice }];
@@ -117,7 +129,7 @@ export async function issueScheduledInvoices(
   const payments = await collectPayments(tx, gated, paymentProvider, clock.now());
   // Nobody owes what was not bought.
   const statusOf = (id: string) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED');
-  await freezeScheduledDrafts(tx, drafts, statusOf);
+  await freezeScheduledDrafts(tx, issued, statusOf);
   await enqueueJobs(
     tx,
     [...schedules].flatMap(([id, schedule]) => {
@@ -132,21 +144,37 @@ export async function issueScheduledInvoices(
 }
 
 /** What invoices took and entries by hand stay as they are until the transaction ends. */
-async function lockTrueUps(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<void> {
-  const trueUps = targets.filter(({ trueUpCommitId }) => trueUpCommitId !== null);
+async function lockDrawn(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<void> {
+  const drawing = targets.filter((target) => target.trueUpCommitId !== null || mayDraw(target));
   await lockBalances(
     tx,
-    trueUps.map(({ contract }) => contract.customerId),
+    drawing.map(({ contract }) => contract.customerId),
   );
+}
+
+/** The drafts of the targets, in their order, as they draw on what issued invoices have left. */
+export async function drawnDrafts(
+  tx: Transaction,
+  targets: readonly ScheduledTarget[],
+  now: Instant,
+): Promise<ScheduledDraft[]> {
+  const products = await loadItemProducts(tx, targets);
+  const books = createBooks(await loadCustomerBalances(tx, drawingTimes(targets), now));
+  const drawn = new Map(
+    targets
+      .toSorted((a, b) => a.issueAt - b.issueAt)
+      .map((target) => [target, scheduledDraft(target, products, now, books(target.contract.customerId))]),
+  );
+  return targets.flatMap((target) => drawn.get(target) ?? []);
 }
 
 /** Stores drafts of SCHEDULED invoices as issued. */
 export async function freezeScheduledDrafts(
   tx: Transaction,
-  drafts: readonly Invoice[],
+  drafts: readonly ScheduledDraft[],
   statusOf: (invoiceId: string) => IssuedInvoice['status'] = () => 'FINALIZED',
 ): Promise<void> {
-  const issued = drafts.map((draft) => ({
+  const issued = drafts.map(({ invoice: draft }) => ({
     ...draft,
     status: statusOf(draft.id),
     frozen: null,
@@ -156,5 +184,6 @@ export async function freezeScheduledDrafts(
   }));
   await insertInvoices(tx, issued);
   await insertInvoicedItems(tx, issued);
+  await insertDeductions(tx, drafts.flatMap(deductionsToKeep));
   await freezeCustomFields(tx, issued);
 }

@@ -4,11 +4,14 @@ import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
+import { type PricedCharge, pricedCharges } from '../../../rating/subscriptions/charge-lines.ts';
+import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
 import type { RatedScheduledLine } from '../../../rating/types.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { contractsWithChargesOnUsageInvoices } from '../../../store/scheduled-charges.ts';
+import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
 import { type JoinedItem, loadOpenSchedules } from './open-items.ts';
 
 /** An item with its product. */
@@ -16,25 +19,37 @@ export interface PricedItem extends JoinedItem {
   readonly product: Product;
 }
 
-/** By contract; contracts that no item joins are absent. One query if no contract takes any. */
+/** What joins the usage invoices of one contract. */
+export interface JoinedSchedule {
+  readonly items: readonly PricedItem[];
+  /** Of subscriptions; null without any. */
+  readonly prices: SubscriptionPrices | null;
+}
+
+export const NOTHING_JOINED: JoinedSchedule = { items: [], prices: null };
+
+/** By contract; contracts that no item joins are absent. Two queries if no contract takes any. */
 export async function loadJoinedItems(
   db: Database | Transaction,
   contracts: readonly Contract[],
-): Promise<Map<string, PricedItem[]>> {
-  const forced = await contractsWithChargesOnUsageInvoices(
-    db,
-    contracts.map(({ id }) => id),
-  );
+  now: Instant,
+): Promise<Map<string, JoinedSchedule>> {
+  const ids = contracts.map(({ id }) => id);
+  const forced = await contractsWithChargesOnUsageInvoices(db, ids);
+  const subscribing = await contractsWithSubscriptions(db, ids);
   const joining = contracts.filter(
-    ({ id, scheduledChargesOnUsageInvoices }) => scheduledChargesOnUsageInvoices || forced.has(id),
+    ({ id, scheduledChargesOnUsageInvoices }) =>
+      scheduledChargesOnUsageInvoices || forced.has(id) || subscribing.has(id),
   );
   if (joining.length === 0) return new Map();
-  const schedules = [...(await loadOpenSchedules(db, joining))].filter(([, { joined }]) => joined.length > 0);
-  const priced = await pricedItems(
-    db,
-    schedules.flatMap(([contractId, { joined }]) => joined.map((one) => ({ ...one, contractId }))),
+  const schedules = await loadOpenSchedules(db, joining, now);
+  const items = [...schedules].flatMap(([contractId, { joined }]) =>
+    joined.map((one) => ({ ...one, contractId })),
   );
-  return groupBy(priced, ({ contractId }) => contractId);
+  const priced = groupBy(await pricedItems(db, items), ({ contractId }) => contractId);
+  return new Map(
+    [...priced].map(([id, own]) => [id, { items: own, prices: schedules.get(id)?.prices ?? null }]),
+  );
 }
 
 /** The same items in the same order, each with its product. One query. */
@@ -50,18 +65,29 @@ export async function pricedItems<Item extends JoinedItem>(
   });
 }
 
-/**
- * The lines of the items that join the invoice of `period`. They are due when it ends, so they lie in its last
- * window; `boundaries` are those of the windows.
- */
+/** Of the items those of subscriptions that join the invoice of `period`. */
+export function joinedCharges({ items, prices }: JoinedSchedule, { end }: Interval): readonly PricedCharge[] {
+  const own = items.filter(({ periodEnd }) => periodEnd === end);
+  return pricedCharges(
+    own.map(({ item }) => item),
+    prices,
+  );
+}
+
+/** What joins an invoice is due when it ends, so it lies in its last window. */
+export function windowOfJoined(period: Interval, boundaries: readonly Instant[]): Interval {
+  return { start: boundaries.at(-2) ?? period.start, end: period.end };
+}
+
+/** The lines of the other items; `boundaries` are those of the windows of the invoice. */
 export function joinedLines(
   items: readonly PricedItem[],
   period: Interval,
   boundaries: readonly Instant[],
 ): RatedScheduledLine[] {
-  const window = { start: boundaries.at(-2) ?? period.start, end: period.end };
+  const window = windowOfJoined(period, boundaries);
   return items
-    .filter(({ periodEnd }) => periodEnd === period.end)
+    .filter(({ periodEnd, item }) => periodEnd === period.end && item.charge === null)
     .map(({ item, product }) => {
       const line = scheduledLine(item, product);
       return { ...line, windows: [{ window, quantity: line.quantity, total: line.total }] };

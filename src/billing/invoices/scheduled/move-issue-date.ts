@@ -31,7 +31,7 @@ export async function moveIssueDate(
     throw invalid(['invoiceId'], `invoice ${invoiceId} is a usage invoice: it is issued after its period`);
   }
   await deps.db.transaction(async (tx) => {
-    await moveIn(tx, place.target.contract.id, { invoiceId, issueDate });
+    await moveIn(tx, place.target.contract.id, { invoiceId, issueDate }, deps.clock.now());
   });
 }
 
@@ -39,11 +39,12 @@ async function moveIn(
   tx: Transaction,
   contractId: string,
   { invoiceId, issueDate }: MoveIssueDateInput,
+  now: Instant,
 ): Promise<void> {
   const contract = await lockContract(tx, contractId);
   assert(contract !== null, 'the contract of a draft exists');
   await holdScheduledInvoices(tx, [contractId]);
-  const schedule = (await loadOpenSchedules(tx, [contract])).get(contractId);
+  const schedule = (await loadOpenSchedules(tx, [contract], now)).get(contractId);
   if (!schedule?.targets.some((target) => target.invoiceId === invoiceId)) {
     // It was issued, or has gone, since it was found.
     const issued = await findInvoiceHead(tx, invoiceId);
@@ -54,7 +55,7 @@ async function moveIn(
     throw invalid(['issueDate'], `must not be after the contract ends, ${formatInstant(endingBefore)}`);
   }
   await putInvoiceIssueDate(tx, { invoiceId, contractId, issueDate });
-  await planScheduledInvoices(tx, [contract]);
+  await planScheduledInvoices(tx, [contract], now);
 }
 
 function notADraft(invoiceId: string, status: InvoiceStatus) {

@@ -13,6 +13,7 @@ import {
   scheduledGroups,
   scheduledItems,
 } from '../../../rating/scheduled/scheduled-items.ts';
+import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
 import { loadCommits } from '../../../store/commits.ts';
 import { loadTransitions } from '../../../store/contract-transitions.ts';
 import type { Contract } from '../../../store/contracts.ts';
@@ -24,6 +25,7 @@ import { loadPaymentOutcomes } from '../../../store/payment-outcomes.ts';
 import { loadProfessionalServices } from '../../../store/professional-services.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { loadScheduledCharges } from '../../../store/scheduled-charges.ts';
+import { type ContractCharges, loadCharges } from '../subscriptions/load-charges.ts';
 import { billsUsage, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
 import { unknownShortfalls } from './unknown-shortfalls.ts';
 
@@ -33,6 +35,8 @@ export interface ScheduledTarget extends ScheduledGroup {
   readonly invoiceId: string;
   /** `at`, unless the draft was given another date. Not after the end of the contract then. */
   readonly issueAt: Instant;
+  /** Null without charges of subscriptions. */
+  readonly prices: SubscriptionPrices | null;
 }
 
 /** An item that joins the usage invoice of the billing period with this end. */
@@ -46,17 +50,26 @@ export interface OpenSchedule {
   readonly targets: readonly ScheduledTarget[];
   /** In the order of the items. */
   readonly joined: readonly JoinedItem[];
+  /** When subscriptions may charge more; null: never. */
+  readonly nextChargeAt: Instant | null;
+  /** Null without subscriptions. */
+  readonly prices: SubscriptionPrices | null;
 }
 
-const NOTHING: OpenSchedule = { targets: [], joined: [] };
+const NOTHING = { targets: [], joined: [] };
 
-/** By contract. A fixed number of queries for any number of contracts. */
+/**
+ * By contract. A fixed number of queries for any number of contracts. Subscriptions have charges up to the end of the
+ * billing period of `now`.
+ */
 export async function loadOpenSchedules(
   db: Database | Transaction,
   contracts: readonly Contract[],
+  now: Instant,
 ): Promise<Map<string, OpenSchedule>> {
   const billed = contracts.filter(({ archivedAt }) => archivedAt === null);
-  const items = await loadOpenItems(db, billed);
+  const charges = await loadCharges(db, billed, now);
+  const items = withCharges(await loadOpenItems(db, billed), charges);
   const withItems = billed.filter(({ id }) => items.has(id));
   const idOf = await targetIds(db, withItems);
   const issueAtOf = await issueDates(db, withItems);
@@ -72,14 +85,29 @@ export async function loadOpenSchedules(
         if (periodEnd === null) own.push(item);
         else joined.push({ item, periodEnd });
       }
+      const { prices = null, nextDate: nextChargeAt = null } = charges.get(contract.id) ?? {};
       const targets = scheduledGroups(own).map((group) => {
         const invoiceId = idOf(contract.id, group);
-        return { ...group, contract, invoiceId, issueAt: issueAtOf(contract, group, invoiceId) };
+        return { ...group, contract, invoiceId, issueAt: issueAtOf(contract, group, invoiceId), prices };
       });
       targets.sort((a, b) => a.issueAt - b.issueAt);
-      return [contract.id, own.length + joined.length === 0 ? NOTHING : { targets, joined }];
+      const open = own.length + joined.length === 0 ? NOTHING : { targets, joined };
+      return [contract.id, { ...open, prices, nextChargeAt }];
     }),
   );
+}
+
+/** Charges of subscriptions come after the other items of a date. */
+function withCharges(
+  items: ReadonlyMap<string, readonly ScheduledItem[]>,
+  charges: ReadonlyMap<string, ContractCharges>,
+): Map<string, readonly ScheduledItem[]> {
+  const all = new Map(items);
+  for (const [id, own] of charges) {
+    const both = [...(items.get(id) ?? []), ...own.items].sort((a, b) => a.at - b.at);
+    if (both.length > 0) all.set(id, both);
+  }
+  return all;
 }
 
 /** By contract; contracts without open items are absent. */
@@ -244,9 +272,10 @@ async function periodsToJoin(
   );
   return (
     contract,
-    { at, creditTypeId, gatedCommitId, trueUpCommitId, requestedInvoiceId, onUsageInvoice },
+    { at, creditTypeId, gatedCommitId, trueUpCommitId, requestedInvoiceId, onUsageInvoice, charge },
   ) => {
-    if (!contract.scheduledChargesOnUsageInvoices && !onUsageInvoice) return null;
+    const joinsAll = contract.scheduledChargesOnUsageInvoices && charge === null;
+    if (!joinsAll && !onUsageInvoice) return null;
     if ((gatedCommitId ?? trueUpCommitId ?? requestedInvoiceId) !== null) return null;
     const first = firstOpen.get(contract.id);
     const currency = cards.get(contract.rateCardId ?? '')?.fiatCreditTypeId;

@@ -77,6 +77,7 @@ describe('the OpenAPI document', () => {
         explode: false,
         schema: { type: 'array', items: { type: 'string', enum: ['BIG', 'SMALL'] } },
       },
+      expect.objectContaining({ name: 'Idempotency-Key', in: 'header', required: false }),
     ]);
   });
 

@@ -79,7 +79,7 @@ describe('a refusal', () => {
     [z.object({ a: z.string().min(1) }), '{"a":""}', 'a: must be at least 1 character long'],
     [z.object({ a: z.array(z.string()).max(2) }), '{"a":["","",""]}', 'a: must have at most 2 items'],
     [z.object({ a: z.literal('x') }), '{"a":"y"}', 'a: must be x'],
-    [z.strictObject({ a: z.string() }), '{"a":"y","b":1}', 'b: is not a field of this request'],
+    [z.strictObject({ a: z.string() }), '{"a":"y","b":1}', 'b: is not a field of this operation'],
     [z.object({ a: z.string().max(1, 'is too much') }), '{"a":"xx"}', 'a: is too much'],
     [
       z.object({

@@ -89,8 +89,8 @@ describe('what is sent', () => {
   });
 
   test.each([
-    [{ ...body, nmae: 'y' }, 'nmae: is not a field of this request'],
-    [{ nmae: 'y' }, 'nmae: is not a field of this request'],
+    [{ ...body, nmae: 'y' }, 'nmae: is not a field of this operation'],
+    [{ nmae: 'y' }, 'nmae: is not a field of this operation'],
     [{ ...body, parts: [...body.parts, { sise: 1 }] }, 'parts[1].sise: is not a field'],
     [{ ...body, billing: { paid: true } }, 'billing.paid: is not a field'],
     [{ ...body, rest: { left: 1 } }, 'rest.left: is not a field'],

@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Refusal } from '../../../../src/core/errors.ts';
-import { createBatchWriter, type RowsToWrite } from '../../../../src/metering/ingest/batch-writer.ts';
+import {
+  createBatchWriter,
+  PACE_OF_INSERTS,
+  type RowsToWrite,
+} from '../../../../src/metering/ingest/batch-writer.ts';
 
 /** A store whose inserts end when the test says so. */
 function createStore() {
@@ -25,7 +29,11 @@ const nothing = () => {};
 function createWriter() {
   const store = createStore();
   const failures: unknown[] = [];
-  const writer = createBatchWriter({ insert: store.insert, onFailure: (error) => failures.push(error) });
+  const writer = createBatchWriter({
+    pace: PACE_OF_INSERTS,
+    insert: store.insert,
+    onFailure: (error) => failures.push(error),
+  });
   return { ...store, failures, writer };
 }
 
@@ -82,6 +90,7 @@ describe('group commit', () => {
     const written: Buffer[] = [];
     const ends: (() => void)[] = [];
     const writer = createBatchWriter({
+      pace: PACE_OF_INSERTS,
       insert: (buffer) => {
         written.push(buffer);
         return new Promise((resolve) => {

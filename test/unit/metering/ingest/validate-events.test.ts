@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, formatInstant, HOUR_MS } from '../../../../src/core/time.ts';
+import type { ReadEvent } from '../../../../src/metering/ingest/event-rows.ts';
 import {
   type EventError,
   type Validation,
-  type ValidEvent,
   validateEvents,
 } from '../../../../src/metering/ingest/validate-events.ts';
 
@@ -26,20 +26,21 @@ function validateText(body: string | Buffer): Validation {
   return validateEvents(Buffer.from(body), CONTEXT);
 }
 
-function eventsOf(validation: Validation): readonly ValidEvent[] {
-  if (!('events' in validation)) throw new Error(validation.message);
-  return validation.events;
+function eventsOf(validation: Validation): readonly ReadEvent[] {
+  if (!('rows' in validation)) throw new Error(validation.message);
+  const { rows } = validation;
+  return Array.from({ length: rows.count }, (_, index) => rows.read(index));
 }
 
 function refusalOf(validation: Validation): { message: string; errors: readonly EventError[] } {
-  if ('events' in validation) throw new Error('the body was accepted');
+  if ('rows' in validation) throw new Error('the body was accepted');
   return validation;
 }
 
 /** The stored properties of the only event of a body. */
 function propertiesOf(validation: Validation): unknown {
   const [event] = eventsOf(validation);
-  return JSON.parse(`[${event?.textsJson}]`)[3];
+  return Object.fromEntries(event?.properties ?? []);
 }
 
 /** The properties as raw JSON, so that numbers reach the service exactly as written here. */
@@ -152,7 +153,7 @@ describe('the fields of an event', () => {
     ['event_type', 'x'.repeat(256)],
   ])('%s = %j is taken as it is', (field, value) => {
     const [event] = eventsOf(validate([{ ...GOOD, [field]: value }]));
-    const [transactionId, customerRef, eventType] = JSON.parse(`[${event?.textsJson}]`);
+    const { transactionId, customerRef, eventType } = event ?? {};
     expect({ transaction_id: transactionId, customer_id: customerRef, event_type: eventType }).toMatchObject({
       [field]: value,
     });

@@ -9,6 +9,7 @@ import { parseQuery } from '../../../../src/metering/sql-metric/parse-query.ts';
 import {
   type Expression,
   partsOf,
+  queriesIn,
   type SelectQuery,
 } from '../../../../src/metering/sql-metric/query-syntax.ts';
 import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.ts';
@@ -19,12 +20,13 @@ const WRITTEN_PER_CHARACTER_MAX = 1_000;
 const WRITTEN_MAX = 262_144;
 
 /** Expressions in the tree of a query, where one that stands there twice counts twice. */
-function expressionCount({ items, where, having, groupBy, source }: SelectQuery): number {
+function expressionCount(query: SelectQuery): number {
+  const { items, where, having, groupBy } = query;
   const own = items.map(({ expression }) => expression);
   const roots = new Set([...own, ...groupBy, ...[where, having].filter((each) => each !== null)]);
   const count = (expression: Expression): number =>
     partsOf(expression).reduce((sum, part) => sum + count(part), 1);
-  const below = source.kind === 'events' ? 0 : expressionCount(source.query);
+  const below = queriesIn(query).reduce((sum, each) => sum + expressionCount(each), 0);
   return [...roots].reduce((sum, root) => sum + count(root), below);
 }
 

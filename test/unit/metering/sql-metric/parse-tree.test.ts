@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readTree, verifyTree } from '../../../../src/metering/sql-metric/parse-tree.ts';
 
-/** What ClickHouse prints for `SELECT count() FROM usage_events`. */
+/** What ClickHouse prints for `SELECT count() FROM usage_events WHERE customer_ref IN ['a']`. */
 const ALLOWED = [
   'SelectWithUnionQuery (children 1)',
   ' ExpressionList (children 1)',
-  '  SelectQuery (children 2)',
+  '  SelectQuery (children 3)',
   '   ExpressionList (children 1)',
   '    Function count (alias g1) (children 1)',
   '     ExpressionList',
@@ -13,6 +13,10 @@ const ALLOWED = [
   '    TablesInSelectQueryElement (children 1)',
   '     TableExpression (children 1)',
   '      TableIdentifier usage_events',
+  '   Function in (children 1)',
+  '    ExpressionList (children 2)',
+  '     Identifier customer_ref',
+  "     Literal Array_['a']",
 ];
 
 const replaced = (line: number, ...lines: string[]) => ALLOWED.toSpliced(line, 1, ...lines);
@@ -29,7 +33,12 @@ describe('a parse tree', () => {
       replaced(9, '      TableIdentifier other.usage_events'),
       'the table other.usage_events',
     ],
-    ['no events', replaced(9, '      TableIdentifier system.one'), 'reads the events once, not 0 times'],
+    [
+      'no events',
+      replaced(9, '      TableIdentifier system.one'),
+      'reads the events 1 to 8 times, not 0 times',
+    ],
+    ['another condition first', replaced(12, '     Identifier event_type'), 'names their customer'],
     [
       'a table function',
       replaced(9, '      Function file (children 1)', '       ExpressionList'),
@@ -42,14 +51,18 @@ describe('a parse tree', () => {
       'Asterisk is not among the parts',
     ],
     ['an unknown node', replaced(5, '     Anything'), 'Anything is not among the parts'],
-    ['settings', replaced(2, '  SelectQuery (children 3)').concat('   Set'), 'Set is not among the parts'],
+    ['settings', replaced(2, '  SelectQuery (children 4)').concat('   Set'), 'Set is not among the parts'],
     [
       'a second table',
-      replaced(6, '   TablesInSelectQuery (children 2)').concat(
-        '    TablesInSelectQueryElement (children 1)',
+      ALLOWED.toSpliced(6, 1, '   TablesInSelectQuery (children 2)').toSpliced(
+        10,
+        0,
+        '    TablesInSelectQueryElement (children 2)',
+        '     TableExpression (children 1)',
+        '      TableIdentifier usage_events',
         '     TableJoin',
       ),
-      'a SELECT reads from one place',
+      'reads from SELECTs',
     ],
     ['another statement', ['DropQuery'], 'a statement is a SELECT, not DropQuery'],
   ])('with %s is refused', (_, lines, message) => {

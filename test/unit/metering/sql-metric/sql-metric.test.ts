@@ -31,16 +31,28 @@ describe('a refusal', () => {
       'line 1, column 22: the table function file is not available; the only table is events',
     ],
     [
-      'SELECT COUNT(*)\nFROM events\nJOIN events AS b ON 1 = 1',
-      'line 3, column 1: joins are not available; a query reads events or one subquery',
+      'SELECT COUNT(*)\nFROM events\nFULL JOIN events AS b ON 1 = 1',
+      'line 3, column 1: RIGHT and FULL JOIN are not available: put the query whose rows stay first, with LEFT JOIN',
     ],
     [
-      'SELECT MEDIAN(properties.a) FROM events',
-      'line 1, column 8: the function MEDIAN is not available; available are COUNT, SUM, MIN, MAX, AVG, EARLIEST, LATEST, COUNT(DISTINCT …), LEAST, GREATEST, ROUND, CEIL, FLOOR, COALESCE, NULLIF, IF, DATE_TRUNC, CAST',
+      'SELECT MEDIEN(properties.a) FROM events',
+      'line 1, column 8: the function MEDIEN is not available: did you mean MEDIAN?',
     ],
     [
-      'SELECT COUNT(*) FROM events WHERE customer_id = 1',
-      "line 1, column 35: the column customer_id is not available; available are event_type, timestamp, properties.<name>. Text stands in 'single quotes'",
+      'SELECT sparkbar(properties.a) FROM events',
+      'line 1, column 8: the function sparkbar is not available; GET /v1/billable-metrics/sql-reference lists those that are',
+    ],
+    [
+      'SELECT SUM(tokens) FROM events',
+      "line 1, column 12: tokens is not a column: did you mean properties.tokens? Columns are event_type, timestamp, transaction_id. Text stands in 'single quotes'",
+    ],
+    [
+      'SELECT COUNT(*) FROM events WHERE timestmp > 1',
+      'line 1, column 35: timestmp is not a column: did you mean timestamp?',
+    ],
+    [
+      'SELECT COUNT(*) FROM event',
+      'line 1, column 22: the table event is not available: did you mean events?',
     ],
     [
       'SELECT COUNT(*), properties.a FROM events',
@@ -55,7 +67,10 @@ describe('a refusal', () => {
       'line 1, column 8: the column value is the quantity and must be a number, not text: name the quantity with AS value',
     ],
     ['SELECT COUNT(*) FROM events; SELECT 1', 'line 1, column 28: one statement only'],
-    ['SELECT COUNT(*) FROM events LIMIT 5', 'line 1, column 29: LIMIT is not available: every row counts'],
+    [
+      'SELECT COUNT(*) FROM events LIMIT -1',
+      'line 1, column 35: expected a number of rows up to 1000000, found "-"',
+    ],
     [
       'DELETE FROM events',
       'line 1, column 1: expected SELECT or WITH: a SQL metric is one SELECT statement, found "DELETE"',

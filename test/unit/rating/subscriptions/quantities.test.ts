@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { QuantityChange, SeatChange } from '../../../../src/core/terms/subscriptions.ts';
 import { DAY_MS } from '../../../../src/core/time.ts';
-import { quantitySegments } from '../../../../src/rating/subscriptions/quantities.ts';
+import { seatIdsFrom, seatSegments } from '../../../../src/rating/subscriptions/quantities.ts';
 import { subscriptionWith } from '../../core/terms/fixtures.ts';
 
 const day = (n: number) => n * DAY_MS;
@@ -32,11 +32,13 @@ function segments(changes: {
     quantityChanges: changes.quantities ?? [],
     seatChanges: changes.seats ?? [],
   });
-  return quantitySegments(subscription).map(({ interval, quantity, seatIds }) => [
+  const found = seatSegments(subscription);
+  const ids = seatIdsFrom(subscription, new Set(found.map(({ interval }) => interval.start)));
+  return found.map(({ interval, quantity }) => [
     interval.start / DAY_MS,
     interval.end === null ? null : interval.end / DAY_MS,
     quantity.toString(),
-    seatIds.join(' '),
+    (ids.get(interval.start) ?? []).join(' '),
   ]);
 }
 

@@ -1,0 +1,81 @@
+/**
+ * What is recorded of a request beside what it does: its row in the audit log, and the stored answer of its idempotency
+ * key. Both are written in the transaction of the change, so that there is never one without the others.
+ *
+ * Does not own: HTTP (`api/http/recorded.ts`), rows (`audit.ts`), keys (`idempotency.ts`), the transaction
+ * (`store/request-unit.ts`).
+ */
+import type { Database } from '../store/database.ts';
+import { openUnit, type RequestUnit } from '../store/request-unit.ts';
+import type { AuditedRequest, AuditedResult, WriteAudit } from './audit.ts';
+import type { Claim, Idempotency, StoredAnswer } from './idempotency.ts';
+
+export interface RecordedRequest {
+  /** Names the operation for its keys. */
+  readonly operation: string;
+  /** The idempotency key; null without one. */
+  readonly key: string | null;
+  /** What must be equal in a repeated request. */
+  readonly content: readonly (string | Buffer)[];
+  /** Null for an operation that changes nothing, which has no row in the audit log. */
+  readonly audited: AuditedRequest | null;
+  /** Whether the operation commits by itself, more than once: then the record is written after it. */
+  readonly commitsItself: boolean;
+}
+
+export interface RequestRecord {
+  /** Carries the request out. What it writes is committed by `succeed`. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Commits. `answer`: as it is replayed. */
+  succeed(result: AuditedResult, answer: StoredAnswer): Promise<void>;
+  /**
+   * Rolls back. `answer`: as it is replayed; null if the request may be carried out again. If the record of a failure
+   * cannot be written, that is left to `onLost`: the client gets the failure itself.
+   */
+  fail(result: AuditedResult, answer: StoredAnswer | null): Promise<void>;
+}
+
+export interface RequestRecords {
+  /** Returns the stored answer of a repeated request. Refuses what `Idempotency.claim` refuses. */
+  open(request: RecordedRequest): Promise<RequestRecord | StoredAnswer>;
+}
+
+export function createRequestRecords(deps: {
+  readonly db: Database;
+  readonly idempotency: Idempotency;
+  readonly audit: WriteAudit;
+  /** The record of a failed request could not be written. */
+  onLost(error: unknown): void;
+}): RequestRecords {
+  return {
+    async open(request) {
+      const { operation, key, content } = request;
+      const claim = key === null ? null : await deps.idempotency.claim({ operation, key }, content);
+      if (claim !== null && 'status' in claim) return claim;
+      return recordOf(request, openUnit(deps.db), claim);
+    },
+  };
+
+  function recordOf(request: RecordedRequest, unit: RequestUnit, claim: Claim | null): RequestRecord {
+    return {
+      run: (work) => (request.commitsItself ? work() : unit.run(work)),
+      async succeed(result, answer) {
+        await unit.commit(async (tx) => {
+          await claim?.store(tx, answer);
+          // Last, because the rows of the log are in the order of their commits.
+          if (request.audited !== null) await deps.audit(tx, request.audited, result);
+        });
+      },
+      async fail(result, answer) {
+        await unit.rollBack();
+        try {
+          if (answer === null) await claim?.release();
+          else await claim?.store(deps.db, answer);
+          if (request.audited !== null) await deps.audit(deps.db, request.audited, result);
+        } catch (error) {
+          deps.onLost(error);
+        }
+      },
+    };
+  }
+}

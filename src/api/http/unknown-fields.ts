@@ -1,0 +1,146 @@
+/**
+ * Finds fields that an operation does not have. A misspelled field of a request about money would be ignored
+ * silently, and the customer billed without it: such a request is refused, with the field that was probably meant.
+ *
+ * The fields of an operation are those of its documented schema. Does not own: the fields that are ignored on purpose
+ * (`ignored-fields.ts`).
+ */
+import { z } from 'zod';
+import { Refusal } from '../../core/errors.ts';
+import { joinPath } from '../wire/names.ts';
+import { IGNORED_FIELDS } from './ignored-fields.ts';
+
+export const NOT_A_FIELD = 'is not a field of this operation';
+
+/** Fields named in one message. */
+const NAMED_MAX = 5;
+
+/** A field that was ignored. */
+export interface Warning {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface Checked {
+  /** Without the ignored fields. */
+  readonly body: unknown;
+  readonly warnings: readonly Warning[];
+}
+
+/** The fields of an object, by name; those of list items are fields of the list. Null: it may have any. */
+interface Shape {
+  readonly fields: ReadonlyMap<string, Shape> | null;
+}
+
+/** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have. */
+export function fieldCheck(schema: z.ZodType, operationId: string): (body: unknown) => Checked {
+  const ignored = new Set(IGNORED_FIELDS[operationId]);
+  let shape: Shape | undefined;
+  return (body) => {
+    shape ??= shapeOf(schema);
+    const unknown: string[] = [];
+    const warnings: Warning[] = [];
+    const checked = check(body, shape, { ignored, unknown, warnings }, []);
+    if (unknown.length === 0) return { body: checked, warnings };
+    const rest = unknown.length - NAMED_MAX;
+    const shown = unknown.slice(0, NAMED_MAX).join('; ');
+    throw new Refusal('invalid', rest > 0 ? `${shown}; and ${rest} more` : shown);
+  };
+}
+
+interface Found {
+  readonly ignored: ReadonlySet<string>;
+  readonly unknown: string[];
+  readonly warnings: Warning[];
+}
+
+type Path = readonly (string | number)[];
+
+function check(value: unknown, shape: Shape, found: Found, path: Path): unknown {
+  if (Array.isArray(value)) return value.map((item, index) => check(item, shape, found, [...path, index]));
+  const { fields } = shape;
+  if (fields === null || !isPlainObject(value)) return value;
+  const kept: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    const at = [...path, name];
+    const known = fields.get(name);
+    if (found.ignored.has(at.filter((step) => typeof step === 'string').join('.'))) {
+      // Null and absent mean the same.
+      if (member !== null) found.warnings.push({ field: joinPath(at), message: 'is accepted and ignored' });
+    } else if (known === undefined) {
+      found.unknown.push(`${joinPath(at)}: ${NOT_A_FIELD}${suggestion(name, [...fields.keys()])}`);
+    } else kept.push([name, check(member, known, found, at)]);
+  }
+  return Object.fromEntries(kept);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    [Object.prototype, null].includes(Object.getPrototypeOf(value))
+  );
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  const most = Math.ceil(name.length / 3);
+  const [best] = known
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate) }))
+    .filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance);
+  return best === undefined ? '' : `; did you mean ${best.candidate}?`;
+}
+
+const COMPARED_LENGTH_MAX = 100;
+
+/** How many letters to insert, delete or replace. */
+function editDistance(from: string, to: string): number {
+  if (from.length > COMPARED_LENGTH_MAX) return from.length;
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1];
+    for (const [place, other] of [...to].entries()) {
+      const replaced = (row[place] ?? 0) + (letter === other ? 0 : 1);
+      next.push(Math.min(replaced, (row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** The part of JSON Schema that says which fields there are. */
+interface Described {
+  readonly $ref?: string;
+  readonly anyOf?: readonly Described[];
+  readonly oneOf?: readonly Described[];
+  readonly allOf?: readonly Described[];
+  readonly items?: Described;
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly additionalProperties?: unknown;
+  readonly type?: unknown;
+}
+
+function shapeOf(schema: z.ZodType): Shape {
+  const { $defs = {}, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return merged([described as Described], $defs as Readonly<Record<string, Described>>);
+}
+
+/** The fields that at least one of the schemas has. */
+function merged(schemas: readonly Described[], definitions: Readonly<Record<string, Described>>): Shape {
+  const members = new Map<string, Described[]>();
+  let isOpen = false;
+  const add = (one: Described): void => {
+    const target = one.$ref === undefined ? undefined : definitions[one.$ref.replace('#/$defs/', '')];
+    const parts = [target, one.items, ...(one.anyOf ?? []), ...(one.oneOf ?? []), ...(one.allOf ?? [])];
+    for (const part of parts) if (part !== undefined) add(part);
+    for (const [name, member] of Object.entries(one.properties ?? {})) {
+      members.set(name, [...(members.get(name) ?? []), member]);
+    }
+    const saysNothing = parts.every((part) => part === undefined) && one.properties === undefined;
+    const isMap = one.properties === undefined && one.type === 'object';
+    if (isMap || (saysNothing && one.type === undefined)) isOpen = true;
+  };
+  for (const schema of schemas) add(schema);
+  if (isOpen || members.size === 0) return { fields: null };
+  return { fields: new Map([...members].map(([name, of]) => [name, merged(of, definitions)])) };
+}

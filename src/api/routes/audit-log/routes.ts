@@ -1,0 +1,129 @@
+/** The audit log. */
+import { z } from 'zod';
+import { type AuditEntry, type AuditFilter, listAudit } from '../../../access/audit.ts';
+import { isUuid } from '../../../core/ids.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { timestamp } from '../../wire/fields.ts';
+import { pageQuery, pageToWire } from '../../wire/paging.ts';
+
+const SORTS = ['date_asc', 'date_desc'] as const;
+const TEXT_LENGTH_MAX = 200;
+
+/** What the next page needs of the question: clients may send the cursor alone. */
+const position = z.strictObject({
+  recordedAt: z.string().regex(/^\d{1,17}$/),
+  id: z.string().refine(isUuid),
+  sort: z.enum(SORTS),
+  from: z.int().nullable(),
+  to: z.int().nullable(),
+  resource: z
+    .strictObject({ type: z.string().max(TEXT_LENGTH_MAX), id: z.string().max(TEXT_LENGTH_MAX) })
+    .nullable(),
+});
+
+const text = z.string().min(1).max(TEXT_LENGTH_MAX).optional();
+
+const query = pageQuery(position)
+  .extend({
+    starting_on: timestamp.optional(),
+    ending_before: timestamp.optional(),
+    sort: z.enum(SORTS).optional().meta({ description: 'By time. Default: `date_asc`.' }),
+    resource_type: text,
+    resource_id: text,
+  })
+  .superRefine((sent, context) => {
+    if ((sent.resource_type === undefined) !== (sent.resource_id === undefined)) {
+      const path = [sent.resource_type === undefined ? 'resource_type' : 'resource_id'];
+      context.addIssue({
+        code: 'custom',
+        path,
+        message: 'is required: resource_type and resource_id go together',
+      });
+    }
+    for (const name of ['starting_on', 'ending_before'] as const) {
+      if (sent.next_page === undefined || sent[name] === undefined) continue;
+      context.addIssue({ code: 'custom', path: [name], message: 'must not be combined with next_page' });
+    }
+  });
+
+const entry = z
+  .object({
+    id: z.string(),
+    timestamp,
+    actor: z.object({ id: z.string(), name: z.string() }).meta({ id: 'Actor', description: 'The token.' }),
+    request: z.object({
+      id: z.string().meta({ description: 'As in the header `x-request-id` and in the log.' }),
+      ip: z.string().optional(),
+      user_agent: z.string().optional(),
+    }),
+    resource_type: z.string(),
+    resource_id: z.string().optional(),
+    action: z.string().meta({ description: 'The operation, by its `operationId`.' }),
+    status: z.enum(['success', 'failure']),
+    description: z.string(),
+  })
+  .meta({ id: 'AuditLog' });
+
+export function auditLogRoute({ db }: { readonly db: Database }): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/auditLogs',
+    operationId: 'listAuditLogs',
+    summary: 'List what was changed, and by whom',
+    description:
+      'A row for every request that changes something, failed ones too. `next_page` is always there, also after an ' +
+      'empty page: keep it and ask again, and nothing is missed. Rows appear about a second after their request.',
+    tags: ['Audit log'],
+    scope: 'read',
+    query,
+    response: z.object({
+      data: z.array(entry),
+      next_page: z.string().meta({ description: 'Cursor of what follows, now or later.' }),
+    }),
+    async handler({ query: sent }) {
+      const { next_page: cursor } = sent;
+      const filter: AuditFilter = {
+        from: cursor?.from ?? sent.starting_on ?? null,
+        to: cursor?.to ?? sent.ending_before ?? null,
+        resource: resourceOf(sent) ?? cursor?.resource ?? null,
+      };
+      const sort = sent.sort ?? cursor?.sort ?? 'date_asc';
+      const after = cursor === undefined ? null : { recordedAt: cursor.recordedAt, id: cursor.id };
+      const order = sort === 'date_asc' ? 'asc' : 'desc';
+      const page = await listAudit(db, filter, order, { after, limit: sent.limit });
+      const next: z.output<typeof position> = { ...page.next, sort, ...filter };
+      const { data, next_page } = pageToWire({ rows: page.rows, next }, toWire);
+      return { data, next_page: next_page ?? '' };
+    },
+  });
+}
+
+function resourceOf({
+  resource_type: type,
+  resource_id: id,
+}: {
+  resource_type?: string | undefined;
+  resource_id?: string | undefined;
+}) {
+  return type === undefined || id === undefined ? undefined : { type, id };
+}
+
+function toWire(row: AuditEntry) {
+  return {
+    id: row.id,
+    timestamp: formatInstant(row.at),
+    actor: { id: row.actorId, name: row.actorName },
+    request: {
+      id: row.requestId,
+      ...(row.ip === null ? {} : { ip: row.ip }),
+      ...(row.userAgent === null ? {} : { user_agent: row.userAgent }),
+    },
+    resource_type: row.resourceType,
+    ...(row.resourceId === null ? {} : { resource_id: row.resourceId }),
+    action: row.action,
+    status: row.status,
+    description: row.description,
+  };
+}

@@ -1,0 +1,20 @@
+/** What an issued invoice took from balances, as it is stored. */
+import type { Invoice } from '../../core/invoice.ts';
+import type { Deduction } from '../../rating/balances/balance-book.ts';
+import type { NewDeduction } from '../../store/balance-deductions.ts';
+
+export function deductionsToKeep({
+  invoice,
+  deductions,
+}: {
+  readonly invoice: Pick<Invoice, 'id' | 'period'>;
+  readonly deductions: readonly Deduction[];
+}): NewDeduction[] {
+  return deductions.map(({ bucket: { id: commitId, segmentId, access }, amount }) => ({
+    invoiceId: invoice.id,
+    commitId,
+    segmentId,
+    amount,
+    timestamp: Math.min(invoice.period.end, access.end),
+  }));
+}

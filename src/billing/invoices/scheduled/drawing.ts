@@ -1,0 +1,101 @@
+/**
+ * SCHEDULED invoices among those that draw on the same balances (docs/drawdown.md, "Several invoices"). Invoices draw in
+ * the order in which they are issued, so that a draft shows what it will take.
+ */
+import type { Instant } from '../../../core/time.ts';
+import type { BalanceBook } from '../../../rating/balances/balance-book.ts';
+import type { Contract } from '../../../store/contracts.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
+import {
+  type ItemProducts,
+  loadItemProducts,
+  mayDraw,
+  type ScheduledDraft,
+  scheduledDraft,
+} from './drafts.ts';
+import { loadOpenSchedules, type ScheduledTarget } from './open-items.ts';
+
+/** Drafts of SCHEDULED invoices that balances may pay for, by issue date. */
+export interface DrawingSchedules {
+  readonly targets: readonly ScheduledTarget[];
+  readonly products: ItemProducts;
+  /** When their terms were read. */
+  readonly now: Instant;
+}
+
+export const NO_SCHEDULES: DrawingSchedules = { targets: [], products: new Map(), now: 0 };
+
+/** Of the contracts. One query if none has subscriptions. */
+export async function loadDrawingSchedules(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+  now: Instant,
+): Promise<DrawingSchedules> {
+  const ids = await contractsWithSubscriptions(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  const subscribing = contracts.filter(({ id }) => ids.has(id));
+  if (subscribing.length === 0) return { ...NO_SCHEDULES, now };
+  const schedules = await loadOpenSchedules(db, subscribing, now);
+  const targets = [...schedules.values()]
+    .flatMap((schedule) => schedule.targets)
+    .filter(mayDraw)
+    .sort((a, b) => a.issueAt - b.issueAt);
+  return { targets, products: await loadItemProducts(db, targets), now };
+}
+
+/** Draws for the drafts of SCHEDULED invoices, each once, when it is its turn among the other invoices. */
+export interface ScheduledDraws {
+  /** Those that are issued at or before `at`, of the customer. */
+  drawUntil(customerId: string, at: Instant): void;
+  /** All others. */
+  drawAll(): void;
+  /** What has been drawn, by invoice. */
+  readonly drafts: ReadonlyMap<string, ScheduledDraft>;
+  readonly bookOf: (customerId: string) => BalanceBook;
+}
+
+export function createScheduledDraws(
+  { targets, products, now }: DrawingSchedules,
+  bookOf: (customerId: string) => BalanceBook,
+): ScheduledDraws {
+  const drafts = new Map<string, ScheduledDraft>();
+  const draw = (target: ScheduledTarget) => {
+    const { invoiceId, contract } = target;
+    if (drafts.has(invoiceId)) return;
+    drafts.set(invoiceId, scheduledDraft(target, products, now, bookOf(contract.customerId)));
+  };
+  return {
+    drawUntil(customerId, at) {
+      for (const target of targets) {
+        if (target.contract.customerId === customerId && target.issueAt <= at) draw(target);
+      }
+    },
+    drawAll() {
+      for (const target of targets) draw(target);
+    },
+    drafts,
+    bookOf,
+  };
+}
+
+/** For each target the times at which balances may pay for its charges. */
+export function drawingTimes(targets: readonly ScheduledTarget[]) {
+  return targets.flatMap(({ contract: { customerId }, items }) =>
+    items.flatMap(({ charge, at }) =>
+      charge === null
+        ? []
+        : [
+            {
+              customerId,
+              period: {
+                start: Math.min(charge.payableAt, at),
+                end: Math.max(charge.payableAt, at) + 1,
+              },
+            },
+          ],
+    ),
+  );
+}

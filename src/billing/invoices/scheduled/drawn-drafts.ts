@@ -1,0 +1,54 @@
+/**
+ * Drafts of SCHEDULED invoices as balances pay for them. Drafts that are issued before draw first, those of usage
+ * invoices too.
+ */
+import { NO_BALANCES } from '../../../rating/balances/balance-book.ts';
+import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
+import { loadCustomerBalances } from '../../balances/books.ts';
+import type { DraftDeps } from '../../balances/deductions.ts';
+import { drawScheduled, planInvoices } from '../compute.ts';
+import { sharingContracts } from '../drawdown-order.ts';
+import { finalizationAt, openPeriods } from '../usage-periods.ts';
+import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
+import { drawingTimes } from './drawing.ts';
+import type { ScheduledTarget } from './open-items.ts';
+
+/** In the order of the targets. Usage is read only if balances may pay for some of them. */
+export async function drawnScheduledDrafts(
+  deps: DraftDeps,
+  targets: readonly ScheduledTarget[],
+): Promise<ScheduledDraft[]> {
+  const now = deps.clock.now();
+  const drawn = await drawnBy(deps, targets.filter(mayDraw));
+  const products = await loadItemProducts(deps.db, targets);
+  return targets.map(
+    (target) => drawn.get(target.invoiceId) ?? scheduledDraft(target, products, now, NO_BALANCES),
+  );
+}
+
+/** By invoice; those of customers without balances are absent. */
+async function drawnBy(
+  { alarms: _, ...deps }: DraftDeps,
+  targets: readonly ScheduledTarget[],
+): Promise<ReadonlyMap<string, ScheduledDraft>> {
+  const now = deps.clock.now();
+  const balances = await loadCustomerBalances(deps.db, drawingTimes(targets), now);
+  const drawing = targets.filter(({ contract }) => balances.has(contract.customerId));
+  if (drawing.length === 0) return new Map();
+  const last = Math.max(...drawing.map(({ issueAt }) => issueAt));
+  const contracts = await sharingContracts(
+    deps.db,
+    drawing.map(({ contract }) => contract),
+    balances,
+  );
+  const issuedUntil = await lastIssuedPeriodEnds(
+    deps.db,
+    contracts.map(({ id }) => id),
+  );
+  const usage = contracts.flatMap((contract) =>
+    openPeriods(contract, issuedUntil.get(contract.id), now)
+      .filter((period) => finalizationAt(period, deps.gracePeriodHours) < last)
+      .map((period) => ({ contract, period })),
+  );
+  return drawScheduled(deps, await planInvoices(deps.db, usage, now, { schedulesOf: contracts }));
+}

@@ -1,0 +1,128 @@
+/** Loads the charges of subscriptions that are on no invoice yet, with the prices they come from. */
+import { assert } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
+import type { Subscription } from '../../../core/terms/subscriptions.ts';
+import type { Instant } from '../../../core/time.ts';
+import { type ScheduledItem, subscriptionItem } from '../../../rating/scheduled/scheduled-items.ts';
+import { chargePrice, nextChargeDate, openCharges } from '../../../rating/subscriptions/charges.ts';
+import { type SubscriptionPrices, subscriptionPrices } from '../../../rating/subscriptions/prices.ts';
+import { loadBilledCharges } from '../../../store/billed-charges.ts';
+import type { Contract } from '../../../store/contracts.ts';
+import { loadCreditTypes } from '../../../store/credit-types.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
+import { loadOverrides } from '../../../store/overrides.ts';
+import { loadProducts } from '../../../store/products.ts';
+import { loadRateCards } from '../../../store/rate-cards.ts';
+import { loadRateEntries } from '../../../store/rates.ts';
+import { loadBillingStarts, loadSubscriptions } from '../../../store/subscriptions.ts';
+
+/** The subscriptions of one contract. */
+export interface ContractCharges {
+  /** What is owed up to the end of the present billing periods, by date. */
+  readonly items: readonly ScheduledItem[];
+  readonly prices: SubscriptionPrices;
+  /** When further charges may be due that are not among the items. Null: never. */
+  readonly nextDate: Instant | null;
+}
+
+/**
+ * By contract; those without subscriptions are absent. A fixed number of queries. What the invoice `instead` bills
+ * counts as not billed.
+ */
+export async function loadCharges(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+  now: Instant,
+  instead: string | null = null,
+): Promise<Map<string, ContractCharges>> {
+  const subscriptions = await loadSubscriptions(
+    db,
+    contracts.map(({ id }) => id),
+  );
+  if (subscriptions.length === 0) return new Map();
+  const ids = subscriptions.map(({ id }) => id);
+  const billed = groupBy(await loadBilledCharges(db, ids, instead), ({ subscriptionId }) => subscriptionId);
+  const billedFrom = await loadBillingStarts(db, ids);
+  const pricesOf = await loadPrices(db, contracts, subscriptions);
+  const byContract = groupBy(subscriptions, ({ contractId }) => contractId);
+  return new Map(
+    contracts.flatMap((contract) => {
+      const own = byContract.get(contract.id) ?? [];
+      if (own.length === 0) return [];
+      const prices = pricesOf(contract);
+      const items = own.flatMap((subscription) => {
+        const { id } = subscription;
+        const charges = openCharges({
+          ...{ contract, subscription, prices, now },
+          billed: billed.get(id) ?? [],
+          billedFrom: billedFromOf(contract, billedFrom.get(id)),
+        });
+        return charges.map((charge) => {
+          const price = chargePrice(charge, prices);
+          assert(price !== null, `charge ${charge.id} has a price`);
+          return subscriptionItem(subscription, charge, price, prices.fiatCreditTypeId);
+        });
+      });
+      const dates = own.flatMap((subscription) => nextChargeDate(contract, subscription, now) ?? []);
+      const nextDate = dates.length === 0 ? null : Math.min(...dates);
+      return [[contract.id, { items: items.sort((a, b) => a.at - b.at), prices, nextDate }] as const];
+    }),
+  );
+}
+
+/** What is due before invoices are to be made, or was before subscriptions were billed at all, is not billed. */
+function billedFromOf(
+  { invoiceGenerationStartingAt }: Contract,
+  billingStart: Instant | undefined,
+): Instant | null {
+  const starts = [invoiceGenerationStartingAt, billingStart ?? null].filter((start) => start !== null);
+  return starts.length === 0 ? null : Math.max(...starts);
+}
+
+/** The prices of the subscriptions of each contract. */
+export async function loadPrices(
+  db: Database | Transaction,
+  contracts: readonly Contract[],
+  subscriptions: readonly Subscription[],
+): Promise<(contract: Contract) => SubscriptionPrices> {
+  const withCard = new Set(subscriptions.map(({ contractId }) => contractId));
+  const priced = contracts.filter(({ id }) => withCard.has(id));
+  const cardIds = [...new Set(priced.flatMap(({ rateCardId }) => rateCardId ?? []))];
+  const productIds = [...new Set(subscriptions.map(({ productId }) => productId))];
+  const cards = await loadRateCards(db, cardIds);
+  const units = await loadCreditTypes(
+    db,
+    [...cards.values()].flatMap(({ conversions }) => conversions.map((one) => one.customCreditTypeId)),
+  );
+  const entries = await loadRateEntries(db, cardIds, productIds);
+  const products = await loadProducts(db, productIds);
+  const overrides = groupBy(
+    await loadOverrides(
+      db,
+      priced.map(({ id }) => id),
+    ),
+    ({ contractId }) => contractId,
+  );
+  return ({ id, rateCardId, multiplierPrioritization: prioritization }) => {
+    const card = cards.get(rateCardId ?? '');
+    assert(card !== undefined, 'a contract with subscriptions has a rate card');
+    const byProduct = groupBy(entries.get(card.id) ?? [], ({ productId }) => productId);
+    return subscriptionPrices(
+      {
+        fiatCreditTypeId: card.fiatCreditTypeId,
+        conversions: new Map(
+          card.conversions.map((one) => {
+            const unit = units.get(one.customCreditTypeId);
+            assert(unit !== undefined, `pricing unit ${one.customCreditTypeId} exists`);
+            return [one.customCreditTypeId, { ...one, name: unit.name }];
+          }),
+        ),
+        products: [...products.values()].map((product) => ({
+          product,
+          rateEntries: byProduct.get(product.id) ?? [],
+        })),
+      },
+      { overrides: overrides.get(id) ?? [], prioritization },
+    );
+  };
+}

@@ -1,0 +1,109 @@
+/** The histories of one subscription (docs/subscriptions.md, "History"). */
+import type { Clock } from '../../core/clock.ts';
+import type { Decimal } from '../../core/decimal.ts';
+import { notFound, Refusal } from '../../core/errors.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import { contains, type Instant, type OpenInterval } from '../../core/time.ts';
+import { type QuantityHistoryEntry, quantityHistory } from '../../rating/subscriptions/history.ts';
+import { seatIdsFrom, seatSegments } from '../../rating/subscriptions/quantities.ts';
+import type { Database } from '../../store/database.ts';
+import { loadSubscriptions } from '../../store/subscriptions.ts';
+import { findContractOf } from '../contracts/reads/contracts.ts';
+import { loadPrices } from '../invoices/subscriptions/load-charges.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface SubscriptionReference {
+  readonly customerId: string;
+  readonly contractId: string;
+  readonly subscriptionId: string;
+}
+
+export interface QuantityHistory {
+  readonly fiatCreditTypeId: string;
+  readonly entries: readonly QuantityHistoryEntry[];
+}
+
+/** Refuses an unknown customer, contract or subscription (`not_found`). */
+export async function readQuantityHistory(
+  deps: Deps,
+  reference: SubscriptionReference,
+): Promise<QuantityHistory> {
+  const { contract, subscription } = await findSubscription(deps, reference);
+  const prices = (await loadPrices(deps.db, [contract], [subscription]))(contract);
+  const entries = quantityHistory(contract, subscription, prices, deps.clock.now());
+  return { fiatCreditTypeId: prices.fiatCreditTypeId, entries };
+}
+
+export interface SeatHistoryFilter {
+  /** The segment that contains it. Excludes the others. */
+  readonly coveringDate: Instant | null;
+  /** Segments that are in force at or after it. */
+  readonly startingAt: Instant | null;
+  /** Segments that are in force at or before it. */
+  readonly endingBefore: Instant | null;
+}
+
+/** A time in which the same seats are assigned; `interval.end` is null where it goes on. */
+export interface SeatHistorySegment {
+  readonly interval: OpenInterval;
+  readonly quantity: Decimal;
+  readonly seatIds: readonly string[];
+}
+
+/** The last segment of a page, by its start. */
+export interface SeatHistoryPosition {
+  readonly start: Instant;
+}
+
+/**
+ * A page of the segments up to now, by start. Refuses an unknown customer, contract or subscription (`not_found`), and as
+ * `InvalidArgument` a covering date with a range, and a subscription without seats.
+ */
+export async function readSeatsHistory(
+  deps: Deps,
+  reference: SubscriptionReference,
+  filter: SeatHistoryFilter,
+  { after, limit }: PageRequest<SeatHistoryPosition>,
+): Promise<Page<SeatHistorySegment, SeatHistoryPosition>> {
+  const { coveringDate, startingAt, endingBefore } = filter;
+  if (coveringDate !== null && (startingAt !== null || endingBefore !== null)) {
+    throw invalidArgument(['coveringDate'], 'cannot be combined with a range');
+  }
+  const { subscription } = await findSubscription(deps, reference);
+  if (subscription.quantityManagementMode !== 'SEAT_BASED') {
+    throw invalidArgument(['subscriptionId'], 'is of a QUANTITY_ONLY subscription, which has no seats');
+  }
+  const now = deps.clock.now();
+  const wanted = seatSegments(subscription).filter(
+    ({ interval }) =>
+      interval.start <= now &&
+      (coveringDate === null || contains(interval, coveringDate)) &&
+      (startingAt === null || interval.end === null || interval.end > startingAt) &&
+      (endingBefore === null || interval.start <= endingBefore) &&
+      (after === null || interval.start > after.start),
+  );
+  const { rows, next } = cutPage(wanted.slice(0, limit + 1), limit, ({ interval: { start } }) => ({ start }));
+  const ids = seatIdsFrom(subscription, new Set(rows.map(({ interval }) => interval.start)));
+  return { rows: rows.map((row) => ({ ...row, seatIds: ids.get(row.interval.start) ?? [] })), next };
+}
+
+function invalidArgument(path: string[], problem: string): Refusal {
+  return new Refusal('invalid', problem, { path, code: 'InvalidArgument' });
+}
+
+async function findSubscription(
+  { db }: Deps,
+  { customerId, contractId, subscriptionId }: SubscriptionReference,
+): Promise<{ readonly contract: Contract; readonly subscription: Subscription }> {
+  const contract = await findContractOf(db, customerId, contractId);
+  const all = await loadSubscriptions(db, [contract.id]);
+  const subscription = all.find(({ id }) => id === subscriptionId);
+  if (subscription === undefined) throw notFound('subscription', subscriptionId, 'SubscriptionNotFound');
+  return { contract, subscription };
+}

@@ -1,0 +1,250 @@
+/**
+ * Acknowledged events on their way from the log to ClickHouse. Rows are appended to the log, which makes them durable,
+ * and collected into a block; blocks are inserted one at a time, in their order, when they are large or a second old.
+ *
+ * Responsible for the blocks, their retries and the reads that wait for them. An insert that fails is tried again
+ * until it succeeds, with the rows alone that a failed attempt has not stored. Rows leave the log after that.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { Refusal } from '../../core/errors.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { CustomerSet } from './customer-set.ts';
+import { eachRow, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
+import { missingRows } from './missing-rows.ts';
+
+/** Where rows are durable until ClickHouse has them. */
+export interface EventLog {
+  /** Resolves when the rows are on disk. Keys ascend from call to call, and across restarts. */
+  append(key: number, rows: Buffer): Promise<void>;
+  /** What was appended and not removed, in order. */
+  entries(): Iterable<{ readonly key: number; readonly rows: Buffer }>;
+  remove(keys: readonly number[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface EventBlocksOptions {
+  readonly clickhouse: ClickHouse;
+  readonly log: EventLog;
+  /** Called for every insert that failed and is tried again. */
+  readonly onFailure?: (error: unknown, rows: number) => void;
+}
+
+export interface EventBlocks {
+  /**
+   * Resolves when these encoded rows are durable and every later `visible` knows them. Waits while there is no room;
+   * rejects where there is none for long, or the log cannot be written: then they are not acknowledged.
+   */
+  append(rows: Buffer, count: number): Promise<void>;
+  /**
+   * Resolves when ClickHouse has every row that was appended for one of these customer references, null: for any.
+   * Rejects with an `unavailable` refusal while inserts fail.
+   */
+  visible(refs: readonly string[] | null): Promise<void>;
+  stats(): { waitingRows: number; waitingBytes: number; inserts: number; failedInserts: number };
+  /** Resolves when ClickHouse has everything, or refuses it: then the log keeps it for the next start. */
+  close(): Promise<void>;
+}
+
+/** Larger blocks are hardly cheaper per row, and a read may have to wait for one. */
+const BLOCK_ROWS_MAX = 100_000;
+const BLOCK_BYTES_MAX = 32 * 1024 * 1024;
+/** An insert of few rows costs 15 ms of CPU time, so one a second is 1.5 % of a core. */
+const BLOCK_AGE_MS_MAX = 1_000;
+/** Closed blocks, the one being inserted among them. With the open one, three are held in memory. */
+const BLOCKS_WAITING_MAX = 2;
+/** A batch that finds no room for so long is refused; its senders have no answer yet. */
+const ROOM_WAIT_MS_MAX = 10_000;
+const RETRY_MS_MIN = 100;
+const RETRY_MS_MAX = 5_000;
+
+/** Rows that are inserted together. */
+interface Block {
+  readonly keys: number[];
+  readonly parts: Buffer[];
+  /** Null where they are not known. */
+  readonly customers: CustomerSet | null;
+  /** An earlier insert may have stored some of the rows. */
+  isPartlyStored: boolean;
+  rows: number;
+  bytes: number;
+  /** Resolves with the block's first attempt and is replaced after a failed one. */
+  attempt: Attempt;
+}
+
+interface Attempt {
+  readonly ended: Promise<void>;
+  readonly succeed: () => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+/** Takes up what the log holds: rows of a process that ended before ClickHouse had them. */
+export function createEventBlocks(options: EventBlocksOptions): EventBlocks {
+  return new LoggedBlocks(options);
+}
+
+class LoggedBlocks implements EventBlocks {
+  readonly #options: EventBlocksOptions;
+  #open: Block | null = null;
+  /** In order; the first is being inserted. */
+  readonly #closed: Block[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #inserting: Promise<void> | null = null;
+  #onRoom: (() => void) | null = null;
+  #inserts = 0;
+  #failedInserts = 0;
+  readonly #end = new AbortController();
+
+  constructor(options: EventBlocksOptions) {
+    this.#options = options;
+    for (const { key, rows } of options.log.entries()) this.#collect(null, key, rows, countRows(rows));
+    this.#closeOpen();
+  }
+
+  async append(rows: Buffer, count: number): Promise<void> {
+    if (this.#isFull()) await this.#room();
+    const key = tickAt(rows, 0);
+    await this.#options.log.append(key, rows);
+    // The writer reuses its buffer.
+    this.#collect(new CustomerSet(), key, Buffer.from(rows), count);
+    this.#timer ??= setTimeout(() => this.#closeOpen(), BLOCK_AGE_MS_MAX);
+  }
+
+  async visible(refs: readonly string[] | null): Promise<void> {
+    const concerns = ({ customers }: Block) =>
+      refs === null || customers === null || refs.some((ref) => customers.mayHave(ref));
+    if (this.#open !== null && concerns(this.#open)) this.#closeOpen();
+    const attempts = this.#closed.filter(concerns).map(({ attempt }) => attempt.ended);
+    if (attempts.length > 0) await Promise.all(attempts);
+  }
+
+  stats() {
+    const blocks = this.#open === null ? this.#closed : [...this.#closed, this.#open];
+    return {
+      waitingRows: blocks.reduce((sum, { rows }) => sum + rows, 0),
+      waitingBytes: blocks.reduce((sum, { bytes }) => sum + bytes, 0),
+      inserts: this.#inserts,
+      failedInserts: this.#failedInserts,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closeOpen();
+    this.#end.abort();
+    await this.#inserting;
+  }
+
+  #isFull(): boolean {
+    return this.#closed.length >= BLOCKS_WAITING_MAX && this.#open !== null && isLarge(this.#open);
+  }
+
+  /** One caller at a time: batches are appended one after another. */
+  async #room(): Promise<void> {
+    const room = new Promise<boolean>((resolve) => {
+      this.#onRoom = () => resolve(true);
+    });
+    const isRoom = await Promise.race([room, delay(ROOM_WAIT_MS_MAX, false, { ref: false })]);
+    this.#onRoom = null;
+    if (!isRoom) throw new Error('ClickHouse has not taken the events before these for too long');
+  }
+
+  /** Adds rows that are in the log to the open block; `customers` is the set of a block that is opened for them. */
+  #collect(customers: CustomerSet | null, key: number, rows: Buffer, count: number): void {
+    if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
+    this.#open ??= newBlock(customers);
+    const block = this.#open;
+    block.keys.push(key);
+    block.parts.push(rows);
+    block.rows += count;
+    block.bytes += rows.length;
+    const known = block.customers;
+    if (known !== null) eachRow(rows, (_start, _end, from, to) => known.add(rows, from, to));
+    if (isLarge(block) && this.#closed.length < BLOCKS_WAITING_MAX) this.#closeOpen();
+  }
+
+  #closeOpen(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (this.#open === null) return;
+    this.#closed.push(this.#open);
+    this.#open = null;
+    this.#inserting ??= this.#insertAll().finally(() => {
+      this.#inserting = null;
+    });
+  }
+
+  async #insertAll(): Promise<void> {
+    let pauseMs = RETRY_MS_MIN;
+    for (let block = this.#closed[0]; block !== undefined; block = this.#closed[0]) {
+      if (await this.#insert(block)) {
+        pauseMs = RETRY_MS_MIN;
+        continue;
+      }
+      // The log keeps what cannot be written at the end.
+      if (this.#end.signal.aborted) return;
+      await delay(pauseMs, undefined, { signal: this.#end.signal }).catch(() => {});
+      pauseMs = Math.min(RETRY_MS_MAX, 2 * pauseMs);
+    }
+  }
+
+  /** Whether ClickHouse has the block now. */
+  async #insert(block: Block): Promise<boolean> {
+    const { clickhouse, log, onFailure } = this.#options;
+    const { attempt } = block;
+    try {
+      const all = Buffer.concat(block.parts);
+      const rows = block.isPartlyStored ? await missingRows(clickhouse, all) : all;
+      if (rows.length > 0) await clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows });
+    } catch (error) {
+      this.#failedInserts += 1;
+      block.isPartlyStored = true;
+      block.attempt = newAttempt();
+      onFailure?.(error, block.rows);
+      attempt.fail(new Refusal('unavailable', 'acknowledged events cannot be read at the moment, try again'));
+      return false;
+    }
+    this.#inserts += 1;
+    this.#closed.shift();
+    attempt.succeed();
+    if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
+    this.#onRoom?.();
+    // What stays in the log is found to be stored at the next start.
+    await log.remove(block.keys).catch((error: unknown) => onFailure?.(error, 0));
+    return true;
+  }
+}
+
+function isLarge({ rows, bytes }: Block): boolean {
+  return rows >= BLOCK_ROWS_MAX || bytes >= BLOCK_BYTES_MAX;
+}
+
+function newBlock(customers: CustomerSet | null): Block {
+  return {
+    keys: [],
+    parts: [],
+    customers,
+    isPartlyStored: customers === null,
+    rows: 0,
+    bytes: 0,
+    attempt: newAttempt(),
+  };
+}
+
+function newAttempt(): Attempt {
+  let succeed = () => {};
+  let fail: (reason: unknown) => void = () => {};
+  const ended = new Promise<void>((resolve, reject) => {
+    succeed = resolve;
+    fail = reject;
+  });
+  // Nobody may be waiting.
+  ended.catch(() => {});
+  return { ended, succeed, fail };
+}
+
+function countRows(rows: Buffer): number {
+  let count = 0;
+  eachRow(rows, () => {
+    count += 1;
+  });
+  return count;
+}

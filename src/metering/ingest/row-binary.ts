@@ -1,0 +1,69 @@
+/** Texts as ClickHouse's RowBinary has them: the length in bytes as a variable-length integer, then UTF-8. */
+import { assert } from '../../core/errors.ts';
+
+const CONTINUED = 0x80;
+const LOW_BITS = 0x7f;
+/** A length that is as long as a row may be takes four of them. */
+const LENGTH_BYTES_MAX = 4;
+
+/** The most that a text of so many UTF-16 code units takes. */
+export function textBytesMax(codeUnits: number): number {
+  return LENGTH_BYTES_MAX + 3 * codeUnits;
+}
+
+/** Writes a length and returns the offset behind it. */
+export function writeLength(bytes: Buffer, offset: number, length: number): number {
+  let rest = length;
+  let end = offset;
+  while (rest > LOW_BITS) {
+    bytes[end] = (rest & LOW_BITS) | CONTINUED;
+    rest >>>= 7;
+    end += 1;
+  }
+  bytes[end] = rest;
+  return end + 1;
+}
+
+/** Writes a text and returns the offset behind it; there must be room for `textBytesMax`. */
+export function writeText(bytes: Buffer, offset: number, text: string): number {
+  const start = writeLength(bytes, offset, Buffer.byteLength(text));
+  return start + bytes.write(text, start, 'utf8');
+}
+
+/** Reads from the front to the back. */
+export class RowReader {
+  readonly #bytes: Buffer;
+  offset: number;
+
+  constructor(bytes: Buffer, offset = 0) {
+    this.#bytes = bytes;
+    this.offset = offset;
+  }
+
+  get isAtEnd(): boolean {
+    return this.offset === this.#bytes.length;
+  }
+
+  length(): number {
+    let length = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#bytes[this.offset];
+      assert(byte !== undefined, 'a row is whole');
+      this.offset += 1;
+      length += (byte & LOW_BITS) << shift;
+      if (byte < CONTINUED) return length;
+    }
+  }
+
+  text(): string {
+    const length = this.length();
+    this.offset += length;
+    assert(this.offset <= this.#bytes.length, 'a row is whole');
+    return this.#bytes.toString('utf8', this.offset - length, this.offset);
+  }
+
+  skipText(): void {
+    const length = this.length();
+    this.offset += length;
+  }
+}

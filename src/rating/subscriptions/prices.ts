@@ -1,0 +1,71 @@
+/** The prices of the subscriptions of one contract: its rate card under its overrides (docs/subscriptions.md). Pure. */
+import type { Product, RateEntry } from '../../core/catalogue.ts';
+import { assert } from '../../core/errors.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import type { Instant } from '../../core/time.ts';
+import { type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
+import { indexOverrides } from '../rates/override-index.ts';
+import type { ContractOverrides } from '../rates/overrides.ts';
+import { type RateBook, rateBook } from '../rates/rate-schedule.ts';
+import { oneBand, type PriceBands, priceBands } from '../rates/tiers.ts';
+import type { UnitConversion } from '../usage/cpu-conversion.ts';
+
+export interface SubscriptionPrice {
+  readonly bands: PriceBands;
+  readonly creditTypeId: string;
+}
+
+/** What is priced: a product for a frequency. */
+export type PricedSubscription = Pick<Subscription, 'productId' | 'billingFrequency'>;
+
+export interface SubscriptionPrices {
+  /** The currency of the card. */
+  readonly fiatCreditTypeId: string;
+  /** By custom pricing unit. */
+  readonly conversions: ReadonlyMap<string, UnitConversion>;
+  productOf(subscription: Pick<Subscription, 'productId'>): Product;
+  /** Of one unit for a whole period; null where it has no price, or is not entitled. */
+  priceAt(subscription: PricedSubscription, at: Instant, payer?: PayerTerms | null): SubscriptionPrice | null;
+}
+
+export interface PricedProducts {
+  readonly fiatCreditTypeId: string;
+  readonly conversions: ReadonlyMap<string, UnitConversion>;
+  /** With every rate that was ever added for them. */
+  readonly products: readonly { readonly product: Product; readonly rateEntries: readonly RateEntry[] }[];
+}
+
+export function subscriptionPrices(
+  { fiatCreditTypeId, conversions, products }: PricedProducts,
+  overrides: ContractOverrides,
+): SubscriptionPrices {
+  const index = indexOverrides(overrides);
+  const byId = new Map(products.map((one) => [one.product.id, one]));
+  const books = new Map<string, RateBook>();
+  const pricedOf = (id: string) => {
+    const found = byId.get(id);
+    assert(found !== undefined, `product ${id} of a subscription is loaded`);
+    const book = books.get(id) ?? rateBook(found.rateEntries);
+    books.set(id, book);
+    return { product: found.product, book };
+  };
+  return {
+    fiatCreditTypeId,
+    conversions,
+    productOf: ({ productId }) => pricedOf(productId).product,
+    priceAt({ productId, billingFrequency }, at, payer = null) {
+      const { product, book } = pricedOf(productId);
+      const key = {
+        ...{ product, fiatCreditTypeId, billingFrequency },
+        ...{ pricingGroupValues: {}, presentationGroupValues: {} },
+      };
+      const terms = subscriptionTermsAt(book, index, key, at, payer);
+      if (terms === null || !terms.entitled) return null;
+      const { rate, creditTypeId } = terms;
+      return {
+        creditTypeId,
+        bands: rate.rateType === 'SUBSCRIPTION' ? oneBand(rate.price) : priceBands(rate),
+      };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** Which charges of subscriptions are on issued invoices, voided ones included. */
+import { and, eq, inArray, ne, sql } from 'drizzle-orm';
+import type { BilledCharge } from '../core/terms/subscriptions.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { invoicedItems, invoiceLineItems } from './schema/invoices.ts';
+
+/** Of all but one invoice, if it is given. A charge that balances pay a part of has several lines. */
+export async function loadBilledCharges(
+  db: Database | Transaction,
+  subscriptionIds: readonly string[],
+  exceptInvoice: string | null = null,
+): Promise<BilledCharge[]> {
+  if (subscriptionIds.length === 0) return [];
+  const { scheduleItemId, sourceId, startingAt, endingBefore, quantity, type } = invoiceLineItems;
+  const rows = await db
+    .select({
+      id: invoicedItems.itemId,
+      subscriptionId: sourceId,
+      startingAt,
+      endingBefore,
+      quantity: sql`sum(${quantity})`.mapWith(quantity),
+    })
+    .from(invoiceLineItems)
+    .innerJoin(
+      invoicedItems,
+      and(eq(invoicedItems.itemId, scheduleItemId), eq(invoicedItems.invoiceId, invoiceLineItems.invoiceId)),
+    )
+    .where(
+      and(
+        eq(type, 'subscription'),
+        inArray(sourceId, [...subscriptionIds]),
+        exceptInvoice === null ? undefined : ne(invoicedItems.invoiceId, exceptInvoice),
+      ),
+    )
+    .groupBy(invoicedItems.itemId, sourceId, startingAt, endingBefore);
+  return rows.map(({ id, subscriptionId, startingAt: start, endingBefore: end, quantity: billed }) => ({
+    id,
+    subscriptionId: subscriptionId ?? '',
+    interval: { start, end },
+    quantity: billed,
+  }));
+}
+
+/** Where the charges on an invoice begin. */
+export async function loadChargedTimes(
+  db: Database | Transaction,
+  invoiceId: string,
+): Promise<{ readonly subscriptionId: string; readonly startingAt: Instant }[]> {
+  const { sourceId, startingAt, type } = invoiceLineItems;
+  const rows = await db
+    .selectDistinct({ subscriptionId: sourceId, startingAt })
+    .from(invoiceLineItems)
+    .where(and(eq(invoiceLineItems.invoiceId, invoiceId), eq(type, 'subscription')));
+  return rows.map((row) => ({ ...row, subscriptionId: row.subscriptionId ?? '' }));
+}

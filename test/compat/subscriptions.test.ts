@@ -1,0 +1,157 @@
+/**
+ * The official client, unchanged: the histories of subscriptions.
+ *
+ * SDK methods covered in this file:
+ * - v1.contracts: getSubscriptionSeatsHistory, retrieveSubscriptionQuantityHistory
+ */
+import Metronome, { BadRequestError, NotFoundError } from '@metronome/sdk';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createdId } from '../support/catalogue-api.ts';
+import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-12-20T00:00:00Z' });
+let client: Metronome;
+let catalogue: TermsCatalogue;
+
+const START = '2026-10-01T00:00:00.000Z';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+beforeAll(async () => {
+  client = new Metronome({ baseURL: service.url, bearerToken: service.token, maxRetries: 0 });
+  catalogue = await createTermsCatalogue(service.api);
+});
+
+type Input = NonNullable<Metronome.V1.ContractCreateParams['subscriptions']>[number];
+
+async function subscribe(terms: Partial<Input>) {
+  const customer_id = await createdId(service.api, '/v1/customers', { name: 'Customer' });
+  const { data } = await client.v1.contracts.create({
+    customer_id,
+    rate_card_id: catalogue.card,
+    starting_at: START,
+    subscriptions: [
+      {
+        subscription_rate: { billing_frequency: 'MONTHLY', product_id: catalogue.seats },
+        collection_schedule: 'ADVANCE',
+        proration: { is_prorated: true, invoice_behavior: 'BILL_IMMEDIATELY' },
+        ...terms,
+      },
+    ],
+    overrides: [
+      {
+        type: 'MULTIPLIER',
+        starting_at: '2026-11-10T00:00:00Z',
+        multiplier: 0.5,
+        override_specifiers: [{ product_id: catalogue.seats, billing_frequency: 'MONTHLY' }],
+      },
+    ],
+  });
+  const contract = await client.v2.contracts.retrieve({ customer_id, contract_id: data.id });
+  const subscription_id = contract.data.subscriptions?.[0]?.id ?? '';
+  const reference = { customer_id, contract_id: data.id };
+  return { reference, all: { ...reference, subscription_id } };
+}
+
+describe('the quantity history', () => {
+  it('has each change of the quantity and of the price, which is that of the period', async () => {
+    const { reference, all } = await subscribe({ initial_quantity: 10 });
+    await client.v2.contracts.edit({
+      ...reference,
+      update_subscriptions: [
+        {
+          subscription_id: all.subscription_id,
+          quantity_updates: [
+            { starting_at: '2026-11-20T00:00:00Z', quantity_delta: 2 },
+            { starting_at: '2027-01-20T00:00:00Z', quantity: 50 },
+          ],
+        },
+      ],
+    });
+    const { data } = await client.v1.contracts.retrieveSubscriptionQuantityHistory(all);
+    expect(data.subscription_id).toBe(all.subscription_id);
+    expect(data.history).toEqual([
+      { starting_at: START, data: [{ quantity: 10, unit_price: 2_000, total: 20_000 }] },
+      {
+        starting_at: '2026-11-20T00:00:00.000Z',
+        data: [{ quantity: 12, unit_price: 2_000, total: 24_000 }],
+      },
+      {
+        starting_at: '2026-12-01T00:00:00.000Z',
+        data: [{ quantity: 12, unit_price: 1_000, total: 12_000 }],
+      },
+    ]);
+  });
+
+  it('is refused with a code where something is unknown', async () => {
+    const { all } = await subscribe({ initial_quantity: 1 });
+    const read = (change: object) =>
+      client.v1.contracts.retrieveSubscriptionQuantityHistory({ ...all, ...change });
+    await expect(read({ customer_id: UNKNOWN_ID })).rejects.toMatchObject({
+      ...{ status: 404, error: { code: 'CustomerNotFound' } },
+    });
+    await expect(read({ contract_id: UNKNOWN_ID })).rejects.toMatchObject({
+      ...{ status: 404, error: { code: 'ContractNotFound' } },
+    });
+    const missing = read({ subscription_id: UNKNOWN_ID });
+    await expect(missing).rejects.toBeInstanceOf(NotFoundError);
+    await expect(missing).rejects.toMatchObject({ error: { code: 'SubscriptionNotFound' } });
+  });
+});
+
+describe('the seats history', () => {
+  const seated: Partial<Input> = {
+    quantity_management_mode: 'SEAT_BASED',
+    seat_config: { seat_group_key: 'user', initial_seat_ids: ['ada'], initial_unassigned_seats: 1 },
+  };
+
+  it('has segments of the same seats, page by page, up to the present one', async () => {
+    const { reference, all } = await subscribe(seated);
+    const on = (day: string) => `2026-${day}T00:00:00.000Z`;
+    await client.v2.contracts.edit({
+      ...reference,
+      update_subscriptions: [
+        {
+          subscription_id: all.subscription_id,
+          seat_updates: {
+            add_seat_ids: [
+              { seat_ids: ['bob'], starting_at: on('10-10') },
+              { seat_ids: ['eve'], starting_at: on('11-10') },
+              { seat_ids: ['zoe'], starting_at: on('12-30') },
+            ],
+            remove_seat_ids: [{ seat_ids: ['ada', 'nobody'], starting_at: on('12-01') }],
+          },
+        },
+      ],
+    });
+    const segments = [
+      [START, on('10-10'), 2, ['ada']],
+      [on('10-10'), on('11-10'), 2, ['ada', 'bob']],
+      [on('11-10'), on('12-01'), 3, ['ada', 'bob', 'eve']],
+      [on('12-01'), on('12-30'), 2, ['bob', 'eve']],
+    ].map(([starting_at, ending_before, total_quantity, assigned_seat_ids]) => ({
+      ...{ starting_at, ending_before, total_quantity, assigned_seat_ids },
+    }));
+    const read = (more: object) => client.v1.contracts.getSubscriptionSeatsHistory({ ...all, ...more });
+    expect((await read({})).data).toEqual(segments);
+    const first = await read({ limit: 3 });
+    expect(first.data).toEqual(segments.slice(0, 3));
+    const second = await read({ limit: 3, cursor: first.next_page });
+    expect(second).toEqual({ data: segments.slice(3), next_page: null });
+    expect((await read({ covering_date: on('11-10') })).data).toEqual([segments[2]]);
+    expect((await read({ starting_at: on('11-10'), ending_before: on('11-30') })).data).toEqual([
+      segments[2],
+    ]);
+    const both = read({ covering_date: on('11-10'), starting_at: START });
+    await expect(both).rejects.toBeInstanceOf(BadRequestError);
+    await expect(both).rejects.toMatchObject({ error: { code: 'InvalidArgument' } });
+    await expect(read({ limit: 11 })).rejects.toBeInstanceOf(BadRequestError);
+  });
+
+  it('is refused for a subscription without seats', async () => {
+    const { all } = await subscribe({ initial_quantity: 3 });
+    await expect(client.v1.contracts.getSubscriptionSeatsHistory(all)).rejects.toMatchObject({
+      ...{ status: 400, error: { code: 'InvalidArgument' } },
+    });
+  });
+});

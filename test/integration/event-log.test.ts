@@ -1,0 +1,296 @@
+/**
+ * Acknowledged events on their way from the log to ClickHouse: no read misses one, no crash loses one, and none is
+ * stored twice.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openEventLog } from '../../src/embedded/event-log.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createRowEncoder, rowBytes, USAGE_EVENTS_INSERT } from '../../src/metering/ingest/encode-events.ts';
+import {
+  createEventBlocks,
+  type EventBlocks,
+  type EventLog,
+} from '../../src/metering/ingest/event-blocks.ts';
+import { EventRows } from '../../src/metering/ingest/event-rows.ts';
+import { hashTransactionId } from '../../src/metering/ingest/transaction-hash.ts';
+import { type IngestStore, openIngestStore } from '../property/ingest-store.ts';
+import { runs } from '../support/shares-of-tests.ts';
+import { createTestDirectory } from '../support/stores.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const MONTH_MS = 31 * 86_400_000;
+
+let store: IngestStore;
+beforeAll(async () => {
+  store = await openIngestStore();
+});
+afterAll(async () => {
+  await store.close();
+});
+beforeEach(async () => {
+  await store.clear();
+});
+
+const encoder = createRowEncoder();
+
+/** One encoded row. */
+function row(id: string, customer = 'acme', timestamp = NOW): Buffer {
+  const rows = new EventRows();
+  hashTransactionId(id, rows.hashes);
+  rows.add(timestamp, [id, customer, 'tokens'], ['n', '1']);
+  const bytes = Buffer.alloc(rowBytes(rows, 0));
+  encoder.encode(rows, 0, NOW, bytes, 0);
+  return bytes;
+}
+
+/** The real store, whose inserts fail or wait while the test says so. */
+function controlled() {
+  const control = { failures: 0, gate: Promise.resolve(), inserts: 0 };
+  const clickhouse: ClickHouse = {
+    ...store.clickhouse,
+    async insertRows(insert) {
+      control.inserts += 1;
+      await control.gate;
+      if (control.failures > 0) {
+        control.failures -= 1;
+        throw new Error('the disk is full');
+      }
+      await store.clickhouse.insertRows(insert);
+    },
+  };
+  return { clickhouse, control };
+}
+
+function gate(): { promise: Promise<void>; open(): void } {
+  let openGate = () => {};
+  const promise = new Promise<void>((resolve) => {
+    openGate = resolve;
+  });
+  return { promise, open: () => openGate() };
+}
+
+async function ids(): Promise<string[]> {
+  return (await store.events()).map((event) => event.transaction_id).sort();
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  promise.then(
+    () => {
+      settled = true;
+    },
+    () => {
+      settled = true;
+    },
+  );
+  await new Promise((resolve) => {
+    setTimeout(resolve, 50);
+  });
+  return settled;
+}
+
+describe('a block of acknowledged events', () => {
+  let log: EventLog;
+  beforeEach(async () => {
+    log = await openEventLog(await createTestDirectory());
+  });
+
+  async function ended(blocks: EventBlocks): Promise<void> {
+    await blocks.close();
+    await log.close();
+  }
+
+  it('is in ClickHouse when a read of its customers has waited for it, at once rather than after a second', async () => {
+    const blocks = createEventBlocks({ clickhouse: store.clickhouse, log });
+    await blocks.append(row('a'), 1);
+    expect(await ids()).toEqual([]);
+    await blocks.visible(['acme']);
+    expect(await ids()).toEqual(['a']);
+    await blocks.append(row('b'), 1);
+    await blocks.visible(null);
+    expect(await ids()).toEqual(['a', 'b']);
+    await ended(blocks);
+  });
+
+  it('does not hold up reads of other customers', async () => {
+    const { clickhouse, control } = controlled();
+    const blocks = createEventBlocks({ clickhouse, log });
+    const held = gate();
+    control.gate = held.promise;
+    await blocks.append(row('a'), 1);
+    await blocks.visible(['globex']);
+    const own = blocks.visible(['globex', 'acme']);
+    expect(await isSettled(own)).toBe(false);
+    await blocks.visible(['globex']);
+    held.open();
+    await own;
+    expect(await ids()).toEqual(['a']);
+    await ended(blocks);
+  });
+
+  it('goes to ClickHouse by itself after a second, and leaves the log', async () => {
+    const blocks = createEventBlocks({ clickhouse: store.clickhouse, log });
+    await blocks.append(row('a'), 1);
+    await expect.poll(ids, { timeout: 10_000 }).toEqual(['a']);
+    await expect.poll(() => [...log.entries()].length).toBe(0);
+    expect(blocks.stats()).toMatchObject({ waitingRows: 0, waitingBytes: 0, inserts: 1 });
+    await ended(blocks);
+  });
+
+  it('is tried again until ClickHouse takes it; a read that waited meanwhile is refused, not wrong', async () => {
+    const { clickhouse, control } = controlled();
+    control.failures = 2;
+    const failures: number[] = [];
+    const blocks = createEventBlocks({ clickhouse, log, onFailure: (_, rows) => failures.push(rows) });
+    await blocks.append(row('a'), 1);
+    await expect(blocks.visible(['acme'])).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect.poll(ids, { timeout: 10_000 }).toEqual(['a']);
+    expect(failures).toEqual([1, 1]);
+    await blocks.visible(['acme']);
+    await ended(blocks);
+  });
+
+  it('is stored once where a failed insert had stored some of it', async () => {
+    const { clickhouse, control } = controlled();
+    const rows = [row('a'), row('b', 'acme', NOW - MONTH_MS), row('c')];
+    const partly: ClickHouse = {
+      ...clickhouse,
+      async insertRows(insert) {
+        if (control.inserts === 0) {
+          await store.clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows: rows[1] ?? Buffer.alloc(0) });
+          control.failures = 1;
+        }
+        await clickhouse.insertRows(insert);
+      },
+    };
+    const blocks = createEventBlocks({ clickhouse: partly, log });
+    await blocks.append(Buffer.concat(rows), 3);
+    await blocks.visible(null).catch(() => {});
+    await blocks.visible(null);
+    expect(await store.rowCount()).toBe(3);
+    await ended(blocks);
+  });
+
+  it('stays in the log when the service ends while ClickHouse refuses it, and is stored at the next start', async () => {
+    const { clickhouse, control } = controlled();
+    control.failures = 1;
+    const first = createEventBlocks({ clickhouse, log });
+    await first.append(row('a'), 1);
+    await first.close();
+    expect(await ids()).toEqual([]);
+    const second = createEventBlocks({ clickhouse, log });
+    await second.visible(['acme']);
+    expect(await ids()).toEqual(['a']);
+    await ended(second);
+    expect(await store.rowCount()).toBe(1);
+  });
+
+  it('makes later events wait while two blocks are waiting, in their order, and refuses none of them', async () => {
+    const { clickhouse, control } = controlled();
+    const blocks = createEventBlocks({ clickhouse, log });
+    const held = gate();
+    control.gate = held.promise;
+    // The count alone decides when a block is full.
+    for (const id of ['a', 'b', 'c']) await blocks.append(row(id), 100_000);
+    const fourth = blocks.append(row('d'), 1);
+    expect(await isSettled(fourth)).toBe(false);
+    expect([...log.entries()]).toHaveLength(3);
+    held.open();
+    await fourth;
+    await blocks.visible(null);
+    expect(await ids()).toEqual(['a', 'b', 'c', 'd']);
+    await ended(blocks);
+  });
+});
+
+describe('after the process has died', () => {
+  it('every acknowledged event is stored exactly once, wherever it died, also several times in a row', async () => {
+    const step = fc.record({
+      appended: fc.integer({ min: 0, max: 4 }),
+      /** How much of the road the events went before the death. */
+      reached: fc.constantFrom('log', 'partition', 'insert', 'trim'),
+      deaths: fc.integer({ min: 1, max: 3 }),
+    });
+    let next = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 4 }), async (steps) => {
+        await store.clear();
+        const directory = await createTestDirectory();
+        const acknowledged: string[] = [];
+        for (const { appended, reached, deaths } of steps) {
+          const log = await openEventLog(directory);
+          const appends: { key: number; rows: Buffer }[] = [];
+          for (let i = 0; i < appended; i += 1) {
+            next += 1;
+            const id = `tx-${String(next).padStart(9, '0')}`;
+            const rows = row(id, 'acme', i % 2 === 0 ? NOW : NOW - MONTH_MS);
+            await log.append(next, rows);
+            appends.push({ key: next, rows });
+            acknowledged.push(id);
+          }
+          const stored = appends.filter(
+            (_, i) => reached === 'insert' || (reached === 'partition' && i % 2 === 0),
+          );
+          for (const { rows } of reached === 'trim' ? appends : stored) {
+            await store.clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows });
+          }
+          if (reached === 'trim') await log.remove(appends.map(({ key }) => key));
+          await log.close();
+          for (let death = 0; death < deaths; death += 1) {
+            const replayed = await openEventLog(directory);
+            // The insert of a replay succeeds and the process dies before the log is trimmed.
+            const untrimmed = { ...replayed, remove: async () => {} };
+            const blocks = createEventBlocks({ clickhouse: store.clickhouse, log: untrimmed });
+            await blocks.visible(null);
+            await blocks.close();
+            await replayed.close();
+          }
+        }
+        expect(await ids()).toEqual(acknowledged);
+        expect(await store.rowCount()).toBe(acknowledged.length);
+      }),
+      { numRuns: runs(6) },
+    );
+  }, 120_000);
+
+  it('a commit that was torn by a power cut takes nothing along that was acknowledged before it', async () => {
+    const directory = await createTestDirectory();
+    const log = await openEventLog(directory);
+    for (let key = 1; key <= 20; key += 1) await log.append(key, Buffer.alloc(3_000 * key, key));
+    await log.remove([3, 4, 5, 6]);
+    const before = await readFile(join(directory, 'data.mdb'));
+    await log.append(21, Buffer.alloc(200_000, 21));
+    const after = await readFile(join(directory, 'data.mdb'));
+    await log.close();
+    for (const tail of ['cut', 'zeroed', 'noise'] as const) {
+      const crashed = join(await createTestDirectory(), tail);
+      await mkdir(crashed);
+      await writeFile(join(crashed, 'data.mdb'), torn(before, after, tail));
+      const reopened = await openEventLog(crashed);
+      const entries = [...reopened.entries()];
+      expect(entries.map(({ key }) => key)).toEqual([1, 2, ...Array.from({ length: 14 }, (_, i) => i + 7)]);
+      expect(entries.every(({ key, rows }) => rows.equals(Buffer.alloc(3_000 * key, key)))).toBe(true);
+      await reopened.append(22, Buffer.from('next'));
+      expect([...reopened.entries()].at(-1)?.rows.toString()).toBe('next');
+      await reopened.close();
+    }
+  });
+});
+
+const PAGE = 4_096;
+
+/** The pages that the last commit wrote are lost in some way; the two that name the state are those before it. */
+function torn(before: Buffer, after: Buffer, tail: 'cut' | 'zeroed' | 'noise'): Buffer {
+  if (tail === 'cut') return before;
+  const crashed = Buffer.from(after);
+  for (let at = 2 * PAGE; at < crashed.length; at += PAGE) {
+    const page = crashed.subarray(at, at + PAGE);
+    if (at < before.length && page.equals(before.subarray(at, at + PAGE))) continue;
+    page.fill(tail === 'zeroed' ? 0 : 0xa5);
+  }
+  before.copy(crashed, 0, 0, 2 * PAGE);
+  return crashed;
+}
