@@ -11,6 +11,7 @@ import { benchIngest } from './ingest.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
+import { benchSqlRecipes } from './sql-recipes.ts';
 import { benchUsage } from './usage.ts';
 
 /** Seconds of each load. */
@@ -20,6 +21,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
   ingest: () => benchIngest(SECONDS),
   usage: benchUsage,
+  'sql-recipes': benchSqlRecipes,
   finalize: benchFinalize,
   restart: benchRestart,
   search: benchSearch,

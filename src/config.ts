@@ -160,6 +160,17 @@ const environment = z
     SERVICES: networkServices.describe(
       'Addresses for the allow-lists of others, as `GET /v1/services` shows them: JSON, a list of objects with name, usage and ips.',
     ),
+    RATE_LIMIT_INGEST: wholeNumber(0, 1_000_000)
+      .default(10_000)
+      .describe(
+        'Most requests with events in a second, of one token in one process; ten times that at once. 0: no limit.',
+      ),
+    RATE_LIMIT_READ: wholeNumber(0, 1_000_000)
+      .default(1_000)
+      .describe('The same for operations that only read.'),
+    RATE_LIMIT_WRITE: wholeNumber(0, 1_000_000)
+      .default(500)
+      .describe('The same for operations that change something.'),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -199,6 +210,8 @@ export interface Config {
   readonly invoiceFont: string | undefined;
   readonly paymentProvider: PaymentProvider | undefined;
   readonly networkServices: readonly NetworkService[];
+  /** Requests in a second of one token; 0: no limit. */
+  readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -242,6 +255,11 @@ export function loadConfig(env: Environment): Config {
     invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
     paymentProvider: values.PAYMENT_PROVIDER,
     networkServices: values.SERVICES,
+    requestRates: {
+      ingest: values.RATE_LIMIT_INGEST,
+      read: values.RATE_LIMIT_READ,
+      write: values.RATE_LIMIT_WRITE,
+    },
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

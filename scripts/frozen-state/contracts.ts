@@ -141,10 +141,29 @@ async function everythingContract(api: ApiClient, { terms }: Catalogue) {
     uniqueness_key: 'everything-1',
     billing_provider_configuration: { billing_provider_configuration_id: configurations.text('data[0].id') },
   });
+  const everything = { customerId, contractId };
+  await addLaterPurchase(api, everything);
   return {
-    everything: { customerId, contractId },
+    everything,
     retiredBillingConfiguration: added.text('data[0].id'),
   };
+}
+
+/** A purchase on a date that the story does not reach: what is on an issued invoice cannot be edited. */
+async function addLaterPurchase(api: ApiClient, { customerId, contractId }: Reference): Promise<void> {
+  const contract = { customer_id: customerId, contract_id: contractId };
+  const before = await api.post('/v2/contracts/get', contract);
+  await api.post('/v2/contracts/edit', {
+    ...contract,
+    update_commits: [
+      {
+        commit_id: before.text('data.commits[0].id'),
+        invoice_schedule: {
+          add_schedule_items: [{ timestamp: '2027-03-01T00:00:00Z', unit_price: 10, quantity: 2 }],
+        },
+      },
+    ],
+  });
 }
 
 const LISTS_WITH_FIELDS = ['commits', 'credits', 'scheduled_charges', 'subscriptions'];

@@ -59,6 +59,15 @@ function additionsTo(before: ApiAnswer, terms: Catalogue['terms']) {
         temporary_id: 'gated',
         ...fields('added by an edit'),
       },
+      // Archived before anything draws on it.
+      {
+        type: 'POSTPAID',
+        product_id: fee,
+        access_schedule: {
+          schedule_items: [{ amount: 9, starting_at: '2027-02-01T00:00:00Z', ending_before: YEAR_END }],
+        },
+        invoice_schedule: { schedule_items: [{ timestamp: YEAR_END, amount: 9 }] },
+      },
     ],
     add_credits: list('credits'),
     add_recurring_commits: list('recurring_commits').map((one) => ({
@@ -136,7 +145,7 @@ function patchesOfBalances(before: ApiAnswer, { models, tokens, fee }: Catalogue
         },
         invoice_schedule: {
           add_schedule_items: [{ timestamp: '2026-09-30T00:00:00Z', unit_price: 3, quantity: 4 }],
-          update_schedule_items: [{ id: at('commits[0].invoice_schedule.schedule_items[0]'), quantity: 3 }],
+          update_schedule_items: [{ id: at('commits[0].invoice_schedule.schedule_items[1]'), quantity: 3 }],
         },
       },
       {
@@ -183,8 +192,8 @@ function patchesOfTheRest(before: ApiAnswer, { tokens }: Catalogue['terms']) {
         scheduled_charge_id: at('scheduled_charges[0]'),
         name: 'Renamed',
         invoice_schedule: {
-          remove_schedule_items: [{ id: charge(0) }],
-          update_schedule_items: [{ id: charge(1), timestamp: '2027-02-01T00:00:00Z', amount: -1.5 }],
+          remove_schedule_items: [{ id: charge(1) }],
+          update_schedule_items: [{ id: charge(2), timestamp: '2027-02-01T00:00:00Z', amount: -1.5 }],
           add_schedule_items: [{ timestamp: '2027-01-01T00:00:00Z', amount: 9 }],
         },
       },
@@ -233,7 +242,7 @@ async function remove(edit: (changes: object) => Promise<ApiAnswer>, state: ApiA
     archive_spend_trackers: ['second'],
     remove_overrides: [{ id: last('overrides') }],
   });
-  await edit({ archive_commits: [{ id: state.text('data.commits[1].id') }] });
+  await edit({ archive_commits: [{ id: last('commits') }] });
 }
 
 /** The operations of older clients, and what an integrator tells of payments. */

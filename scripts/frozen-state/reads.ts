@@ -15,6 +15,9 @@ const NOT_ASKED = [
   '/docs',
   // Printed from what the others answer.
   '/v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
+  // Drafts and issued invoices with what is not stored.
+  '/v1/customers/{customer_id}/previewEvents',
+  '/v1/invoices/preview',
 ];
 
 const READING = '2026-11-12T00:00:00Z';
@@ -42,6 +45,7 @@ export function readRequests(
     ...contractReads(story),
     ...[...invoiceIds].flatMap(([customer, ids]) => customerReads(customer, ids)),
     ...usageReads(story),
+    ...billedReads(story.contracts.usage.customerId, invoiceIds),
   ];
   const asked = new Set(requests.map(({ method, path }) => routeFor(routes, method, path)?.operationId));
   const missing = routes
@@ -125,6 +129,21 @@ function balanceReads(customer_id: string): FrozenRequest[] {
     post(`${lists}/customerBalances/getNetBalance`, { customer_id }),
     post(`${lists}/customerBalances/getNetBalance`, { customer_id, invoice_inclusion_mode: 'FINALIZED' }),
     get(`/v1/customers/${customer_id}/drawdownOrder`),
+  ];
+}
+
+/** Of the customer whose usage is invoiced; the proofs of all numbers are long. */
+function billedReads(
+  customer_id: string,
+  invoiceIds: ReadonlyMap<string, readonly string[]>,
+): FrozenRequest[] {
+  const of = `/v1/customers/${customer_id}`;
+  return [
+    get('/v1/invoices?limit=100'),
+    get(`${of}/costs?limit=100&${MONTHS[0]}`),
+    post(`${of}/invoices/spend-breakdowns`, { ...months, group_key: ['model'] }),
+    ...(invoiceIds.get(customer_id) ?? []).map((id) => get(`${of}/invoices/${id}/explain?limit=5`)),
+    post('/v1/invoices/reconcile', { ...months, customer_id }),
   ];
 }
 

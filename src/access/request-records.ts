@@ -6,11 +6,11 @@
  * (`store/request-unit.ts`).
  */
 import type { Database } from '../store/database.ts';
-import { openUnit, type RequestUnit } from '../store/request-unit.ts';
+import { asRead, openUnit, type RequestUnit } from '../store/request-unit.ts';
 import type { AuditedRequest, AuditedResult, WriteAudit } from './audit.ts';
 import type { Claim, Idempotency, StoredAnswer } from './idempotency.ts';
 
-export interface RecordedRequest {
+interface RecordedRequest {
   /** Names the operation for its keys. */
   readonly operation: string;
   /** The idempotency key; null without one. */
@@ -38,6 +38,8 @@ export interface RequestRecord {
 export interface RequestRecords {
   /** Returns the stored answer of a repeated request. Refuses what `Idempotency.claim` refuses. */
   open(request: RecordedRequest): Promise<RequestRecord | StoredAnswer>;
+  /** Carries out a request that only reads, without taking connections from others. */
+  read<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 export function createRequestRecords(deps: {
@@ -48,6 +50,7 @@ export function createRequestRecords(deps: {
   onLost(error: unknown): void;
 }): RequestRecords {
   return {
+    read: asRead,
     async open(request) {
       const { operation, key, content } = request;
       const claim = key === null ? null : await deps.idempotency.claim({ operation, key }, content);

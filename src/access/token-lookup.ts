@@ -25,6 +25,8 @@ export const TOKEN_MEMORY_MS = 5 * SECOND_MS;
 export const TOKEN_OUTAGE_MS = 60 * MINUTE_MS;
 /** A lookup that takes longer counts as an outage. Short, because requests wait for it. */
 const LOOKUP_LIMIT_MS = SECOND_MS;
+/** The same for a token that is not remembered: there is nothing to fall back on. */
+const FIRST_LOOKUP_LIMIT_MS = 5 * SECOND_MS;
 /** Between lookups of a remembered token during an outage. */
 const OUTAGE_RETRY_MS = SECOND_MS;
 /** More than a busy service has callers. When the memory is full, the oldest entry is evicted. */
@@ -56,8 +58,10 @@ export function createTokenLookup(deps: {
   const remembered = new Map<string, Remembered>();
   /** Running lookups, so that many requests with one token ask once. */
   const running = new Map<string, Promise<Token | null>>();
-  /** Counts the calls of `forget`: a lookup that began before the last one is not remembered. */
-  let forgotten = 0;
+  /** Counts changes. A lookup that began before the last change of its token is not remembered. */
+  let changes = 0;
+  const changeOf = new Map<string, number>();
+  let changeOfAll = 0;
 
   function remember(sha256: string, token: Token, confirmedAtMs: number, outageMs: number | null): void {
     remembered.delete(sha256);
@@ -69,12 +73,14 @@ export function createTokenLookup(deps: {
 
   async function confirm(sha256: string): Promise<Token | null> {
     const known = remembered.get(sha256);
-    const forgottenBefore = forgotten;
+    const changesBefore = changes;
     try {
-      const token = await within(LOOKUP_LIMIT_MS, deps.find(sha256), 'the token cannot be looked up now');
+      const limitMs = known === undefined ? FIRST_LOOKUP_LIMIT_MS : LOOKUP_LIMIT_MS;
+      const token = await within(limitMs, deps.find(sha256), 'the token cannot be looked up now');
       remembered.delete(sha256);
       if (token === null || token.revokedAt !== null) return null;
-      if (forgotten === forgottenBefore) remember(sha256, token, deps.monotonicMs(), null);
+      const lastChange = Math.max(changeOf.get(sha256) ?? 0, changeOfAll);
+      if (lastChange <= changesBefore) remember(sha256, token, deps.monotonicMs(), null);
       return token;
     } catch (error) {
       if (known === undefined || !isOutage(error) || !remembered.has(sha256)) throw error;
@@ -101,12 +107,14 @@ export function createTokenLookup(deps: {
       remembered.delete(sha256);
       // A lookup that is running may have read the token as it was.
       running.delete(sha256);
-      forgotten += 1;
+      changes += 1;
+      changeOf.set(sha256, changes);
     },
     distrustAll() {
       for (const [sha256, known] of remembered) remembered.set(sha256, { ...known, trustedUntilMs: 0 });
       running.clear();
-      forgotten += 1;
+      changes += 1;
+      changeOfAll = changes;
     },
   };
 

@@ -6,9 +6,11 @@
 import { createAudit } from '../access/audit.ts';
 import { createIdempotency } from '../access/idempotency.ts';
 import { ensureFirstToken } from '../access/manage-tokens.ts';
+import { createRateLimits } from '../access/rate-limits.ts';
 import { createRequestRecords } from '../access/request-records.ts';
 import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
+import { evaluationMeasures } from '../api/http/evaluation-measures.ts';
 import {
   ingestMeasures,
   invoiceLifeMeasures,
@@ -27,11 +29,13 @@ import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
+import { thresholdEvaluator } from '../jobs/evaluate-thresholds.ts';
+import { createEvaluations, type Evaluations } from '../jobs/evaluations.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
 import { numberingJobKind } from '../jobs/number-invoices.ts';
-import { createServiceClock } from '../jobs/service-clock.ts';
+import { createServiceClock, type SandboxClock } from '../jobs/service-clock.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
@@ -64,6 +68,7 @@ export interface ApplicationParts {
         | 'dataDir'
         | 'databaseUrl'
         | 'networkServices'
+        | 'requestRates'
       >
     >;
   readonly log: Logger;
@@ -143,6 +148,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     isPaused: () => parts.problem() !== null,
   });
+  const evaluations = createEvaluations({
+    db: stores.db,
+    log,
+    evaluators: [
+      thresholdEvaluator({ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation') }),
+    ],
+    isPaused: () => parts.problem() !== null,
+  });
   const invoicePdf = await invoicePdfWith(config.invoiceFont);
   const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
@@ -155,6 +168,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tailIntervalMs: config.clickhouseUrl === undefined ? undefined : TAIL_INTERVAL_MS,
     cluster: config.clickhouseCluster,
     onRepeat: (read, now) => repeats.note(read, now),
+    onStored: (customerRefs) => evaluations.used(customerRefs),
   });
   const newToken = await ensureFirstToken({
     db: stores.db,
@@ -174,6 +188,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     version: VERSION,
     log,
     authenticate: authenticator.authenticate,
+    ...(config.requestRates === undefined
+      ? {}
+      : { takeRequest: createRateLimits(config.requestRates, () => performance.now()) }),
     records: createRequestRecords({
       db: stores.db,
       idempotency: createIdempotency({ db: stores.db, clock }),
@@ -197,7 +214,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         flushTokenUses: authenticator.flushUses,
         onRevoked: authenticator.forget,
       }),
-      ...(clock.sandbox === null ? [] : sandboxRoutes({ clock, sandbox: clock.sandbox, jobs })),
+      ...(clock.sandbox === null
+        ? []
+        : sandboxRoutes({ clock, sandbox: withEvaluations(clock.sandbox, evaluations), jobs })),
     ],
     ingest: async (body) => {
       requireNoLoss(parts);
@@ -209,12 +228,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       repeatMeasures(registry, () => repeats.stats());
       jobMeasures(registry, () => jobs.stats(), clock);
       invoiceMeasures(registry, () => alarms.stats());
+      evaluationMeasures(registry, () => evaluations.figures());
       invoiceLifeMeasures(registry, { life: () => invoiceLog.stats(), jobs: () => jobs.stats() });
       laneMeasures(registry, () => stores.clickhouse.laneFigures());
       lossMeasures(registry, () => watch.problems().length);
     },
   });
   jobs.start();
+  evaluations.start();
   watch.start(index.build);
   return {
     fetch: app.hono.fetch,
@@ -222,15 +243,30 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     refuseUnreadable: app.refuseUnreadable,
     newToken,
     problems: () => watch.problems(),
-    endJobs: () => jobs.close(),
+    async endJobs() {
+      await Promise.all([jobs.close(), evaluations.close()]);
+    },
     async close() {
-      await jobs.close();
+      await Promise.all([jobs.close(), evaluations.close()]);
       await ingest.close();
       await repeats.close();
       await watch.close();
       await subscription?.close();
       await authenticator.close();
       await closeMetricReader();
+    },
+  };
+}
+
+/** Usage is evaluated as of the time in which it was sent, and everything again as of the new time. */
+function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations): SandboxClock {
+  return {
+    async advance(to, jobs) {
+      await evaluations.settled();
+      const now = await sandbox.advance(to, jobs);
+      evaluations.markAll();
+      await evaluations.settled();
+      return now;
     },
   };
 }

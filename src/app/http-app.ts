@@ -4,6 +4,7 @@
  */
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { TakeRequest } from '../access/rate-limits.ts';
 import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
@@ -26,6 +27,8 @@ export interface AppDeps {
   readonly log: Logger;
   readonly authenticate: Authenticate;
   readonly records?: RequestRecords;
+  /** Without it request rates are not limited. */
+  readonly takeRequest?: TakeRequest;
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   readonly ingest: Ingest;
@@ -69,6 +72,10 @@ export function createApp(deps: AppDeps): App {
   const exchange = createExchange({ log, metrics });
   // Whoever opens the service in a browser finds the reference.
   hono.get('/', (context) => context.redirect('/docs'));
-  registerRoutes(hono, { exchange, authenticate, bodies, records: deps.records }, routes);
+  registerRoutes(
+    hono,
+    { exchange, authenticate, bodies, records: deps.records, takeRequest: deps.takeRequest },
+    routes,
+  );
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

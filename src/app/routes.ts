@@ -5,6 +5,7 @@ import { auditLogRoute } from '../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
+import { sqlReferenceRoutes } from '../api/routes/billable-metrics/sql-reference-routes.ts';
 import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
 import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
 import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
@@ -61,6 +62,7 @@ export interface RouteDeps {
 export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
   return [
     ...customerRoutes(deps),
+    ...sqlReferenceRoutes(),
     ...billableMetricRoutes(deps),
     ...billableMetricPreviewRoutes(deps),
     ...usageRoutes(deps),

@@ -4,13 +4,14 @@
  * Responsible only for the order of start and stop. Does not exit the process.
  */
 import type { AddressInfo } from 'node:net';
-import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import type { ServerType } from '@hono/node-server';
 import type { Config } from '../config.ts';
 import { firstToken } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
 import { createApplication } from './application.ts';
 import { drain } from './drain.ts';
+import { createHttpServer } from './http-server.ts';
 import { startStores } from './stores.ts';
 
 export interface Service {
@@ -49,9 +50,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       firstToken: () => firstToken(config.dataDir),
     });
     undo.push(() => application.close());
-    const server = createAdaptorServer({
-      fetch: (request, bindings) => application.fetch(request, bindings),
-    });
+    const server = createHttpServer((request, bindings) => application.fetch(request, bindings));
     server.on('clientError', application.refuseUnreadable);
     await listen(server, config);
     undo.push(() =>

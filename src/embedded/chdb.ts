@@ -45,6 +45,8 @@ const DEFAULT_WORKER_THREADS = 4;
 const RESERVED_WORKER_THREADS = 4;
 /** From this many worker threads on, jobs and analysts have two connections each. */
 const MANY_WORKER_THREADS = 12;
+/** Evaluations of thresholds take their time in between. */
+const EVALUATION_CONNECTIONS = 1;
 /** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
 const REQUEST_CONNECTIONS_AIM = 4;
 /** Parameters travel in the text of the query; a list of 100,000 customer ids is 4 MB. */
@@ -127,9 +129,10 @@ async function use<T>(
 export function laneConnections(workerThreads: number): Record<QueryLane, number> {
   const few = workerThreads < MANY_WORKER_THREADS ? 1 : 2;
   const aim = Math.max(REQUEST_CONNECTIONS_AIM, availableParallelism());
-  const room = workerThreads - RESERVED_WORKER_THREADS - 2 * few;
+  const room = workerThreads - RESERVED_WORKER_THREADS - 2 * few - EVALUATION_CONNECTIONS;
   const requests = Math.max(1, Math.min(aim, room));
-  return { requests, finalization: few, analysis: few, verification: 1, ingest: 1 };
+  const evaluation = EVALUATION_CONNECTIONS;
+  return { requests, finalization: few, evaluation, analysis: few, verification: 1, ingest: 1 };
 }
 
 async function slotsOfLanes(

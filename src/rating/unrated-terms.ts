@@ -10,21 +10,18 @@ import { type Interval, intersect, type OpenInterval } from '../core/time.ts';
 /** A term with the time in which it would have an effect. */
 export interface UnratedTerm {
   readonly kind: UnratedTermKind;
-  /** Of the term; of a threshold, which has none, that of its contract; of a consolidation, that of the parent. */
+  /** Of the term; of a consolidation, that of the parent. */
   readonly id: string;
   /** Ascending; empty for a term without an effect. */
   readonly inForce: readonly OpenInterval[];
 }
 
 /** The kinds of terms that are looked at. */
-export type MaybeUnratedTerms = Pick<
-  ContractTerms,
-  'recurringCommits' | 'spendThreshold' | 'prepaidBalanceThreshold'
->;
+export type MaybeUnratedTerms = Pick<ContractTerms, 'recurringCommits'>;
 
 /** By kind, and within a kind in the order of addition. */
 export function unratedTerms(
-  contract: Pick<Contract, 'id' | 'startingAt' | 'endingBefore' | 'parent'>,
+  contract: Pick<Contract, 'startingAt' | 'endingBefore' | 'parent'>,
   terms: MaybeUnratedTerms,
 ): UnratedTerm[] {
   const whole = { start: contract.startingAt, end: contract.endingBefore };
@@ -36,7 +33,6 @@ export function unratedTerms(
       id,
       inForce: [{ start: startingAt, end: endingBefore }],
     })),
-    ...thresholds(contract.id, terms, whole),
     // The usage of a child that is to be on the invoice of its parent.
     ...(contract.parent?.usageStatementBehavior === 'CONSOLIDATE'
       ? [{ kind: 'consolidation' as const, id: contract.parent.contractId, inForce: [whole] }]
@@ -58,20 +54,4 @@ export function unratedIn(
     else own.push(id);
   }
   return ids;
-}
-
-function thresholds(
-  contractId: string,
-  { spendThreshold, prepaidBalanceThreshold }: MaybeUnratedTerms,
-  whole: OpenInterval,
-): UnratedTerm[] {
-  const inForce = [whole];
-  return [
-    ...(spendThreshold?.isEnabled === true
-      ? [{ kind: 'spend_threshold' as const, id: contractId, inForce }]
-      : []),
-    ...(prepaidBalanceThreshold?.isEnabled === true
-      ? [{ kind: 'prepaid_balance_threshold' as const, id: contractId, inForce }]
-      : []),
-  ];
 }

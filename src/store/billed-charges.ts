@@ -1,5 +1,6 @@
 /** Which charges of subscriptions are on issued invoices, voided ones included. */
 import { and, eq, inArray, ne, sql } from 'drizzle-orm';
+import { assert } from '../core/errors.ts';
 import type { BilledCharge } from '../core/terms/subscriptions.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -34,23 +35,31 @@ export async function loadBilledCharges(
       ),
     )
     .groupBy(invoicedItems.itemId, sourceId, startingAt, endingBefore);
-  return rows.map(({ id, subscriptionId, startingAt: start, endingBefore: end, quantity: billed }) => ({
-    id,
-    subscriptionId: subscriptionId ?? '',
-    interval: { start, end },
-    quantity: billed,
-  }));
+  return rows.map(({ id, subscriptionId, startingAt: start, endingBefore: end, quantity: billed }) => {
+    assert(subscriptionId !== null, 'a line of a subscription names it');
+    return { id, subscriptionId, interval: { start, end }, quantity: billed };
+  });
 }
 
-/** Where the charges on an invoice begin. */
-export async function loadChargedTimes(
+/** A charge on an invoice, with its start. */
+export interface ChargeStart {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly startingAt: Instant;
+}
+
+/** Those on an issued invoice, each once. */
+export async function loadChargeStarts(
   db: Database | Transaction,
   invoiceId: string,
-): Promise<{ readonly subscriptionId: string; readonly startingAt: Instant }[]> {
-  const { sourceId, startingAt, type } = invoiceLineItems;
+): Promise<ChargeStart[]> {
+  const { scheduleItemId, sourceId, startingAt, type } = invoiceLineItems;
   const rows = await db
-    .selectDistinct({ subscriptionId: sourceId, startingAt })
+    .selectDistinct({ id: scheduleItemId, subscriptionId: sourceId, startingAt })
     .from(invoiceLineItems)
     .where(and(eq(invoiceLineItems.invoiceId, invoiceId), eq(type, 'subscription')));
-  return rows.map((row) => ({ ...row, subscriptionId: row.subscriptionId ?? '' }));
+  return rows.map(({ id, subscriptionId, startingAt: start }) => {
+    assert(id !== null && subscriptionId !== null, 'a line of a subscription names its charge');
+    return { id, subscriptionId, startingAt: start };
+  });
 }

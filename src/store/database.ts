@@ -30,8 +30,10 @@ export interface DatabasePool {
   close(): Promise<void>;
 }
 
-/** Enough for the API and the jobs of one process; a server's default limit of 100 carries several. */
+/** Enough for the changes and the jobs of one process; a server's default limit of 100 carries several. */
 const CONNECTIONS_MAX = 10;
+/** For requests that only read, so that they do not take the others. Made when they are needed. */
+const READ_CONNECTIONS_MAX = 6;
 /** No statement should take longer; a runaway one must not hold locks forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
@@ -39,24 +41,30 @@ const CLOSE_TIMEOUT_SECONDS = 5;
 
 /** Opens a pool; connections are made when first needed. */
 export function createDatabase(connection: PostgresConnection): DatabasePool {
-  const client = connectPostgres(connection, {
-    max: CONNECTIONS_MAX,
-    connection: {
-      application_name: 'tallyhouse',
-      // `columns.ts` reads timestamps as these settings write them, whatever the server's defaults are.
-      TimeZone: 'UTC',
-      DateStyle: 'ISO',
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-    },
-  });
-  const db = withUnits(drizzle(guardTransactions(client)));
+  const [writer, reader] = [CONNECTIONS_MAX, READ_CONNECTIONS_MAX].map((max) =>
+    connectPostgres(connection, {
+      max,
+      connection: {
+        application_name: 'tallyhouse',
+        // `columns.ts` reads timestamps as these settings write them, whatever the server's defaults are.
+        TimeZone: 'UTC',
+        DateStyle: 'ISO',
+        statement_timeout: STATEMENT_TIMEOUT_MS,
+        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      },
+    }),
+  );
+  assert(writer !== undefined && reader !== undefined, 'a client for each');
+  const db = withUnits(drizzle(guardTransactions(writer)), drizzle(guardTransactions(reader)));
   return {
     db,
     ping: async () => {
       await db.execute(sql`select 1`);
     },
-    close: () => client.end({ timeout: CLOSE_TIMEOUT_SECONDS }),
+    async close() {
+      const timeout = CLOSE_TIMEOUT_SECONDS;
+      await Promise.all([writer.end({ timeout }), reader.end({ timeout })]);
+    },
   };
 }
 

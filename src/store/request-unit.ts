@@ -9,7 +9,11 @@
  * Does not own: what is added (`access/`). Transactions with options (snapshots) write nothing and stay as they are.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Database, Transaction } from './database.ts';
+import type { PostgresJsDatabase } from 'drizzle-orm/postgres-js';
+
+/** As in `database.ts`, which uses this file. */
+type Database = PostgresJsDatabase;
+type Transaction = Parameters<Parameters<Database['transaction']>[0]>[0];
 
 /** Runs on the transaction of the request, or in one of its own. */
 type Write = (tx: Transaction) => Promise<void>;
@@ -23,7 +27,7 @@ export interface RequestUnit {
   rollBack(): Promise<void>;
 }
 
-const current = new AsyncLocalStorage<Unit>();
+const current = new AsyncLocalStorage<Unit | 'reading'>();
 
 /** Opens a unit over `db`, which must come from `withUnits`. */
 export function openUnit(db: Database): RequestUnit {
@@ -38,25 +42,37 @@ export function openUnit(db: Database): RequestUnit {
 /** Calls `work` when the transaction of this request is committed; at once outside a request. */
 export function afterCommit(work: () => void): void {
   const unit = current.getStore();
-  if (unit === undefined) work();
+  if (unit === undefined || unit === 'reading') work();
   else unit.afterCommit.push(work);
 }
 
-/** The same database, which joins the units that are opened over it. */
-export function withUnits(db: Database): Database {
+/**
+ * Runs a request that only reads on connections of its own: however many there are, and however slow, those that
+ * change something and the jobs do not wait for them.
+ */
+export function asRead<Result>(work: () => Promise<Result>): Promise<Result> {
+  return current.run('reading', work);
+}
+
+/** The same database, which joins the units that are opened over it, and serves reads by `forReads`. */
+export function withUnits(db: Database, forReads: Database): Database {
   const joined: Database = new Proxy(db, {
     get(target, name) {
       const unit = current.getStore();
+      if (unit === 'reading') return memberOf(forReads, name);
       const own = unit?.db === joined ? unit : undefined;
       if (own !== undefined && name === 'transaction') {
         return (...call: Parameters<Database['transaction']>) => own.transaction(target, ...call);
       }
-      const from = own?.held ?? target;
-      const member: unknown = Reflect.get(from, name, from);
-      return typeof member === 'function' ? member.bind(from) : member;
+      return memberOf(own?.held ?? target, name);
     },
   });
   return joined;
+}
+
+function memberOf(from: object, name: string | symbol): unknown {
+  const member: unknown = Reflect.get(from, name, from);
+  return typeof member === 'function' ? member.bind(from) : member;
 }
 
 /** Ends the transaction without an error of anybody. */

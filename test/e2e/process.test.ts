@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, symlink } from 'node:fs/promi
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { type Program, runCommand, runProgram } from '../support/child-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
@@ -40,9 +40,6 @@ async function ready(program: Program): Promise<string> {
   if (url === undefined) throw new Error(`no URL in: ${program.stdout()}`);
   return url;
 }
-
-// Each test starts processes, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const tokenIn = (output: string) => /API token\s+(\S+)/.exec(output)?.[1];
 
@@ -85,7 +82,10 @@ describe('the process', () => {
   test('starts on nothing, says where it is and its token once, drains on SIGTERM, and starts again', async () => {
     const first = start();
     const url = await ready(first);
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    const health = await fetch(`${url}/healthz`);
+    expect(health.status).toBe(200);
+    // Load balancers keep an idle connection for 60 s.
+    expect(health.headers.get('keep-alive')).toBe('timeout=75');
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
     const token = tokenIn(first.stdout());
     expect(token).toBe((await readFile(join(dataDir, 'api-token'), 'utf8')).trim());
@@ -99,7 +99,7 @@ describe('the process', () => {
     expect((await listCustomers(again, token)).body).toContain('Kept');
     second.child.kill('SIGINT');
     expect(await second.ended).toBe(0);
-    expect(await readdir(dataDir)).toEqual(['api-token', 'clickhouse', 'lock', 'postgres']);
+    expect(await readdir(dataDir)).toEqual(['api-token', 'clickhouse', 'event-log', 'lock', 'postgres']);
   });
 
   test('leaves nothing running when it is killed, and recovers everything at the next start', async () => {

@@ -133,9 +133,7 @@ const SERVERS = [
 ] as const;
 
 describe.each(mainCases(SERVERS, 1))('on %s', (_, cluster) => {
-  test('no acknowledged event is lost and none counts twice, whatever is killed', {
-    timeout: 120_000,
-  }, async () => {
+  test('no acknowledged event is lost and none counts twice, whatever is killed', async () => {
     const directory = await createTestDirectory();
     const postgres = await createEmptyDatabase();
     if (!('socketDir' in postgres)) throw new Error('the PostgreSQL of the run has a socket');

@@ -48,7 +48,7 @@ test('drafts name each kind with its ids, issued invoices keep that, and schedul
       },
     ],
   });
-  const october = 'recurring_credit 1, spend_threshold 1';
+  const october = 'recurring_credit 1';
   expect(await warned(customerId)).toEqual([`USAGE 2026-10-01 DRAFT: ${october}`]);
   await service.moveClock('2026-11-03T00:00:00Z');
   const both = [`USAGE 2026-10-01 FINALIZED: ${october}`, `USAGE 2026-11-01 DRAFT: ${october}`];

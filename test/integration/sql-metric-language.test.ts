@@ -69,9 +69,9 @@ describe('a query that is evaluated anew at every hour', () => {
   const median = 'SELECT MEDIAN(properties.latency) AS value, properties.user FROM events GROUP BY user';
 
   it('has at each hour the value over the events before it', async () => {
-    const period = { start: MONTH.start, end: MONTH.start + 72 * HOUR_MS };
-    const hours = Array.from({ length: 72 }, (_, index) => period.start + (index + 1) * HOUR_MS);
-    expect(await seriesOf(median, 'hour', period)).toEqual(await seriesOf(median, hours, period));
+    const period = { start: MONTH.start, end: MONTH.start + 48 * HOUR_MS };
+    const hoursWithEvents = [1, 10, 47, 48].map((hour) => period.start + hour * HOUR_MS);
+    expect(await seriesOf(median, 'hour', period)).toEqual(await seriesOf(median, hoursWithEvents, period));
   });
 
   it('may go down, and says so by its steps', async () => {

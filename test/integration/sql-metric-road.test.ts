@@ -1,5 +1,6 @@
 /** A SQL metric from the API to the invoice: preview, creation, usage, and both breakdown granularities. */
 import { beforeAll, expect, it } from 'vitest';
+import { documentedFunctions } from '../../src/metering/sql-metric/functions/table.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion } from '../support/scenario.ts';
@@ -50,6 +51,30 @@ it('can be tried without being stored, and then created and read', async () => {
   const metric = await service.api.get(`/v1/billable-metrics/${id}`);
   expect(metric.at('data')).toMatchObject({ name: 'By query', sql: SQL });
   expect(await usage('/v1/usage/groups', { billable_metric_id: id })).toEqual(EXPECTED);
+});
+
+it('says what a query costs that is tried out', async () => {
+  const tried = async (sql: string) => {
+    const request = { sql, customer_id: customerId, ...NOVEMBER, window_size: 'NONE' };
+    return (await service.api.post('/v1/billable-metrics/preview', request)).at('evaluation');
+  };
+  expect(await tried('SELECT SUM(properties.tokens) FROM events')).toEqual({
+    ...{ mode: 'along_hours', rows_read: 4, hourly_rows: 4, hourly_rows_max: 1_000_000_000 },
+    milliseconds: expect.any(Number),
+  });
+  // Three hours have events, and on average half of them are before each.
+  expect(await tried('SELECT MEDIAN(properties.tokens) FROM events')).toMatchObject({
+    ...{ mode: 'at_each_hour', rows_read: 4, hourly_rows: 6 },
+  });
+});
+
+it('lists its functions, as the checker of queries knows them', async () => {
+  const answer = await service.api.get('/v1/billable-metrics/sql-reference');
+  const names = answer.list('data.functions').map((_, index) => answer.text(`data.functions[${index}].name`));
+  expect(names).toEqual(documentedFunctions().map(({ name }) => name));
+  expect(answer.at(`data.functions[${names.indexOf('MEDIAN')}]`)).toMatchObject({
+    ...{ group: 'aggregate', signature: 'MEDIAN(x)', is_hourly: false },
+  });
 });
 
 it('refuses a query that reads anything else, names the place, and stores nothing', async () => {

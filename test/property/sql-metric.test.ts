@@ -15,7 +15,7 @@ import { groupBy, PERIOD, range, streamingMetric, usageScenario } from '../suppo
 const clickhouse = await clickhouseForFile();
 
 /** Every run asks hundreds of questions; on two shards over HTTP that takes its time. */
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 const text = (value: string) => `'${value.replaceAll("'", "''")}'`;
 const list = (values: readonly string[]) => `(${values.map(text).join(', ')})`;

@@ -38,6 +38,14 @@ export type Exchange = (
 
 const JSON_TYPE = 'application/json';
 
+/** Answers are data of customers: not to be guessed at, shown in frames, told to other sites, or kept by caches. */
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store',
+};
+
 export function createExchange(deps: ExchangeDeps): Exchange {
   return async (context, to, work) => {
     const startedAtMs = performance.now();
@@ -60,7 +68,7 @@ async function respond(
   to: Destination,
   work: (request: RequestContext) => Promise<Answer>,
 ): Promise<Response> {
-  const always = { 'x-request-id': requestId, 'x-content-type-options': 'nosniff' };
+  const always = { 'x-request-id': requestId, ...SECURITY_HEADERS };
   const facts = { requestId, method: context.req.method, route: to.path };
   try {
     const answer = await work({ requestId, userAgent: headerOf(context, 'user-agent') ?? null });

@@ -154,7 +154,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
 /** Every status that a route can answer with except 200. Tests check answers against it. */
 export function errorStatusesOf(definition: RouteDefinition): number[] {
   // While the service stops, or stored events are missing.
-  const always = definition.scope === 'public' ? [500] : [500, 503];
+  const always = definition.scope === 'public' ? [500] : [429, 500, 503];
   const statuses = new Set<number>([...always, ...(definition.errors ?? [])]);
   if (definition.scope !== 'public') for (const status of [401, 403]) statuses.add(status);
   if (definition.params !== undefined) statuses.add(404);

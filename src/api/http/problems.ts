@@ -11,6 +11,7 @@ import { NOT_A_FIELD } from './unknown-fields.ts';
 
 /** Problems named in one message. The first few are enough to act on. */
 const PROBLEMS_MAX = 5;
+const ECHOED_CHARACTERS_MAX = 200;
 
 /**
  * Returns the schema's output. Throws a `Refusal` for invalid input: 404 for a malformed path parameter,
@@ -79,8 +80,13 @@ function pathNotFound(params: unknown, issues: readonly z.core.$ZodIssue[]): Ref
       : '';
   return new Refusal(
     'not_found',
-    `${name.replace(/_id$/, '').replaceAll('_', ' ')} ${String(value)} not found`,
+    `${name.replace(/_id$/, '').replaceAll('_', ' ')} ${echoed(String(value))} not found`,
   );
+}
+
+/** What a client has sent, as messages repeat it: not at length, and without characters that disturb readers. */
+function echoed(sent: string): string {
+  return sent.slice(0, ECHOED_CHARACTERS_MAX).replaceAll(/\p{Cc}|\p{Surrogate}/gu, '\ufffd');
 }
 
 /** If there are unknown members, only those are named: a missing member may be a misspelled one. */

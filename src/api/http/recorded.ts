@@ -40,7 +40,9 @@ export async function withRecord(
 ): Promise<Answer> {
   const { definition, context, body } = request;
   const key = keyOf(request);
-  if (records === undefined || (key === null && !isWrite(definition))) return await work();
+  if (records === undefined) return await work();
+  if (key === null && definition.scope === 'read') return await records.read(work);
+  if (key === null && !isWrite(definition)) return await work();
   const record = await records.open({
     operation: definition.operationId,
     key,

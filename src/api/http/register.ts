@@ -5,6 +5,7 @@
  * A fixed path segment takes precedence over a parameter, regardless of the order of the routes.
  */
 import type { Context, Hono } from 'hono';
+import type { TakeRequest } from '../../access/rate-limits.ts';
 import type { RequestRecords } from '../../access/request-records.ts';
 import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
@@ -25,6 +26,7 @@ export interface RegisterDeps {
   readonly bodies: BodyLimits;
   /** Without it nothing is recorded, and idempotency keys are ignored. */
   readonly records: RequestRecords | undefined;
+  readonly takeRequest: TakeRequest | undefined;
 }
 
 /** Label of unmatched requests, so that arbitrary paths do not become metric labels. */
@@ -89,6 +91,7 @@ async function answerTo(
   request: RequestContext,
 ): Promise<Answer> {
   const actor = await identify(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
+  if (definition.scope !== 'public') deps.takeRequest?.(actor.id, definition.scope);
   let sent: unknown;
   const recorded = { definition, context, request, actor, body: undefined, sent: () => sent };
   const refusal = scopeRefusal(actor, definition.scope);

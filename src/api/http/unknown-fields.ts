@@ -16,7 +16,7 @@ export const NOT_A_FIELD = 'is not a field of this operation';
 const NAMED_MAX = 5;
 
 /** A field that was ignored. */
-export interface Warning {
+interface Warning {
   readonly field: string;
   readonly message: string;
 }

@@ -6,6 +6,7 @@ import { newId } from '../../core/ids.ts';
 import type { Instant } from '../../core/time.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import { lockCommit } from '../../store/commits.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { insertManualEntry } from '../../store/manual-balance-entries.ts';
@@ -52,5 +53,6 @@ export async function addManualEntry(
     const timestamp = input.timestamp ?? segment.startingAt;
     const made = { createdAt: clock.now(), createdBy };
     await insertManualEntry(tx, { id: newId(), commitId: id, segmentId, amount, reason, timestamp, ...made });
+    await noteCustomerChanges(tx, [customerId]);
   });
 }

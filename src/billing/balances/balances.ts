@@ -2,14 +2,14 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import type { Balance } from '../../core/terms/ledger.ts';
+import type { Balance, BalanceDeduction } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import { balanceOf, type LedgerFacts } from '../../rating/balances/ledger.ts';
 import { limitedByArrival, withArrivedAmounts } from '../../rating/balances/rollover.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { loadTransitions } from '../../store/contract-transitions.ts';
 import { loadContracts } from '../../store/contracts.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
 import { loadCanceledPurchases } from './canceled-purchases.ts';
 import { type BalanceDeps, loadDeductions } from './deductions.ts';
@@ -29,6 +29,14 @@ export interface BalanceOptions {
   readonly finalizedOnly?: boolean;
 }
 
+/** What drafts take, computed before: nothing is read but PostgreSQL. */
+interface KnownDrafts {
+  readonly db: Database | Transaction;
+  readonly draftDeductions: readonly BalanceDeduction[];
+}
+
+type BalanceSource = (BalanceDeps & { readonly finalizedOnly: boolean }) | KnownDrafts;
+
 /** By commit or credit. */
 export async function balancesOf(
   deps: BalanceDeps,
@@ -36,8 +44,25 @@ export async function balancesOf(
   now: Instant,
   { finalizedOnly = false }: BalanceOptions = {},
 ): Promise<Map<string, Balance>> {
-  const all = await withSources(deps.db, owned);
-  const factsOf = await loadFacts(deps, all, now, finalizedOnly);
+  return balancesFrom({ ...deps, finalizedOnly }, owned, now);
+}
+
+/** The same with drafts that are computed already, also within a transaction. */
+export async function balancesWithDrafts(
+  source: KnownDrafts,
+  owned: readonly OwnedCommit[],
+  now: Instant,
+): Promise<Map<string, Balance>> {
+  return balancesFrom(source, owned, now);
+}
+
+async function balancesFrom(
+  source: BalanceSource,
+  owned: readonly OwnedCommit[],
+  now: Instant,
+): Promise<Map<string, Balance>> {
+  const all = await withSources(source.db, owned);
+  const factsOf = await loadFacts(source, all, now);
   const byId = new Map(all.map((one) => [one.commit.id, one]));
   const present = new Map<string, OwnedCommit>();
   /** With the amounts that have really rolled over into it. */
@@ -65,7 +90,10 @@ export async function balancesOf(
 }
 
 /** The commits, and those that they have rolled over from, along the whole chain of renewals. */
-async function withSources(db: Database, owned: readonly OwnedCommit[]): Promise<OwnedCommit[]> {
+async function withSources(
+  db: Database | Transaction,
+  owned: readonly OwnedCommit[],
+): Promise<OwnedCommit[]> {
   const all = new Map(owned.map((one) => [one.commit.id, one]));
   let heirs: readonly OwnedCommit[] = owned;
   for (;;) {
@@ -78,7 +106,10 @@ async function withSources(db: Database, owned: readonly OwnedCommit[]): Promise
 }
 
 /** The commits with their contracts, in the same order. */
-export async function withOwners(db: Database, commits: readonly Commit[]): Promise<OwnedCommit[]> {
+export async function withOwners(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+): Promise<OwnedCommit[]> {
   const ids = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
   const contracts = await loadContracts(db, { ids, includeArchived: true });
   const byId = new Map(contracts.map((contract) => [contract.id, contract]));
@@ -86,12 +117,11 @@ export async function withOwners(db: Database, commits: readonly Commit[]): Prom
 }
 
 async function loadFacts(
-  deps: BalanceDeps,
+  source: BalanceSource,
   owned: readonly OwnedCommit[],
   now: Instant,
-  finalizedOnly: boolean,
 ): Promise<(one: OwnedCommit) => LedgerFacts> {
-  const { db } = deps;
+  const { db } = source;
   const commits = owned.map(({ commit }) => commit);
   const contractIds = [...new Set(owned.flatMap(({ contract }) => contract?.id ?? []))];
   const transitions = await loadTransitions(db, contractIds);
@@ -100,9 +130,7 @@ async function loadFacts(
   );
   const targets = await loadRolloverTargets(db, renewals);
   const isWithheld = await loadWithheld(db, commits);
-  const deductions = finalizedOnly
-    ? await loadFinalDeductions(db, commits)
-    : await loadDeductions(deps, commits);
+  const deductions = await deductionsFrom(source, commits);
   const deductionsOf = groupBy(deductions, ({ commitId }) => commitId);
   const trueUps = new Map(
     (await loadTrueUps(db, commits, deductions, now)).map((one) => [one.commitId, one]),
@@ -121,4 +149,14 @@ async function loadFacts(
     trueUp: trueUps.get(commit.id) ?? null,
     canceledPurchase: canceled.get(commit.id) ?? null,
   });
+}
+
+async function deductionsFrom(
+  source: BalanceSource,
+  commits: readonly Commit[],
+): Promise<BalanceDeduction[]> {
+  if ('draftDeductions' in source) {
+    return [...(await loadFinalDeductions(source.db, commits)), ...source.draftDeductions];
+  }
+  return source.finalizedOnly ? loadFinalDeductions(source.db, commits) : loadDeductions(source, commits);
 }

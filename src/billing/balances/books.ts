@@ -48,32 +48,46 @@ export function createBooks(balances: CustomerBalances): (customerId: string) =>
   };
 }
 
-/**
- * Which balances invoices of these periods may draw on. A fixed number of queries. What the issued invoices
- * `invoicesInstead` took is not subtracted.
- */
+/** A commit that is not stored, to find out what invoices would draw from it. */
+export interface CandidateCommit {
+  readonly commit: Commit;
+  /** Whether it pays for nothing that another balance can pay for; else it has its place in the burn-down order. */
+  readonly isLast: boolean;
+}
+
+/** How balances differ from what is stored. */
+export interface BalancesInstead {
+  /** Issued invoices that took nothing. */
+  readonly invoices?: readonly string[];
+  /** Of the customers whose balances are loaded. */
+  readonly candidates?: readonly CandidateCommit[];
+}
+
+/** Which balances invoices of these periods may draw on. A fixed number of queries. */
 export async function loadCustomerBalances(
   db: Database | Transaction,
   wanted: readonly { readonly customerId: string; readonly period: Interval }[],
   now: Instant,
-  invoicesInstead: readonly string[] = [],
+  { invoices: invoicesInstead = [], candidates = [] }: BalancesInstead = {},
 ): Promise<CustomerBalances> {
   if (wanted.length === 0) return new Map();
-  const usable = await loadUsableCommits(db, [...new Set(wanted.map(({ customerId }) => customerId))], {
+  const stored = await loadUsableCommits(db, [...new Set(wanted.map(({ customerId }) => customerId))], {
     start: Math.min(...wanted.map(({ period }) => period.start)),
     end: Math.max(...wanted.map(({ period }) => period.end)),
   });
+  const usable = [...stored, ...candidates.map(({ commit }) => commit)];
   if (usable.length === 0) return new Map();
   const commits = await withSources(db, usable);
   const bucketsOf = await loadBuckets(db, commits, now, invoicesInstead);
   const byCustomer = groupBy(commits, ({ customerId }) => customerId);
+  const last = new Set(candidates.flatMap(({ commit, isLast }) => (isLast ? [commit.id] : [])));
   return new Map(
     [...byCustomer].map(([customerId, own]) => {
       const ranked = own.flatMap(bucketsOf);
       const isShared = own.some(
         ({ contractId, rolledOverFrom }) => contractId === null || rolledOverFrom !== null,
       );
-      return [customerId, { ...inBurnDownOrder(ranked), isShared }];
+      return [customerId, { ...inBurnDownOrder(ranked, last), isShared }];
     }),
   );
 }
@@ -96,8 +110,13 @@ interface RankedBucket {
   readonly rank: RankedBalance;
 }
 
-function inBurnDownOrder(buckets: readonly RankedBucket[]): Pick<Balances, 'buckets' | 'ranks'> {
-  const sorted = buckets.toSorted((a, b) => compareBalances(a.rank, b.rank));
+/** `last`: commits whose buckets come behind all others. */
+function inBurnDownOrder(
+  buckets: readonly RankedBucket[],
+  last: ReadonlySet<string>,
+): Pick<Balances, 'buckets' | 'ranks'> {
+  const isLast = ({ bucket }: RankedBucket) => Number(last.has(bucket.id));
+  const sorted = buckets.toSorted((a, b) => isLast(a) - isLast(b) || compareBalances(a.rank, b.rank));
   return {
     buckets: sorted.map(({ bucket }) => bucket),
     ranks: new Map(sorted.map(({ bucket, rank }) => [bucket.segmentId, rank])),

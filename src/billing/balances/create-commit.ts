@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit, CommitInput } from '../../core/terms/commits.ts';
 import { insertCommits } from '../../store/commits.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database } from '../../store/database.ts';
 import { NO_TERMS_INPUT } from '../contracts/terms/build-terms.ts';
 import { buildCommit } from '../contracts/terms/commits.ts';
@@ -57,6 +58,7 @@ export async function createCommit(
     checkInvoiceContract(commit, contracts);
     await insertCommits(tx, [commit]);
     await planScheduledInvoices(tx, contracts, clock.now());
+    await noteCustomerChanges(tx, [customerId]);
     const entity = commit.type === 'CREDIT' ? 'contract_credit' : 'commit';
     const { customFields: fields } = input.commit;
     await storeCustomFields(tx, [{ entity, entityId: commit.id, fields, path: [] }]);

@@ -1,5 +1,4 @@
 /** What invoices take from balances: issued ones as stored, drafts as they are now. */
-import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { loadContracts } from '../../store/contracts.ts';
@@ -11,6 +10,7 @@ import {
   planInvoices,
 } from '../invoices/compute.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
+import type { CandidateCommit } from './books.ts';
 import { loadFinalDeductions } from './final-deductions.ts';
 
 /** Drafts are computed from usage. */
@@ -30,7 +30,7 @@ export async function loadDeductionsIn(
 ): Promise<BalanceDeduction[]> {
   const final = await loadFinalDeductions(deps.db, commits);
   const plan = await planDrafts(deps, commits);
-  return [...final, ...(await draftDeductions(deps, plan, commits))];
+  return [...final, ...ofCommits(commits, await draftDeductions(deps, plan))];
 }
 
 /** Of issued invoices, voided ones included, and of drafts. One moment in PostgreSQL for both. */
@@ -43,11 +43,15 @@ export async function loadDeductions(
     final: await loadFinalDeductions(db, commits),
     plan: await planDrafts({ ...deps, db }, commits),
   }));
-  return [...final, ...(await draftDeductions(deps, plan, commits))];
+  return [...final, ...ofCommits(commits, await draftDeductions(deps, plan))];
 }
 
 /** The drafts that may draw on the commits: of their contracts, or of all contracts of the customer. */
-async function planDrafts(deps: DraftDeps, commits: readonly Commit[]): Promise<PlannedInvoices> {
+export async function planDrafts(
+  deps: Omit<DraftDeps, 'clickhouse'>,
+  commits: readonly Commit[],
+  candidates: readonly CandidateCommit[] = [],
+): Promise<PlannedInvoices> {
   const ofCustomer = commits.filter(({ contractId }) => contractId === null);
   const customerIds = [...new Set(ofCustomer.map(({ customerId }) => customerId))];
   const contractIds = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
@@ -58,28 +62,30 @@ async function planDrafts(deps: DraftDeps, commits: readonly Commit[]): Promise<
   const own = [...new Map(contracts.map((contract) => [contract.id, contract])).values()];
   const places = await draftPlacesOf(deps, own, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  return planInvoices(deps.db, targets, deps.clock.now(), { schedulesOf: own });
+  return planInvoices(deps.db, targets, deps.clock.now(), { schedulesOf: own, candidates });
 }
 
-async function draftDeductions(
+function ofCommits(commits: readonly Commit[], deductions: readonly BalanceDeduction[]): BalanceDeduction[] {
+  const wanted = new Set(commits.map(({ id }) => id));
+  return deductions.filter(({ commitId }) => wanted.has(commitId));
+}
+
+/** What the drafts take from balances. */
+export async function draftDeductions(
   { alarms: _, ...silent }: ComputeDeps,
   plan: PlannedInvoices,
-  commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
-  const wanted = groupBy(commits, ({ id }) => id);
   const drafts = await computeDrawingDrafts(silent, plan);
   return drafts.flatMap(({ invoice, deductions }) =>
-    deductions
-      .filter(({ bucket }) => wanted.has(bucket.id))
-      .map(({ bucket, amount }) => ({
-        commitId: bucket.id,
-        segmentId: bucket.segmentId,
-        invoiceId: invoice.id,
-        contractId: invoice.contractId,
-        amount,
-        timestamp: Math.min(invoice.period.end, bucket.access.end),
-        isFinal: false,
-        creditedAt: null,
-      })),
+    deductions.map(({ bucket, amount }) => ({
+      commitId: bucket.id,
+      segmentId: bucket.segmentId,
+      invoiceId: invoice.id,
+      contractId: invoice.contractId,
+      amount,
+      timestamp: Math.min(invoice.period.end, bucket.access.end),
+      isFinal: false,
+      creditedAt: null,
+    })),
   );
 }

@@ -10,6 +10,7 @@ import type { ContractTerms } from '../../core/terms/contract.ts';
 import { addedTerms, NO_CHANGES, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
 import { loadCommits, lockCommit, updateCommit } from '../../store/commits.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
 import { changeContract } from '../contracts/change-contract.ts';
@@ -129,6 +130,7 @@ async function changeOwnCommit(
   await refuseInvoicedChanges(tx, onlyTerm(commit), onlyTerm(after), null);
   await updateCommit(tx, after);
   await planScheduledInvoices(tx, contracts, deps.clock.now());
+  await noteCustomerChanges(tx, [commit.customerId]);
 }
 
 async function applicableContracts(

@@ -5,12 +5,16 @@ import { isUuid } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
 import { loadCommits } from '../../store/commits.ts';
+import { lockContract } from '../../store/contracts.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database } from '../../store/database.ts';
 import type { IssuedHead } from '../../store/invoices.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { findThresholdCharge } from '../../store/threshold-charges.ts';
 import { voidInvoicesOfItems } from '../../store/voided-invoices.ts';
 import type { VoidingDeps } from '../invoices/invoice-log.ts';
 import { holdScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { settlePayment } from '../thresholds/settle-payment.ts';
 
 export interface ReleaseCommitInput {
   /** The id of the withheld commit. */
@@ -21,11 +25,11 @@ export interface ReleaseCommitInput {
 
 /**
  * PAID makes the commit's balance usable from the start of its access. FAILED withholds it for good and voids the
- * invoices of its purchase. The
- * same answer again changes nothing. Refuses the other answer (`invalid`), and a workflow that is not one.
+ * invoices of its purchase; the threshold that has made the purchase is disabled. The same answer again changes nothing.
+ * Refuses the other answer (`invalid`), and a workflow that is not one.
  */
 export async function releaseCommit(
-  deps: VoidingDeps & { readonly db: Database; readonly clock: Clock },
+  deps: VoidingDeps & { readonly db: Database; readonly clock: Clock; readonly gracePeriodHours: number },
   { workflowId, outcome, toldBy }: ReleaseCommitInput,
 ): Promise<void> {
   const voided = await deps.db.transaction(async (tx): Promise<IssuedHead[]> => {
@@ -33,11 +37,18 @@ export async function releaseCommit(
       ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
       : [];
     if (commit?.paymentGate?.type !== 'EXTERNAL') throw notFound('workflow', workflowId);
+    const charge = await findThresholdCharge(tx, commit.id);
+    if (charge !== null) await lockContract(tx, charge.contractId);
     // An invoice of the commit is either issued before, and voided here, or not issued any more.
     if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
     const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
     if (await insertPaymentOutcome(tx, row)) {
-      return outcome === 'FAILED' ? voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt) : [];
+      const voided = outcome === 'FAILED' ? await voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt) : [];
+      if (charge !== null) {
+        await settlePayment(tx, deps, { ...charge, customerId: commit.customerId }, outcome);
+      }
+      await noteCustomerChanges(tx, [commit.customerId]);
+      return voided;
     }
     if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
       throw invalid(['outcome'], `workflow ${workflowId} has ended with the other outcome already`);

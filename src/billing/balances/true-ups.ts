@@ -4,7 +4,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction, TrueUp } from '../../core/terms/ledger.ts';
 import type { Instant } from '../../core/time.ts';
 import { loadContracts } from '../../store/contracts.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { loadInvoicedAmounts } from '../../store/invoiced-items.ts';
 import { loadOpenSchedules, type ScheduledTarget } from '../invoices/scheduled/open-items.ts';
 import { loadShortfalls } from './shortfalls.ts';
@@ -14,7 +14,7 @@ import { loadShortfalls } from './shortfalls.ts';
  * of 0 is on no invoice.
  */
 export async function loadTrueUps(
-  db: Database,
+  db: Database | Transaction,
   commits: readonly Commit[],
   deductions: readonly BalanceDeduction[],
   now: Instant,
@@ -44,7 +44,7 @@ export async function loadTrueUps(
 }
 
 async function openTrueUps(
-  db: Database,
+  db: Database | Transaction,
   commits: readonly Commit[],
   now: Instant,
 ): Promise<ReadonlyMap<string, ScheduledTarget>> {

@@ -17,6 +17,7 @@ import type { Instant } from '../../core/time.ts';
 import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts';
 import { insertTerms, saveContract } from '../../store/contract-terms.ts';
 import { insertContractVersions } from '../../store/contract-versions.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { mergeCustomFields, storeCustomFields } from '../custom-fields/store-fields.ts';
 import { planFinalizations } from '../invoices/finalization.ts';
@@ -102,6 +103,10 @@ export async function settleContracts(
     if (fields === undefined) continue;
     await mergeCustomFields(tx, { entity: 'contract', entityId: after.contract.id, fields, path: [] });
   }
+  await noteCustomerChanges(
+    tx,
+    headers.map(({ after }) => after.customerId),
+  );
   return { states: changes.map(({ after }) => after), edits };
 }
 

@@ -6,6 +6,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { claimAliases, holderOfAliases, lockCustomer, updateCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 
@@ -31,6 +32,7 @@ export async function setIngestAliases(
     if (!known) throw notFound('customer', customerId);
     await replaceAliases(tx, customerId, uniqueAliases(aliases));
     await updateCustomer(tx, customerId, { updatedAt: deps.clock.now() });
+    await noteCustomerChanges(tx, [customerId]);
   });
 }
 

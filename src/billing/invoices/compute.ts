@@ -16,7 +16,7 @@ import { versionAt } from '../../rating/usage/product-spans.ts';
 import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { contractsWithSubscriptions } from '../../store/subscriptions.ts';
-import { createBooks, loadCustomerBalances } from '../balances/books.ts';
+import { type BalancesInstead, createBooks, loadCustomerBalances } from '../balances/books.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
@@ -74,9 +74,8 @@ export interface PlannedInvoices {
   readonly context: InvoiceContext;
 }
 
-export interface PlanOptions {
-  /** Issued invoices: the targets are computed as if these had taken nothing from balances. */
-  readonly invoicesInstead?: readonly string[];
+/** Balances may be others than the stored ones. */
+export interface PlanOptions extends BalancesInstead {
   /** The drafts of SCHEDULED invoices of these contracts draw on balances, whether or not targets do. */
   readonly schedulesOf?: readonly Contract[];
 }
@@ -86,7 +85,7 @@ export async function planInvoices(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
   now: Instant,
-  { invoicesInstead = [], schedulesOf = [] }: PlanOptions = {},
+  { schedulesOf = [], ...instead }: PlanOptions = {},
 ): Promise<PlannedInvoices> {
   const contracts = targets.map(({ contract }) => contract);
   const subscribing = await contractsWithSubscriptions(
@@ -98,7 +97,7 @@ export async function planInvoices(
     customerId,
     period: subscribing.has(id) ? withChargedTime(period) : period,
   }));
-  const balances = await loadCustomerBalances(db, [...times, ...drawingTimes(own)], now, invoicesInstead);
+  const balances = await loadCustomerBalances(db, [...times, ...drawingTimes(own)], now, instead);
   const earlier = await earlierDrafts(db, targets, balances);
   const drawing = [...contracts, ...schedulesOf].filter(({ customerId }) => balances.has(customerId));
   const sharing = await sharingContracts(db, drawing, balances);

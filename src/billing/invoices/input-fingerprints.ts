@@ -3,6 +3,7 @@
  * last rate: a change between two reads cannot be missed, in whichever table it is.
  */
 import { createHash } from 'node:crypto';
+import { groupBy } from '../../core/group-by.ts';
 import type { PlannedInvoices } from './compute.ts';
 import { compareDrafts } from './drawdown-order.ts';
 import { type InvoiceContext, type PricedCard, termsOf } from './invoice-context.ts';
@@ -17,6 +18,7 @@ export function inputFingerprints({
 }: PlannedInvoices): Map<string, string> {
   // Many contracts share a card, and it may have thousands of rates.
   const cards = new Map([...context.cards].map(([id, card]) => [id, cardFingerprint(card, context)]));
+  const drawing = groupBy(scheduled.targets, ({ contract }) => contract.customerId);
   const inputOf = ({ contract, period }: InvoiceTarget) => [
     contract,
     period,
@@ -37,7 +39,7 @@ export function inputFingerprints({
           ...inputOf(target),
           balances,
           before.map(inputOf),
-          scheduled.targets.filter((one) => one.contract.customerId === contract.customerId),
+          drawing.get(contract.customerId) ?? [],
         ]),
       ];
     }),

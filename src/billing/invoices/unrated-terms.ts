@@ -2,7 +2,6 @@
 import { groupBy } from '../../core/group-by.ts';
 import type { BilledPeriod, UnratedTerms } from '../../core/invoice.ts';
 import { type UnratedTerm, unratedIn, unratedTerms } from '../../rating/unrated-terms.ts';
-import { loadPrepaidBalanceThresholds, loadSpendThresholds } from '../../store/contract-settings.ts';
 import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadRecurringCommits } from '../../store/recurring-commits.ts';
@@ -14,15 +13,9 @@ export async function loadUnratedTerms(
 ): Promise<Map<string, UnratedTerm[]>> {
   const ids = contracts.map(({ id }) => id);
   const recurring = groupBy(await loadRecurringCommits(db, ids), ({ contractId }) => contractId);
-  const spendThresholds = await loadSpendThresholds(db, ids);
-  const balanceThresholds = await loadPrepaidBalanceThresholds(db, ids);
   const found = contracts.map((contract): [string, UnratedTerm[]] => [
     contract.id,
-    unratedTerms(contract, {
-      recurringCommits: recurring.get(contract.id) ?? [],
-      spendThreshold: spendThresholds.get(contract.id) ?? null,
-      prepaidBalanceThreshold: balanceThresholds.get(contract.id) ?? null,
-    }),
+    unratedTerms(contract, { recurringCommits: recurring.get(contract.id) ?? [] }),
   ]);
   return new Map(found.filter(([, terms]) => terms.length > 0));
 }

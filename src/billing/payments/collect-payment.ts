@@ -6,6 +6,7 @@ import type { Invoice } from '../../core/invoice.ts';
 import type { PaymentOutcome, PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
 import { loadCommits } from '../../store/commits.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Transaction } from '../../store/database.ts';
 import { insertPaymentOutcome } from '../../store/payment-outcomes.ts';
 import { simulatedOutcome } from './simulated-provider.ts';
@@ -39,5 +40,11 @@ export async function collectPayments(
     outcomes.set(invoice.id, outcome);
     await insertPaymentOutcome(tx, { commitId, outcome, toldAt: now, toldBy: 'simulated payment provider' });
   }
+  // What a failed payment of a threshold's charge disables needs the lock of the contract, before that of this job.
+  const paid = gated.filter(({ invoice }) => outcomes.has(invoice.id));
+  await noteCustomerChanges(
+    tx,
+    paid.map(({ invoice }) => invoice.customerId),
+  );
   return outcomes;
 }

@@ -14,6 +14,7 @@ import type { UsageGroupCursor } from '../../metering/query/group-cursor.ts';
 import { forAnalysis } from '../../metering/query/query-limits.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
 import type { UsageWindowSize } from '../../metering/query/usage-windows.ts';
+import { type EvaluationCost, evaluationCost } from '../../metering/sql-metric/evaluation-cost.ts';
 import { findMetric } from '../../store/billable-metrics.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
@@ -63,11 +64,17 @@ interface Grouping {
 
 /** Refuses an unknown customer or metric (`not_found`) and fields that contradict each other (`invalid`). */
 export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<UsageGroups> {
-  return await measure(deps, input, async () => {
+  const { page } = await measure(deps, input, async () => {
     const metric = await findMetric(deps.db, input.billableMetricId);
     if (metric === null) throw notFound('billable metric', input.billableMetricId);
     return metric;
   });
+  return page;
+}
+
+/** What a preview says besides the usage; null for a streaming metric. */
+export interface PreviewedUsage extends UsageGroups {
+  readonly evaluation: (EvaluationCost & { readonly milliseconds: number }) | null;
 }
 
 /**
@@ -79,13 +86,24 @@ export async function previewUsage(
   deps: Deps,
   definition: MetricDefinition,
   input: Omit<UsageGroupsInput, 'billableMetricId'>,
-): Promise<UsageGroups> {
+): Promise<PreviewedUsage> {
   // Queries of SQL metrics are analyses wherever they are read for the usage API.
   const clickhouse = definition.kind === 'sql' ? deps.clickhouse : forAnalysis(deps.clickhouse);
-  return await measure({ ...deps, clickhouse }, input, async () => {
+  const { page, refs, range, milliseconds } = await measure({ ...deps, clickhouse }, input, async () => {
     await checkDefinition(clickhouse, definition);
     return { ...definition, id: '', name: 'preview', archivedAt: null };
   });
+  if (definition.kind !== 'sql') return { ...page, evaluation: null };
+  const cost = await evaluationCost(clickhouse, definition.sql, refs, range);
+  return { ...page, evaluation: { ...cost, milliseconds } };
+}
+
+interface Measured {
+  readonly page: UsageGroups;
+  readonly refs: readonly string[];
+  readonly range: Interval;
+  /** How long the evaluation took. */
+  readonly milliseconds: number;
 }
 
 type MeasureInput = Omit<UsageGroupsInput, 'billableMetricId'>;
@@ -94,24 +112,27 @@ async function measure(
   deps: Deps,
   input: MeasureInput,
   findDefinition: () => Promise<BillableMetric>,
-): Promise<UsageGroups> {
+): Promise<Measured> {
   const grouping = groupingOf(input);
   checkRange(input);
   const refs = (await customerRefs(deps.db, [input.customerId])).get(input.customerId);
   if (refs === undefined) throw notFound('customer', input.customerId);
   const metric = await findDefinition();
   await checkDeclared(metric, grouping.key, input);
+  const range = await rangeOf(deps, input);
+  const begun = performance.now();
   const { rows, next } = await readMetricGroups(deps.clickhouse, {
     metric,
     refs,
-    range: await rangeOf(deps, input),
+    range,
     windowSize: input.windowSize,
     groupKey: grouping.key,
     groupFilters: grouping.filters,
     limit: input.limit,
     cursor: input.after,
   });
-  return { rows: rows.map((row) => viewOf(row, grouping.key)), next };
+  const milliseconds = Math.round(performance.now() - begun);
+  return { page: { rows: rows.map((row) => viewOf(row, grouping.key)), next }, refs, range, milliseconds };
 }
 
 function groupingOf({ groupKey, groupFilters, groupBy }: MeasureInput): Grouping {

@@ -4,6 +4,10 @@ import { applicability } from './applicability.ts';
 import { paymentGate } from './payment-gate.ts';
 import { exactText, listOf, objectOf } from './values.ts';
 
+/** A balance that is recharged, or spend that is billed at once. */
+export const THRESHOLD_KINDS = ['PREPAID_BALANCE', 'SPEND'] as const;
+export type ThresholdKind = (typeof THRESHOLD_KINDS)[number];
+
 /** The commit that each charge purchases. Null: the product's name, priority 100. */
 export const thresholdCommit = {
   productId: z.string(),

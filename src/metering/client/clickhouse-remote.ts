@@ -30,6 +30,7 @@ const FIRST_ANSWER_MS_MAX = 30_000;
 const LANE_CONNECTIONS: Readonly<Record<QueryLane, number>> = {
   requests: 12,
   finalization: 6,
+  evaluation: 4,
   analysis: 4,
   verification: 2,
   ingest: 4,
@@ -105,6 +106,7 @@ function laneClients(address: ClickHouseAddress): Record<QueryLane, ClickHouseCl
   return {
     requests: open('requests'),
     finalization: open('finalization'),
+    evaluation: open('evaluation'),
     analysis: open('analysis', address.analysisUrl),
     verification: open('verification', address.analysisUrl),
     ingest: open('ingest'),

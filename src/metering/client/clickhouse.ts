@@ -15,11 +15,19 @@ export type QuerySettings = Readonly<Record<string, string | number>>;
  * Which connections a query takes. Slow queries delay only those of their own lane:
  * - `requests`: drafts, breakdowns, usage and events that somebody asks for;
  * - `finalization`: what invoices are computed from by jobs;
+ * - `evaluation`: drafts that are compared with thresholds;
  * - `analysis`: SQL metrics that are created or tried out, and their usage;
  * - `verification`: the parse trees of statements that are about to run, milliseconds each;
  * - `ingest`: ids of known events, and the service's own checks.
  */
-export const QUERY_LANES = ['requests', 'finalization', 'analysis', 'verification', 'ingest'] as const;
+export const QUERY_LANES = [
+  'requests',
+  'finalization',
+  'evaluation',
+  'analysis',
+  'verification',
+  'ingest',
+] as const;
 export type QueryLane = (typeof QUERY_LANES)[number];
 
 /** A SELECT: its text, the values of its `{name:Type}` placeholders and its own limits. */

@@ -43,6 +43,7 @@ export function createLanes<Connection>(
   const pools: Readonly<Record<QueryLane, ConnectionPool<Connection>>> = {
     requests: poolOf('requests'),
     finalization: poolOf('finalization'),
+    evaluation: poolOf('evaluation'),
     analysis: poolOf('analysis', { waitingMax: ANALYSES_WAITING_MAX }),
     verification: poolOf('verification'),
     ingest: poolOf('ingest'),

@@ -69,9 +69,9 @@ export interface DeduplicationIndex {
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null;
   /**
    * Adds stored ids of `WORDS_PER_STORED_ID` as if none was dated ahead; those that are, `add` tells as well.
-   * Calls `onKnown` with the offset of every one that was held already.
+   * Calls `onKnown` with the first hash word of every one that was held already.
    */
-  load(ids: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void;
+  load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): void;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
@@ -140,11 +140,12 @@ class ShardedIndex implements DeduplicationIndex {
     return isWithin ? heldSeconds : null;
   }
 
-  load(ids: Uint32Array, nowSeconds: number, onKnown?: (at: number) => void): void {
+  load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): void {
     assert(ids.length % WORDS_PER_STORED_ID === 0, 'loaded ids are whole');
-    for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
-      const stored = { acceptedSeconds: ids[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
-      if (this.add(ids, at, stored, nowSeconds) !== null) onKnown?.(at);
+    const sorted = sortedByShard(ids);
+    for (let at = 0; at < sorted.length; at += WORDS_PER_STORED_ID) {
+      const stored = { acceptedSeconds: sorted[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
+      if (this.add(sorted, at, stored, nowSeconds) !== null) onKnown?.(sorted[at] ?? 0);
     }
   }
 
@@ -185,4 +186,25 @@ class ShardedIndex implements DeduplicationIndex {
     this.#size += kept - held;
     Object.assign(shard, rebuilt);
   }
+}
+
+/**
+ * Stored ids in the order of their shards: a shard stays in the cache of the processor while it is filled, where ids
+ * in any other order miss it every time. Sorted by counting.
+ */
+function sortedByShard(ids: Uint32Array): Uint32Array {
+  const ends = new Uint32Array(SHARDS + 1);
+  for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
+    const next = ((ids[at] ?? 0) % SHARDS) + 1;
+    ends[next] = (ends[next] ?? 0) + WORDS_PER_STORED_ID;
+  }
+  for (let shard = 1; shard <= SHARDS; shard += 1) ends[shard] = (ends[shard] ?? 0) + (ends[shard - 1] ?? 0);
+  const sorted = new Uint32Array(ids.length);
+  for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
+    const shard = (ids[at] ?? 0) % SHARDS;
+    const place = ends[shard] ?? 0;
+    for (let word = 0; word < WORDS_PER_STORED_ID; word += 1) sorted[place + word] = ids[at + word] ?? 0;
+    ends[shard] = place + WORDS_PER_STORED_ID;
+  }
+  return sorted;
 }

@@ -100,6 +100,23 @@ export class EventRows {
     return new RowReader(this.bytes, this.startOf(index)).text();
   }
 
+  /** Of these events. Most requests are of one customer, so that its text is read once. */
+  customerRefs(indexes: readonly number[]): ReadonlySet<string> {
+    const refs = new Set<string>();
+    let last = { start: 0, end: 0 };
+    for (const index of indexes) {
+      const reader = new RowReader(this.bytes, this.startOf(index));
+      reader.skipText();
+      const start = reader.offset;
+      reader.skipText();
+      const end = reader.offset;
+      if (this.bytes.compare(this.bytes, last.start, last.end, start, end) === 0) continue;
+      refs.add(new RowReader(this.bytes, start).text());
+      last = { start, end };
+    }
+    return refs;
+  }
+
   /** The event at this place, for readers that need its texts one by one. */
   read(index: number): ReadEvent {
     const reader = new RowReader(this.bytes, this.startOf(index));

@@ -15,55 +15,69 @@ const LETTER_T = 84;
 const LETTER_Z = 90;
 
 export type TimestampParser = (text: string) => Instant | null;
+/** Of the bytes between two places: the instant, or NaN where it has neither of the two forms. */
+export type TimestampBytesParser = (bytes: Uint8Array, start: number, end: number) => number;
 
-/** A parser that remembers the day it saw last, because events of one request share it. */
+/** A parser of every form. */
 export function createTimestampParser(): TimestampParser {
-  let knownDate = -1;
-  let knownDay: Instant = 0;
+  const parseBytes = createTimestampBytesParser();
   return (text) => {
-    const date = dateDigits(text);
-    if (date < 0) return parseRfc3339(text);
-    if (date !== knownDate) {
-      const day = parseRfc3339(`${text.slice(0, 10)}T00:00:00Z`);
-      if (day === null) return null;
-      knownDate = date;
-      knownDay = day;
-    }
-    const time = timeOfDay(text);
-    return time < 0 ? parseRfc3339(text) : knownDay + time;
+    const bytes = Buffer.from(text);
+    const instant = parseBytes(bytes, 0, bytes.length);
+    return Number.isNaN(instant) ? parseRfc3339(text) : instant;
   };
 }
 
-function digit(text: string, at: number): number {
-  const value = text.charCodeAt(at) - ZERO;
+/** A parser of the two usual forms. It remembers the day it saw last, because events of one request share it. */
+export function createTimestampBytesParser(): TimestampBytesParser {
+  let knownDate = -1;
+  let knownDay: Instant = 0;
+  return (bytes, start, end) => {
+    const length = end - start;
+    if (length !== LENGTH_WITH_SECONDS && length !== LENGTH_WITH_MILLISECONDS) return Number.NaN;
+    const date = dateDigits(bytes, start);
+    if (Number.isNaN(date)) return Number.NaN;
+    if (date !== knownDate) {
+      const text = Buffer.from(bytes.subarray(start, start + 10)).toString('latin1');
+      const day = parseRfc3339(`${text}T00:00:00Z`);
+      if (day === null) return Number.NaN;
+      knownDate = date;
+      knownDay = day;
+    }
+    return knownDay + timeOfDay(bytes, start, end - 1);
+  };
+}
+
+/** NaN for what is no digit. */
+function digit(bytes: Uint8Array, at: number): number {
+  const value = (bytes[at] ?? 0) - ZERO;
   return value >= 0 && value <= 9 ? value : Number.NaN;
 }
 
-/** YYYYMMDD as a number, or -1 where the text does not start with such a date. */
-function dateDigits(text: string): number {
-  if (text.length !== LENGTH_WITH_SECONDS && text.length !== LENGTH_WITH_MILLISECONDS) return -1;
-  if (text.charCodeAt(4) !== DASH || text.charCodeAt(7) !== DASH) return -1;
-  const year = digit(text, 0) * 1000 + digit(text, 1) * 100 + digit(text, 2) * 10 + digit(text, 3);
-  const month = digit(text, 5) * 10 + digit(text, 6);
-  const day = digit(text, 8) * 10 + digit(text, 9);
-  const date = year * 10_000 + month * 100 + day;
-  return date >= 0 ? date : -1;
+function twoDigits(bytes: Uint8Array, at: number): number {
+  return digit(bytes, at) * 10 + digit(bytes, at + 1);
 }
 
-/** Milliseconds since midnight of `…Thh:mm:ss(.SSS)Z`, or -1 where the text has another form. */
-function timeOfDay(text: string): number {
-  const last = text.length - 1;
-  if (text.charCodeAt(10) !== LETTER_T || text.charCodeAt(last) !== LETTER_Z) return -1;
-  if (text.charCodeAt(13) !== COLON || text.charCodeAt(16) !== COLON) return -1;
+/** YYYYMMDD as a number, or NaN where there is no such date. */
+function dateDigits(bytes: Uint8Array, start: number): number {
+  if (bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return Number.NaN;
+  const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2);
+  return year * 10_000 + twoDigits(bytes, start + 5) * 100 + twoDigits(bytes, start + 8);
+}
+
+/** Milliseconds since midnight of `…Thh:mm:ss(.SSS)Z`, or NaN where it has another form. */
+function timeOfDay(bytes: Uint8Array, start: number, last: number): number {
+  if (bytes[start + 10] !== LETTER_T || bytes[last] !== LETTER_Z) return Number.NaN;
+  if (bytes[start + 13] !== COLON || bytes[start + 16] !== COLON) return Number.NaN;
   let milliseconds = 0;
-  if (last === LENGTH_WITH_MILLISECONDS - 1) {
-    if (text.charCodeAt(19) !== POINT) return -1;
-    milliseconds = digit(text, 20) * 100 + digit(text, 21) * 10 + digit(text, 22);
+  if (last === start + LENGTH_WITH_MILLISECONDS - 1) {
+    if (bytes[start + 19] !== POINT) return Number.NaN;
+    milliseconds = digit(bytes, start + 20) * 100 + twoDigits(bytes, start + 21);
   }
-  const hour = digit(text, 11) * 10 + digit(text, 12);
-  const minute = digit(text, 14) * 10 + digit(text, 15);
-  const second = digit(text, 17) * 10 + digit(text, 18);
-  if (!(hour <= 23 && minute <= 59 && second <= 59)) return -1;
+  const hour = twoDigits(bytes, start + 11);
+  const minute = twoDigits(bytes, start + 14);
+  const second = twoDigits(bytes, start + 17);
+  if (!(hour <= 23 && minute <= 59 && second <= 59)) return Number.NaN;
   const time = ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds;
-  return time >= 0 && time < DAY_MS ? time : -1;
+  return time < DAY_MS ? time : Number.NaN;
 }

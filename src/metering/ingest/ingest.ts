@@ -12,11 +12,11 @@ import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.
 import { createDeduplicationIndex } from './deduplication-index.ts';
 import { createRowEncoder, rowBytes, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import type { EventBlocks } from './event-blocks.ts';
-import { EventRows, type ReadEvent } from './event-rows.ts';
+import type { EventRows, ReadEvent } from './event-rows.ts';
 import { rebuildIndex } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
-import { validateEvents } from './validate-events.ts';
+import { createEventReader } from './validate-events.ts';
 
 interface IngestLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -41,6 +41,8 @@ export interface IngestOptions {
   readonly cluster?: string | undefined;
   /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
+  /** Called with the customer references of new events when they are on disk. Runs within the request. */
+  readonly onStored?: (customerRefs: ReadonlySet<string>) => void;
 }
 
 interface IngestOutcome {
@@ -99,14 +101,17 @@ interface NewEvents {
 
 interface Taken extends IngestOutcome {
   readonly durable: Promise<void> | undefined;
+  /** Of the new events. */
+  readonly customerRefs: ReadonlySet<string>;
 }
 
+const NO_REFS: ReadonlySet<string> = new Set();
+
 export function createIngest(options: IngestOptions): Ingest {
-  const { clickhouse, blocks, clock, windowDays, log, onRepeat } = options;
+  const { clickhouse, blocks, clock, windowDays, log, onRepeat, onStored } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
-  /** Of the request that is being taken in. */
-  const rows = new EventRows();
+  const reader = createEventReader();
   const writer = createBatchWriter({
     ...(blocks === undefined
       ? {
@@ -122,7 +127,7 @@ export function createIngest(options: IngestOptions): Ingest {
   let duplicatesTotal = 0;
 
   /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request comes in between. */
-  function reserveNew(now: Instant): NewEvents {
+  function reserveNew(rows: EventRows, now: Instant): NewEvents {
     const nowSeconds = Math.floor(now / 1000);
     const fresh: number[] = [];
     const repeats: number[] = [];
@@ -137,13 +142,13 @@ export function createIngest(options: IngestOptions): Ingest {
     return { fresh, repeats, bytes };
   }
 
-  function append({ fresh, bytes }: NewEvents, now: Instant): Promise<void> {
+  function append(rows: EventRows, { fresh, bytes }: NewEvents, now: Instant): Promise<void> {
     const write = (buffer: Buffer, offset: number): number => {
       let end = offset;
       for (const i of fresh) end = encoder.encode(rows, i, now, buffer, end);
       return end;
     };
-    const release = releaseLater(fresh);
+    const release = releaseLater(rows, fresh);
     try {
       return writer.append({ count: fresh.length, bytesMax: bytes, write }, release);
     } catch (error) {
@@ -153,7 +158,7 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   }
 
-  function releaseLater(fresh: readonly number[]): () => void {
+  function releaseLater(rows: EventRows, fresh: readonly number[]): () => void {
     // The next request reuses the rows.
     const hashes = rows.hashes.slice(0, rows.count * HASH_WORDS);
     return () => {
@@ -165,24 +170,28 @@ export function createIngest(options: IngestOptions): Ingest {
   function take(body: Buffer): Taken {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
     const now = clock.now();
-    const validation = validateEvents(body, { now, windowDays }, rows);
+    const validation = reader.read(body, { now, windowDays });
     if (!('rows' in validation)) {
       throw new Refusal('invalid', validation.message, { details: { errors: validation.errors } });
     }
     writer.checkRoom();
-    const events = reserveNew(now);
+    const { rows } = validation;
+    const events = reserveNew(rows, now);
     const count = events.fresh.length;
     const duplicates = events.repeats.length;
-    const written = count > 0 ? append(events, now) : undefined;
+    const written = count > 0 ? append(rows, events, now) : undefined;
     // Only after the new events are in their batch, so that a failure here does not affect them.
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
-    return { accepted: count, duplicates, durable: duplicates > 0 ? writer.settled() : written };
+    const durable = duplicates > 0 ? writer.settled() : written;
+    const customerRefs = onStored === undefined ? NO_REFS : rows.customerRefs(events.fresh);
+    return { accepted: count, duplicates, durable, customerRefs };
   }
 
   async function ingest(body: Buffer): Promise<IngestOutcome> {
-    const { accepted, duplicates, durable } = take(body);
+    const { accepted, duplicates, durable, customerRefs } = take(body);
     await durable;
+    onStored?.(customerRefs);
     acceptedTotal += accepted;
     duplicatesTotal += duplicates;
     return { accepted, duplicates };

@@ -91,7 +91,7 @@ export async function rebuildIndex(
   const suspects = new Set<number>();
   await eachSlice(clickhouse, { sql: SLICE_SQL, params, rows: summary.events }, (bytes) => {
     const ids = wordsOf(bytes, WORDS_PER_STORED_ID);
-    index.load(ids, nowSeconds, (at) => suspects.add(ids[at] ?? 0));
+    index.load(ids, nowSeconds, (firstWord) => suspects.add(firstWord));
   });
   await eachSlice(clickhouse, { sql: AHEAD_SLICE_SQL, params, rows: summary.ahead }, (bytes) => {
     const ids = wordsOf(bytes, AHEAD_WORDS);

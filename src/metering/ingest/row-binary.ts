@@ -11,6 +11,11 @@ export function textBytesMax(codeUnits: number): number {
   return LENGTH_BYTES_MAX + 3 * codeUnits;
 }
 
+/** What a length takes. */
+export function lengthBytes(length: number): number {
+  return length <= LOW_BITS ? 1 : length < 1 << 14 ? 2 : length < 1 << 21 ? 3 : LENGTH_BYTES_MAX;
+}
+
 /** Writes a length and returns the offset behind it. */
 export function writeLength(bytes: Buffer, offset: number, length: number): number {
   let rest = length;

@@ -27,35 +27,42 @@ function finalize(value: number): number {
 }
 
 /** Two code units as one 32-bit word; past the end they read as 0. */
-function word(id: string, at: number): number {
-  const low = at < id.length ? id.charCodeAt(at) : 0;
-  const high = at + 1 < id.length ? id.charCodeAt(at + 1) : 0;
+function word(units: Uint16Array, length: number, at: number): number {
+  const low = at < length ? (units[at] ?? 0) : 0;
+  const high = at + 1 < length ? (units[at + 1] ?? 0) : 0;
   return low | (high << 16);
 }
 
 const CODE_UNITS_PER_BLOCK = 8;
 
-/** Writes the hash of `id` into the first `HASH_WORDS` words of `into` from `at` on. Allocates nothing. */
+/** Writes the hash of `id` into the first `HASH_WORDS` words of `into` from `at` on. */
 export function hashTransactionId(id: string, into: Uint32Array, at = 0): void {
+  const units = new Uint16Array(id.length);
+  for (let i = 0; i < id.length; i += 1) units[i] = id.charCodeAt(i);
+  hashCodeUnits(units, id.length, into, at);
+}
+
+/** The hash of an id of so many UTF-16 code units. Allocates nothing. */
+export function hashCodeUnits(units: Uint16Array, length: number, into: Uint32Array, at: number): void {
   let a = 0;
   let b = 0;
   let c = 0;
   let d = 0;
   // A last block of fewer units is filled with zeros; the length mixed in below tells the ids apart.
-  for (let i = 0; i < id.length; i += CODE_UNITS_PER_BLOCK) {
-    a ^= Math.imul(rotate(Math.imul(word(id, i), C1), 15), C2);
+  for (let i = 0; i < length; i += CODE_UNITS_PER_BLOCK) {
+    a ^= Math.imul(rotate(Math.imul(word(units, length, i), C1), 15), C2);
     a = (Math.imul((rotate(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0;
-    b ^= Math.imul(rotate(Math.imul(word(id, i + 2), C2), 16), C3);
+    b ^= Math.imul(rotate(Math.imul(word(units, length, i + 2), C2), 16), C3);
     b = (Math.imul((rotate(b, 17) + c) | 0, 5) + 0x0bcaa747) | 0;
-    c ^= Math.imul(rotate(Math.imul(word(id, i + 4), C3), 17), C4);
+    c ^= Math.imul(rotate(Math.imul(word(units, length, i + 4), C3), 17), C4);
     c = (Math.imul((rotate(c, 15) + d) | 0, 5) + 0x96cd1c35) | 0;
-    d ^= Math.imul(rotate(Math.imul(word(id, i + 6), C4), 18), C1);
+    d ^= Math.imul(rotate(Math.imul(word(units, length, i + 6), C4), 18), C1);
     d = (Math.imul((rotate(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0;
   }
-  a ^= id.length;
-  b ^= id.length;
-  c ^= id.length;
-  d ^= id.length;
+  a ^= length;
+  b ^= length;
+  c ^= length;
+  d ^= length;
   a = (a + b + c + d) | 0;
   b = finalize((b + a) | 0);
   c = finalize((c + a) | 0);

@@ -15,7 +15,11 @@ import {
   TRANSACTION_ID_CHARACTERS_MAX,
 } from './event-limits.ts';
 import { EventRows } from './event-rows.ts';
-import { createTimestampParser, type TimestampParser } from './event-timestamp.ts';
+import {
+  createTimestampBytesParser,
+  createTimestampParser,
+  type TimestampParser,
+} from './event-timestamp.ts';
 import { extractNumbers, mayLoseDigits } from './number-text.ts';
 import {
   type BodyTraits,
@@ -24,6 +28,7 @@ import {
   textProblem,
   writeProperties,
 } from './property-text.ts';
+import { createPlainEventReader } from './read-plain-events.ts';
 import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 
 export interface EventError {
@@ -41,6 +46,29 @@ export interface ValidationContext {
   readonly now: Instant;
   /** How far in the past a timestamp may lie, in days; also how long an id is remembered. */
   readonly windowDays: number;
+}
+
+/** Reads bodies one after another, plain ones in one pass. The rows of an answer are overwritten by the next one. */
+export interface EventReader {
+  /** Never throws. */
+  read(body: Buffer, context: ValidationContext): Validation;
+}
+
+export function createEventReader(): EventReader {
+  const readPlain = createPlainEventReader();
+  const parseTimestamp = createTimestampBytesParser();
+  const rows = new EventRows();
+  return {
+    read: (body, context) =>
+      readPlain(body, rows, { ...timestampBounds(context), parseTimestamp })
+        ? { rows }
+        : validateEvents(body, context, rows),
+  };
+}
+
+/** The first and the last timestamp that is taken. */
+function timestampBounds({ now, windowDays }: ValidationContext): { earliest: Instant; latest: Instant } {
+  return { earliest: Math.max(0, now - windowDays * DAY_MS), latest: now + FUTURE_HOURS_MAX * HOUR_MS };
 }
 
 /**
@@ -107,8 +135,7 @@ function checkEvents(
   rows.clear();
   const check: EventCheck = {
     body,
-    earliest: Math.max(0, context.now - context.windowDays * DAY_MS),
-    latest: context.now + FUTURE_HOURS_MAX * HOUR_MS,
+    ...timestampBounds(context),
     parseTimestamp: createTimestampParser(),
     properties: { members: [], problem: null, sawNumber: false },
   };

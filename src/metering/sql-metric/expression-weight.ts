@@ -57,7 +57,7 @@ function weightOf(form: ExpressionForm): number {
 
 /** Functions that become several of ClickHouse's. */
 const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
-  ...{ SQRT: 4, LN: 4, LOG2: 4, LOG10: 4, EXP: 4, POWER: 10, MOD: 4 },
+  ...{ SQRT: 4, LN: 4, LOG2: 4, LOG10: 4, EXP: 4, POWER: 30, MOD: 4 },
   ...{
     JSON_EXTRACT: 4,
     JSON_VALUE: 4,
@@ -66,7 +66,7 @@ const FUNCTION_WEIGHTS: Readonly<Record<string, number>> = {
     LENGTH: 3,
     DATE_DIFF: 3,
     DATE_TRUNC: 2,
-    SPLIT_PART: 2,
+    SPLIT_PART: 4,
   },
 };
 

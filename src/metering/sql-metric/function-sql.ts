@@ -1,8 +1,7 @@
 /** Writes calls of scalar functions: those of the table by their plan, the others by a rule of their own. */
 import { documentOfTextSql } from '../query/property-sql.ts';
-import { writeArithmetic } from './arithmetic-sql.ts';
 import { bind } from './bind-sql.ts';
-import { checkedSql, SUMMAND_DIGITS_MAX } from './exact-sql.ts';
+import { checkedSql, productSql, SUMMAND_DIGITS_MAX } from './exact-sql.ts';
 import { doubleSql } from './functions/number-functions.ts';
 import { type ArgumentKind, type ScalarPlan, wholeResult } from './functions/scalar-function.ts';
 import { QueryProblem } from './query-refusal.ts';
@@ -166,13 +165,14 @@ function writePower(scope: OperandWriter, base: Expression, exponent: Expression
     );
     return { sql: scope.definitions.define(sql), type: 'number' };
   }
-  const factor = scope.definitions.define(x);
-  let product: Value = { sql: factor, type: 'number' };
-  for (let count = 1; count < times; count += 1) {
-    const { sql } = writeArithmetic(scope, '*', product, { sql: factor, type: 'number' });
-    product = { sql: scope.definitions.define(checkedSql(names, sql, SUMMAND_DIGITS_MAX)), type: 'number' };
-  }
-  return product;
+  const sql = bind(names, [x], ([factor = '']) => {
+    let product = factor;
+    for (let count = 1; count < times; count += 1) {
+      product = checkedSql(names, productSql(names, product, factor), SUMMAND_DIGITS_MAX);
+    }
+    return product;
+  });
+  return { sql: scope.definitions.define(sql), type: 'number' };
 }
 
 /** Characters of a text; elements of a list, and of a property that is one. */

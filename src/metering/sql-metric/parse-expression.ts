@@ -95,15 +95,18 @@ function parseIn(reader: TokenReader, position: number, operand: Expression): Ex
     return build(reader, position, { kind: 'in', operand, values: parseList(reader) });
   }
   reader.take();
-  return build(reader, position, { kind: 'in_query', operand, query: parseSubquery(reader), at: position });
+  const before = reader.weighed;
+  const query = parseSubquery(reader, 2);
+  reader.addWeight(position, reader.weighed - before);
+  return build(reader, position, { kind: 'in_query', operand, query, at: position });
 }
 
-/** A query whose opening bracket is read. */
-function parseSubquery(reader: TokenReader): SelectQuery {
+/** A query whose opening bracket is read. It is going to be written `times` times. */
+function parseSubquery(reader: TokenReader, times: 1 | 2): SelectQuery {
   if (reader.parseSubquery === null) {
     throw new QueryProblem(reader.next.position, 'a query cannot stand here');
   }
-  return reader.parseSubquery();
+  return reader.parseSubquery(times);
 }
 
 /** `(literal, …)`. Its values are not counted one by one: they are checked to be literals when they are used. */
@@ -229,7 +232,7 @@ function parseValue(reader: TokenReader): Expression {
   }
   if (reader.takeSymbol('(')) {
     if (reader.isWord('SELECT') || reader.isWord('WITH')) {
-      return build(reader, position, { kind: 'subquery', query: parseSubquery(reader), at: position });
+      return build(reader, position, { kind: 'subquery', query: parseSubquery(reader, 1), at: position });
     }
     const inner = parseExpression(reader);
     reader.expectSymbol(')');

@@ -133,10 +133,10 @@ function parseSelect(place: Place): SelectQuery {
   const { reader } = place;
   const { position } = reader.next;
   const outer = reader.parseSubquery;
-  reader.parseSubquery = () => {
+  reader.parseSubquery = (times) => {
     const query = parseWith({ ...place, depth: place.depth + 1 });
     closeSubquery(reader);
-    inExpressions.push(query);
+    inExpressions.push(...Array.from({ length: times }, () => query));
     return query;
   };
   const inExpressions: SelectQuery[] = [];

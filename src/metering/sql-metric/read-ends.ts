@@ -21,7 +21,7 @@ export interface EndsRequest {
 /** Events times ends of one statement: some 100 bytes of memory each. */
 const STATEMENT_ROWS = 10_000_000;
 /** Of all statements of a period: a million events over all hours of a month are 360 million. */
-const EVALUATED_ROWS_MAX = 1_000_000_000;
+export const EVALUATED_ROWS_MAX = 1_000_000_000;
 
 const hourRow = z.object({ part: z.string().transform((seconds) => Number(seconds) * SECOND_MS) });
 

@@ -28,8 +28,8 @@ export class TokenReader {
   private weight = 0;
   private readonly identities = new Map<string, number>();
   private nesting = 0;
-  /** Reads a query in brackets inside an expression; null where none may stand. */
-  parseSubquery: (() => SelectQuery) | null = null;
+  /** Reads a query in brackets inside an expression, which is written `times` times; null where none may stand. */
+  parseSubquery: ((times: 1 | 2) => SelectQuery) | null = null;
 
   constructor(tokens: readonly Token[]) {
     this.tokens = tokens;

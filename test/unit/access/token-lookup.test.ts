@@ -114,7 +114,7 @@ describe('the lookup of a token', () => {
       await vi.advanceTimersByTimeAsync(1_000);
       expect(await found).toEqual(token);
       const unknown = expect(lookup('unknown')).rejects.toBeInstanceOf(Refusal);
-      await vi.advanceTimersByTimeAsync(1_000);
+      await vi.advanceTimersByTimeAsync(5_000);
       await unknown;
     } finally {
       vi.useRealTimers();

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { decimal } from '../../../src/core/decimal.ts';
 import { unratedIn, unratedTerms } from '../../../src/rating/unrated-terms.ts';
 import {
   accessWith,
@@ -47,27 +46,5 @@ test('recurring terms with the quantities of subscriptions are named between the
   expect(named({}, { recurringCommits })).toEqual({
     recurring_commit: ['commit'],
     recurring_credit: ['credit'],
-  });
-});
-
-test('thresholds are named by their contract, if they are enabled', () => {
-  const gate = { type: 'NONE', taxType: null, stripe: null, precalculatedTax: null } as const;
-  const plain = { thresholdAmount: decimal('5'), paymentGate: gate, discount: null };
-  const commit = { productId: 'fee', name: null, description: null, priority: null };
-  const spendThreshold = { ...plain, isEnabled: true, commit };
-  const balance = {
-    ...plain,
-    isEnabled: false,
-    rechargeToAmount: decimal('5'),
-    customCreditTypeId: null,
-    commit: { ...commit, applicability: { productIds: [], productTags: [], specifiers: [] } },
-    balanceSpecifiers: [],
-  };
-  expect(named({}, { spendThreshold, prepaidBalanceThreshold: balance })).toEqual({
-    spend_threshold: ['contract'],
-  });
-  const enabled = { ...balance, isEnabled: true };
-  expect(named({}, { prepaidBalanceThreshold: enabled })).toEqual({
-    prepaid_balance_threshold: ['contract'],
   });
 });

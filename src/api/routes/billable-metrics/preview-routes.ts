@@ -1,5 +1,6 @@
 /** Previews a streaming or SQL metric before it is created. An endpoint of this service only. */
-import { previewUsage } from '../../../billing/usage/usage-groups.ts';
+import { z } from 'zod';
+import { type PreviewedUsage, previewUsage } from '../../../billing/usage/usage-groups.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { pageOf, pageToWire } from '../../wire/paging.ts';
 import { groupsBody, groupsFromWire, groupsQuery, groupToWire, usageGroup } from '../usage/routes.ts';
@@ -21,6 +22,28 @@ const previewBody = groupsBody
     },
   });
 
+const evaluation = z
+  .object({
+    mode: z.enum(['along_hours', 'at_each_hour']).meta({
+      description:
+        'How a product that is billed by the hour evaluates the query: carried along the hours, or anew at each hour with events.',
+    }),
+    milliseconds: z.int().meta({ description: 'How long the evaluation of this page took.' }),
+    rows_read: z.int().meta({
+      description: "The customer's events in the range; each read of `events` in the query reads them once.",
+    }),
+    hourly_rows: z.int().meta({ description: 'Rows that all hours of the range together read.' }),
+    hourly_rows_max: z
+      .int()
+      .meta({ description: 'More are refused: use granularity `service_period` then.' }),
+  })
+  .meta({ id: 'SqlEvaluation', description: 'Of a SQL metric: what the evaluation costs.' });
+
+function evaluationToWire(cost: NonNullable<PreviewedUsage['evaluation']>): z.input<typeof evaluation> {
+  const { mode, milliseconds, events, hourlyRows, hourlyRowsMax } = cost;
+  return { mode, milliseconds, rows_read: events, hourly_rows: hourlyRows, hourly_rows_max: hourlyRowsMax };
+}
+
 export function billableMetricPreviewRoutes(deps: Parameters<typeof previewUsage>[0]): RouteDefinition[] {
   return [
     route({
@@ -33,12 +56,15 @@ export function billableMetricPreviewRoutes(deps: Parameters<typeof previewUsage
       scope: 'read',
       query: groupsQuery,
       body: previewBody,
-      response: pageOf(usageGroup),
+      response: pageOf(usageGroup).extend({ evaluation: evaluation.optional() }),
       errors: [400, 404],
       async handler({ query, body }) {
         const definition = definitionFromWire(body);
         const page = await previewUsage(deps, definition, groupsFromWire(query, body));
-        return pageToWire(page, groupToWire);
+        return {
+          ...pageToWire(page, groupToWire),
+          ...(page.evaluation === null ? {} : { evaluation: evaluationToWire(page.evaluation) }),
+        };
       },
     }),
   ];

@@ -7,7 +7,11 @@ import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, uuid } from '../../wire/fields.ts';
 
-export function releaseRoutes(deps: { readonly db: Database; readonly clock: Clock }): RouteDefinition[] {
+export function releaseRoutes(deps: {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}): RouteDefinition[] {
   return [
     route({
       method: 'post',

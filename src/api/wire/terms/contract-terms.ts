@@ -1,4 +1,6 @@
 /** All terms of a contract, of the additions of an edit, or of a package. */
+
+import type { AccumulatedSpend } from '../../../billing/thresholds/spend-trackers.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import { defaulted, type Kind, list, named, optional, optionalMany } from '../description.ts';
@@ -36,7 +38,13 @@ import {
   subscriptionTemplate,
   subscriptionView,
 } from './subscriptions.ts';
-import { prepaidBalanceThreshold, spendThreshold, spendTracker } from './thresholds.ts';
+import {
+  prepaidBalanceThreshold,
+  spendThreshold,
+  spendTracker,
+  spendTrackerTemplate,
+  spendTrackerView,
+} from './thresholds.ts';
 
 /** Far above any contract. Keeps the transaction of one call within seconds. */
 export const TERMS_MAX = 1_000;
@@ -101,12 +109,16 @@ export const packageTerms = {
   overrides: all(overrideTemplate, OVERRIDES_MAX),
   scheduledCharges: all(scheduledChargeTemplate),
   subscriptions: all(subscriptionTemplate),
-  spendTrackers: all(spendTracker),
+  spendTrackers: all(spendTrackerTemplate),
   ...thresholds,
 };
 
 /** Data that answers show besides the terms themselves. */
-export type TermsContext = SubscriptionContext & Omit<CommitContext, 'recurringCommits'>;
+export type TermsContext = SubscriptionContext &
+  Omit<CommitContext, 'recurringCommits'> & {
+    /** By alias of a spend tracker. */
+    readonly spends: ReadonlyMap<string, AccumulatedSpend>;
+  };
 
 /** Terms with all data that answers show. */
 export function termsView(terms: ContractTerms, context: TermsContext) {
@@ -127,11 +139,13 @@ export function termsView(terms: ContractTerms, context: TermsContext) {
       professionalServiceView(one, context.names),
     ),
     subscriptions: terms.subscriptions.map((one) => subscriptionView(one, context)),
+    spendTrackers: terms.spendTrackers.map((one) => spendTrackerView(one, context.spends.get(one.alias))),
   };
 }
 
 /** Terms as an edit added them, without balances. */
 export function addedTermsView(terms: ContractTerms, context: SubscriptionContext) {
-  const none = { balances: null, includeBalance: false, includeLedgers: false, costBases: new Map() };
-  return termsView(terms, { ...context, ...none });
+  const none = { balances: null, includeBalance: false, includeLedgers: false };
+  const nothing = { costBases: new Map(), spends: new Map() };
+  return termsView(terms, { ...context, ...none, ...nothing });
 }

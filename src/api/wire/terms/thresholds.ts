@@ -1,18 +1,21 @@
 /** Threshold settings (also as patches) and spend trackers on the wire. */
 import { z } from 'zod';
-import { SPEND_DISCOUNTED, SPEND_SOURCES } from '../../../core/terms/thresholds.ts';
+import type { AccumulatedSpend } from '../../../billing/thresholds/spend-trackers.ts';
+import { SPEND_DISCOUNTED, SPEND_SOURCES, type SpendTracker } from '../../../core/terms/thresholds.ts';
 import {
+  answered,
   defaulted,
   described,
   kind,
   list,
+  noted,
   optional,
   optionalMany,
   patched,
   patchOf,
 } from '../description.ts';
 import { enumIn } from '../fields.ts';
-import { anyText, exact, id, oneOf, text, truth } from '../kinds.ts';
+import { anyText, exact, id, instant, oneOf, text, truth } from '../kinds.ts';
 import { beside, dropped, record } from '../record.ts';
 import { paymentGate } from './payment-gate.ts';
 import { applicability, priority } from './scope.ts';
@@ -119,19 +122,47 @@ export const prepaidBalanceThresholdPatch = record(
   },
 );
 
+const trackerFields = {
+  alias: kind(z.string().min(1).max(128), z.string()),
+  creditTypeId: id,
+  resetFrequency: kind(enumIn(['BILLING_PERIOD']), z.literal('BILLING_PERIOD')),
+  specifiers: list(
+    record({
+      spendType: kind(enumIn(['COMMIT_PURCHASE']), z.literal('COMMIT_PURCHASE')),
+      sources: list(oneOf(SPEND_SOURCES), { min: 1, max: SPEND_SOURCES.length }),
+      discounted: described('Default: ANY.', defaulted(oneOf(SPEND_DISCOUNTED), 'ANY')),
+    }),
+    { min: 1, max: 100 },
+  ),
+};
+
+const accumulatedSpend = record({ amount: exact(), periodStartingAt: instant, periodEndingBefore: instant });
+
 export const spendTracker = record(
   {
-    alias: kind(z.string().min(1).max(128), z.string()),
-    creditTypeId: id,
-    resetFrequency: kind(enumIn(['BILLING_PERIOD']), z.literal('BILLING_PERIOD')),
-    specifiers: list(
-      record({
-        spendType: kind(enumIn(['COMMIT_PURCHASE']), z.literal('COMMIT_PURCHASE')),
-        sources: list(oneOf(SPEND_SOURCES), { min: 1, max: SPEND_SOURCES.length }),
-        discounted: described('Default: ANY.', defaulted(oneOf(SPEND_DISCOUNTED), 'ANY')),
-      }),
-      { min: 1, max: 100 },
+    ...trackerFields,
+    accumulatedSpend: answered(
+      noted('In the present billing period; absent outside the contract.', optional(accumulatedSpend)),
     ),
   },
   { place: 'spendTrackers', id: 'SpendTracker' },
 );
+
+/** In packages, which nothing is spent on. */
+export const spendTrackerTemplate = record(trackerFields, {
+  place: 'spendTrackers',
+  id: 'SpendTrackerTemplate',
+});
+
+/** A tracker with what it has counted; null: it counts nothing now. */
+export function spendTrackerView(tracker: SpendTracker, spend: AccumulatedSpend | undefined) {
+  const accumulatedSpend =
+    spend === undefined
+      ? null
+      : {
+          amount: spend.amount,
+          periodStartingAt: spend.period.start,
+          periodEndingBefore: spend.period.end,
+        };
+  return { ...tracker, accumulatedSpend };
+}

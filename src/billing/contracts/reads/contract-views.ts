@@ -29,6 +29,7 @@ import {
   type BillingConfigurationView,
   billingConfigurationViews,
 } from '../../billing-providers/configurations.ts';
+import { type AccumulatedSpend, accumulatedSpends } from '../../thresholds/spend-trackers.ts';
 
 /** Data that answers show with terms: names of the objects they refer to, and custom fields. */
 export interface TermNames {
@@ -57,6 +58,8 @@ export interface ContractView {
   readonly balances: ReadonlyMap<string, Balance>;
   /** By commit; absent where it cannot be told. */
   readonly costBases: ReadonlyMap<string, Decimal>;
+  /** What its spend trackers have counted, by alias. */
+  readonly spends: ReadonlyMap<string, AccumulatedSpend>;
   /** The time as of which the view is computed. */
   readonly now: Instant;
 }
@@ -103,6 +106,11 @@ export async function viewsOf(
   );
   const balances = withBalances ? await balancesOf(deps, owned, now) : new Map<string, Balance>();
   const costBases = await costBasesOf(db, owned, cards);
+  const spends = await accumulatedSpends(
+    db,
+    states.map(({ contract, terms }) => ({ contract, spendTrackers: terms.spendTrackers })),
+    now,
+  );
   return states.map((current): ContractView => {
     const { contract } = current;
     const card = cards.get(contract.rateCardId ?? '') ?? null;
@@ -118,6 +126,7 @@ export async function viewsOf(
       fiatCreditTypeId: card?.fiatCreditTypeId ?? null,
       balances,
       costBases,
+      spends: spends.get(contract.id) ?? new Map(),
       now,
     };
   });

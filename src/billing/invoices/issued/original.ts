@@ -4,7 +4,7 @@ import type { Invoice, InvoiceStatus } from '../../../core/invoice.ts';
 import { contains, floorToDay, type Instant } from '../../../core/time.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
 import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
-import { loadChargedTimes } from '../../../store/billed-charges.ts';
+import { loadChargeStarts } from '../../../store/billed-charges.ts';
 import { type Contract, findContract, lockContract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { invoicedItemIds } from '../../../store/invoiced-items.ts';
@@ -93,7 +93,7 @@ export interface OriginalItems {
   readonly items: readonly ScheduledItem[];
   /** Null without subscriptions. */
   readonly prices: SubscriptionPrices | null;
-  /** All that was invoiced with it. */
+  /** The ids under which it is invoiced: of these items, and of all charges of subscriptions. */
   readonly invoicedIds: readonly string[];
 }
 
@@ -107,11 +107,13 @@ export async function itemsOf(
   now: Instant,
 ): Promise<OriginalItems> {
   const ids = await invoicedItemIds(db, invoice.id);
-  const invoicedIds = [...ids];
-  if (ids.size === 0) return { items: [], prices: null, invoicedIds };
-  const items = (await loadScheduledItems(db, [contract.id])).get(contract.id) ?? [];
+  if (ids.size === 0) return { items: [], prices: null, invoicedIds: [] };
+  const all = (await loadScheduledItems(db, [contract.id])).get(contract.id) ?? [];
+  const items = all.filter(({ id }) => ids.has(id));
+  const charged = await loadChargeStarts(db, invoice.id);
+  const invoicedIds = [...items, ...charged].map(({ id }) => id);
+  if (charged.length === 0) return { items, prices: null, invoicedIds };
   const subscribed = (await loadCharges(db, [contract], now, invoice.id)).get(contract.id);
-  const charged = await loadChargedTimes(db, invoice.id);
   const isCharged = ({ charge }: ScheduledItem) =>
     charge !== null &&
     floorToDay(charge.at) <= floorToDay(invoice.period.end) &&
@@ -120,7 +122,7 @@ export async function itemsOf(
         subscriptionId === charge.subscriptionId && contains(charge.period.whole, startingAt),
     );
   return {
-    items: [...items.filter(({ id }) => ids.has(id)), ...(subscribed?.items ?? []).filter(isCharged)],
+    items: [...items, ...(subscribed?.items ?? []).filter(isCharged)],
     prices: subscribed?.prices ?? null,
     invoicedIds,
   };

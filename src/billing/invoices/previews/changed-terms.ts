@@ -94,7 +94,7 @@ async function openInvoices(
     deps.db,
     [...again.map(({ target }) => target), ...drafts],
     deps.clock.now(),
-    { invoicesInstead: again.map(({ invoice }) => invoice.id) },
+    { invoices: again.map(({ invoice }) => invoice.id) },
   );
   const joined = await itemsOnIssued(deps, again);
   return {

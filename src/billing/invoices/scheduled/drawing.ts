@@ -2,6 +2,7 @@
  * SCHEDULED invoices among those that draw on the same balances (docs/drawdown.md, "Several invoices"). Invoices draw in
  * the order in which they are issued, so that a draft shows what it will take.
  */
+import { groupBy } from '../../../core/group-by.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { BalanceBook } from '../../../rating/balances/balance-book.ts';
 import type { Contract } from '../../../store/contracts.ts';
@@ -62,6 +63,7 @@ export function createScheduledDraws(
   bookOf: (customerId: string) => BalanceBook,
 ): ScheduledDraws {
   const drafts = new Map<string, ScheduledDraft>();
+  const ofCustomer = groupBy(targets, ({ contract }) => contract.customerId);
   const draw = (target: ScheduledTarget) => {
     const { invoiceId, contract } = target;
     if (drafts.has(invoiceId)) return;
@@ -69,9 +71,7 @@ export function createScheduledDraws(
   };
   return {
     drawUntil(customerId, at) {
-      for (const target of targets) {
-        if (target.contract.customerId === customerId && target.issueAt <= at) draw(target);
-      }
+      for (const target of ofCustomer.get(customerId) ?? []) if (target.issueAt <= at) draw(target);
     },
     drawAll() {
       for (const target of targets) draw(target);

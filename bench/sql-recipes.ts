@@ -1,0 +1,65 @@
+/** The recipes of docs/sql-metrics.md over a million events of one customer: by month, and by hour as for an invoice. */
+import { readFileSync } from 'node:fs';
+import { readSqlMetric } from '../src/metering/sql-metric/read-metric.ts';
+import { readSqlSeries } from '../src/metering/sql-metric/read-series.ts';
+import { type InProcessService, startInProcessService } from './in-process-service.ts';
+import { table } from './report.ts';
+
+const EVENTS = 1_000_000;
+const PERIOD = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) };
+
+export async function benchSqlRecipes(): Promise<string> {
+  const service = await startInProcessService();
+  try {
+    await fill(service);
+    const rows: string[][] = [];
+    for (const [name, sql] of recipes()) {
+      const whole = await measured(service, sql, [PERIOD.end]);
+      const hours = await measured(service, sql, 'hour');
+      rows.push([name, readSqlMetric(sql).query.mode, whole, hours]);
+    }
+    return table(['recipe', 'by hours', 'month, ms', '720 hours, ms'], rows);
+  } finally {
+    await service.close();
+  }
+}
+
+function recipes(): Array<readonly [string, string]> {
+  const page = readFileSync(new URL('../docs/sql-metrics.md', import.meta.url), 'utf8');
+  const section = page.slice(page.indexOf('## Recipes'), page.indexOf('## Types'));
+  return [...section.matchAll(/### (.+)\n```sql\n([^`]+)```/g)].map(([, name = '', sql = '']) => [name, sql]);
+}
+
+async function measured(
+  { clickhouse }: InProcessService,
+  sql: string,
+  evaluatedAt: 'hour' | number[],
+): Promise<string> {
+  const metric = readSqlMetric(sql);
+  const start = performance.now();
+  try {
+    await readSqlSeries(clickhouse, {
+      ...{ metric, period: PERIOD, evaluatedAt, groupBy: metric.groupColumns },
+      customers: [{ customerId: 'c', refs: ['analysed'] }],
+    });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return (performance.now() - start).toFixed(0);
+}
+
+/** Calls, and one session that starts or ends for every nine of them. */
+async function fill({ clickhouse }: InProcessService): Promise<void> {
+  await clickhouse.command(`
+    INSERT INTO usage_events (transaction_id, customer_ref, event_type, timestamp, properties, ingested_at,
+                              version, id_hash_a, id_hash_b, id_hash_c)
+    SELECT concat('a-', toString(number)), 'analysed',
+           ['session.start', 'session.end', 'call', 'call', 'call', 'call', 'call', 'call', 'call', 'call'][cityHash64(number) % 10 + 1],
+           toDateTime64(${PERIOD.start / 1000} + (number * 7919) % ${(PERIOD.end - PERIOD.start) / 1000}, 3, 'UTC'),
+           map('latency', toString(cityHash64(number) % 3000), 'tokens', toString(cityHash64(number, 1) % 4000),
+               'user', toString(number % 1000), 'project', concat('p', toString(number % 50)),
+               'model', ['large', 'small'][number % 2 + 1], 'tags', '["beta","eu"]',
+               'usage', concat('{"in":', toString(number % 700), ',"out":12.5}')),
+           now64(6), 1000000 - number, rand(1), rand(2), rand(3)
+    FROM numbers(${EVENTS})`);
+}

@@ -1,0 +1,28 @@
+/** The Prometheus metrics of evaluations. */
+import type { Registry } from 'prom-client';
+import type { EvaluationFigures } from '../../jobs/evaluations.ts';
+import { registerCounter, registerGauge } from './metrics.ts';
+
+/** The evaluation of thresholds. */
+export function evaluationMeasures(registry: Registry, figures: () => EvaluationFigures): void {
+  registerGauge(registry, {
+    name: 'tallyhouse_evaluations_watched',
+    help: 'Customers with thresholds.',
+    value: () => figures().watched,
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_evaluations_waiting',
+    help: 'Customers that wait for the evaluation of their thresholds.',
+    value: () => figures().waiting,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_evaluations_total',
+    help: 'Evaluations of customers.',
+    value: () => figures().evaluated,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_evaluations_failed_total',
+    help: 'Evaluations of customers that failed and were tried again.',
+    value: () => figures().failed,
+  });
+}

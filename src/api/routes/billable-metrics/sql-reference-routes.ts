@@ -1,0 +1,59 @@
+/** The functions of SQL metrics, as the checker of queries knows them. An endpoint of this service only. */
+import { z } from 'zod';
+import { listSqlFunctions } from '../../../billing/metrics/sql-functions.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+
+const sqlFunction = z
+  .object({
+    name: z.string(),
+    group: z.enum(['aggregate', 'number', 'text', 'time', 'value', 'window']),
+    signature: z.string(),
+    example: z.string(),
+    note: z.string().nullable(),
+    synonyms: z.array(z.string()),
+    is_hourly: z.boolean().meta({
+      description:
+        'Whether a query with it can be carried along the hours; otherwise it is evaluated at each.',
+    }),
+  })
+  .meta({ id: 'SqlFunction' });
+
+const sqlReference = z.object({
+  data: z.object({
+    columns: z.array(z.object({ name: z.string(), type: z.string() })),
+    functions: z.array(sqlFunction),
+  }),
+});
+
+const COLUMNS = [
+  { name: 'event_type', type: 'text' },
+  { name: 'timestamp', type: 'timestamp' },
+  { name: 'transaction_id', type: 'text' },
+  { name: 'properties.<name>', type: 'number, text or list' },
+];
+
+export function sqlReferenceRoutes(): RouteDefinition[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/billable-metrics/sql-reference',
+      operationId: 'getSqlReference',
+      summary: 'List the columns and functions of SQL metrics',
+      tags: ['Billable metrics'],
+      scope: 'read',
+      response: sqlReference,
+      errors: [],
+      async handler() {
+        return { data: { columns: COLUMNS, functions: listSqlFunctions().map(functionToWire) } };
+      },
+    }),
+  ];
+}
+
+function functionToWire({
+  isHourly,
+  synonyms,
+  ...rest
+}: ReturnType<typeof listSqlFunctions>[number]): z.input<typeof sqlFunction> {
+  return { ...rest, synonyms: [...synonyms], is_hourly: isHourly };
+}

@@ -1,0 +1,53 @@
+/**
+ * The HTTP server with its limits of time and connections, which slow and vanished clients run into instead of using
+ * the server up (docs/limits.md).
+ */
+import { createServer } from 'node:http';
+import { createAdaptorServer, type ServerType } from '@hono/node-server';
+import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
+
+export interface HttpLimits {
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersMs: number;
+  /** To the end of its body: 2 MB at 35 KB a second. */
+  readonly requestMs: number;
+  /** A connection on which nothing moves, such as a client that does not read its answer. Longer than any answer. */
+  readonly silenceMs: number;
+  /** Longer than load balancers keep an idle connection (60 s), so that they never send on one that was just closed. */
+  readonly keepAliveMs: number;
+  readonly connectionsMax: number;
+  /** How often the first two are checked. */
+  readonly checkMs: number;
+}
+
+export const HTTP_LIMITS: HttpLimits = {
+  headersMs: 10 * SECOND_MS,
+  requestMs: MINUTE_MS,
+  silenceMs: 10 * MINUTE_MS,
+  keepAliveMs: 75 * SECOND_MS,
+  connectionsMax: 4_000,
+  checkMs: 2 * SECOND_MS,
+};
+
+/** Peers that have vanished without a word are noticed by the system's probes after this long. */
+const PROBE_AFTER_MS = MINUTE_MS;
+
+type Fetch = (request: Request, bindings?: object) => Response | Promise<Response>;
+
+export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS): ServerType {
+  const server = createAdaptorServer({
+    fetch,
+    createServer,
+    serverOptions: {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.keepAliveMs,
+      connectionsCheckingInterval: limits.checkMs,
+      keepAlive: true,
+      keepAliveInitialDelay: PROBE_AFTER_MS,
+    },
+  });
+  server.maxConnections = limits.connectionsMax;
+  if ('setTimeout' in server) server.setTimeout(limits.silenceMs);
+  return server;
+}

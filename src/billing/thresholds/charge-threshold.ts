@@ -1,0 +1,113 @@
+/**
+ * Makes the charge of a threshold (docs/thresholds.md, "The charge"): a commit of the contract whose purchase the
+ * scheduled invoices bill. Whoever else charges, edits the contract or spends from its balances at the same time waits,
+ * or makes this charge compute again.
+ */
+import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import { discountedPrice, type Price } from '../../rating/thresholds/discounted-price.ts';
+import { boughtCommit } from '../../rating/thresholds/threshold-commit.ts';
+import { lockBalances } from '../../store/balance-deductions.ts';
+import type { Transaction } from '../../store/database.ts';
+import { insertThresholdCharge, loadThresholdCharges } from '../../store/threshold-charges.ts';
+import type { BalanceDeps } from '../balances/deductions.ts';
+import { changeContract } from '../contracts/change-contract.ts';
+import {
+  amountDue,
+  isStillValid,
+  type PreparedCharge,
+  prepareCharge,
+  type ThresholdReference,
+} from './prepare-charge.ts';
+import { accumulatedSpends } from './spend-trackers.ts';
+import { worthOf } from './threshold-contracts.ts';
+
+/** Who has made the commit, in the history of the contract. */
+export const CHARGED_BY = 'threshold billing';
+
+/** `overtaken`: something has changed meanwhile, and it is to be evaluated again. */
+export type ChargeOutcome = 'charged' | 'not_due' | 'overtaken';
+
+/** Charges what is due, if no charge of the contract is in flight. */
+export async function chargeThreshold(
+  deps: BalanceDeps,
+  reference: ThresholdReference,
+): Promise<ChargeOutcome> {
+  const prepared = await prepareCharge(deps, reference);
+  if (prepared === null || (await amountDue(deps.db, prepared)) === null) return 'not_due';
+  try {
+    await deps.db.transaction((tx) => charge(tx, deps, prepared));
+    return 'charged';
+  } catch (error) {
+    if (error instanceof NotCharged) return error.outcome;
+    throw error;
+  }
+}
+
+/** Undoes the transaction. */
+class NotCharged extends Error {
+  override readonly name = 'NotCharged';
+  readonly outcome: ChargeOutcome;
+  constructor(outcome: ChargeOutcome) {
+    super(outcome);
+    this.outcome = outcome;
+  }
+}
+
+async function charge(tx: Transaction, deps: BalanceDeps, prepared: PreparedCharge): Promise<void> {
+  const { contractId, kind, now, reading } = prepared;
+  const { paymentGate } = reading.threshold;
+  let price: Price = { total: ZERO, discounted: ZERO };
+  await changeContract(tx, deps, prepared, { now, changedBy: CHARGED_BY }, async (full) => {
+    const amount = await lockedAmount(tx, deps, prepared, full);
+    price = await priceOf(tx, prepared, amount);
+    const commit = boughtCommit(reading.input, { amount, price, paymentGate });
+    const terms = { ...full.terms, commits: [...full.terms.commits, commit] };
+    return { after: { ...full, terms }, changes: { addCommits: [commit] } };
+  });
+  await insertThresholdCharge(tx, {
+    commitId: reading.input.ids.commit,
+    contractId,
+    kind,
+    discountedAmount: price.discounted,
+    isInFlight: paymentGate.type !== 'NONE',
+  });
+}
+
+/** What is due now that nothing can change any more. The contract is locked. */
+async function lockedAmount(
+  tx: Transaction,
+  deps: BalanceDeps,
+  prepared: PreparedCharge,
+  { contract }: FullContract,
+): Promise<Decimal> {
+  await lockBalances(tx, [contract.customerId]);
+  const charges = await loadThresholdCharges(tx, [contract.id]);
+  if (charges.some(({ isInFlight }) => isInFlight)) throw new NotCharged('not_due');
+  if (!(await isStillValid({ ...deps, db: tx }, prepared))) throw new NotCharged('overtaken');
+  const amount = await amountDue(tx, prepared);
+  if (amount === null) throw new NotCharged('not_due');
+  return amount;
+}
+
+/** In the currency of the contract. */
+async function priceOf(
+  tx: Transaction,
+  { now, reading: { of, threshold, input } }: PreparedCharge,
+  amount: Decimal,
+): Promise<Price> {
+  const worth = worthOf(of, input.unit.access);
+  assert(worth !== null, `the rate card converts ${input.unit.access}`);
+  const full = amount.times(worth);
+  const { discount } = threshold;
+  const cap = discount?.cap ?? null;
+  if (cap === null) return discountedPrice(full, discount, null);
+  const tracker = of.spendTrackers.find(({ alias }) => alias === cap.spendTrackerAlias);
+  const counted = (await accumulatedSpends(tx, [of], now)).get(of.contract.id)?.get(cap.spendTrackerAlias);
+  const perUnit = tracker === undefined ? null : worthOf(of, tracker.creditTypeId);
+  // What cannot be counted in the currency does not limit the discount of what is charged in it.
+  if (perUnit === null) return discountedPrice(full, discount, null);
+  const room = maximum(cap.amount.minus(counted?.amount ?? ZERO), ZERO).times(perUnit);
+  return discountedPrice(full, discount, room);
+}

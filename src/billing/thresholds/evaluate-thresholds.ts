@@ -1,0 +1,133 @@
+/**
+ * Evaluates the thresholds of customers (docs/thresholds.md). The balances and the spend of many customers are computed
+ * together; what is due is then charged contract by contract.
+ */
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { newId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { BalanceDeduction } from '../../core/terms/ledger.ts';
+import type { Instant } from '../../core/time.ts';
+import { isRechargeDue } from '../../rating/thresholds/recharge.ts';
+import { candidateCommit } from '../../rating/thresholds/threshold-commit.ts';
+import { inSnapshot } from '../../store/database.ts';
+import { loadThresholdCharges } from '../../store/threshold-charges.ts';
+import { customersWithThresholds } from '../../store/threshold-contracts.ts';
+import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
+import type { PlannedInvoices } from '../invoices/compute.ts';
+import { type ChargeOutcome, chargeThreshold } from './charge-threshold.ts';
+import { countedCommits, type WatchedBalance } from './counted-balances.ts';
+import { spendInput, type ThresholdReference } from './prepare-charge.ts';
+import { settlePayments } from './settle-payment.ts';
+import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
+
+/** Of these customers, or of all where null, those with a threshold that is enabled. */
+export function watchedCustomers(
+  { db }: Pick<BalanceDeps, 'db'>,
+  customerIds: readonly string[] | null,
+): Promise<string[]> {
+  return customersWithThresholds(db, customerIds);
+}
+
+/**
+ * Settles payments, and makes the charges that are due: at most one for each contract, of its balance before its spend.
+ * Returns the customers that are to be evaluated again, because something has changed meanwhile.
+ */
+export async function evaluateThresholds(
+  deps: BalanceDeps,
+  customerIds: readonly string[],
+): Promise<readonly string[]> {
+  await settlePayments(deps, customerIds);
+  const outcomes = new Map<string, ChargeOutcome>();
+  const again: string[] = [];
+  for (const reference of await dueThresholds(deps, customerIds)) {
+    const { contractId, customerId } = reference;
+    if (outcomes.get(contractId) === 'charged') continue;
+    const outcome = await chargeThreshold(deps, reference);
+    outcomes.set(contractId, outcome);
+    if (outcome !== 'not_due') again.push(customerId);
+  }
+  return [...new Set(again)];
+}
+
+/** What is read of many contracts at one moment in PostgreSQL. */
+interface Readings {
+  readonly balances: readonly (WatchedBalance & { readonly counted: readonly Commit[] })[];
+  readonly spends: readonly { readonly of: ThresholdContract; readonly candidate: Commit }[];
+  /** With the candidates behind all other balances, from which they take nothing. */
+  readonly plan: PlannedInvoices;
+}
+
+/** Those of contracts without a charge in flight; balances before spend. */
+async function dueThresholds(
+  deps: BalanceDeps,
+  customerIds: readonly string[],
+): Promise<ThresholdReference[]> {
+  const now = deps.clock.now();
+  const { balances, spends, plan } = await inSnapshot(deps.db, (db) =>
+    readThresholds({ ...deps, db }, customerIds, now),
+  );
+  const deductions = await draftDeductions(deps, plan);
+  const leftOf = await balancesLeft(
+    deps,
+    balances.flatMap(({ counted }) => counted),
+    deductions,
+    now,
+  );
+  const low = balances.filter(({ prepaidBalance, counted }) =>
+    isRechargeDue(prepaidBalance, sum(counted.map(({ id }) => leftOf.get(id) ?? ZERO))),
+  );
+  const high = spends.filter(({ of: { spend }, candidate }) => {
+    const drawn = deductions.filter(({ commitId }) => commitId === candidate.id);
+    return spend !== null && sum(drawn.map(({ amount }) => amount)).gte(spend.thresholdAmount);
+  });
+  return [
+    ...low.map(({ contract }) => referenceTo(contract, 'PREPAID_BALANCE')),
+    ...high.map(({ of: { contract } }) => referenceTo(contract, 'SPEND')),
+  ];
+}
+
+function referenceTo(
+  { id: contractId, customerId }: ThresholdContract['contract'],
+  kind: ThresholdReference['kind'],
+): ThresholdReference {
+  return { customerId, contractId, kind };
+}
+
+async function readThresholds(
+  deps: DraftDeps,
+  customerIds: readonly string[],
+  now: Instant,
+): Promise<Readings> {
+  const all = await loadThresholdContracts(deps.db, customerIds, now);
+  const charges = await loadThresholdCharges(
+    deps.db,
+    all.map(({ contract }) => contract.id),
+  );
+  const busy = new Set(charges.filter(({ isInFlight }) => isInFlight).map(({ contractId }) => contractId));
+  const free = all.filter(({ contract }) => !busy.has(contract.id));
+  const watched = free.flatMap(({ prepaidBalance, ...of }) =>
+    prepaidBalance === null ? [] : [{ ...of, prepaidBalance }],
+  );
+  const counted = await countedCommits(deps.db, watched, now);
+  const balances = watched.map((one) => ({ ...one, counted: counted.get(one.contract.id) ?? [] }));
+  const spends = free.flatMap((of) => {
+    const ids = { commit: newId(), segment: newId(), item: newId() };
+    const input = of.spend === null ? null : spendInput(of, of.spend, { productName: '', now, ids });
+    return input === null ? [] : [{ of, candidate: candidateCommit(input) }];
+  });
+  const candidates = spends.map(({ candidate: commit }) => ({ commit, isLast: true }));
+  const drawing = [...balances.flatMap((one) => one.counted), ...candidates.map(({ commit }) => commit)];
+  return { balances, spends, plan: await planDrafts(deps, drawing, candidates) };
+}
+
+async function balancesLeft(
+  { db }: BalanceDeps,
+  commits: readonly Commit[],
+  draftDeductions: readonly BalanceDeduction[],
+  now: Instant,
+): Promise<Map<string, Decimal>> {
+  const unique = [...new Map(commits.map((commit) => [commit.id, commit])).values()];
+  const balances = await balancesWithDrafts({ db, draftDeductions }, await withOwners(db, unique), now);
+  return new Map([...balances].map(([id, { balance }]) => [id, balance]));
+}

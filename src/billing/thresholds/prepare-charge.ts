@@ -1,0 +1,187 @@
+/**
+ * Computes what a threshold would charge, from the same drafts and balances as invoices and ledgers. Usage is read
+ * without a lock; `charge-threshold.ts` checks under locks that everything else is as it was.
+ */
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { BalanceDeduction } from '../../core/terms/ledger.ts';
+import type { PrepaidBalanceThreshold, SpendThreshold, ThresholdKind } from '../../core/terms/thresholds.ts';
+import { floorToHour, type Instant } from '../../core/time.ts';
+import { periodContaining } from '../../rating/periods/billing-periods.ts';
+import { isRechargeDue, rechargeAmount } from '../../rating/thresholds/recharge.ts';
+import { candidateCommit, type ThresholdCommitInput } from '../../rating/thresholds/threshold-commit.ts';
+import { versionAt } from '../../rating/usage/product-spans.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
+import { loadProducts } from '../../store/products.ts';
+import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
+import type { PlannedInvoices } from '../invoices/compute.ts';
+import { inputFingerprints } from '../invoices/input-fingerprints.ts';
+import { periodTerms } from '../invoices/usage-periods.ts';
+import { countedCommits, unitOf } from './counted-balances.ts';
+import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
+
+/** A threshold of a contract. */
+export interface ThresholdReference {
+  readonly customerId: string;
+  readonly contractId: string;
+  readonly kind: ThresholdKind;
+}
+
+/** Everything that is read of a threshold at one moment in PostgreSQL. */
+interface Reading {
+  readonly of: ThresholdContract;
+  readonly threshold: PrepaidBalanceThreshold | SpendThreshold;
+  /** The balances that count; of a spend threshold none. */
+  readonly counted: readonly Commit[];
+  readonly input: ThresholdCommitInput;
+  /** The drafts as they are. Of a spend threshold none. */
+  readonly without: PlannedInvoices | null;
+  /** The drafts as they would be, if they could draw on the candidate. */
+  readonly with: PlannedInvoices;
+}
+
+export interface PreparedCharge extends ThresholdReference {
+  readonly now: Instant;
+  readonly reading: Reading;
+  /** What drafts take from balances as they are, and with the candidate. */
+  readonly deductions: {
+    readonly without: readonly BalanceDeduction[];
+    readonly with: readonly BalanceDeduction[];
+  };
+}
+
+/** Null where the contract has no such threshold now. */
+export async function prepareCharge(
+  deps: BalanceDeps,
+  reference: ThresholdReference,
+): Promise<PreparedCharge | null> {
+  const now = deps.clock.now();
+  const ids = { commit: newId(), segment: newId(), item: newId() };
+  const reading = await inSnapshot(deps.db, (tx) => readThreshold({ ...deps, db: tx }, reference, now, ids));
+  if (reading === null) return null;
+  const without = reading.without === null ? [] : await draftDeductions(deps, reading.without);
+  const deductions = { without, with: await draftDeductions(deps, reading.with) };
+  return { ...reference, now, reading, deductions };
+}
+
+/** Whether nothing that the charge was computed from has changed in PostgreSQL. Locks must keep it so. */
+export async function isStillValid(
+  deps: Omit<DraftDeps, 'clickhouse'>,
+  { now, reading, ...reference }: PreparedCharge,
+): Promise<boolean> {
+  const again = await readThreshold(deps, reference, now, reading.input.ids);
+  return again !== null && fingerprint(again) === fingerprint(reading);
+}
+
+function fingerprint({ of, counted, input, without, with: candidates }: Reading): string {
+  const plans = [without, candidates].map((plan) => (plan === null ? [] : [...inputFingerprints(plan)]));
+  return JSON.stringify([of, counted, input, plans]);
+}
+
+async function readThreshold(
+  deps: Omit<DraftDeps, 'clickhouse'>,
+  { customerId, contractId, kind }: ThresholdReference,
+  now: Instant,
+  ids: ThresholdCommitInput['ids'],
+): Promise<Reading | null> {
+  const all = await loadThresholdContracts(deps.db, [customerId], now);
+  const of = all.find(({ contract }) => contract.id === contractId);
+  if (of === undefined) return null;
+  return kind === 'SPEND' ? readSpend(deps, of, now, ids) : readPrepaidBalance(deps, of, now, ids);
+}
+
+async function readPrepaidBalance(
+  deps: Omit<DraftDeps, 'clickhouse'>,
+  of: ThresholdContract,
+  now: Instant,
+  ids: ThresholdCommitInput['ids'],
+): Promise<Reading | null> {
+  const { contract, prepaidBalance: threshold, fiatCreditTypeId: invoice } = of;
+  if (threshold === null) return null;
+  const watched = { ...of, prepaidBalance: threshold };
+  const counted = (await countedCommits(deps.db, [watched], now)).get(contract.id) ?? [];
+  const productName = await nameOfProduct(deps.db, threshold.commit.productId, now);
+  const unit = { access: unitOf(watched), invoice };
+  const input = {
+    ids,
+    contract,
+    commit: threshold.commit,
+    productName,
+    unit,
+    startingAt: floorToHour(now),
+    now,
+  };
+  const commit = candidateCommit(input);
+  const drawing = [...counted, commit];
+  return {
+    of,
+    threshold,
+    counted,
+    input,
+    without: await planDrafts(deps, drawing),
+    with: await planDrafts(deps, drawing, [{ commit, isLast: false }]),
+  };
+}
+
+/** The commit is to pay for what no other balance pays for. */
+async function readSpend(
+  deps: Omit<DraftDeps, 'clickhouse'>,
+  of: ThresholdContract,
+  now: Instant,
+  ids: ThresholdCommitInput['ids'],
+): Promise<Reading | null> {
+  const { spend: threshold } = of;
+  if (threshold === null) return null;
+  const productName = await nameOfProduct(deps.db, threshold.commit.productId, now);
+  const input = spendInput(of, threshold, { productName, now, ids });
+  if (input === null) return null;
+  const commit = candidateCommit(input);
+  const plan = await planDrafts(deps, [commit], [{ commit, isLast: true }]);
+  return { of, threshold, counted: [], input, without: null, with: plan };
+}
+
+/** Its access begins with the billing period. Null where the contract is in none. */
+export function spendInput(
+  { contract, fiatCreditTypeId: fiat }: ThresholdContract,
+  { commit }: SpendThreshold,
+  given: Pick<ThresholdCommitInput, 'productName' | 'now' | 'ids'>,
+): ThresholdCommitInput | null {
+  const period = periodContaining(periodTerms(contract), given.now);
+  if (period === null) return null;
+  return { ...given, contract, commit, unit: { access: fiat, invoice: fiat }, startingAt: period.start };
+}
+
+async function nameOfProduct(db: Database | Transaction, id: string, now: Instant): Promise<string> {
+  const product = (await loadProducts(db, [id])).get(id);
+  assert(product !== undefined, `product ${id} of a threshold exists`);
+  return versionAt(product, now).name;
+}
+
+/** The amount of the commit, in the unit of the threshold; null where nothing is due. */
+export async function amountDue(
+  db: Database | Transaction,
+  { now, reading: { of, threshold, counted, input }, deductions }: PreparedCharge,
+): Promise<Decimal | null> {
+  const ofCandidate = deductions.with.filter(({ commitId }) => commitId === input.ids.commit);
+  const drawn = sum(ofCandidate.map(({ amount }) => amount));
+  if (!('rechargeToAmount' in threshold)) return drawn.gte(threshold.thresholdAmount) ? drawn : null;
+  const balance = await balanceLeft(db, counted, deductions.without, now);
+  if (!isRechargeDue(threshold, balance)) return null;
+  assert(of.prepaidBalance !== null, 'the threshold is of the contract');
+  const others = await balanceLeft(db, counted, deductions.with, now);
+  return rechargeAmount(threshold, { others, drawn });
+}
+
+/** What invoices and drafts have left of the commits now. */
+async function balanceLeft(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+  draftDeductions: readonly BalanceDeduction[],
+  now: Instant,
+): Promise<Decimal> {
+  const balances = await balancesWithDrafts({ db, draftDeductions }, await withOwners(db, commits), now);
+  return sum(commits.map(({ id }) => balances.get(id)?.balance ?? ZERO));
+}

@@ -1,0 +1,73 @@
+/** What follows when the payment of a threshold's charge has an outcome (docs/thresholds.md, "Payment gates"). */
+import type { Clock } from '../../core/clock.ts';
+import type { FullContract } from '../../core/terms/contract.ts';
+import type { ContractChanges } from '../../core/terms/contract-edits.ts';
+import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
+import type { ThresholdKind } from '../../core/terms/thresholds.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { lockContract } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import {
+  type ChargeInFlight,
+  endThresholdCharge,
+  loadChargesInFlight,
+} from '../../store/threshold-charges.ts';
+import { changeContract } from '../contracts/change-contract.ts';
+import type { ContractChange } from '../contracts/settle-contract.ts';
+import { CHARGED_BY } from './charge-threshold.ts';
+
+interface SettleDeps {
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+/**
+ * A failed payment disables the threshold; nothing is tried again by itself. Then the contract may be charged again.
+ * The contract of the charge must not be locked after the jobs of the contract.
+ */
+export async function settlePayment(
+  tx: Transaction,
+  deps: SettleDeps,
+  charge: Pick<ChargeInFlight, 'commitId' | 'contractId' | 'customerId' | 'kind'>,
+  outcome: PaymentOutcome | null,
+): Promise<void> {
+  const contract = await lockContract(tx, charge.contractId);
+  if (outcome === 'FAILED' && contract?.archivedAt === null) {
+    const origin = { now: deps.clock.now(), changedBy: CHARGED_BY };
+    await changeContract(tx, deps, charge, origin, (full) => disabled(full, charge.kind));
+  }
+  await endThresholdCharge(tx, charge.commitId);
+}
+
+/** Settles the charges of the customers whose payment has an outcome, and those whose commit was archived. */
+export async function settlePayments(
+  deps: SettleDeps & { readonly db: Database },
+  customerIds: readonly string[],
+): Promise<void> {
+  const charges = await loadChargesInFlight(deps.db, customerIds);
+  if (charges.length === 0) return;
+  const ids = charges.map(({ commitId }) => commitId);
+  const outcomes = await loadPaymentOutcomes(deps.db, ids);
+  const commits = await loadCommits(deps.db, { ids, includeArchived: true });
+  const archived = new Set(commits.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [id])));
+  for (const charge of charges) {
+    const outcome = outcomes.get(charge.commitId) ?? null;
+    if (outcome === null && !archived.has(charge.commitId)) continue;
+    await deps.db.transaction((tx) => settlePayment(tx, deps, charge, outcome));
+  }
+}
+
+function disabled(full: FullContract, kind: ThresholdKind): ContractChange {
+  const { terms } = full;
+  const change = { isEnabled: false };
+  const isPrepaid = kind === 'PREPAID_BALANCE';
+  const changes: Partial<ContractChanges> = isPrepaid
+    ? { updatePrepaidBalanceThreshold: change }
+    : { updateSpendThreshold: change };
+  const { prepaidBalanceThreshold: prepaid, spendThreshold: spend } = terms;
+  const after = isPrepaid
+    ? { prepaidBalanceThreshold: prepaid && { ...prepaid, ...change } }
+    : { spendThreshold: spend && { ...spend, ...change } };
+  return { after: { ...full, terms: { ...terms, ...after } }, changes };
+}

@@ -1,0 +1,41 @@
+/** Follows the customers that transactions of any process have changed. */
+
+import { lastCustomerChange, loadCustomerChanges } from '../store/customer-changes.ts';
+import type { Database } from '../store/database.ts';
+
+export interface ChangesFeed {
+  /** Everything that is committed now counts as read. */
+  skip(): Promise<void>;
+  /** The customers changed since the last call, each once. */
+  next(): Promise<string[]>;
+}
+
+/**
+ * Rows get their number before they are committed, so a smaller number may appear later: so many are read again.
+ * What still escapes is found by the next sweep.
+ */
+const READ_AGAIN = 200;
+const PAGE = 1_000;
+
+export function createChangesFeed(db: Database): ChangesFeed {
+  let last = 0;
+  let seen = new Set<number>();
+  return {
+    async skip() {
+      last = await lastCustomerChange(db);
+      const rows = await loadCustomerChanges(db, last - READ_AGAIN, READ_AGAIN);
+      seen = new Set(rows.map(({ id }) => id));
+    },
+    async next() {
+      const changed = new Set<string>();
+      for (;;) {
+        const rows = await loadCustomerChanges(db, last - READ_AGAIN, PAGE);
+        const fresh = rows.filter(({ id }) => !seen.has(id));
+        for (const { customerId } of fresh) changed.add(customerId);
+        last = Math.max(last, ...rows.map(({ id }) => id));
+        seen = new Set(rows.flatMap(({ id }) => (id > last - READ_AGAIN ? [id] : [])));
+        if (rows.length < PAGE) return [...changed];
+      }
+    },
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * Evaluates customers soon after something of them has changed: new usage, terms, balances, aliases
+ * (docs/thresholds.md, "When it is evaluated"). What is evaluated is registered as `CustomerEvaluator`.
+ *
+ * Marks are in memory: customers that are marked several times are evaluated once, and ingest waits for nothing. A
+ * crash loses them, so all watched customers are marked at the start and every three minutes. In one process a
+ * customer is evaluated by one worker at a time; what several processes do at once is decided by the database.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { deleteCustomerChanges } from '../store/customer-changes.ts';
+import { customerRefs } from '../store/customers.ts';
+import type { Database } from '../store/database.ts';
+import { createChangesFeed } from './changes-feed.ts';
+import { type CustomerEvaluator, createEvaluationQueue, type QueueFigures } from './evaluation-queue.ts';
+import { createWatchList, type WatchedCustomer } from './watch-list.ts';
+
+export interface EvaluationFigures extends QueueFigures {
+  /** Customers that there is something to evaluate for. */
+  readonly watched: number;
+}
+
+export interface Evaluations {
+  /** Events with these references are on disk. Costs a lookup each, and waits for nothing. */
+  used(refs: Iterable<string>): void;
+  /** Marks all watched customers. */
+  markAll(): void;
+  /**
+   * Resolves when everything has been evaluated that was marked or changed before, as far as it can be: what fails is
+   * logged, and tried again later.
+   */
+  settled(): Promise<void>;
+  figures(): EvaluationFigures;
+  /** Begins with a sweep. */
+  start(): void;
+  /** Waits for the evaluations in progress. */
+  close(): Promise<void>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly evaluators: readonly CustomerEvaluator[];
+  /** While true, nothing is evaluated. */
+  isPaused?(): boolean;
+  /** Tests have shorter ones. */
+  readonly sweepIntervalMs?: number;
+}
+
+/** Usage that arrives within this time is evaluated together. */
+const LOOK_INTERVAL_MS = 200;
+/** What a crash, another process or a changed price leaves unnoticed is found by then. */
+const SWEEP_INTERVAL_MS = 3 * MINUTE_MS;
+/** A failed evaluation is repeated after this time. */
+const RETRY_MS = 5 * SECOND_MS;
+const WORKERS = 2;
+/** A worker rests this many times as long as it has worked, so that evaluations take half a core at most. */
+const REST_FACTOR = 3;
+const REST_MAX_MS = SECOND_MS;
+/** How long changes are kept for other processes to read. */
+const CHANGES_KEPT_MS = 60 * MINUTE_MS;
+const CUSTOMERS_PER_READ = 5_000;
+
+export function createEvaluations({
+  db,
+  log,
+  evaluators,
+  isPaused = () => false,
+  ...options
+}: Deps): Evaluations {
+  const list = createWatchList();
+  const feed = createChangesFeed(db);
+  const queue = createEvaluationQueue({
+    evaluators,
+    onFailure(customerId, error) {
+      log.error(
+        { err: error, customer_id: customerId },
+        'a customer cannot be evaluated now: it will be tried again',
+      );
+      const retry = setTimeout(() => queue.mark([customerId]), RETRY_MS);
+      retry.unref();
+    },
+  });
+  const ended = new AbortController();
+  const loops: Promise<void>[] = [];
+  const reads = oneAfterAnother();
+
+  async function watchedOf(customerIds: readonly string[] | null): Promise<WatchedCustomer[]> {
+    const ids = new Set<string>();
+    for (const { watched } of evaluators) for (const id of await watched(customerIds)) ids.add(id);
+    const found: WatchedCustomer[] = [];
+    const all = [...ids];
+    for (let from = 0; from < all.length; from += CUSTOMERS_PER_READ) {
+      const refs = await customerRefs(db, all.slice(from, from + CUSTOMERS_PER_READ));
+      for (const [id, own] of refs) found.push({ id, refs: own });
+    }
+    return found;
+  }
+
+  const sweep = () =>
+    reads.run(async () => {
+      // What changes while the list is read is read again.
+      await feed.skip();
+      const watched = await watchedOf(null);
+      list.replaceAll(watched);
+      queue.mark(watched.map(({ id }) => id));
+      await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
+    });
+
+  const follow = () =>
+    reads.run(async () => {
+      const changed = await feed.next();
+      for (let from = 0; from < changed.length; from += CUSTOMERS_PER_READ) {
+        const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
+        const watched = await watchedOf(ids);
+        list.replace(ids, watched);
+        queue.mark(watched.map(({ id }) => id));
+      }
+    });
+
+  async function settled(): Promise<void> {
+    while (!isPaused()) {
+      try {
+        await follow();
+      } catch (error) {
+        log.error({ err: error }, 'changed customers cannot be read now: they will be evaluated later');
+        return;
+      }
+      while (await queue.runBatch());
+      await queue.running();
+      if (queue.figures().waiting === 0) return;
+    }
+  }
+
+  /** Repeats `work` until the end, with `restMs` of what it took in between. */
+  async function repeat(work: () => Promise<unknown>, restMs: (tookMs: number) => number): Promise<void> {
+    let isFailing = false;
+    while (!ended.signal.aborted) {
+      const begun = performance.now();
+      try {
+        if (!isPaused()) await work();
+        isFailing = false;
+      } catch (error) {
+        if (!isFailing)
+          log.error({ err: error }, 'customers cannot be evaluated now: it will be tried again');
+        isFailing = true;
+      }
+      const rest = isFailing ? RETRY_MS : restMs(performance.now() - begun);
+      await pause(rest, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  return {
+    used(refs) {
+      for (const ref of refs) {
+        const id = list.customerOf(ref);
+        if (id !== undefined) queue.mark([id]);
+      }
+    },
+    markAll: () => queue.mark(list.customerIds()),
+    settled,
+    figures: () => ({ ...queue.figures(), watched: list.size }),
+    start() {
+      const { sweepIntervalMs = SWEEP_INTERVAL_MS } = options;
+      loops.push(repeat(sweep, () => sweepIntervalMs));
+      loops.push(repeat(follow, () => LOOK_INTERVAL_MS));
+      const rest = (tookMs: number) =>
+        Math.max(LOOK_INTERVAL_MS, Math.min(REST_FACTOR * tookMs, REST_MAX_MS));
+      for (let worker = 0; worker < WORKERS; worker += 1) loops.push(repeat(() => queue.runBatch(), rest));
+    },
+    async close() {
+      ended.abort();
+      await Promise.all(loops);
+      await queue.running();
+    },
+  };
+}
+
+/** Serializes reads: one that comes later sees later data. */
+function oneAfterAnother() {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run<Result>(work: () => Promise<Result>): Promise<Result> {
+      const run = last.then(work);
+      last = run.catch(() => undefined);
+      return run;
+    },
+  };
+}

@@ -1,0 +1,327 @@
+/**
+ * Reads a plain request body in one pass over its bytes, straight into rows: ASCII without escapes, known members,
+ * properties that are texts, whole or decimal numbers of at most 15 digits, true or false.
+ *
+ * Every other body, and every one in which anything is wrong, is left to the general reader (`validate-events.ts`),
+ * which gives the same rows (held by a property test) and names what is wrong.
+ */
+import { isAscii } from 'node:buffer';
+import type { Instant } from '../../core/time.ts';
+import {
+  CUSTOMER_ID_LENGTH_MAX,
+  EVENT_TYPE_LENGTH_MAX,
+  EVENTS_PER_REQUEST_MAX,
+  PROPERTIES_LENGTH_MAX,
+  PROPERTY_NAME_LENGTH_MAX,
+  TRANSACTION_ID_CHARACTERS_MAX,
+} from './event-limits.ts';
+import type { EventRows } from './event-rows.ts';
+import type { TimestampBytesParser } from './event-timestamp.ts';
+import { lengthBytes, writeLength } from './row-binary.ts';
+import { HASH_WORDS, hashCodeUnits } from './transaction-hash.ts';
+
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const COLON = 0x3a;
+const OPENING_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSING_BRACKET = 0x5d;
+const LETTER_F = 0x66;
+const LETTER_T = 0x74;
+const OPENING_BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+/** A double holds so many digits exactly. */
+const DIGITS_MAX = 15;
+/** More properties than that take longer to compare with each other than to read the general way. */
+const MEMBERS_MAX = 64;
+/** The longest value that is copied byte by byte; longer ones are copied as a whole. */
+const SHORT_BYTES_MAX = 24;
+
+export interface PlainReaderContext {
+  readonly earliest: Instant;
+  readonly latest: Instant;
+  readonly parseTimestamp: TimestampBytesParser;
+}
+
+/** Reads the events of a plain body into `rows`. False where the body is not plain: then the rows are not to be used. */
+export type PlainEventReader = (body: Buffer, rows: EventRows, context: PlainReaderContext) => boolean;
+
+/** A reader with memory of its own, which one call at a time uses. */
+export function createPlainEventReader(): PlainEventReader {
+  const scan = new Scan();
+  return (body, rows, context) => isAscii(body) && scan.read(body, rows, context);
+}
+
+/** The members of an event besides its properties, in the order of a row. */
+const TRANSACTION_ID = 0;
+const CUSTOMER_ID = 1;
+const EVENT_TYPE = 2;
+const TIMESTAMP = 3;
+const PROPERTIES = 4;
+const ALL_BUT_PROPERTIES = 0b1111;
+
+const MEMBER_NAMES: readonly (readonly [name: Buffer, member: number])[] = [
+  [Buffer.from('transaction_id"'), TRANSACTION_ID],
+  [Buffer.from('customer_id"'), CUSTOMER_ID],
+  [Buffer.from('event_type"'), EVENT_TYPE],
+  [Buffer.from('timestamp"'), TIMESTAMP],
+  [Buffer.from('properties"'), PROPERTIES],
+];
+const TEXT_LENGTHS_MAX = [TRANSACTION_ID_CHARACTERS_MAX, CUSTOMER_ID_LENGTH_MAX, EVENT_TYPE_LENGTH_MAX];
+
+/** What is not plain ends the pass: every step returns whether it goes on. */
+class Scan {
+  #body: Buffer = Buffer.alloc(0);
+  #at = 0;
+  /** Start and end of the three texts and the timestamp. */
+  readonly #spans = new Uint32Array(8);
+  /** Names and texts of properties in the body: start and end of each. */
+  readonly #members = new Uint32Array(4 * MEMBERS_MAX);
+  readonly #nameMarks = new Uint32Array(MEMBERS_MAX);
+  #count = 0;
+  /** What the texts of the properties take in the row, and what they count for the limit. */
+  #memberBytes = 0;
+  readonly #codeUnits = new Uint16Array(TRANSACTION_ID_CHARACTERS_MAX);
+
+  read(body: Buffer, rows: EventRows, context: PlainReaderContext): boolean {
+    this.#body = body;
+    this.#at = 0;
+    rows.clear();
+    const isPlain = this.#events(rows, context);
+    this.#body = NOTHING;
+    return isPlain;
+  }
+
+  #events(rows: EventRows, context: PlainReaderContext): boolean {
+    if (this.#next() !== OPENING_BRACKET) return false;
+    for (;;) {
+      if (rows.count === EVENTS_PER_REQUEST_MAX || !this.#event() || !this.#write(rows, context))
+        return false;
+      const after = this.#next();
+      if (after === CLOSING_BRACKET) return this.#next() === -1;
+      if (after !== COMMA) return false;
+    }
+  }
+
+  /** The next byte that is no white space, or -1 at the end. */
+  #next(): number {
+    const body = this.#body;
+    for (;;) {
+      if (this.#at >= body.length) return -1;
+      const byte = body[this.#at] ?? 0;
+      this.#at += 1;
+      if (byte > SPACE) return byte;
+      if (byte !== SPACE && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return 0;
+    }
+  }
+
+  #event(): boolean {
+    if (this.#next() !== OPENING_BRACE) return false;
+    this.#count = 0;
+    this.#memberBytes = 0;
+    let seen = 0;
+    for (;;) {
+      if (this.#next() !== QUOTE) return false;
+      const member = this.#memberName();
+      if (member < 0 || (seen & (1 << member)) !== 0 || this.#next() !== COLON) return false;
+      seen |= 1 << member;
+      if (!(member === PROPERTIES ? this.#properties() : this.#text(member))) return false;
+      const after = this.#next();
+      if (after === CLOSING_BRACE) return (seen & ALL_BUT_PROPERTIES) === ALL_BUT_PROPERTIES;
+      if (after !== COMMA) return false;
+    }
+  }
+
+  /** Which member has this name, or -1; the quote before it was read. */
+  #memberName(): number {
+    const body = this.#body;
+    for (const [name, member] of MEMBER_NAMES) {
+      let length = 0;
+      while (length < name.length && body[this.#at + length] === name[length]) length += 1;
+      if (length < name.length) continue;
+      this.#at += length;
+      return member;
+    }
+    return -1;
+  }
+
+  #text(member: number): boolean {
+    if (this.#next() !== QUOTE) return false;
+    const start = this.#at;
+    if (!this.#skipText()) return false;
+    const end = this.#at - 1;
+    this.#spans[2 * member] = start;
+    this.#spans[2 * member + 1] = end;
+    return member === TIMESTAMP || (end > start && end - start <= (TEXT_LENGTHS_MAX[member] ?? 0));
+  }
+
+  /** To behind the closing quote. */
+  #skipText(): boolean {
+    const body = this.#body;
+    for (let at = this.#at; at < body.length; at += 1) {
+      const byte = body[at] ?? 0;
+      if (byte === QUOTE) {
+        this.#at = at + 1;
+        return true;
+      }
+      if (byte < SPACE || byte === BACKSLASH) return false;
+    }
+    return false;
+  }
+
+  #properties(): boolean {
+    if (this.#next() !== OPENING_BRACE) return false;
+    let length = 0;
+    let first = this.#next();
+    if (first === CLOSING_BRACE) return true;
+    for (;;) {
+      if (first !== QUOTE || this.#count === MEMBERS_MAX || !this.#propertyName()) return false;
+      if (this.#next() !== COLON || !this.#value()) return false;
+      const at = 4 * this.#count;
+      const members = this.#members;
+      const nameBytes = (members[at + 1] ?? 0) - (members[at] ?? 0);
+      const valueBytes = (members[at + 3] ?? 0) - (members[at + 2] ?? 0);
+      length += nameBytes + valueBytes;
+      if (length > PROPERTIES_LENGTH_MAX) return false;
+      this.#memberBytes += nameBytes + lengthBytes(nameBytes) + valueBytes + lengthBytes(valueBytes);
+      this.#count += 1;
+      const after = this.#next();
+      if (after === CLOSING_BRACE) return true;
+      if (after !== COMMA) return false;
+      first = this.#next();
+    }
+  }
+
+  /** JSON.parse keeps the last of several members with one name, and puts those first that look like indexes. */
+  #propertyName(): boolean {
+    const body = this.#body;
+    const start = this.#at;
+    const first = body[start] ?? 0;
+    if (first >= ZERO && first <= NINE) return false;
+    let mark = 0;
+    let at = start;
+    for (; ; at += 1) {
+      const byte = body[at];
+      if (byte === QUOTE) break;
+      if (byte === undefined || byte < SPACE || byte === BACKSLASH) return false;
+      mark = (Math.imul(mark, 31) + byte) | 0;
+    }
+    if (at - start > PROPERTY_NAME_LENGTH_MAX) return false;
+    mark >>>= 0;
+    for (let other = 0; other < this.#count; other += 1) if (this.#nameMarks[other] === mark) return false;
+    this.#nameMarks[this.#count] = mark;
+    this.#members[4 * this.#count] = start;
+    this.#members[4 * this.#count + 1] = at;
+    this.#at = at + 1;
+    return true;
+  }
+
+  #value(): boolean {
+    const first = this.#next();
+    const start = this.#at;
+    if (first === QUOTE) return this.#skipText() && this.#keepValue(start, this.#at - 1);
+    if (first === MINUS || (first >= ZERO && first <= NINE)) return this.#number(start - 1, first);
+    if (first === LETTER_T) return this.#word('rue') && this.#keepValue(start - 1, this.#at);
+    if (first === LETTER_F) return this.#word('alse') && this.#keepValue(start - 1, this.#at);
+    return false;
+  }
+
+  #keepValue(start: number, end: number): boolean {
+    this.#members[4 * this.#count + 2] = start;
+    this.#members[4 * this.#count + 3] = end;
+    return true;
+  }
+
+  #word(rest: string): boolean {
+    for (let i = 0; i < rest.length; i += 1)
+      if (this.#body[this.#at + i] !== rest.charCodeAt(i)) return false;
+    this.#at += rest.length;
+    return true;
+  }
+
+  /** Zeros at the end of a fraction are left out, and with them the point; a negative zero is not plain. */
+  #number(start: number, first: number): boolean {
+    const body = this.#body;
+    let at = first === MINUS ? start + 1 : start;
+    const integer = at;
+    while (isDigit(body[at])) at += 1;
+    const integerDigits = at - integer;
+    if (integerDigits === 0 || (integerDigits > 1 && body[integer] === ZERO)) return false;
+    let end = at;
+    if (body[at] === POINT) {
+      const fraction = at + 1;
+      at = fraction;
+      while (isDigit(body[at])) {
+        at += 1;
+        if (body[at - 1] !== ZERO) end = at;
+      }
+      if (at === fraction || integerDigits + at - fraction > DIGITS_MAX) return false;
+    }
+    if (integerDigits > DIGITS_MAX) return false;
+    if (first === MINUS && body[integer] === ZERO && end === integer + 1) return false;
+    const after = body[at];
+    // An exponent, or what is no number.
+    if (after !== COMMA && after !== CLOSING_BRACE && (after === undefined || after > SPACE)) return false;
+    this.#at = at;
+    return this.#keepValue(start, end);
+  }
+
+  /** Adds the event that was read. */
+  #write(rows: EventRows, { earliest, latest, parseTimestamp }: PlainReaderContext): boolean {
+    const spans = this.#spans;
+    const timestamp = parseTimestamp(this.#body, spans[2 * TIMESTAMP] ?? 0, spans[2 * TIMESTAMP + 1] ?? 0);
+    // NaN is neither.
+    if (!(timestamp >= earliest && timestamp <= latest)) return false;
+    this.#hash(rows);
+    const idBytes =
+      (spans[1] ?? 0) -
+      (spans[0] ?? 0) +
+      (spans[3] ?? 0) -
+      (spans[2] ?? 0) +
+      (spans[5] ?? 0) -
+      (spans[4] ?? 0);
+    // Three lengths of ids and the number of properties take at most two bytes each.
+    rows.makeRoom(idBytes + this.#memberBytes + 8);
+    let end = rows.length;
+    for (let text = 0; text < 3; text += 1) {
+      end = this.#copy(rows.bytes, end, spans[2 * text] ?? 0, spans[2 * text + 1] ?? 0);
+    }
+    end = writeLength(rows.bytes, end, this.#count);
+    const members = this.#members;
+    for (let at = 0; at < 4 * this.#count; at += 2) {
+      end = this.#copy(rows.bytes, end, members[at] ?? 0, members[at + 1] ?? 0);
+    }
+    rows.finish(timestamp, end);
+    return true;
+  }
+
+  #hash(rows: EventRows): void {
+    const body = this.#body;
+    const start = this.#spans[0] ?? 0;
+    const length = (this.#spans[1] ?? 0) - start;
+    const units = this.#codeUnits;
+    for (let i = 0; i < length; i += 1) units[i] = body[start + i] ?? 0;
+    hashCodeUnits(units, length, rows.hashes, rows.count * HASH_WORDS);
+  }
+
+  #copy(into: Buffer, offset: number, start: number, end: number): number {
+    const body = this.#body;
+    const length = end - start;
+    const from = writeLength(into, offset, length);
+    if (length > SHORT_BYTES_MAX) into.set(body.subarray(start, end), from);
+    else for (let i = 0; i < length; i += 1) into[from + i] = body[start + i] ?? 0;
+    return from + length;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}

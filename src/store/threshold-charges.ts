@@ -1,0 +1,65 @@
+/** The commits that thresholds have bought, and which of them are still to be paid. */
+import { and, eq, inArray } from 'drizzle-orm';
+import type { Decimal } from '../core/decimal.ts';
+import type { ThresholdKind } from '../core/terms/thresholds.ts';
+import type { Database, Transaction } from './database.ts';
+import { commits } from './schema/commits.ts';
+import { thresholdCharges } from './schema/threshold-charges.ts';
+
+export interface ThresholdCharge {
+  readonly commitId: string;
+  readonly contractId: string;
+  readonly kind: ThresholdKind;
+  /** The part of the invoiced amount that has the discounted price. */
+  readonly discountedAmount: Decimal;
+  /** Whether the outcome of its payment is still to come, or to be acted upon. At most one per contract. */
+  readonly isInFlight: boolean;
+}
+
+/** A second one in flight violates `threshold_charges_one_in_flight`. */
+export async function insertThresholdCharge(tx: Transaction, charge: ThresholdCharge): Promise<void> {
+  await tx.insert(thresholdCharges).values(charge);
+}
+
+export async function loadThresholdCharges(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<ThresholdCharge[]> {
+  if (contractIds.length === 0) return [];
+  return db
+    .select()
+    .from(thresholdCharges)
+    .where(inArray(thresholdCharges.contractId, [...contractIds]));
+}
+
+/** Null where no threshold has bought the commit. */
+export async function findThresholdCharge(
+  db: Database | Transaction,
+  commitId: string,
+): Promise<ThresholdCharge | null> {
+  const [row] = await db.select().from(thresholdCharges).where(eq(thresholdCharges.commitId, commitId));
+  return row ?? null;
+}
+
+/** A further charge of the contract may be made from now on. */
+export async function endThresholdCharge(tx: Transaction, commitId: string): Promise<void> {
+  await tx.update(thresholdCharges).set({ isInFlight: false }).where(eq(thresholdCharges.commitId, commitId));
+}
+
+export interface ChargeInFlight extends ThresholdCharge {
+  readonly customerId: string;
+}
+
+/** Those of contracts of these customers. */
+export async function loadChargesInFlight(
+  db: Database,
+  customerIds: readonly string[],
+): Promise<ChargeInFlight[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select({ charge: thresholdCharges, customerId: commits.customerId })
+    .from(thresholdCharges)
+    .innerJoin(commits, eq(commits.id, thresholdCharges.commitId))
+    .where(and(thresholdCharges.isInFlight, inArray(commits.customerId, [...customerIds])));
+  return rows.map(({ charge, customerId }) => ({ ...charge, customerId }));
+}

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { fuzz } from '../support/fuzz.ts';
+
+const REQUESTS = 1_000_000;
+const PART = 10_000;
+
+const service = await serviceForFile();
+
+it(
+  'answers a million random requests as declared, and is ready afterwards',
+  async () => {
+    for (let seed = 1; seed <= REQUESTS; seed += PART) {
+      const { statuses } = await fuzz(service, PART, seed);
+      const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+      process.stdout.write(`${seed + PART - 1} requests; of the last ${PART}: ${counts.join(', ')}\n`);
+    }
+    expect((await service.api.get('/readyz')).status).toBe(200);
+  },
+  24 * 3_600_000,
+);

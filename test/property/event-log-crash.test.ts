@@ -1,0 +1,67 @@
+/**
+ * The process is killed at any moment: while it writes the log, between the log and ClickHouse, in an insert, while it
+ * takes up the log, several times in a row. Every acknowledged event is stored, and counts exactly once.
+ */
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, inject, it } from 'vitest';
+import { type Program, runProgram } from '../support/child-process.ts';
+import { createTestDirectory } from '../support/stores.ts';
+
+const ROUNDS = inject('isThorough') ? 1_000 : 4;
+/** The directory of events grows, and with it the time of a start. */
+const ROUNDS_PER_DIRECTORY = 50;
+/** More events than one round makes. */
+const EVENTS_PER_ROUND_MAX = 1_000_000;
+/** Every fourth round ends while the events of the one before are taken up. */
+const ROUNDS_PER_EARLY_DEATH = 4;
+const INGEST_MS_MAX = 1_500;
+const OPENING_MS_MAX = 400;
+
+const start = (dataDir: string, first: number, mode: string): Program =>
+  runProgram('test/support/ingest-process.ts', [dataDir, String(first), mode]);
+
+function linesOf(program: Program, kind: string): number[][] {
+  const lines = program.stdout().split('\n').slice(0, -1);
+  return lines
+    .filter((line) => line.startsWith(`${kind} `))
+    .map((line) => line.split(' ').slice(1).map(Number));
+}
+
+async function kill(program: Program): Promise<void> {
+  program.child.kill('SIGKILL');
+  await program.ended;
+}
+
+/** Returns the acknowledged events. */
+async function round(dataDir: string, number: number): Promise<number[]> {
+  const program = start(dataDir, number * EVENTS_PER_ROUND_MAX, 'ingest');
+  if (number % ROUNDS_PER_EARLY_DEATH === ROUNDS_PER_EARLY_DEATH - 1) {
+    await program.said('opened');
+    await delay(Math.random() * OPENING_MS_MAX);
+  } else {
+    await program.said('ready');
+    await delay(Math.random() * INGEST_MS_MAX);
+  }
+  await kill(program);
+  expect(linesOf(program, 'error')).toEqual([]);
+  return linesOf(program, 'ack').flat();
+}
+
+it(`loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, async () => {
+  let acknowledgedTotal = 0;
+  for (let first = 0; first < ROUNDS; first += ROUNDS_PER_DIRECTORY) {
+    const dataDir = join(await createTestDirectory(), 'data');
+    const acknowledged = new Set<number>();
+    for (let number = 0; number < Math.min(ROUNDS - first, ROUNDS_PER_DIRECTORY); number += 1) {
+      for (const n of await round(dataDir, number)) acknowledged.add(n);
+    }
+    const last = start(dataDir, 0, 'check');
+    expect({ code: await last.ended, said: last.stderr() }).toEqual({ code: 0, said: '' });
+    const stored = new Map(linesOf(last, 'stored').map(([n = 0, copies = 0]) => [n, copies]));
+    expect([...acknowledged].filter((n) => !stored.has(n))).toEqual([]);
+    expect([...stored].filter(([, copies]) => copies !== 1)).toEqual([]);
+    acknowledgedTotal += acknowledged.size;
+  }
+  expect(acknowledgedTotal).toBeGreaterThan(ROUNDS * 10);
+}, 10_800_000);

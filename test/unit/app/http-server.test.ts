@@ -1,0 +1,70 @@
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createHttpServer, HTTP_LIMITS } from '../../../src/app/http-server.ts';
+
+const limits = {
+  ...HTTP_LIMITS,
+  headersMs: 200,
+  requestMs: 400,
+  silenceMs: 600,
+  checkMs: 50,
+  connectionsMax: 5,
+};
+let server: ReturnType<typeof createHttpServer> | undefined;
+
+afterEach(async () => {
+  await new Promise((resolve) => server?.close(resolve));
+});
+
+/** A big answer to `/big`; what the request body was otherwise. */
+async function start(): Promise<number> {
+  server = createHttpServer(
+    async (request) =>
+      request.url.endsWith('/big')
+        ? new Response('x'.repeat(50_000_000))
+        : new Response(await request.text()),
+    limits,
+  );
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** Sends `text`, and resolves with what came back when the server closes the connection. */
+function untilClosed(port: number, text: string, read = true): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    let answer = '';
+    if (read) socket.on('data', (chunk) => (answer += String(chunk)));
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(answer));
+    socket.write(text);
+    // Without reading, the end is noticed by writing.
+    if (!read) setInterval(() => socket.write('x'), 50).unref();
+  });
+}
+
+describe('a client that', () => {
+  it.each([
+    ['says nothing', ''],
+    ['does not finish its headers', 'POST / HTTP/1.1\r\nHost: x\r\n'],
+    ['does not finish its body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123'],
+  ])('%s is cut off', async (_, text) => {
+    expect(await untilClosed(await start(), text)).not.toContain('200 OK');
+  });
+
+  it('does not read its answer is cut off', async () => {
+    const port = await start();
+    expect(await untilClosed(port, 'GET /big HTTP/1.1\r\nHost: x\r\n\r\n', false)).toBe('');
+  });
+
+  it('comes when there are too many connections is cut off, and others are answered', async () => {
+    const port = await start();
+    const first = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'first' });
+    expect(await first.text()).toBe('first');
+    const waiting = Array.from({ length: 8 }, () => untilClosed(port, ''));
+    const outcomes = await Promise.all(waiting);
+    expect(outcomes.every((text) => !text.includes('200'))).toBe(true);
+    const later = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'later' });
+    expect(await later.text()).toBe('later');
+  });
+});

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+import { createEvaluationQueue } from '../../../src/jobs/evaluation-queue.ts';
+import { createWatchList } from '../../../src/jobs/watch-list.ts';
+
+/** Evaluations that last until the test ends them. */
+function recorder() {
+  const begun: string[][] = [];
+  const ends: (() => void)[] = [];
+  return {
+    begun,
+    end: () => ends.shift()?.(),
+    evaluator: {
+      name: 'recorder',
+      watched: async () => [],
+      async evaluate(ids: readonly string[]) {
+        begun.push([...ids]);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return [];
+      },
+    },
+  };
+}
+
+test('a customer that is marked several times is evaluated once, and never twice at the same time', async () => {
+  const { begun, end, evaluator } = recorder();
+  const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure: () => undefined });
+  queue.mark(['a', 'b', 'a']);
+  const first = queue.runBatch();
+  expect(begun).toEqual([['a', 'b']]);
+  queue.mark(['a', 'c']);
+  const second = queue.runBatch();
+  expect(begun).toEqual([['a', 'b'], ['c']]);
+  end();
+  await first;
+  const third = queue.runBatch();
+  expect(begun[2]).toEqual(['a']);
+  end();
+  end();
+  expect(await Promise.all([second, third])).toEqual([true, true]);
+  expect(await queue.runBatch()).toBe(false);
+});
+
+test('a customer whose evaluation fails fails alone', async () => {
+  const failed: string[] = [];
+  const done: string[] = [];
+  const evaluator = {
+    name: 'failing',
+    watched: async () => [],
+    async evaluate(ids: readonly string[]) {
+      if (ids.includes('bad')) throw new Error('cannot be read');
+      done.push(...ids);
+      return [];
+    },
+  };
+  const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure: (id) => failed.push(id) });
+  queue.mark(['a', 'bad', 'b']);
+  expect(await queue.runBatch()).toBe(true);
+  expect({ failed, done }).toEqual({ failed: ['bad'], done: ['a', 'b'] });
+  expect(queue.figures()).toEqual({ waiting: 0, evaluated: 2, failed: 1 });
+});
+
+test('an alias is found at its present customer, also when it moves', () => {
+  const list = createWatchList();
+  list.replaceAll([
+    { id: 'a', refs: ['a', 'shared'] },
+    { id: 'b', refs: ['b'] },
+  ]);
+  list.replace(['b'], [{ id: 'b', refs: ['b', 'shared'] }]);
+  list.replace(['a'], []);
+  expect(['a', 'b', 'shared', 'unknown'].map((ref) => list.customerOf(ref))).toEqual([
+    undefined,
+    'b',
+    'b',
+    undefined,
+  ]);
+  expect([...list.customerIds()]).toEqual(['b']);
+});

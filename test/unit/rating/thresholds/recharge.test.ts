@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Decimal, decimal, maximum, ZERO } from '../../../../src/core/decimal.ts';
+import { isRechargeDue, rechargeAmount } from '../../../../src/rating/thresholds/recharge.ts';
+
+test.each([
+  // balance, threshold, due
+  ['1000', '1000', true],
+  ['999.999', '1000', true],
+  ['1000.001', '1000', false],
+  ['0', '1000', true],
+])('a balance of %s is charged at a threshold of %s: %s', (balance, thresholdAmount, due) => {
+  expect(isRechargeDue({ thresholdAmount: decimal(thresholdAmount) }, decimal(balance))).toBe(due);
+});
+
+test.each([
+  // what is left of the others, what the new commit pays for, amount with a level of 5000
+  ['1000', '0', '4000'],
+  ['0', '0', '5000'],
+  ['0', '20000', '25000'],
+  ['1200', '300', '4100'],
+  ['6000', '700', '700'],
+])('with %s left and %s drawn, %s is bought', (others, drawn, amount) => {
+  const bought = rechargeAmount(
+    { rechargeToAmount: decimal('5000') },
+    { others: decimal(others), drawn: decimal(drawn) },
+  );
+  expect(bought.toFixed()).toBe(amount);
+});
+
+const amounts = fc
+  .bigInt({ min: 0n, max: 10n ** 15n })
+  .map((n) => decimal(n.toString()).div(decimal('1000')));
+
+/** A balance that usage draws on: what exceeds it is paid for by the next recharge. */
+function spend(balance: Decimal, uncovered: Decimal, usage: Decimal) {
+  const left = balance.minus(usage);
+  return left.gte(ZERO) ? { balance: left, uncovered } : { balance: ZERO, uncovered: uncovered.minus(left) };
+}
+
+test('after each evaluation the balance is above the threshold, and equals the level after a recharge', () => {
+  const levels = fc.tuple(amounts, amounts).map(([threshold, gap]) => ({
+    thresholdAmount: threshold,
+    rechargeToAmount: threshold.plus(gap).plus(decimal('1')),
+  }));
+  fc.assert(
+    fc.property(
+      levels,
+      fc.array(fc.array(amounts, { maxLength: 4 }), { maxLength: 10 }),
+      (terms, batches) => {
+        let balance = ZERO;
+        let charges = 0;
+        for (const batch of batches) {
+          let uncovered = ZERO;
+          for (const usage of batch) ({ balance, uncovered } = spend(balance, uncovered, usage));
+          if (!isRechargeDue(terms, balance)) continue;
+          const amount = rechargeAmount(terms, { others: balance, drawn: uncovered });
+          balance = balance.plus(amount).minus(uncovered);
+          charges += 1;
+          expect(balance.eq(terms.rechargeToAmount)).toBe(true);
+          expect(isRechargeDue(terms, balance)).toBe(false);
+        }
+        expect(charges).toBeLessThanOrEqual(batches.length);
+        expect(maximum(balance, ZERO).eq(balance)).toBe(true);
+      },
+    ),
+  );
+});
