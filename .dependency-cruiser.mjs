@@ -10,10 +10,14 @@ const FLOORS = {
   rating: { imports: ['core'] },
   metering: { imports: ['core'] },
   store: { imports: ['core'] },
-  billing: { imports: ['rating', 'metering', 'store', 'core'] },
+  notifications: { imports: ['store', 'core'] },
+  billing: { imports: ['notifications', 'rating', 'metering', 'store', 'core'] },
   access: { imports: ['store', 'core'] },
   jobs: { imports: ['billing', 'store', 'core'] },
-  api: { imports: ['billing', 'access', 'jobs', 'rating', 'core'], types: ['store', 'metering'] },
+  api: {
+    imports: ['billing', 'notifications', 'access', 'jobs', 'rating', 'core'],
+    types: ['store', 'metering'],
+  },
   // The embedded ClickHouse is reached through the same client code as a remote one.
   embedded: { imports: ['metering', 'core'], types: ['store'] },
 };

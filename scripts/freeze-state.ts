@@ -8,6 +8,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { z } from 'zod';
 import { type Application, createApplication } from '../src/app/application.ts';
 import { migrateStores } from '../src/app/migrate-stores.ts';
 import { createEmbeddedClickHouse } from '../src/app/stores.ts';
@@ -15,7 +16,7 @@ import { parseRfc3339 } from '../src/core/time.ts';
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts';
 import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
 import { createDatabase, type PostgresConnection } from '../src/store/database.ts';
-import { createApiClient } from '../test/support/api-client.ts';
+import { type ApiClient, createApiClient } from '../test/support/api-client.ts';
 import {
   FROZEN_FOLDER,
   type FrozenAnswer,
@@ -23,7 +24,7 @@ import {
   writeFrozenState,
 } from '../test/support/frozen-state.ts';
 import { dumpClickHouse, dumpPostgres } from './frozen-state/dump.ts';
-import { readRequests } from './frozen-state/reads.ts';
+import { type FrozenSubscription, readRequests } from './frozen-state/reads.ts';
 import { STORY_BEGINS, STORY_ENDS, tellStory } from './frozen-state/story.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -90,15 +91,32 @@ async function askEverything(application: Application): Promise<FrozenAnswer[]> 
   const idsIn = (list: unknown[]) =>
     list.flatMap((one) => (one !== null && typeof one === 'object' && 'id' in one ? [String(one.id)] : []));
   const invoiceIds = new Map<string, string[]>();
+  const subscriptions: FrozenSubscription[] = [];
   for (const customer of idsIn([...customers.list('data'), ...archived.list('data')])) {
     const invoices = await api.get(`/v1/customers/${customer}/invoices`, { query: { limit: 100 } });
     invoiceIds.set(customer, idsIn(invoices.list('data')));
+    subscriptions.push(...(await subscriptionsOf(api, customer)));
   }
   const answers: FrozenAnswer[] = [];
-  for (const one of readRequests(story, invoiceIds, application.routes)) {
+  for (const one of readRequests(story, invoiceIds, subscriptions, application.routes)) {
     answers.push({ request: one, answer: await answerTo(one, request) });
   }
   return answers;
+}
+
+async function subscriptionsOf(api: ApiClient, customerId: string): Promise<FrozenSubscription[]> {
+  const answer = await api.post('/v2/contracts/list', { customer_id: customerId, include_archived: true });
+  const subscription = z.object({ id: z.string(), quantity_management_mode: z.string() });
+  const contract = z.object({ id: z.string(), subscriptions: z.array(subscription).optional() });
+  return z
+    .array(contract)
+    .parse(answer.list('data'))
+    .flatMap(({ id: contractId, subscriptions = [] }) =>
+      subscriptions.map(({ id, quantity_management_mode: mode }) => ({
+        ...{ customerId, contractId, id },
+        hasSeats: mode === 'SEAT_BASED',
+      })),
+    );
 }
 
 async function answerTo(

@@ -171,6 +171,12 @@ const environment = z
     RATE_LIMIT_WRITE: wholeNumber(0, 1_000_000)
       .default(500)
       .describe('The same for operations that change something.'),
+    WEBHOOK_ALLOW_PRIVATE: z
+      .enum(['0', '1'], { error: 'must be 0 or 1' })
+      .default('0')
+      .describe(
+        '1: webhooks may be sent over http, to this machine and to private networks. For tests and trusted clients.',
+      ),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -212,6 +218,7 @@ export interface Config {
   readonly networkServices: readonly NetworkService[];
   /** Requests in a second of one token; 0: no limit. */
   readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
+  readonly webhookAllowPrivate: boolean;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -260,6 +267,7 @@ export function loadConfig(env: Environment): Config {
       read: values.RATE_LIMIT_READ,
       write: values.RATE_LIMIT_WRITE,
     },
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === '1',
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

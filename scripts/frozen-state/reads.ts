@@ -13,6 +13,9 @@ const NOT_ASKED = [
   '/metrics',
   '/openapi.json',
   '/docs',
+  '/v1/services',
+  // A row is written some time after its request.
+  '/v1/auditLogs',
   // Printed from what the others answer.
   '/v1/customers/{customer_id}/invoices/{invoice_id}/pdf',
   // Drafts and issued invoices with what is not stored.
@@ -30,6 +33,13 @@ const MONTHS = [
 ];
 const ONE_DAY = 'starting_on=2026-10-19T00:00:00Z&ending_before=2026-10-20T00:00:00Z';
 
+export interface FrozenSubscription {
+  readonly customerId: string;
+  readonly contractId: string;
+  readonly id: string;
+  readonly hasSeats: boolean;
+}
+
 const get = (path: string): FrozenRequest => ({ method: 'GET', path });
 const post = (path: string, body: object = {}): FrozenRequest => ({ method: 'POST', path, body });
 
@@ -37,12 +47,14 @@ const post = (path: string, body: object = {}): FrozenRequest => ({ method: 'POS
 export function readRequests(
   story: Story,
   invoiceIds: ReadonlyMap<string, readonly string[]>,
+  subscriptions: readonly FrozenSubscription[],
   routes: readonly RouteDefinition[],
 ): FrozenRequest[] {
   const requests = [
     get('/v1/sandbox/clock'),
     ...catalogueReads(story),
     ...contractReads(story),
+    ...subscriptions.flatMap(subscriptionReads),
     ...[...invoiceIds].flatMap(([customer, ids]) => customerReads(customer, ids)),
     ...usageReads(story),
     ...billedReads(story.contracts.usage.customerId, invoiceIds),
@@ -100,6 +112,14 @@ function contractReads({ contracts, packages }: Story): FrozenRequest[] {
       post('/v1/contracts/list', { customer_id, include_archived: true }),
       post('/v2/contracts/list', { customer_id, include_archived: true }),
     ]),
+  ];
+}
+
+function subscriptionReads({ customerId, contractId, id, hasSeats }: FrozenSubscription): FrozenRequest[] {
+  const reference = { customer_id: customerId, contract_id: contractId, subscription_id: id };
+  return [
+    post('/v1/contracts/getSubscriptionQuantityHistory', reference),
+    ...(hasSeats ? [post('/v1/contracts/getSubscriptionSeatsHistory', reference)] : []),
   ];
 }
 

@@ -20,9 +20,11 @@ import {
   lossMeasures,
   repeatMeasures,
 } from '../api/http/service-measures.ts';
+import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
 import { tokenRoutes } from '../api/routes/tokens/routes.ts';
+import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -44,6 +46,7 @@ import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
+import { createDeliverer } from '../notifications/webhooks/deliverer.ts';
 import type { Database } from '../store/database.ts';
 import type { Listen } from '../store/notifications.ts';
 import { TOKENS_CHANNEL } from '../store/tokens.ts';
@@ -69,6 +72,7 @@ export interface ApplicationParts {
         | 'databaseUrl'
         | 'networkServices'
         | 'requestRates'
+        | 'webhookAllowPrivate'
       >
     >;
   readonly log: Logger;
@@ -156,6 +160,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ],
     isPaused: () => parts.problem() !== null,
   });
+  const allowPrivate = config.webhookAllowPrivate ?? false;
+  const deliverer = createDeliverer({ db: stores.db, log, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont);
   const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
@@ -214,6 +220,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         flushTokenUses: authenticator.flushUses,
         onRevoked: authenticator.forget,
       }),
+      ...notificationRoutes({ db: stores.db }),
+      ...webhookRoutes({ db: stores.db, clock, allowPrivate }),
       ...(clock.sandbox === null
         ? []
         : sandboxRoutes({ clock, sandbox: withEvaluations(clock.sandbox, evaluations), jobs })),
@@ -236,6 +244,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   });
   jobs.start();
   evaluations.start();
+  deliverer.start();
   watch.start(index.build);
   return {
     fetch: app.hono.fetch,
@@ -248,6 +257,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     },
     async close() {
       await Promise.all([jobs.close(), evaluations.close()]);
+      await deliverer.close();
       await ingest.close();
       await repeats.close();
       await watch.close();

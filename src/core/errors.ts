@@ -21,6 +21,7 @@ export type RefusalCode =
   | 'CustomerNotFound'
   | 'PackageNotFound'
   | 'SubscriptionNotFound'
+  | 'NotificationConfigNotFound'
   | 'InvalidArgument';
 
 /** The path of a field in the use case's input: names, list indexes, keys of maps. */

@@ -291,6 +291,11 @@ function expectedSettings() {
         applicable_spend_specifiers: [
           { spend_type: 'COMMIT_PURCHASE', sources: ['THRESHOLD_RECHARGE'], discounted: 'ANY' },
         ],
+        accumulated_spend: {
+          amount: 0,
+          period_starting_at: '2026-11-01T00:00:00.000Z',
+          period_ending_before: '2026-12-01T00:00:00.000Z',
+        },
       },
     ],
   };

@@ -268,3 +268,62 @@ describe('voided invoices', () => {
     ]);
   });
 });
+
+describe('the explanation of a charge', () => {
+  async function explained(
+    type: string,
+  ): Promise<{ formula: string[]; kind: string; is_reproduced?: boolean }[]> {
+    const list = await api.get(`/v1/customers/${customer}/invoices`, { query: { type, limit: 100 } });
+    const [first] = (list.body as { data: { id: string; line_items: object[] }[] }).data.filter(
+      ({ line_items }) => line_items.length > 0,
+    );
+    const answer = await api.get(`/v1/customers/${customer}/invoices/${first?.id}/explain`);
+    const { data } = answer.body as { data: Awaited<ReturnType<typeof explained>> };
+    return data.filter(({ kind }) => kind === 'subscription' || kind === 'applied');
+  }
+
+  test('names the quantities, the price and the part of the period, before and after it is issued', async () => {
+    await contractWith([
+      subscription({
+        ...{ collection_schedule: 'ARREARS', proration: { is_prorated: true }, starting_at: date('01-11') },
+      }),
+    ]);
+    const steps = [
+      `unit price: list price 2000`,
+      `part of the period, ${year}-01-11T00:00:00Z to ${year}-02-01T00:00:00Z of ${year}-01-01T00:00:00Z to ${year}-02-01T00:00:00Z, in milliseconds: 2000 * 2678400000 / 2678400000 - 2000 * 864000000 / 2678400000 = 1354.83870967741935483871`,
+      'total: 10 * 1354.83870967741935483871 = 13548.3870967741935483871',
+    ];
+    await service.moveClock(date('01-20'));
+    const quantities = `quantity of the subscription: 10 from ${year}-01-11T00:00:00Z; the highest of the period so far: 10`;
+    expect(await explained('USAGE')).toMatchObject([
+      { kind: 'subscription', formula: [quantities, ...steps], is_reproduced: true },
+    ]);
+    await service.moveClock(date('02-03'));
+    const issued = await explained('USAGE');
+    expect(issued).toMatchObject([{ kind: 'subscription', formula: steps, is_reproduced: true }]);
+  });
+
+  test('that a credit pays a part of says which units, on a scheduled invoice too', async () => {
+    await api.post('/v1/contracts/customerCredits/create', {
+      ...{ customer_id: customer, priority: 1, product_id: catalogue.fee, name: 'Credit' },
+      access_schedule: {
+        schedule_items: [{ amount: 5_000, starting_at: date('01-01'), ending_before: date('12-01') }],
+      },
+    });
+    await contractWith([subscription()]);
+    await service.moveClock(date('01-03'));
+    expect(await explained('SCHEDULED')).toMatchObject([
+      {
+        kind: 'subscription',
+        formula: ['covered: units above 0 up to 2.5 of the quantity: 2.5', 'total: 2.5 * 2000 = 5000'],
+        is_reproduced: true,
+      },
+      { kind: 'applied', is_reproduced: true },
+      {
+        kind: 'subscription',
+        formula: ['not covered: units above 2.5 up to 10 of the quantity: 7.5', 'total: 7.5 * 2000 = 15000'],
+        is_reproduced: true,
+      },
+    ]);
+  });
+});

@@ -250,6 +250,32 @@ test('an archived contract is not charged', async () => {
   expect((await customer.commits()).granted).toEqual(['5000']);
 });
 
+test('spend is what no other balance pays for, and the commit leaves them what they can pay for', async () => {
+  const other = await createdId(api, PRODUCTS, { name: 'Other', type: 'FIXED' });
+  const customer = await customerWith({
+    spend_threshold_configuration: { ...topUp(catalogue), recharge_to_amount: undefined },
+    credits: [
+      {
+        product_id: other,
+        priority: 300,
+        access_schedule: {
+          schedule_items: [
+            { amount: 2000, starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' },
+          ],
+        },
+      },
+    ],
+  });
+  await customer.use(2999, NOON);
+  await settled();
+  expect((await customer.commits()).granted).toEqual([]);
+  await customer.use(1, NOON);
+  await settled();
+  expect(await customer.commits()).toEqual({ granted: ['1000'], left: '0' });
+  expect((await customer.contract()).at('data.commits[0].priority')).toBe(300);
+  expect(await customer.invoices()).toEqual(['SCHEDULED FINALIZED 1000', 'USAGE DRAFT 0']);
+});
+
 test('spend that reaches the threshold is billed at once, and not again when the period is invoiced', async () => {
   const spend_threshold_configuration = { ...topUp(catalogue), recharge_to_amount: undefined };
   const customer = await customerWith({ spend_threshold_configuration });

@@ -19,7 +19,7 @@ const INGEST_MS_MAX = 1_500;
 const OPENING_MS_MAX = 400;
 
 const start = (dataDir: string, first: number, mode: string): Program =>
-  runProgram('test/support/ingest-process.ts', [dataDir, String(first), mode]);
+  runProgram('test/support/programs/ingest-until-killed.ts', [dataDir, String(first), mode]);
 
 function linesOf(program: Program, kind: string): number[][] {
   const lines = program.stdout().split('\n').slice(0, -1);

@@ -29,6 +29,7 @@ function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.
       ...{ ...input, lines, balances: [] },
       base: { lines, hours: lineWindows(rated) },
     }),
+    charge: () => null,
     balances: [],
   };
   return reproducedKinds(lines, explainers);
@@ -59,6 +60,7 @@ function explainedKindsOfDrawn(given: DrawdownCase): string[] {
       ...{ ...input, lines, balances },
       base: { lines: base, hours: lineWindows(base) },
     }),
+    charge: () => null,
     balances,
   });
 }

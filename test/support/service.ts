@@ -23,6 +23,8 @@ export interface TestServiceOptions {
   readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
   readonly networkServices?: readonly NetworkService[];
+  /** Whether webhooks reach receivers of the test; they do unless this is false. */
+  readonly webhookAllowPrivate?: boolean;
   /** Warnings on standard output, unless given. */
   readonly log?: Logger;
 }
@@ -59,6 +61,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,
       networkServices: options.networkServices ?? [],
+      webhookAllowPrivate: options.webhookAllowPrivate ?? true,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
     log: options.log ?? pino({ level: 'warn' }),

@@ -21,6 +21,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/credit-types/, 'credit_type'],
   [/alerts|notifications/, 'alert'],
   [/sandbox/, 'sandbox_clock'],
+  [/webhooks/, 'webhook'],
   [/tokens/, 'token'],
   [/contracts/, 'contract'],
   [/customers/, 'customer'],

@@ -2,6 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit, CommitInput } from '../../core/terms/commits.ts';
+import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
 import { insertCommits } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database } from '../../store/database.ts';
@@ -62,6 +63,7 @@ export async function createCommit(
     const entity = commit.type === 'CREDIT' ? 'contract_credit' : 'commit';
     const { customFields: fields } = input.commit;
     await storeCustomFields(tx, [{ entity, entityId: commit.id, fields, path: [] }]);
+    await publishCommitChanges(tx, [{ before: null, after: commit }], commit.createdAt);
     return commit.id;
   });
 }

@@ -5,6 +5,7 @@
 import { invalid, namesNothing, Refusal } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
+import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
 import { lockCommit, updateCommit } from '../../store/commits.ts';
 import type { Transaction } from '../../store/database.ts';
 import { loadInvoicedItems } from '../../store/invoiced-items.ts';
@@ -40,6 +41,7 @@ export async function disableTrueUp(deps: ContractDeps, input: DisableTrueUpInpu
       const waived = await withoutTrueUp(tx, locked);
       await updateCommit(tx, waived);
       await planScheduledInvoices(tx, contracts, deps.clock.now());
+      await publishCommitChanges(tx, [{ before: locked, after: waived }], deps.clock.now());
       return;
     }
     if (commit.invoiceSchedule?.doNotInvoice && commit.type === 'POSTPAID') return;

@@ -9,6 +9,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { ContractTerms } from '../../core/terms/contract.ts';
 import { addedTerms, NO_CHANGES, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
+import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
 import { loadCommits, lockCommit, updateCommit } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { findCustomer } from '../../store/customers.ts';
@@ -131,6 +132,7 @@ async function changeOwnCommit(
   await updateCommit(tx, after);
   await planScheduledInvoices(tx, contracts, deps.clock.now());
   await noteCustomerChanges(tx, [commit.customerId]);
+  await publishCommitChanges(tx, [{ before: commit, after }], deps.clock.now());
 }
 
 async function applicableContracts(

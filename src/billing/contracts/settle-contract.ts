@@ -14,6 +14,7 @@ import type { FullContract } from '../../core/terms/contract.ts';
 import { type ContractChanges, type ContractEdit, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
+import { publishContractChanges } from '../../notifications/lifecycle-messages.ts';
 import { editWithKey, insertContractEdits } from '../../store/contract-edits.ts';
 import { insertTerms, saveContract } from '../../store/contract-terms.ts';
 import { insertContractVersions } from '../../store/contract-versions.ts';
@@ -107,6 +108,7 @@ export async function settleContracts(
     tx,
     headers.map(({ after }) => after.customerId),
   );
+  await publishContractChanges(tx, [...changes, ...followed], origin.now);
   return { states: changes.map(({ after }) => after), edits };
 }
 

@@ -9,6 +9,7 @@ import { keptCardTerms } from '../../core/invoice-terms.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { insertFrozenHours, insertFrozenLines } from '../../metering/frozen-lines.ts';
+import { publishFinalized } from '../../notifications/invoice-messages.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import { insertDeductions } from '../../store/balance-deductions.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -80,6 +81,7 @@ export async function freezeInvoices(
   await insertDeductions(tx, frozen.flatMap(deductionsToKeep));
   await insertInvoiceWarnings(tx, issued);
   await freezeCustomFields(tx, issued);
+  await publishFinalized(tx, issued);
 }
 
 /** Invoices of one card share one terms object, which is stored once. */

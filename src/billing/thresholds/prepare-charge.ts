@@ -11,8 +11,13 @@ import type { PrepaidBalanceThreshold, SpendThreshold, ThresholdKind } from '../
 import { floorToHour, type Instant } from '../../core/time.ts';
 import { periodContaining } from '../../rating/periods/billing-periods.ts';
 import { isRechargeDue, rechargeAmount } from '../../rating/thresholds/recharge.ts';
-import { candidateCommit, type ThresholdCommitInput } from '../../rating/thresholds/threshold-commit.ts';
+import {
+  candidateCommit,
+  priorityBehind,
+  type ThresholdCommitInput,
+} from '../../rating/thresholds/threshold-commit.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
+import { loadCommits } from '../../store/commits.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import { loadProducts } from '../../store/products.ts';
 import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
@@ -136,8 +141,14 @@ async function readSpend(
   const { spend: threshold } = of;
   if (threshold === null) return null;
   const productName = await nameOfProduct(deps.db, threshold.commit.productId, now);
-  const input = spendInput(of, threshold, { productName, now, ids });
-  if (input === null) return null;
+  const given = spendInput(of, threshold, { productName, now, ids });
+  if (given === null) return null;
+  const commits = await loadCommits(deps.db, {
+    customerIds: [of.contract.customerId],
+    includeArchived: false,
+  });
+  const priority = threshold.commit.priority ?? priorityBehind(commits);
+  const input = { ...given, commit: { ...given.commit, priority } };
   const commit = candidateCommit(input);
   const plan = await planDrafts(deps, [commit], [{ commit, isLast: true }]);
   return { of, threshold, counted: [], input, without: null, with: plan };

@@ -43,7 +43,7 @@ const MEMBERS_MAX = 64;
 /** The longest value that is copied byte by byte; longer ones are copied as a whole. */
 const SHORT_BYTES_MAX = 24;
 
-export interface PlainReaderContext {
+interface PlainReaderContext {
   readonly earliest: Instant;
   readonly latest: Instant;
   readonly parseTimestamp: TimestampBytesParser;

@@ -13,6 +13,8 @@ import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { isUnrestricted } from '../balances/buckets.ts';
 import type { Claim } from '../balances/draw-down.ts';
 import { oneBand } from '../rates/tiers.ts';
+import type { ChargeTermsOf } from './charge-terms.ts';
+import { explainCharge } from './explain-charge.ts';
 import type { CompositeExplainer } from './explain-composite.ts';
 import { isPaidByBalance, payerOf, shareOf } from './explain-share.ts';
 import type { UsageExplainer } from './explain-usage.ts';
@@ -27,6 +29,7 @@ import { appliedStep, payerSteps, shareStep, shareTotalStep, sumStep, totalStep 
 export interface LineExplainers {
   readonly usage: UsageExplainer;
   readonly composite: CompositeExplainer;
+  readonly charge: ChargeTermsOf;
   /** What the invoice found to pay, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
 }
@@ -39,13 +42,13 @@ export function explainLine(
   lines: readonly InvoiceLine[],
   explainers: LineExplainers,
 ): LineExplanation {
-  if (isPartlyPaidCharge(line, lines)) return UNKNOWN;
   if (isAppliedLine(line)) return explainApplied(line, lines, explainers) ?? UNKNOWN;
   if (isUsageLine(line)) {
     const isComposite = line.productType === 'COMPOSITE';
     return (isComposite ? explainers.composite(line) : explainers.usage(line)) ?? UNKNOWN;
   }
   if (isConversionLine(line)) return explainConversion(lines, line, explainers) ?? UNKNOWN;
+  if (isSubscriptionLine(line)) return explainCharge(line, lines, explainers) ?? UNKNOWN;
   const { quantity, unitPrice } = line;
   return {
     kind: 'scheduled',
@@ -75,14 +78,6 @@ function explainApplied(
       explained.recomputed === null ? null : { quantity: ZERO, unitPrice: ZERO, total: ZERO.minus(amount) },
     share: explained.share,
   };
-}
-
-/** What balances pay of a charge of a subscription, and the rest of it, is not explained yet. */
-function isPartlyPaidCharge(line: InvoiceLine, lines: readonly InvoiceLine[]): boolean {
-  if (!isSubscriptionLine(line)) return false;
-  return lines.some(
-    (one) => isSubscriptionLine(one) && one.payer !== null && one.scheduleItemId === line.scheduleItemId,
-  );
 }
 
 function explainConversion(

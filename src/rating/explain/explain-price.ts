@@ -4,7 +4,7 @@ import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import type { Override } from '../../core/terms/overrides.ts';
 import type { LineTerms } from '../rates/line-terms.ts';
 import type { OverrideDecision } from '../rates/overrides.ts';
-import { type PriceBands, percentageBands, priceBands } from '../rates/tiers.ts';
+import { oneBand, type PriceBands, percentageBands, priceBands } from '../rates/tiers.ts';
 import type { AppliedOverride, ExplainedPrice } from './explanation.ts';
 
 /** `level` is that of the line's tier; null for a rate without tiers. */
@@ -14,9 +14,9 @@ export function explainPrice(
   level: number | null,
   isCommitRate = false,
 ): ExplainedPrice {
-  const bands = bandsOf(rate);
+  const bands = bandsOfRate(rate);
   const band = bands.find((one) => one.level === (level ?? 1)) ?? bands[0];
-  const listPrice = listed === null ? null : priceAbove(bandsOf(listed.rate), band.startingAt);
+  const listPrice = listed === null ? null : priceAbove(bandsOfRate(listed.rate), band.startingAt);
   return {
     listed,
     listPrice,
@@ -27,7 +27,9 @@ export function explainPrice(
   };
 }
 
-function bandsOf(rate: Rate): PriceBands {
+/** The prices or percentages of a rate of any type. */
+export function bandsOfRate(rate: Rate): PriceBands {
+  if (rate.rateType === 'SUBSCRIPTION') return oneBand(rate.price);
   return rate.rateType === 'PERCENTAGE' || rate.rateType === 'TIERED_PERCENTAGE'
     ? percentageBands(rate)
     : priceBands(rate);

@@ -46,19 +46,22 @@ export interface SharedCounter {
 }
 
 /** What a line charges of the counter; `payer` null is the customer, `level` that of the tier. */
-export function shareOf(
+export function shareOf(counter: SharedCounter, payer: ExplainedPayer | null, level: number): ExplainedShare {
+  return { payer, ...unitsPaidBy(counter, payer?.balance.segmentId ?? null, level) };
+}
+
+/** The same of the balance with this segment; null is the customer. */
+export function unitsPaidBy(
   { from, to, list, claims, paid }: SharedCounter,
-  payer: ExplainedPayer | null,
+  segmentId: string | null,
   level: number,
-): ExplainedShare {
+): Omit<ExplainedShare, 'payer'> {
   const coverings = coveredClaims(claims, paid).flatMap((one) => one.coverings);
-  const segmentId = payer?.balance.segmentId ?? null;
   const slices = walkPaidBands(paidBands(list, coverings), from, to).filter(
     ({ band }) => (band.payer?.segmentId ?? null) === segmentId && band.band.level === level,
   );
   const [low, high] = [minimum(from, to), maximum(from, to)];
   return {
-    payer,
     stretches: slices.map(({ band: { lower, upper }, amount }) => ({
       from: lower === null ? low : maximum(low, lower),
       to: upper === null ? high : minimum(high, upper),

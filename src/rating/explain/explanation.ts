@@ -3,7 +3,7 @@ import type { ProductVersion, Rate, RateEntry } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Override } from '../../core/terms/overrides.ts';
-import type { Instant } from '../../core/time.ts';
+import type { Instant, Interval } from '../../core/time.ts';
 import type { PriceBand } from '../rates/tiers.ts';
 import type { UsageNeed } from '../types.ts';
 
@@ -136,6 +136,15 @@ interface ScheduledExplanation extends Explained {
   readonly kind: 'scheduled';
 }
 
+/** A charge of a subscription. */
+export interface ChargeExplanation extends Explained {
+  readonly kind: 'subscription';
+  /** Of a whole period; null where its terms are not known any more. */
+  readonly price: ExplainedPrice | null;
+  /** The whole billing period, where the price is that of a part of it. */
+  readonly partOf: Interval | null;
+}
+
 /** What a balance pays for is taken back. */
 export interface AppliedExplanation extends Explained {
   readonly kind: 'applied';
@@ -149,5 +158,6 @@ export type LineExplanation =
   | MinimumExplanation
   | ConversionExplanation
   | ScheduledExplanation
+  | ChargeExplanation
   | AppliedExplanation
   | (Explained & { readonly kind: 'unknown' });

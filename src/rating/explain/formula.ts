@@ -1,9 +1,12 @@
 /** The steps of a calculation as text with its figures. Pure. */
 import type { ProductVersion } from '../../core/catalogue.ts';
-import { type Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
+import { Decimal, maximum, minimum, ZERO } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import { formatInstant, type Instant } from '../../core/time.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import { formatInstant, type Instant, type Interval } from '../../core/time.ts';
 import type { PriceBand } from '../rates/tiers.ts';
+import { proratedPrice, roundedPrice } from '../subscriptions/proration.ts';
+import type { QuantityStep } from '../subscriptions/quantities.ts';
 import type { ExplainedPayer, ExplainedPrice, ExplainedShare, ExplainedUsage } from './explanation.ts';
 
 const timeText = (at: Instant) => formatInstant(at).replace('.000Z', 'Z');
@@ -107,11 +110,38 @@ export function payerSteps(payer: ExplainedPayer, taken: Decimal): string[] {
   ];
 }
 
-/** The units of the counter that the line charges. */
-export function shareStep({ payer, stretches, quantity }: ExplainedShare): string {
+/** The units of the counter that the line charges. `isCovered`: whether a balance pays for them. */
+export function shareStep(
+  { payer, stretches, quantity }: ExplainedShare,
+  isCovered = payer !== null,
+): string {
   const ranges = stretches.map(({ from, to }) => `above ${number(from)} up to ${number(to)}`);
   const units = stretches.length === 0 ? 'no units' : `units ${ranges.join(', and ')}`;
-  return `${payer === null ? 'not covered' : 'covered'}: ${units} of the quantity: ${number(quantity)}`;
+  return `${isCovered ? 'covered' : 'not covered'}: ${units} of the quantity: ${number(quantity)}`;
+}
+
+/** The quantity of a subscription in its billing period. */
+export function quantityStep(steps: readonly QuantityStep[]): string {
+  const quantities = steps.map(({ at, quantity }) => `${number(quantity)} from ${timeText(at)}`);
+  const highest = steps.map(({ quantity }) => quantity).reduce(maximum, ZERO);
+  return `quantity of the subscription: ${quantities.join(', ')}; the highest of the period so far: ${number(highest)}`;
+}
+
+/** The part of a price that falls in `part` of the billing period `whole`, and its rounding. */
+export function partStep(
+  price: Decimal,
+  { part, whole, rounding }: { part: Interval; whole: Interval; rounding: Subscription['prorationRounding'] },
+): string {
+  const milliseconds = (at: Instant) => new Decimal(String(at - whole.start));
+  const share = (at: Instant) =>
+    `${number(price)} * ${number(milliseconds(at))} / ${number(milliseconds(whole.end))}`;
+  const exact = proratedPrice(price, part, whole);
+  const period = `${timeText(part.start)} to ${timeText(part.end)} of ${timeText(whole.start)} to ${timeText(whole.end)}, in milliseconds`;
+  const prorated = `part of the period, ${period}: ${share(part.end)} - ${share(part.start)} = ${number(exact)}`;
+  if (rounding === null) return prorated;
+  const method = rounding.roundingMethod.replace('_', ' ').toLowerCase();
+  const places = `${rounding.decimalPlaces} ${rounding.decimalPlaces === 1 ? 'place' : 'places'}`;
+  return `${prorated}, rounded ${method} to ${places}: ${number(roundedPrice(exact, rounding))}`;
 }
 
 /** The units at their price. A balance is used up to its last fraction, which is less than one unit of 20 places. */

@@ -1,5 +1,5 @@
 /** The commit that a threshold buys (docs/thresholds.md, "The commit"). Pure. */
-import { type Decimal, decimal, ZERO } from '../../core/decimal.ts';
+import { type Decimal, decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { ANY_USAGE } from '../../core/terms/applicability.ts';
 import { type Commit, DEFAULT_PRIORITY } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
@@ -22,6 +22,14 @@ export interface ThresholdCommitInput {
   readonly unit: { readonly access: string; readonly invoice: string };
   readonly startingAt: Instant;
   readonly now: Instant;
+}
+
+/**
+ * The default, or the priority of the balances that are drawn down last. The amount of a spend threshold is what no other
+ * balance pays for, so its commit must not pay for what they can pay for: of equal priority, it comes behind them.
+ */
+export function priorityBehind(commits: readonly Pick<Commit, 'priority'>[]): Decimal {
+  return commits.reduce((last, { priority }) => maximum(last, priority), decimal(DEFAULT_PRIORITY));
 }
 
 /** Inexhaustible: to find out what drafts would draw from it. Nothing is withheld. */

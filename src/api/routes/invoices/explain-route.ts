@@ -117,10 +117,22 @@ const explanationSchema = z
   .object({
     line_number: z.int().meta({ description: 'From 1, in the order of the invoice.' }),
     line_item: lineItemSchema,
-    kind: z.enum(['usage', 'composite', 'minimum', 'conversion', 'scheduled', 'applied', 'unknown']),
+    kind: z.enum([
+      'usage',
+      'composite',
+      'minimum',
+      'conversion',
+      'scheduled',
+      'subscription',
+      'applied',
+      'unknown',
+    ]),
     usage: usageSchema.optional(),
     composite: baseSchema.optional(),
     price: priceSchema.optional(),
+    part_of_period: z.object({ starting_at: timestamp, ending_before: timestamp }).optional().meta({
+      description: 'Of a prorated charge of a subscription: the billing period of which it charges a part.',
+    }),
     minimum: exactValue.optional(),
     charged: exactValue
       .optional()
@@ -180,8 +192,9 @@ export function explainRoute(deps: ExplainDeps): RouteDefinition {
 
 function unitsOfPrices({ explanation }: ExplainedLine): string[] {
   const { kind } = explanation;
-  if (kind !== 'usage' && kind !== 'composite') return [];
-  return explanation.price.listed === null ? [] : [explanation.price.listed.creditTypeId];
+  if (kind !== 'usage' && kind !== 'composite' && kind !== 'subscription') return [];
+  const listed = explanation.price?.listed ?? null;
+  return listed === null ? [] : [listed.creditTypeId];
 }
 
 function explanationToWire(
@@ -198,6 +211,17 @@ function explanationToWire(
     ...(kind === 'composite' ? { composite: baseToWire(explanation.base) } : {}),
     ...(kind === 'usage' || kind === 'composite'
       ? { price: priceToWire(explanation.price, line.creditTypeId, view) }
+      : {}),
+    ...(kind === 'subscription' && explanation.price !== null
+      ? { price: priceToWire(explanation.price, line.creditTypeId, view) }
+      : {}),
+    ...(kind === 'subscription' && explanation.partOf !== null
+      ? {
+          part_of_period: {
+            starting_at: formatInstant(explanation.partOf.start),
+            ending_before: formatInstant(explanation.partOf.end),
+          },
+        }
       : {}),
     ...(kind === 'minimum' ? { minimum: explanation.minimum, charged: explanation.charged } : {}),
     ...(kind === 'conversion' ? countedToWire(explanation.counted) : {}),

@@ -14,6 +14,7 @@ import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
 import type { Instant } from '../../../core/time.ts';
+import { publishCommitChanges } from '../../../notifications/lifecycle-messages.ts';
 import { grantStart } from '../../../rating/balances/recurring-grants.ts';
 import { insertCommits } from '../../../store/commits.ts';
 import { loadContracts } from '../../../store/contracts.ts';
@@ -111,11 +112,14 @@ export async function createGrants(
     next.push(...nextJob(contract, own, last, now));
     return { contract, recurring: own, children };
   });
-  await insertCommits(
+  const children = created.flatMap((one) => one.children);
+  await insertCommits(tx, children);
+  const rolledOver = await rollOverGrants(tx, created);
+  await publishCommitChanges(
     tx,
-    created.flatMap(({ children }) => children),
+    [...children, ...rolledOver].map((after) => ({ before: null, after })),
+    now,
   );
-  await rollOverGrants(tx, created);
   await queueScheduledInvoices(tx, created.flatMap(firstPurchase));
   await enqueueJobs(tx, next);
 }

@@ -24,17 +24,18 @@ export interface NewGrants {
 /**
  * Creates the rollovers of the children, along the chain of renewals. Nothing is rolled over to a contract that is
  * archived or has a finalized invoice. No contract is locked: only new commits are written, which no change of the
- * newer contract knows of.
+ * newer contract knows of. Returns the rollovers.
  */
-export async function rollOverGrants(tx: Transaction, created: readonly NewGrants[]): Promise<void> {
+export async function rollOverGrants(tx: Transaction, created: readonly NewGrants[]): Promise<Commit[]> {
+  const rolledOver: Commit[] = [];
   let sources = created.filter(({ children }) => children.length > 0);
   while (sources.length > 0) {
     sources = await nextHeirs(tx, sources);
-    await insertCommits(
-      tx,
-      sources.flatMap(({ children }) => children),
-    );
+    const children = sources.flatMap((one) => one.children);
+    await insertCommits(tx, children);
+    rolledOver.push(...children);
   }
+  return rolledOver;
 }
 
 async function nextHeirs(tx: Transaction, sources: readonly NewGrants[]): Promise<NewGrants[]> {

@@ -11,6 +11,7 @@ import type { BillableMetric } from '../../../core/metric.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
 import type { Instant } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
+import type { ChargeTermsOf } from '../../../rating/explain/charge-terms.ts';
 import { createCompositeExplainer } from '../../../rating/explain/explain-composite.ts';
 import { explainLine } from '../../../rating/explain/explain-line.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
@@ -28,6 +29,7 @@ import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoi
 import { rateTarget } from '../rate-target.ts';
 import { requireCustomer, scheduledOf } from '../read-invoices.ts';
 import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
+import { readChargeTerms } from './explained-charges.ts';
 import { readExplainedUsage } from './read-usage.ts';
 
 export interface ExplainDeps extends ComputeDeps {
@@ -83,7 +85,18 @@ export async function explainInvoice(
   const { invoice, rated } = await findSources(deps, customerId, invoiceId);
   const first = after === null ? 0 : after.position + 1;
   const shown = invoice.lines.slice(first, first + limit);
-  const explain = rated === null ? explainScheduled(invoice) : await explainerOf(deps, invoice, rated, shown);
+  const kept =
+    rated === null
+      ? null
+      : {
+          card: cardOf(rated.context, rated.target.contract).terms,
+          contract: termsOf(rated.context, rated.target.contract),
+        };
+  const charge = await readChargeTerms(deps.db, { ...invoice, lines: shown }, kept, deps.clock.now());
+  const explain =
+    rated === null
+      ? explainScheduled(invoice, charge)
+      : await explainerOf(deps, invoice, { ...rated, charge }, shown);
   const rows = shown.map((line, index): ExplainedLine => {
     const explanation = explain(line);
     const id = explanation.kind === 'usage' ? explanation.usage.need.billableMetricId : '';
@@ -167,12 +180,16 @@ function millisecondOf(micros: string | null): Instant | null {
   return micros === null || micros === '0' ? null : Math.floor(Number(micros) / 1_000);
 }
 
+interface RatedSources extends NonNullable<Sources['rated']> {
+  readonly charge: ChargeTermsOf;
+}
+
 type Explain = (line: InvoiceLine) => LineExplanation;
 
 const NONE = () => null;
 
-function explainScheduled({ lines }: Invoice): Explain {
-  return (line) => explainLine(line, lines, { usage: NONE, composite: NONE, balances: [] });
+function explainScheduled({ lines }: Invoice, charge: ChargeTermsOf): Explain {
+  return (line) => explainLine(line, lines, { usage: NONE, composite: NONE, charge, balances: [] });
 }
 
 /** What composites count is added up from all hours of all lines, which are in memory together. */
@@ -184,7 +201,7 @@ const ALWAYS = String(Date.UTC(2200, 0, 1) * 1_000);
 async function explainerOf(
   deps: ExplainDeps,
   { lines }: Invoice,
-  { target, context, countedUpTo, balances, hours, unpaid }: NonNullable<Sources['rated']>,
+  { target, context, countedUpTo, balances, hours, unpaid, charge }: RatedSources,
   shown: readonly InvoiceLine[],
 ): Promise<Explain> {
   const { terms, products, composites, conversions } = cardOf(context, target.contract);
@@ -213,7 +230,7 @@ async function explainerOf(
   const explainers = {
     usage: createUsageExplainer({ ...common, usageFilters, ...usage }),
     composite: base === null ? NONE : createCompositeExplainer({ ...common, composites, worths, base }),
-    balances,
+    ...{ charge, balances },
   };
   return (line) => explainLine(line, lines, explainers);
 }

@@ -8,6 +8,7 @@ import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
+import { publishFinalized } from '../../../notifications/invoice-messages.ts';
 import { insertDeductions, lockBalances } from '../../../store/balance-deductions.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
@@ -186,4 +187,5 @@ export async function freezeScheduledDrafts(
   await insertInvoicedItems(tx, issued);
   await insertDeductions(tx, drafts.flatMap(deductionsToKeep));
   await freezeCustomFields(tx, issued);
+  await publishFinalized(tx, issued);
 }

@@ -6,10 +6,10 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { createEmbeddedClickHouse, withEventLog } from '../../src/app/stores.ts';
-import { formatInstant } from '../../src/core/time.ts';
-import { createIngest } from '../../src/metering/ingest/ingest.ts';
-import { applySchema } from '../../src/metering/schema.ts';
+import { createEmbeddedClickHouse, withEventLog } from '../../../src/app/stores.ts';
+import { formatInstant } from '../../../src/core/time.ts';
+import { createIngest } from '../../../src/metering/ingest/ingest.ts';
+import { applySchema } from '../../../src/metering/schema.ts';
 
 const [, , dataDir = '', first = '0', mode = 'ingest'] = process.argv;
 const SENDERS = 4;

@@ -1,0 +1,253 @@
+/** Endpoints of webhooks and their deliveries. All of it needs scope `write`, since it decides who gets data. */
+import { z } from 'zod';
+import { formatInstant, type Instant } from '../../../core/time.ts';
+import { MESSAGE_TYPES, TEST_TYPE } from '../../../notifications/message-types.ts';
+import {
+  archiveEndpoint,
+  createEndpoint,
+  type Delivery,
+  getEndpoint,
+  listDeliveries,
+  listEndpoints,
+  redeliver,
+  rotateSecret,
+  sendTestMessage,
+  type WebhookDeps,
+  type WebhookEndpoint,
+} from '../../../notifications/webhooks/endpoints.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+
+const NAME_LENGTH_MAX = 200;
+const URL_LENGTH_MAX = 2_000;
+const DELIVERY_STATUSES = ['PENDING', 'DELIVERED', 'FAILED', 'CANCELED'] as const;
+
+const tags = ['Webhooks'];
+const scope = 'write' as const;
+const byId = z.strictObject({ id: uuid });
+
+const webhookShape = {
+  id: uuid,
+  name: z.string(),
+  url: z.string(),
+  event_types: z.array(z.string()).nullable().meta({ description: 'Null: all.' }),
+  created_at: timestamp,
+  archived_at: timestamp.nullable(),
+};
+
+const webhook = z.object(webhookShape).meta({ id: 'Webhook' });
+
+const webhookWithSecret = z.object({
+  data: z
+    .object({ ...webhookShape, secret: z.string().meta({ description: 'Shown only this once.' }) })
+    .meta({ id: 'WebhookWithSecret' }),
+});
+
+const delivery = z
+  .object({
+    message_id: uuid,
+    type: z.string(),
+    customer_id: uuid.nullable(),
+    status: z.enum(DELIVERY_STATUSES).meta({
+      description:
+        'FAILED: not acknowledged within two days. CANCELED: the webhook was archived before it was delivered.',
+    }),
+    attempts: z.int(),
+    stored_at: timestamp,
+    next_attempt_at: timestamp.nullable().meta({ description: 'Null unless PENDING.' }),
+    last_attempt_at: timestamp.nullable(),
+    last_status: z.int().nullable().meta({ description: 'Of the last answer; null if there was none.' }),
+    last_answer: z.string().nullable().meta({ description: 'The first 1,000 characters.' }),
+    last_error: z.string().nullable(),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+export function webhookRoutes(deps: WebhookDeps): RouteDefinition[] {
+  return [...endpointRoutes(deps), ...deliveryRoutes(deps)];
+}
+
+function endpointRoutes(deps: WebhookDeps): RouteDefinition[] {
+  return [
+    route({
+      method: 'get',
+      path: '/v1/webhooks',
+      operationId: 'listWebhooks',
+      summary: 'List webhooks',
+      description: 'Archived ones too, in the order in which they were created. Without their secrets.',
+      tags,
+      scope,
+      query: pageQuery(keysetPosition),
+      response: pageOf(webhook),
+      handler: async ({ query }) => pageToWire(await listEndpoints(deps, pageRequest(query)), toWire),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/webhooks/{webhook_id}',
+      operationId: 'getWebhook',
+      summary: 'Get a webhook',
+      tags,
+      scope,
+      params: z.object({ webhook_id: uuid }),
+      response: z.object({ data: webhook }),
+      errors: [404],
+      handler: async ({ params }) => ({ data: toWire(await getEndpoint(deps, params.webhook_id)) }),
+    }),
+    route({
+      method: 'post',
+      path: '/v1/webhooks/create',
+      operationId: 'createWebhook',
+      summary: 'Create a webhook',
+      description: 'It gets the messages of what happens from now on. There may be 50.',
+      tags,
+      scope,
+      answersSecret: true,
+      body: z
+        .strictObject({
+          name: z.string().min(1).max(NAME_LENGTH_MAX),
+          url: z.string().max(URL_LENGTH_MAX).meta({ description: 'With https, on the public internet.' }),
+          event_types: z
+            .array(z.enum(MESSAGE_TYPES))
+            .min(1)
+            .nullish()
+            .meta({ description: 'The types of messages that it gets; null or absent: all.' }),
+        })
+        .meta({ id: 'CreateWebhook' }),
+      response: webhookWithSecret,
+      errors: [400, 409],
+      async handler({ body: { name, url, event_types } }) {
+        return {
+          data: withSecret(await createEndpoint(deps, { name, url, eventTypes: event_types ?? null })),
+        };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/webhooks/archive',
+      operationId: 'archiveWebhook',
+      summary: 'Archive a webhook',
+      description: 'What it has not got yet is cancelled. It cannot be undone.',
+      tags,
+      scope,
+      body: byId.meta({ id: 'ArchiveWebhook' }),
+      response: createdId,
+      errors: [404],
+      async handler({ body: { id } }) {
+        await archiveEndpoint(deps, id);
+        return { data: { id } };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/webhooks/rotateSecret',
+      operationId: 'rotateWebhookSecret',
+      summary: 'Replace the secret of a webhook',
+      description:
+        'Messages are signed with the new one at once. For a day `webhook-signature` also has a signature with the former one.',
+      tags,
+      scope,
+      answersSecret: true,
+      body: byId.meta({ id: 'RotateWebhookSecret' }),
+      response: webhookWithSecret,
+      errors: [404, 409],
+      handler: async ({ body: { id } }) => ({ data: withSecret(await rotateSecret(deps, id)) }),
+    }),
+  ];
+}
+
+function deliveryRoutes(deps: WebhookDeps): RouteDefinition[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/webhooks/test',
+      operationId: 'testWebhook',
+      summary: 'Send a test message',
+      description: `A message of type \`${TEST_TYPE}\`, to this webhook only. Its deliveries show what became of it.`,
+      tags,
+      scope,
+      body: byId.meta({ id: 'TestWebhook' }),
+      response: z.object({ data: z.object({ message_id: uuid }) }),
+      errors: [404, 409],
+      handler: async ({ body: { id } }) => ({ data: { message_id: await sendTestMessage(deps, id) } }),
+    }),
+    route({
+      method: 'get',
+      path: '/v1/webhooks/{webhook_id}/deliveries',
+      operationId: 'listWebhookDeliveries',
+      summary: 'List the deliveries of a webhook',
+      description: 'The newest first. They are kept for 30 days.',
+      tags,
+      scope,
+      params: z.object({ webhook_id: uuid }),
+      query: pageQuery(z.object({ before: z.int() })).extend({
+        status: enumIn(DELIVERY_STATUSES).optional(),
+      }),
+      response: pageOf(delivery),
+      errors: [404],
+      async handler({ params, query }) {
+        const page = { ...pageRequest(query), status: query.status ?? null };
+        return pageToWire(await listDeliveries(deps, params.webhook_id, page), deliveryToWire);
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/webhooks/redeliver',
+      operationId: 'redeliverWebhookMessages',
+      summary: 'Send messages again',
+      description: 'One message, whatever became of it, or all since an instant that were not acknowledged.',
+      tags,
+      scope,
+      body: z
+        .strictObject({
+          id: uuid,
+          message_id: uuid.optional(),
+          failed_since: timestamp.optional(),
+        })
+        .refine((body) => (body.message_id === undefined) !== (body.failed_since === undefined), {
+          message: 'must have either message_id or failed_since',
+        })
+        .meta({ id: 'RedeliverWebhookMessages' }),
+      response: z.object({ data: z.object({ messages: z.int() }) }),
+      errors: [400, 404, 409],
+      async handler({ body: { id, message_id: messageId, failed_since: failedSince } }) {
+        const what = messageId === undefined ? { failedSince: failedSince ?? 0 } : { messageId };
+        return { data: { messages: await redeliver(deps, id, what) } };
+      },
+    }),
+  ];
+}
+
+function toWire({ id, name, url, eventTypes, createdAt, archivedAt }: WebhookEndpoint) {
+  return {
+    id,
+    name,
+    url,
+    event_types: eventTypes === null ? null : [...eventTypes],
+    created_at: formatInstant(createdAt),
+    archived_at: textOf(archivedAt),
+  };
+}
+
+function withSecret(endpoint: WebhookEndpoint) {
+  return { ...toWire(endpoint), secret: endpoint.secret };
+}
+
+function deliveryToWire(one: Delivery) {
+  return {
+    message_id: one.messageId,
+    type: one.type,
+    customer_id: one.customerId,
+    status: one.status,
+    attempts: one.attempts,
+    stored_at: formatInstant(one.storedAt),
+    next_attempt_at: one.status === 'PENDING' ? formatInstant(one.nextAttemptAt) : null,
+    last_attempt_at: textOf(one.lastAttemptAt),
+    last_status: one.lastStatus,
+    last_answer: one.lastAnswer,
+    last_error: one.lastError,
+  };
+}
+
+function textOf(at: Instant | null): string | null {
+  return at === null ? null : formatInstant(at);
+}

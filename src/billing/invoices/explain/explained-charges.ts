@@ -1,0 +1,44 @@
+/** The terms of the charges of subscriptions on an invoice, for its explanation. */
+import { type Invoice, isSubscriptionLine } from '../../../core/invoice.ts';
+import type { CardTerms, ContractUsageTerms } from '../../../core/invoice-terms.ts';
+import type { Instant } from '../../../core/time.ts';
+import { type ChargeTermsOf, createChargeTerms } from '../../../rating/explain/charge-terms.ts';
+import { findContract } from '../../../store/contracts.ts';
+import type { Database } from '../../../store/database.ts';
+import { loadSubscriptions } from '../../../store/subscriptions.ts';
+import { cardOf, loadInvoiceContext, termsOf } from '../invoice-context.ts';
+
+/** The prices that an invoice was computed from. */
+export interface ChargePrices {
+  readonly card: CardTerms;
+  readonly contract: ContractUsageTerms;
+}
+
+/**
+ * `kept` are the terms of an issued usage invoice. Nothing is kept with an issued scheduled invoice, so its charges are
+ * explained from their lines. A draft has the terms of now, and the quantities too, which may change later.
+ */
+export async function readChargeTerms(
+  db: Database,
+  { lines, contractId, status, period }: Invoice,
+  kept: ChargePrices | null,
+  now: Instant,
+): Promise<ChargeTermsOf> {
+  const isDraft = status === 'DRAFT';
+  if (!lines.some(isSubscriptionLine) || (kept === null && !isDraft)) return () => null;
+  const contract = await findContract(db, contractId);
+  if (contract === null) return () => null;
+  const context = kept === null ? await loadInvoiceContext(db, [{ contract, period }], now) : null;
+  const card = kept?.card ?? (context === null ? null : cardOf(context, contract).terms);
+  const terms = kept?.contract ?? (context === null ? null : termsOf(context, contract));
+  if (card === null || terms === null) return () => null;
+  const subscriptions = await loadSubscriptions(db, [contractId]);
+  return createChargeTerms({
+    contract,
+    subscriptions: new Map(subscriptions.map((one) => [one.id, one])),
+    products: card.subscriptions,
+    fiatCreditTypeId: card.fiatCreditTypeId,
+    overrides: { overrides: terms.overrides, prioritization: terms.multiplierPrioritization },
+    hasQuantities: isDraft,
+  });
+}

@@ -1,0 +1,59 @@
+/**
+ * The one way to send a message: it is written in the transaction of the change that it tells of, so that it exists
+ * exactly if the change does. The deliverer sends it afterwards.
+ */
+import { newId } from '../core/ids.ts';
+import type { Transaction } from '../store/database.ts';
+import { insertMessages, loadEnabledTypes } from '../store/webhook-deliveries.ts';
+import { activeEndpoints } from '../store/webhook-endpoints.ts';
+import { isLifecycleType, type MessageType } from './message-types.ts';
+import { RETRIES_MS } from './webhooks/retries.ts';
+
+export interface Message {
+  readonly type: MessageType;
+  readonly customerId: string;
+  /** The members of the body, beside `id` and `type`. */
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Writes messages of the given types. `messages` is called only if somebody gets one of them, so that others cost one
+ * short query.
+ */
+export async function publish(
+  tx: Transaction,
+  types: readonly MessageType[],
+  messages: () => Promise<readonly Message[]>,
+): Promise<void> {
+  const receivers = await receiversOf(tx, types);
+  if (receivers.size === 0) return;
+  const wanted = (await messages()).flatMap((message) => {
+    const endpointIds = receivers.get(message.type);
+    return endpointIds === undefined ? [] : [stored(message, endpointIds)];
+  });
+  await insertMessages(tx, wanted, Date.now() + RETRIES_MS);
+}
+
+/** The endpoints by type; types that nobody gets are absent. */
+async function receiversOf(
+  tx: Transaction,
+  types: readonly MessageType[],
+): Promise<Map<MessageType, readonly string[]>> {
+  const endpoints = await activeEndpoints(tx);
+  if (endpoints.length === 0) return new Map();
+  const enabled = types.some(isLifecycleType) ? await loadEnabledTypes(tx) : new Set();
+  const sent = types.filter((type) => !isLifecycleType(type) || enabled.has(type));
+  return new Map(
+    sent.flatMap((type) => {
+      const subscribed = endpoints.filter(
+        ({ eventTypes }) => eventTypes === null || eventTypes.includes(type),
+      );
+      return subscribed.length === 0 ? [] : [[type, subscribed.map(({ id }) => id)] as const];
+    }),
+  );
+}
+
+function stored({ type, customerId, content }: Message, endpointIds: readonly string[]) {
+  const id = newId();
+  return { id, type, customerId, body: JSON.stringify({ id, type, ...content }), endpointIds };
+}

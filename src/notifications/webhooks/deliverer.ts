@@ -1,0 +1,165 @@
+/**
+ * Sends queued messages (docs/notifications.md, "Delivery"). Any number of processes may run it on one database.
+ *
+ * An endpoint is leased by one process at a time, for one round of its due messages. Rounds of different endpoints run
+ * side by side, so that a slow receiver delays no other. An attempt is noted after the answer: a process that is
+ * killed in between leaves the message queued, and it is sent again with the same id.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
+
+import type { Database } from '../../store/database.ts';
+import {
+  type DueDelivery,
+  deleteOldMessages,
+  dueDeliveries,
+  noteAttempt,
+} from '../../store/webhook-deliveries.ts';
+import { leaseDueEndpoints, releaseEndpoint, type WebhookEndpoint } from '../../store/webhook-endpoints.ts';
+import { nextAttemptAt } from './retries.ts';
+import { type Attempt, sendWebhook } from './send.ts';
+import { signatureHeaders } from './signature.ts';
+
+const POLL_INTERVAL_MS = 500;
+
+/** Most messages of a round. */
+const ROUND_MAX = 200;
+
+/** Most simultaneous requests to one endpoint. */
+const REQUESTS_MAX = 8;
+
+/** No attempt of a round begins later; one takes 10 s at most, so that a round ends within its lease. */
+const ROUND_MS = 8 * SECOND_MS;
+const LEASE_MS = 20 * SECOND_MS;
+
+/** How long messages and their deliveries can be looked at and sent again. */
+const KEPT_MS = 30 * DAY_MS;
+
+export interface Deliverer {
+  start(): void;
+  /** Breaks off attempts in progress: their messages are sent again after the next start. */
+  close(): Promise<void>;
+}
+
+export interface DelivererDeps {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly allowPrivate: boolean;
+  readonly timeoutMs?: number;
+}
+
+export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererDeps): Deliverer {
+  const owner = randomUUID();
+  const closing = new AbortController();
+  const rounds = new Map<string, Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let polling: Promise<void> | null = null;
+  let isFailing = false;
+  let cleanedAt: Instant = Date.now();
+
+  /** Begins a round for every endpoint that has due messages and none in progress. */
+  function poll(): void {
+    if (closing.signal.aborted) return;
+    polling ??= beginRounds()
+      .then(() => {
+        isFailing = false;
+      }, reportFailure)
+      .finally(() => {
+        polling = null;
+      });
+  }
+
+  async function beginRounds(): Promise<void> {
+    const leasedAt = Date.now();
+    const leased = await leaseDueEndpoints(db, { owner, busy: [...rounds.keys()], leaseMs: LEASE_MS });
+    for (const endpoint of leased) {
+      const round = runRound(endpoint, leasedAt + ROUND_MS)
+        .catch(reportFailure)
+        .finally(() => {
+          rounds.delete(endpoint.id);
+          poll();
+        });
+      rounds.set(endpoint.id, round);
+    }
+    if (leasedAt - cleanedAt < HOUR_MS) return;
+    cleanedAt = leasedAt;
+    await deleteOldMessages(db, leasedAt - KEPT_MS);
+  }
+
+  async function runRound(endpoint: WebhookEndpoint, until: Instant): Promise<void> {
+    const due = await dueDeliveries(db, endpoint.id, ROUND_MAX);
+    const chains = chainsOf(due);
+    await Promise.all(
+      Array.from({ length: REQUESTS_MAX }, async () => {
+        for (let chain = chains.pop(); chain !== undefined; chain = chains.pop()) {
+          for (const delivery of chain) {
+            if (closing.signal.aborted || Date.now() > until) return;
+            await attempt(endpoint, delivery);
+          }
+        }
+      }),
+    );
+    await releaseEndpoint(db, endpoint.id, owner);
+  }
+
+  async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery): Promise<void> {
+    const { messageId: id, body } = delivery;
+    const at = Date.now();
+    const headers = signatureHeaders(secretsOf(endpoint, at), { id, body }, at);
+    const options = {
+      allowPrivate,
+      signal: closing.signal,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    };
+    const result = await sendWebhook(endpoint.url, { headers, body }, options);
+    if (result.error !== null && closing.signal.aborted) return;
+    await noteAttempt(db, delivery.sequence, noted(delivery, result, at));
+  }
+
+  function reportFailure(error: unknown): void {
+    if (!isFailing) log.error({ err: error }, 'webhooks cannot be sent now: they will be tried again');
+    isFailing = true;
+  }
+
+  return {
+    start() {
+      timer = setInterval(poll, POLL_INTERVAL_MS);
+      timer.unref();
+    },
+    async close() {
+      closing.abort();
+      clearInterval(timer);
+      await polling;
+      await Promise.all(rounds.values());
+    },
+  };
+}
+
+/** Messages of one customer are sent one after the other, in their order; the others side by side. Last chain first. */
+function chainsOf(due: readonly DueDelivery[]): DueDelivery[][] {
+  const chains = new Map<string, DueDelivery[]>();
+  for (const delivery of due) {
+    const key = delivery.customerId ?? delivery.messageId;
+    const chain = chains.get(key);
+    if (chain === undefined) chains.set(key, [delivery]);
+    else chain.push(delivery);
+  }
+  return [...chains.values()].reverse();
+}
+
+function secretsOf(
+  { secret, formerSecret, formerSecretUntil }: WebhookEndpoint,
+  at: Instant,
+): [string, ...string[]] {
+  const isFormerValid = formerSecret !== null && formerSecretUntil !== null && at < formerSecretUntil;
+  return isFormerValid ? [secret, formerSecret] : [secret];
+}
+
+function noted({ failures, retryUntil }: DueDelivery, { status, answer, error }: Attempt, at: Instant) {
+  const last = { at, lastStatus: status, lastAnswer: answer, lastError: error };
+  if (error === null) return { ...last, status: 'DELIVERED' as const, nextAttemptAt: at };
+  const next = nextAttemptAt(failures + 1, Date.now(), retryUntil);
+  if (next === null) return { ...last, status: 'FAILED' as const, nextAttemptAt: at };
+  return { ...last, status: 'PENDING' as const, nextAttemptAt: next };
+}

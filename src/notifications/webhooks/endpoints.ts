@@ -1,0 +1,168 @@
+/** Endpoints of webhooks: created, listed, archived, given a new secret, tested; and their deliveries, sent again. */
+import type { Clock } from '../../core/clock.ts';
+import { conflict, invalid, notFound } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import { DAY_MS, formatInstant, type Instant } from '../../core/time.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import {
+  cancelDeliveries,
+  type Delivery,
+  type DeliveryPosition,
+  type DeliveryStatus,
+  insertMessages,
+  listDeliveries as listStoredDeliveries,
+  requeueFailed,
+  requeueMessage,
+} from '../../store/webhook-deliveries.ts';
+import {
+  countActiveEndpoints,
+  findEndpoint,
+  insertEndpoint,
+  listEndpoints as listStoredEndpoints,
+  lockEndpoint,
+  lockEndpoints,
+  saveEndpoint,
+  type WebhookEndpoint,
+} from '../../store/webhook-endpoints.ts';
+import { type MessageType, TEST_TYPE } from '../message-types.ts';
+import { RETRIES_MS } from './retries.ts';
+import { newSecret } from './signature.ts';
+
+export type { Delivery, WebhookEndpoint };
+
+/** Every message is written once for each. */
+const ENDPOINTS_MAX = 50;
+
+/** How long the secret before a rotation signs too. */
+const FORMER_SECRET_MS = DAY_MS;
+
+export interface WebhookDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Whether URLs with http, and receivers in private networks, are allowed. */
+  readonly allowPrivate: boolean;
+}
+
+interface NewEndpoint {
+  readonly name: string;
+  readonly url: string;
+  /** Null: all. */
+  readonly eventTypes: readonly MessageType[] | null;
+}
+
+/** Creates an endpoint. Refuses a URL that is not allowed (`invalid`), and more than 50 endpoints (`conflict`). */
+export function createEndpoint(deps: WebhookDeps, wanted: NewEndpoint): Promise<WebhookEndpoint> {
+  const endpoint = {
+    ...wanted,
+    id: newId(),
+    url: checkedUrl(wanted.url, deps.allowPrivate),
+    secret: newSecret(),
+    formerSecret: null,
+    formerSecretUntil: null,
+    createdAt: deps.clock.now(),
+    archivedAt: null,
+  };
+  return deps.db.transaction(async (tx) => {
+    await lockEndpoints(tx);
+    if ((await countActiveEndpoints(tx)) >= ENDPOINTS_MAX) {
+      throw conflict(`there are ${ENDPOINTS_MAX} webhooks already: archive one first`);
+    }
+    await insertEndpoint(tx, endpoint);
+    return endpoint;
+  });
+}
+
+function checkedUrl(text: string, allowPrivate: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const schemes = allowPrivate ? ['https:', 'http:'] : ['https:'];
+  if (url === null || !schemes.includes(url.protocol)) throw invalid(['url'], 'must be a URL with https');
+  if (url.username !== '' || url.password !== '') throw invalid(['url'], 'must not have a user or password');
+  return url.href;
+}
+
+/** Refuses an unknown one (`not_found`). */
+export async function getEndpoint({ db }: Pick<WebhookDeps, 'db'>, id: string): Promise<WebhookEndpoint> {
+  return found(await findEndpoint(db, id), id);
+}
+
+/** Archived ones too, in the order in which they were created. */
+export function listEndpoints(
+  { db }: Pick<WebhookDeps, 'db'>,
+  page: PageRequest,
+): Promise<Page<WebhookEndpoint>> {
+  return listStoredEndpoints(db, page);
+}
+
+/** Archives an endpoint; what is not delivered yet is cancelled. Doing it again changes nothing. */
+export function archiveEndpoint({ db, clock }: WebhookDeps, id: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const endpoint = found(await lockEndpoint(tx, id), id);
+    if (endpoint.archivedAt !== null) return;
+    await saveEndpoint(tx, id, { archivedAt: clock.now() });
+    await cancelDeliveries(tx, id);
+  });
+}
+
+/** Gives an endpoint a new secret. For a day, messages are signed with the former one too. */
+export function rotateSecret({ db }: WebhookDeps, id: string): Promise<WebhookEndpoint> {
+  return db.transaction(async (tx) => {
+    const endpoint = await lockActive(tx, id);
+    const changes = {
+      secret: newSecret(),
+      formerSecret: endpoint.secret,
+      formerSecretUntil: Date.now() + FORMER_SECRET_MS,
+    };
+    await saveEndpoint(tx, id, changes);
+    return { ...endpoint, ...changes };
+  });
+}
+
+/** Sends a message of type `webhook.test` to one endpoint. Returns the id of the message. */
+export function sendTestMessage({ db, clock }: WebhookDeps, id: string): Promise<string> {
+  return db.transaction(async (tx) => {
+    await lockActive(tx, id);
+    const messageId = newId();
+    const properties = { webhook_id: id, timestamp: formatInstant(clock.now()) };
+    const body = JSON.stringify({ id: messageId, type: TEST_TYPE, properties });
+    const message = { id: messageId, type: TEST_TYPE, customerId: null, body, endpointIds: [id] };
+    await insertMessages(tx, [message], Date.now() + RETRIES_MS);
+    return messageId;
+  });
+}
+
+/** The deliveries to an endpoint, the newest first. */
+export async function listDeliveries(
+  { db }: Pick<WebhookDeps, 'db'>,
+  id: string,
+  page: PageRequest<DeliveryPosition> & { readonly status: DeliveryStatus | null },
+): Promise<Page<Delivery, DeliveryPosition>> {
+  await getEndpoint({ db }, id);
+  return listStoredDeliveries(db, id, page);
+}
+
+/** One message, or all that were stored since an instant of real time and have failed. */
+export type Redelivery = { readonly messageId: string } | { readonly failedSince: Instant };
+
+/** Sends messages to an endpoint again, for two days from now. Returns how many. */
+export function redeliver({ db }: WebhookDeps, id: string, what: Redelivery): Promise<number> {
+  return db.transaction(async (tx) => {
+    await lockActive(tx, id);
+    const retryUntil = Date.now() + RETRIES_MS;
+    if ('failedSince' in what) return requeueFailed(tx, id, what.failedSince, retryUntil);
+    const queued = await requeueMessage(tx, id, what.messageId, retryUntil);
+    if (queued === 0) throw notFound('message', what.messageId);
+    return queued;
+  });
+}
+
+async function lockActive(tx: Transaction, id: string): Promise<WebhookEndpoint> {
+  const endpoint = found(await lockEndpoint(tx, id), id);
+  if (endpoint.archivedAt !== null) throw conflict(`webhook ${id} is archived`);
+  return endpoint;
+}
+
+function found(endpoint: WebhookEndpoint | null, id: string): WebhookEndpoint {
+  if (endpoint === null) throw notFound('webhook', id);
+  return endpoint;
+}

@@ -1,0 +1,113 @@
+/** One attempt to deliver a message: one POST, without redirects, on a connection of its own. */
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { SECOND_MS } from '../../core/time.ts';
+import { ClosedAddress, isPublicAddress, publicLookup } from './public-address.ts';
+
+/** From the start of the attempt to the end of the answer. */
+const TIMEOUT_MS = 10 * SECOND_MS;
+
+/** What is kept of an answer; more of it is not read. */
+const ANSWER_CHARACTERS_MAX = 1_000;
+const ANSWER_BYTES_MAX = 4 * ANSWER_CHARACTERS_MAX;
+
+const ACKNOWLEDGED_MAX = 299;
+const REDIRECT_MIN = 300;
+const REDIRECT_MAX = 399;
+
+export interface SendOptions {
+  /** Whether receivers on the machine itself and in private networks are reached. */
+  readonly allowPrivate: boolean;
+  readonly timeoutMs?: number;
+  /** Breaks the attempt off. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Attempt {
+  /** Null if there was no answer. */
+  readonly status: number | null;
+  /** The start of the answer. */
+  readonly answer: string | null;
+  /** Null if the message was acknowledged. */
+  readonly error: string | null;
+}
+
+/** Sends a JSON body. Never rejects: every failure is an attempt with an `error`. */
+export async function sendWebhook(
+  url: string,
+  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  { allowPrivate, timeoutMs = TIMEOUT_MS, signal }: SendOptions,
+): Promise<Attempt> {
+  try {
+    const target = new URL(url);
+    const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (!allowPrivate && isIP(host) !== 0 && !isPublicAddress(host)) throw new ClosedAddress(host);
+    const content = Buffer.from(body, 'utf8');
+    const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, {
+      method: 'POST',
+      // A kept connection would skip the check of the address.
+      agent: false,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': content.length,
+        'user-agent': 'tallyhouse',
+      },
+      ...(allowPrivate ? {} : { lookup: publicLookup() }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    return await answered(request, content, timeoutMs);
+  } catch (error) {
+    return { status: null, answer: null, error: messageOf(error) };
+  }
+}
+
+function answered(request: ClientRequest, content: Buffer, timeoutMs: number): Promise<Attempt> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      request.destroy(new Error(`no answer within ${timeoutMs / SECOND_MS} s`));
+    }, timeoutMs);
+    const end = (settle: () => void) => {
+      clearTimeout(timer);
+      settle();
+    };
+    request.on('error', (error) => end(() => reject(error)));
+    request.on('response', (response) => {
+      readStart(response).then(
+        (answer) => end(() => resolve(judged(response.statusCode ?? 0, answer))),
+        (error: unknown) => end(() => reject(error)),
+      );
+    });
+    request.end(content);
+  });
+}
+
+/** Reads the start of the answer and drops the connection. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    chunks.push(Buffer.from(chunk));
+    bytes += chunk.length;
+    if (bytes >= ANSWER_BYTES_MAX) break;
+  }
+  // PostgreSQL refuses texts with a null character.
+  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '').slice(0, ANSWER_CHARACTERS_MAX);
+}
+
+function judged(status: number, answer: string): Attempt {
+  if (status <= ACKNOWLEDGED_MAX) return { status, answer, error: null };
+  const isRedirect = status >= REDIRECT_MIN && status <= REDIRECT_MAX;
+  return {
+    status,
+    answer,
+    error: isRedirect ? `status ${status}: redirects are refused` : `status ${status}`,
+  };
+}
+
+function messageOf(error: unknown): string {
+  const own = error instanceof AggregateError ? error.errors[0] : error;
+  const text = own instanceof Error ? own.message : String(own);
+  return text.slice(0, ANSWER_CHARACTERS_MAX);
+}

@@ -1,0 +1,85 @@
+/** What the price of a charge of a subscription comes from (docs/subscriptions.md). Pure. */
+import type { SubscriptionInvoiceLine } from '../../core/invoice.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import { contains, type Interval } from '../../core/time.ts';
+import { periodsUntilNext } from '../periods/subscription-periods.ts';
+import { overridesOfKey, type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
+import { indexOverrides } from '../rates/override-index.ts';
+import type { ContractOverrides } from '../rates/overrides.ts';
+import { rateBook } from '../rates/rate-schedule.ts';
+import type { PriceBands } from '../rates/tiers.ts';
+import { quantityAt } from '../subscriptions/open-quantities.ts';
+import type { PricedProducts } from '../subscriptions/prices.ts';
+import { type QuantityStep, quantitySteps } from '../subscriptions/quantities.ts';
+import { bandsOfRate, explainPrice } from './explain-price.ts';
+import type { ExplainedPrice } from './explanation.ts';
+
+export interface ChargeTerms {
+  /** The billing period, by which parts are prorated. */
+  readonly whole: Interval;
+  readonly rounding: Subscription['prorationRounding'];
+  /** Where the quantity changes in the period up to the end of the charge. Null: not known as of then. */
+  readonly steps: readonly QuantityStep[] | null;
+  /** Prices of a whole period, for what the customer pays or `payer` pays for. Null: none. */
+  pricesFor(payer: PayerTerms | null): WholePrices | null;
+}
+
+interface WholePrices {
+  readonly bands: PriceBands;
+  /** Of the tier of that level. */
+  explain(level: number | null): ExplainedPrice;
+}
+
+/** Null for a charge whose terms are not known. */
+export type ChargeTermsOf = (line: SubscriptionInvoiceLine) => ChargeTerms | null;
+
+export interface ChargeTermsInput extends Pick<PricedProducts, 'fiatCreditTypeId' | 'products'> {
+  readonly contract: Contract;
+  /** By id. */
+  readonly subscriptions: ReadonlyMap<string, Subscription>;
+  readonly overrides: ContractOverrides;
+  /** Whether the subscriptions are as they were when the invoice was computed. */
+  readonly hasQuantities: boolean;
+}
+
+export function createChargeTerms(input: ChargeTermsInput): ChargeTermsOf {
+  const { contract, subscriptions, products, fiatCreditTypeId, hasQuantities } = input;
+  const index = indexOverrides(input.overrides);
+  const byId = new Map(products.map((one) => [one.product.id, one]));
+  return (line) => {
+    const subscription = subscriptions.get(line.sourceId);
+    const priced = byId.get(line.productId);
+    if (subscription === undefined || priced === undefined) return null;
+    const { pricedAt: at, billingFrequency } = line;
+    const period = periodsUntilNext(contract, subscription, at).find(({ interval }) =>
+      contains(interval, at),
+    );
+    if (period === undefined) return null;
+    const { product } = priced;
+    const book = rateBook(priced.rateEntries);
+    const values = { pricingGroupValues: {}, presentationGroupValues: {} };
+    const key = { product, fiatCreditTypeId, billingFrequency, ...values };
+    return {
+      whole: period.whole,
+      rounding: subscription.prorationRounding,
+      steps: hasQuantities ? stepsIn(subscription, { start: at, end: line.interval.end }) : null,
+      pricesFor(payer) {
+        const terms = subscriptionTermsAt(book, index, key, at, payer);
+        if (terms === null || !terms.entitled) return null;
+        const by = payer === null ? null : { ...payer, usesCommitRate: false };
+        const decision = overridesOfKey(index, key, by).decisionAt(at);
+        return {
+          bands: bandsOfRate(terms.rate),
+          explain: (level) => explainPrice(terms, decision, level),
+        };
+      },
+    };
+  };
+}
+
+function stepsIn(subscription: Subscription, { start, end }: Interval): QuantityStep[] {
+  const steps = quantitySteps(subscription);
+  const first = { at: start, quantity: quantityAt(steps, start) };
+  return [first, ...steps.filter(({ at }) => start < at && at < end)];
+}

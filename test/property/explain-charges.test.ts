@@ -1,0 +1,161 @@
+/** Explanations of random charges of subscriptions: the figures of every line give the line. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { RateEntry, UsageRate } from '../../src/core/catalogue.ts';
+import { decimal } from '../../src/core/decimal.ts';
+import { ANY_USAGE } from '../../src/core/terms/applicability.ts';
+import { DAY_MS } from '../../src/core/time.ts';
+import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
+import { coverSegments } from '../../src/rating/balances/coverage.ts';
+import { offeredBalances } from '../../src/rating/balances/offered-balances.ts';
+import { createChargeTerms } from '../../src/rating/explain/charge-terms.ts';
+import { explainLine } from '../../src/rating/explain/explain-line.ts';
+import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
+import { subscriptionItem } from '../../src/rating/scheduled/scheduled-items.ts';
+import { chargeClaims, chargeLines, pricedCharges } from '../../src/rating/subscriptions/charge-lines.ts';
+import { chargePrice, openCharges } from '../../src/rating/subscriptions/charges.ts';
+import { subscriptionPrices } from '../../src/rating/subscriptions/prices.ts';
+import { runs } from '../support/shares-of-tests.ts';
+import { contractWith, subscriptionWith } from '../unit/core/terms/fixtures.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const day = (days: number) => START + days * DAY_MS;
+const PERIOD = { start: START, end: day(100) };
+const PRODUCT = {
+  id: 'seats',
+  type: 'SUBSCRIPTION' as const,
+  archivedAt: null,
+  versions: [
+    {
+      ...{ startingAt: null, name: 'Seats', tags: [], billableMetricId: null, sqlBreakdownGranularity: null },
+      ...{ quantityConversion: null, quantityRounding: null, pricingGroupKey: [], presentationGroupKey: [] },
+      ...{ createdAt: 0, createdBy: 'test' },
+    },
+  ],
+};
+
+const hundredths = (max: number) =>
+  fc.integer({ min: 0, max }).map((value) => decimal(String(value)).div('100'));
+const rate: fc.Arbitrary<UsageRate> = fc.oneof(
+  hundredths(500_000).map((price) => ({ rateType: 'FLAT' as const, price })),
+  fc
+    .tuple(fc.integer({ min: 1, max: 6 }), hundredths(9_000), hundredths(9_000))
+    .map(([size, first, last]) => ({
+      rateType: 'TIERED' as const,
+      tiers: [
+        { size: decimal(String(size)), price: first },
+        { size: null, price: last },
+      ],
+    })),
+);
+const changes = fc.array(
+  fc.record({ day: fc.integer({ min: 0, max: 80 }), quantity: fc.integer({ min: 0, max: 12 }) }),
+  { minLength: 1, maxLength: 4 },
+);
+const given = fc.record({
+  rate,
+  changes,
+  isProrated: fc.boolean(),
+  prorationRounding: fc.constantFrom(
+    null,
+    { roundingMethod: 'HALF_UP' as const, decimalPlaces: 0 },
+    { roundingMethod: 'FLOOR' as const, decimalPlaces: 2 },
+    { roundingMethod: 'CEILING' as const, decimalPlaces: -1 },
+  ),
+  collectionSchedule: fc.constantFrom('ADVANCE' as const, 'ARREARS' as const),
+  balances: fc.array(fc.oneof(hundredths(3_000_000), fc.constant(decimal('33.33333333333333333333'))), {
+    maxLength: 3,
+  }),
+  hasTerms: fc.boolean(),
+});
+type Given = typeof given extends fc.Arbitrary<infer One> ? One : never;
+
+function linesOf(one: Given) {
+  const entry: RateEntry = {
+    ...{
+      id: 'rate',
+      rateCardId: 'card',
+      productId: 'seats',
+      pricingGroupValues: {},
+      billingFrequency: 'MONTHLY',
+    },
+    ...{ startingAt: START, endingBefore: null, entitled: true, rate: one.rate, commitRate: null },
+    ...{ creditTypeId: 'usd', sequence: 0 },
+  };
+  const { isProrated, prorationRounding, collectionSchedule } = one;
+  const { contract } = contractWith({ startingAt: START });
+  const subscription = subscriptionWith({
+    ...{ startingAt: START, isProrated, prorationRounding, collectionSchedule },
+    quantityChanges: one.changes.map(({ day: on, quantity }) => ({
+      ...{ startingAt: day(on), quantity: decimal(String(quantity)), quantityDelta: null },
+    })),
+  });
+  const products = [{ product: PRODUCT, rateEntries: [entry] }];
+  const prices = subscriptionPrices(
+    { fiatCreditTypeId: 'usd', conversions: new Map(), products },
+    NO_OVERRIDES,
+  );
+  const charges = openCharges({ contract, subscription, prices, billed: [], billedFrom: null, now: day(70) });
+  const items = charges.flatMap((charge) => {
+    const price = chargePrice(charge, prices);
+    return price === null ? [] : [subscriptionItem(subscription, charge, price, 'usd')];
+  });
+  const buckets = one.balances.map((left, index) => ({
+    ...{
+      id: `commit ${index}`,
+      recurringId: null,
+      segmentId: `segment ${index}`,
+      commitType: 'PREPAID' as const,
+    },
+    ...{
+      name: `Balance ${index}`,
+      creditTypeId: 'usd',
+      rateType: 'LIST_RATE' as const,
+      applicability: ANY_USAGE,
+    },
+    ...{ access: PERIOD, contractIds: null, source: null, left },
+  }));
+  const book = createBalanceBook(buckets);
+  const balances = offeredBalances(book.bucketsOf('contract', PERIOD), book, new Map());
+  const priced = pricedCharges(items, prices);
+  const { coverage } = coverSegments(chargeClaims(priced, prices, 'contract', book), book);
+  const subscriptions = new Map([[subscription.id, subscription]]);
+  const overrides = NO_OVERRIDES;
+  return {
+    lines: chargeLines(priced, prices, coverage, PERIOD),
+    balances,
+    terms: createChargeTerms({
+      ...{ contract, subscriptions, products, fiatCreditTypeId: 'usd', overrides, hasQuantities: true },
+    }),
+  };
+}
+
+test('every line of a charge is given by the figures of its explanation, whoever pays', () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(given, (one) => {
+      const { lines, balances, terms } = linesOf(one);
+      // A scheduled invoice keeps its lines alone.
+      const known = one.hasTerms ? { charge: terms, balances } : { charge: () => null, balances: [] };
+      const nothing = () => null;
+      for (const line of lines) {
+        const explained = explainLine(line, lines, { usage: nothing, composite: nothing, ...known });
+        const { kind, recomputed, formula } = explained;
+        kinds.add(kind);
+        if (recomputed === null) {
+          // What balances pay in tiers is not taken apart.
+          expect(one.rate.rateType).toBe('TIERED');
+          continue;
+        }
+        const { quantity, unitPrice, total } = recomputed;
+        expect([quantity, unitPrice, total].map(String)).toEqual(
+          [line.quantity, line.unitPrice, line.total].map(String),
+        );
+        expect(formula.length).toBeGreaterThan(0);
+        if (kind === 'subscription') expect(explained.price === null).toBe(!one.hasTerms);
+      }
+    }),
+    { numRuns: runs(150) },
+  );
+  expect([...kinds].sort()).toEqual(['applied', 'subscription', 'unknown']);
+});
