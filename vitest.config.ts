@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  * the laws.
  */
 const ON_SHARDS = [
-  'test/integration/{usage,event,repeat,backfill}*.test.ts',
+  'test/integration/{usage,event-search,repeat,backfill}*.test.ts',
   'test/integration/{dedup-processes,dedup-service,sql-metric,sql-metric-road}.test.ts',
   'test/integration/invoice-road.test.ts',
   'test/property/{usage,sql}*.test.ts',

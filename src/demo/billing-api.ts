@@ -1,5 +1,6 @@
 /** The endpoints of the service that the demo uses, as functions. All answers are parsed; all numbers are exact. */
 import { z } from 'zod';
+import { ZERO } from '../core/decimal.ts';
 import { formatInstant, type Instant, type Interval, parseRfc3339 } from '../core/time.ts';
 import { DemoFailure } from './failure.ts';
 import { exactNumber, type HttpApi } from './http-api.ts';
@@ -135,7 +136,8 @@ export type UsageRow = z.infer<typeof usageRow>;
 const lineItem = z.object({
   name: z.string(),
   product_id: z.string(),
-  quantity: exactNumber,
+  /** Lines that take back what balances pay for have none. */
+  quantity: exactNumber.optional().transform((quantity) => quantity ?? ZERO),
   unit_price: exactNumber.optional(),
   total: exactNumber,
   pricing_group_values: groupValues.optional(),
@@ -198,7 +200,7 @@ export async function invoiceOfPeriod(
   start: Instant,
 ): Promise<Invoice> {
   const path = `/v1/customers/${customerId}/invoices`;
-  const listed = await readPages(api, 'GET', path, invoice, { contract_id: contractId });
+  const listed = await readPages(api, 'GET', path, invoice, { contract_id: contractId, type: 'USAGE' });
   const found = listed.find((each) => each.start_timestamp === start);
   if (found === undefined) {
     throw new DemoFailure(

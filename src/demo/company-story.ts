@@ -27,5 +27,6 @@ export function companyStory(options: { events: number; customers: number }, now
     chartPeriod: daysAround(period.start, now - 1),
     ownBooks: 'sent by the demo',
     lateAlias: options.customers - 1,
+    negotiatedAt: now,
   };
 }

@@ -20,6 +20,8 @@ export interface HttpApi {
   send(method: 'GET' | 'POST', path: string, body?: Buffer): Promise<HttpAnswer>;
   /** A request whose answer must be 200 and fit `schema`; throws `DemoFailure` otherwise. */
   call<T>(method: 'GET' | 'POST', path: string, schema: z.ZodType<T>, body?: unknown): Promise<T>;
+  /** The bytes of an answer in the form `accept`, which must be 200; throws `DemoFailure` otherwise. */
+  read(method: 'GET' | 'POST', path: string, accept: string, body?: unknown): Promise<Buffer>;
 }
 
 /** No answer came: the request may or may not have had its effect. */
@@ -35,26 +37,45 @@ const TIMEOUT_MS = 60_000;
 
 export function createHttpApi({ url, token, signal }: HttpApiOptions): HttpApi {
   const base = url.href.replace(/\/+$/, '');
-  const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+  const headers = { authorization: `Bearer ${token}` };
 
-  const send: HttpApi['send'] = async (method, path, body) => {
+  const exchange = async <Read>(
+    [method, path, body, accept]: readonly ['GET' | 'POST', string, Buffer | undefined, string],
+    read: (response: Response) => Promise<Read>,
+  ): Promise<Read> => {
+    const sent = { ...headers, accept };
     try {
       const response = await fetch(`${base}${path}`, {
         method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+        headers: body === undefined ? sent : { ...sent, 'content-type': 'application/json' },
         body: body ?? null,
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
-      const { status } = response;
-      return { status, text: await response.text(), retryAfterMs: retryAfterMsOf(response) };
+      return await read(response);
     } catch (error) {
       signal.throwIfAborted();
       throw connectionFailure(base, error);
     }
   };
+  const send: HttpApi['send'] = (method, path, body) =>
+    exchange([method, path, body, 'application/json'], async (response) => ({
+      status: response.status,
+      text: await response.text(),
+      retryAfterMs: retryAfterMsOf(response),
+    }));
   return {
     url: base,
     send,
+    read: async (method, path, accept, body) => {
+      const encoded = body === undefined ? undefined : encodeJson(body);
+      const answer = await exchange([method, path, encoded, accept], async (response) => ({
+        status: response.status,
+        bytes: Buffer.from(await response.arrayBuffer()),
+      }));
+      if (answer.status === 200) return answer.bytes;
+      const text = answer.bytes.toString('utf8');
+      throw refusal(base, method, path, { status: answer.status, text, retryAfterMs: null });
+    },
     call: async (method, path, schema, body) => {
       const answer = await send(method, path, body === undefined ? undefined : encodeJson(body));
       if (answer.status !== 200) throw refusal(base, method, path, answer);

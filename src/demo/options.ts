@@ -23,7 +23,8 @@ const CUSTOMERS_MAX = 500;
 export const HELP = `Usage: npm run demo -- [options]
 
 Sends a month of traffic of an AI API company through the public API, shows usage, an invoice and its
-daily breakdown, and proves that every sum agrees to the last digit.
+daily breakdown, and proves that every sum agrees to the last digit. A customer with negotiated terms shows
+commits, credits, an explained line and ledgers; its PDF and CSV files stay in the temporary directory.
 
 Options:
   --url URL        use this running server; without it the demo starts its own on temporary data

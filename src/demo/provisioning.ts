@@ -12,6 +12,7 @@ interface ProvisionedCustomer {
 
 /** Ids in the order of the scenario's products and customers. */
 export interface Provisioned {
+  readonly rateCardId: string;
   readonly metricIds: readonly string[];
   readonly productIds: readonly string[];
   readonly customers: readonly ProvisionedCustomer[];
@@ -57,7 +58,7 @@ export async function provision(
     const contract = { customerId: id, rateCardAlias, startingAt: period.start };
     return { id, contractId: await billing.createContract(api, contract) };
   });
-  return { metricIds, productIds, customers };
+  return { rateCardId, metricIds, productIds, customers };
 }
 
 /** The element at `index`, which is known to exist. */

@@ -11,6 +11,7 @@ import { setIngestAliases } from './billing-api.ts';
 import { eventBatches } from './event-batches.ts';
 import { type CustomerFigures, daysOf, readFigures, readHourlyFigures, type Subject } from './figures.ts';
 import type { HttpApi } from './http-api.ts';
+import { showNegotiated } from './negotiated.ts';
 import { customerSections, deliverySection, hourlySection } from './proof.ts';
 import { at, provision } from './provisioning.ts';
 import {
@@ -38,6 +39,8 @@ export interface Story {
   readonly ownBooks: string;
   /** A customer that gets its alias only when its events are in; null for none. */
   readonly lateAlias: number | null;
+  /** The service's time; null without a customer of negotiated terms. */
+  readonly negotiatedAt: Instant | null;
 }
 
 /**
@@ -80,6 +83,9 @@ export async function tellStory(api: HttpApi, terminal: Terminal, story: Story):
 
   showUsage(terminal, story, figures, hourly.usageByHour);
   showInvoice(terminal, subject, figures, featured);
+  if (story.negotiatedAt !== null) {
+    await showNegotiated(api, terminal, { ...subject, runId: story.runId, now: story.negotiatedAt });
+  }
 
   terminal.heading('Proof: the same number everywhere, to the last digit');
   const sections = [

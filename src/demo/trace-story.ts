@@ -71,6 +71,7 @@ export function traceStory({ file, extent }: Trace, now: Instant): Story {
     chartPeriod: daysAround(extent.first + shiftMs, extent.last + shiftMs),
     ownBooks: 'sum over the file',
     lateAlias: null,
+    negotiatedAt: null,
   };
 }
 

@@ -25,10 +25,12 @@ export function unratedTerms(
   terms: MaybeUnratedTerms,
 ): UnratedTerm[] {
   const whole = { start: contract.startingAt, end: contract.endingBefore };
-  const linked = terms.recurringCommits.filter(({ subscription }) => subscription !== null);
+  const ofSeats = terms.recurringCommits.filter(
+    ({ subscription }) => subscription?.allocation === 'INDIVIDUAL',
+  );
   const found = [
-    // Their amounts are those of the subscription.
-    ...linked.map(({ id, kind, startingAt, endingBefore }) => ({
+    // Each seat's share would be for usage of that seat only.
+    ...ofSeats.map(({ id, kind, startingAt, endingBefore }) => ({
       kind: kind === 'COMMIT' ? ('recurring_commit' as const) : ('recurring_credit' as const),
       id,
       inForce: [{ start: startingAt, end: endingBefore }],

@@ -47,11 +47,19 @@ function additions(): Omit<Metronome.V2.ContractEditParams, 'customer_id' | 'con
         product_id: fee,
         type: 'PREPAID',
         access_schedule: { schedule_items },
+        // Else it would pay for the seats, and could not be archived.
+        applicable_product_ids: [tokens],
         invoice_schedule: { schedule_items: [{ timestamp: DATE, unit_price: 5, quantity: 100 }] },
         temporary_id: 'commit',
       },
     ],
-    add_credits: [{ product_id: fee, access_schedule: { credit_type_id: USD, schedule_items } }],
+    add_credits: [
+      {
+        product_id: fee,
+        access_schedule: { credit_type_id: USD, schedule_items },
+        applicable_product_ids: [tokens],
+      },
+    ],
     add_recurring_commits: [
       {
         product_id: fee,

@@ -44,9 +44,22 @@ function terms(): Metronome.V1.ContractCreateParams {
     multiplier_override_prioritization: 'EXPLICIT',
     usage_statement_schedule: { frequency: 'MONTHLY', day: 'FIRST_OF_MONTH' },
     commits: [
-      { type: 'PREPAID', product_id: fee, access_schedule: { schedule_items }, temporary_id: 'commit' },
+      {
+        type: 'PREPAID',
+        product_id: fee,
+        access_schedule: { schedule_items },
+        // Else it would pay for the seats.
+        applicable_product_ids: [tokens],
+        temporary_id: 'commit',
+      },
     ],
-    credits: [{ product_id: fee, access_schedule: { credit_type_id: USD, schedule_items } }],
+    credits: [
+      {
+        product_id: fee,
+        access_schedule: { credit_type_id: USD, schedule_items },
+        applicable_product_ids: [tokens],
+      },
+    ],
     recurring_commits: [
       {
         product_id: fee,
@@ -128,11 +141,8 @@ describe('contracts with the official client', () => {
     expect(v1.initial.scheduled_charges[0]?.schedule.schedule_items).toMatchObject([{ amount: 100 }]);
     expect(v1.subscriptions).toMatchObject([{ quantity_schedule: [{ quantity: 3 }] }]);
     const { data: v2 } = await client.v2.contracts.retrieve({ ...reference, ...options });
-    expect(v2).toMatchObject({
-      name: 'Pro',
-      credits: [{ balance: 1_000 }],
-      recurring_commits: [{ priority: 1 }],
-    });
+    expect(v2).toMatchObject({ name: 'Pro', recurring_commits: [{ priority: 1 }] });
+    expect(v2.credits?.[0]).toMatchObject({ balance: 1_000 });
     expect(v2.overrides[0]?.override_specifiers?.[0]?.commit_ids).toEqual([v2.commits[0]?.id]);
     expect(v2.recurring_credits?.[0]?.subscription_config?.subscription_id).toBe(v2.subscriptions?.[0]?.id);
   });

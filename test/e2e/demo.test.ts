@@ -1,9 +1,9 @@
 /** The demo as a newcomer runs it: its own process and its own server, on little traffic. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { mainCases } from '../support/shares-of-tests.ts';
@@ -49,6 +49,19 @@ describe('npm run demo', () => {
     expect(figures(stdout, 'sent twice on purpose, dropped')).toEqual(['100  ✓']);
     expect(stdout).toContain('All sums agree');
     expect(stdout).not.toContain('✗');
+    for (const name of ['Priority support', 'Seats', 'Set-up', 'Prepaid tokens', 'Launch credit']) {
+      expect(stdout).toContain(name);
+    }
+    expect(stdout).toMatch(/covered: units above 0 up to/);
+    const documents = [...stdout.matchAll(/^ {2}(\S+\/(?:invoice\.pdf|invoice\.csv|ledgers\.csv)) /gm)].map(
+      ([, file = '']) => file,
+    );
+    expect(documents).toHaveLength(3);
+    const [pdf, csv, ledgers] = await Promise.all(documents.map((file) => readFile(file, 'latin1')));
+    await rm(dirname(documents[0] ?? ''), { recursive: true });
+    expect(pdf).toMatch(/^%PDF-/);
+    expect(csv).toContain('Priority support');
+    expect(ledgers).toContain('PREPAID_COMMIT_AUTOMATED_INVOICE_DEDUCTION');
   });
 
   it('bills a trace of real requests to the sums over the file', async () => {

@@ -10,8 +10,11 @@ const DRAWN = ['SEGMENT_START 100 10-01', 'AUTOMATED_INVOICE_DEDUCTION -40 11-01
 
 let service: TestService;
 let customer_id: string;
+/** 100 cents, in these instalments. */
+let sell: (...instalments: { amount: number; timestamp: string }[]) => Promise<void>;
+const AT_ONCE = { amount: 80, timestamp: '2026-11-02T00:00:00Z' };
 
-/** 100 cents, bought on 2 November; 40 tokens of October are issued, 10 of November are on a draft. */
+/** 40 tokens of October are issued, 10 of November are on a draft. */
 beforeEach(async () => {
   service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
   const { api } = service;
@@ -30,19 +33,21 @@ beforeEach(async () => {
   });
   await use(40, '2026-10-20T10:30:00Z');
   await use(10, '2026-11-05T10:30:00Z');
-  await createdId(api, CONTRACTS, {
-    ...{ customer_id, rate_card_id, starting_at: OCTOBER },
-    commits: [
-      {
-        ...{ type: 'PREPAID', product_id, name: 'Bought' },
-        access_schedule: {
-          schedule_items: [{ amount: 100, starting_at: OCTOBER, ending_before: '2027-01-01T00:00:00Z' }],
+  sell = async (...instalments) => {
+    await createdId(api, CONTRACTS, {
+      ...{ customer_id, rate_card_id, starting_at: OCTOBER },
+      commits: [
+        {
+          ...{ type: 'PREPAID', product_id, name: 'Bought' },
+          access_schedule: {
+            schedule_items: [{ amount: 100, starting_at: OCTOBER, ending_before: '2027-01-01T00:00:00Z' }],
+          },
+          invoice_schedule: { schedule_items: instalments },
         },
-        invoice_schedule: { schedule_items: [{ amount: 80, timestamp: '2026-11-02T00:00:00Z' }] },
-      },
-    ],
-  });
-  await service.moveClock('2026-11-12T00:00:00Z');
+      ],
+    });
+    await service.moveClock('2026-11-12T00:00:00Z');
+  };
 });
 afterEach(() => service.close());
 
@@ -80,6 +85,7 @@ async function draftTotal(): Promise<string> {
 }
 
 test('what is left is canceled; what was drawn stays drawn, and later usage is not covered', async () => {
+  await sell(AT_ONCE);
   const id = await purchase('FINALIZED');
   await service.api.post('/v1/invoices/void', { id });
   const expected = {
@@ -101,6 +107,7 @@ test('what is left is canceled; what was drawn stays drawn, and later usage is n
 });
 
 test('a regenerated purchase can be used again, and covers the drafts since', async () => {
+  await sell(AT_ONCE);
   await service.api.post('/v1/invoices/void', { id: await purchase('FINALIZED') });
   await service.moveClock('2026-11-20T00:00:00Z');
   await use(7, '2026-11-15T10:30:00Z');
@@ -117,6 +124,7 @@ test('a regenerated purchase can be used again, and covers the drafts since', as
 });
 
 test('a usage invoice that is voided then gives back what stays canceled', async () => {
+  await sell(AT_ONCE);
   await service.api.post('/v1/invoices/void', { id: await purchase('FINALIZED') });
   const query = { type: 'USAGE', status: 'FINALIZED' };
   const october = await service.api.get(`/v1/customers/${customer_id}/invoices`, { query });
@@ -126,4 +134,26 @@ test('a usage invoice that is voided then gives back what stays canceled', async
     balance: 0,
     entries: [...DRAWN, 'AUTOMATED_INVOICE_DEDUCTION -10 11-12', 'CANCELED -90 11-12', 'CREDITED 40 11-13'],
   });
+});
+
+test('in instalments it is canceled by the void of the last one, not while another is billed or due', async () => {
+  const months = ['2026-11-02', '2026-11-05', '2026-11-20'];
+  await sell(...months.map((on) => ({ amount: 30, timestamp: `${on}T00:00:00Z` })));
+  const usable = { balance: 50, entries: [...DRAWN, 'AUTOMATED_INVOICE_DEDUCTION -10 12-01'] };
+  const voidOne = async () => {
+    const id = await purchase('FINALIZED');
+    await service.api.post('/v1/invoices/void', { id });
+    return id;
+  };
+  await voidOne();
+  expect(await ledger()).toMatchObject(usable);
+  await voidOne();
+  expect(await ledger()).toMatchObject(usable);
+  await service.moveClock('2026-11-21T00:00:00Z');
+  const last = await voidOne();
+  expect(await ledger()).toMatchObject({ balance: 0, canceledBy: [last] });
+  const query = { type: 'SCHEDULED', status: 'VOID' };
+  const voided = await service.api.get(`/v1/customers/${customer_id}/invoices`, { query });
+  await service.api.post('/v1/invoices/regenerate', { id: voided.text('data[0].id') });
+  expect(await ledger()).toMatchObject(usable);
 });

@@ -38,7 +38,13 @@ describe('an end in 2999 is for ever', () => {
     const until = { starting_at: START, ending_before: FOR_EVER };
     const contract_id = await createdId(api, CONTRACTS, {
       ...contract({ ending_before: FOR_EVER }),
-      commits: [commit({ access_schedule: { schedule_items: [{ amount: 1, ...until }] } })],
+      commits: [
+        // Else it would pay for the subscription.
+        commit({
+          access_schedule: { schedule_items: [{ amount: 1, ...until }] },
+          applicable_product_ids: [ids.tokens],
+        }),
+      ],
       overrides: [multiplier(until)],
       subscriptions: [subscription(until)],
       recurring_commits: [recurring(until)],

@@ -16,7 +16,10 @@ beforeEach(async () => {
   scenario = await createScenario(service.api, { alias: 'acme' });
   // Requests at 2 cents each, in a part of their own.
   await send('first', '2026-11-02T00:00:00Z');
+  // A read brings what was acknowledged to ClickHouse.
+  await draftTotal();
   await send('second', '2026-11-03T00:00:00Z');
+  await draftTotal();
 });
 
 afterEach(() => service.close());

@@ -1,11 +1,11 @@
 /** Processes that issue invoices at the same time, which draw on one balance of their customer. */
 import { eq, sql } from 'drizzle-orm';
 import { pino } from 'pino';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { commits } from '../../src/store/schema/commits.ts';
-import { balanceDeductions } from '../../src/store/schema/invoices.ts';
+import { balanceDeductions, invoices } from '../../src/store/schema/invoices.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
 import { ADD_RATES, CONTRACTS, createdId, PRODUCTS, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -40,11 +40,11 @@ async function catalogue() {
   return { rate_card_id, creditProductId };
 }
 
+const terms = await catalogue();
+
 /** Four contracts, each of which would draw 40 of a credit of 100. Returns the id of the credit. */
-async function customerWithCredit(
-  round: number,
-  { rate_card_id, creditProductId }: Awaited<ReturnType<typeof catalogue>>,
-): Promise<string> {
+async function customerWithCredit(round: number): Promise<string> {
+  const { rate_card_id, creditProductId } = terms;
   const alias = `racer-${round}`;
   const customer_id = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
   for (let index = 0; index < CONTRACTS_PER_CUSTOMER; index += 1) {
@@ -66,10 +66,9 @@ async function customerWithCredit(
 }
 
 test('a balance is spent once, whoever issues the invoices', async () => {
-  const terms = await catalogue();
   await db.delete(jobs);
   for (let round = 0; round < runs(12); round += 1) {
-    const credit = await customerWithCredit(round, terms);
+    const credit = await customerWithCredit(round);
     const processes = [runner(), runner(), runner()];
     const outcomes = await Promise.all(processes.map((one) => one.runDue(clock.now())));
     for (const one of processes) expect((await one.retryFailed(clock.now())).failed).toBe(0);
@@ -84,3 +83,73 @@ test('a balance is spent once, whoever issues the invoices', async () => {
     expect(amounts.map(({ amount }) => amount.toFixed())).toEqual(['40', '40', '20']);
   }
 }, 240_000);
+
+describe('while the usage invoice of its contract is being issued', () => {
+  /** A contract of 40 tokens whose own credit of 100 pays for them. */
+  async function contractWithCredit(name: string) {
+    const { rate_card_id, creditProductId } = terms;
+    const customer_id = await createdId(api, '/v1/customers', { name, ingest_aliases: [name] });
+    const contract_id = await createdId(api, CONTRACTS, {
+      ...{ customer_id, rate_card_id, ...NOVEMBER },
+      credits: [
+        {
+          product_id: creditProductId,
+          access_schedule: { schedule_items: [{ amount: CREDIT, ...NOVEMBER }] },
+        },
+      ],
+    });
+    await api.post('/v1/ingest', [completion(name, { id: name, at: '2026-11-03T00:00:00Z', tokens: 40 })]);
+    const list = await api.post('/v1/contracts/customerCredits/list', {
+      ...{ customer_id, include_contract_credits: true },
+    });
+    const id = list.text('data[0].id');
+    const segment_id = list.text('data[0].access_schedule.schedule_items[0].id');
+    return { customer_id, contract_id, id, segment_id };
+  }
+
+  /** What the invoice took, and what it bills, which come to its usage. */
+  async function taken(creditId: string): Promise<string> {
+    const [row] = await db
+      .select({ amount: balanceDeductions.amount, total: invoices.total })
+      .from(balanceDeductions)
+      .innerJoin(invoices, eq(invoices.id, balanceDeductions.invoiceId))
+      .where(eq(balanceDeductions.commitId, creditId));
+    expect(row?.amount.plus(row.total).toFixed()).toBe('40');
+    return row?.amount.toFixed() ?? '';
+  }
+
+  test.each(Array.from({ length: runs(4) }, (_, round) => round))(
+    'an entry by hand counts before it or after it, and never twice (%i)',
+    async (round) => {
+      const { customer_id, contract_id, id, segment_id } = await contractWithCredit(`entry-${round}`);
+      const [entry] = await Promise.all([
+        api.send('POST', '/v1/contracts/addManualBalanceLedgerEntry', {
+          ...{ customer_id, contract_id, id, segment_id, amount: -80, reason: 'correction' },
+        }),
+        runner().runDue(clock.now()),
+      ]);
+      expect(entry.status).toBe(200);
+      expect(['20', '40']).toContain(await taken(id));
+    },
+  );
+
+  test.each(Array.from({ length: runs(4) }, (_, round) => round))(
+    'an edit of its amount counts before it, or changes nothing of it (%i)',
+    async (round) => {
+      const { customer_id, contract_id, id, segment_id } = await contractWithCredit(`edit-${round}`);
+      const [edited] = await Promise.all([
+        api.send('POST', '/v2/contracts/edit', {
+          ...{ customer_id, contract_id },
+          update_credits: [
+            { credit_id: id, access_schedule: { update_schedule_items: [{ id: segment_id, amount: 30 }] } },
+          ],
+        }),
+        runner().runDue(clock.now()),
+      ]);
+      // What the invoice took first stays taken.
+      expect([200, 400]).toContain(edited.status);
+      const drawn = await taken(id);
+      expect(edited.status === 200 ? ['30', '40'] : ['40']).toContain(drawn);
+    },
+  );
+});

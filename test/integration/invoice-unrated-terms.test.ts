@@ -67,7 +67,8 @@ test('a term that has ended is not named any more on the draft, and the issued i
       {
         subscription_rate: { billing_frequency: 'MONTHLY', product_id: catalogue.seats },
         collection_schedule: 'ARREARS',
-        initial_quantity: 2,
+        quantity_management_mode: 'SEAT_BASED',
+        seat_config: { seat_group_key: 'user_id', initial_seat_ids: ['a', 'b'] },
         proration: { is_prorated: false, invoice_behavior: 'BILL_ON_NEXT_COLLECTION_DATE' },
         temporary_id: 'seats',
         ending_before: '2026-11-01T00:00:00Z',
@@ -79,7 +80,7 @@ test('a term that has ended is not named any more on the draft, and the issued i
         access_amount: { unit_price: 5, credit_type_id: USD_CENTS.id },
         subscription_config: {
           subscription_id: 'seats',
-          allocation: 'POOLED',
+          allocation: 'INDIVIDUAL',
           apply_seat_increase_config: { is_prorated: false },
         },
         commit_duration: { value: 1 },
@@ -89,7 +90,7 @@ test('a term that has ended is not named any more on the draft, and the issued i
     ],
   });
   await service.moveClock('2026-11-03T01:00:00Z');
-  const frozen = 'USAGE 2026-10-01 FINALIZED: recurring_credit 1, subscription 1';
+  const frozen = 'USAGE 2026-10-01 FINALIZED: recurring_credit 1';
   expect(await warned(customerId)).toEqual([frozen, 'USAGE 2026-11-01 DRAFT: recurring_credit 1']);
   const drafts = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
   expect(drafts.at('data[0].warnings[0]')).toMatchObject({

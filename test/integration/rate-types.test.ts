@@ -206,14 +206,15 @@ describe('a rate is refused with 400 that names the field, and nothing is stored
       /^commit_rate\.tiers\[0\]\.size: /,
     ],
   ])('%s, %s %j', async (_, product, change, message) => {
-    const body = { ...entry, rate_card_id: await newCard(), product_id: products[product], ...change };
+    const rate_card_id = await newCard();
+    const rate = { ...entry, product_id: products[product], ...change };
     const before = [await pool.db.$count(rates), await pool.db.$count(rateCardProducts)];
-    const answer = await api.send('POST', ADD_RATE, body);
+    const answer = await api.send('POST', ADD_RATE, { rate_card_id, ...rate });
     expect(answer.status).toBe(400);
     expect(answer.text('message')).toMatch(message);
     const many = await api.send('POST', ADD_RATES, {
-      rate_card_id: body.rate_card_id,
-      rates: [{ ...entry, ...flat, product_id: products.usage }, body],
+      rate_card_id,
+      rates: [{ ...entry, ...flat, product_id: products.usage }, rate],
     });
     expect(many.status).toBe(400);
     expect(many.text('message')).toMatch(new RegExp(message.source.replace('^', '^rates\\[1\\]\\.')));

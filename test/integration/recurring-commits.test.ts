@@ -453,3 +453,56 @@ test('edits while the next children are created lose nothing', async () => {
   expect(found).toHaveLength(23);
   expect(new Set(found.map((text) => text.slice(3))).size).toBe(23);
 });
+
+test('a credit linked to a subscription grants its quantity, and increases as adjustments of the ledger', async () => {
+  const { api } = service;
+  const seat = await createdId(api, PRODUCTS, { name: 'Seats', type: 'SUBSCRIPTION' });
+  const price = { starting_at: day('2025-01-01'), entitled: true, rate_type: 'FLAT', price: 10 };
+  await api.post(ADD_RATES, {
+    rate_card_id,
+    rates: [{ ...price, product_id: seat, billing_frequency: 'MONTHLY' }],
+  });
+  const contract_id = await contract({
+    subscriptions: [
+      {
+        subscription_rate: { product_id: seat, billing_frequency: 'MONTHLY' },
+        ...{ collection_schedule: 'ADVANCE', proration: {}, initial_quantity: 5, temporary_id: 'seats' },
+      },
+    ],
+    recurring_credits: [
+      recurring({
+        access_amount: { unit_price: 31, credit_type_id: USD_CENTS.id },
+        // Not for the subscription itself.
+        applicable_product_ids: [product_id],
+        subscription_config: { subscription_id: 'seats', apply_seat_increase_config: { is_prorated: true } },
+      }),
+    ],
+  });
+  const created = await api.post('/v2/contracts/get', { customer_id, contract_id });
+  await api.post('/v2/contracts/edit', {
+    ...{ customer_id, contract_id },
+    update_subscriptions: [
+      {
+        subscription_id: created.text('data.subscriptions[0].id'),
+        quantity_updates: [
+          { quantity: 7, starting_at: day('2026-01-11') },
+          { quantity: 6, starting_at: day('2026-01-21') },
+        ],
+      },
+    ],
+  });
+  const credits = async () => {
+    const options = { include_balance: true, include_ledgers: true };
+    const answer = await api.post('/v2/contracts/get', { customer_id, contract_id, ...options });
+    return answer.at('data.credits');
+  };
+  const start = { type: 'CREDIT_SEGMENT_START', amount: 155, timestamp: '2026-01-01T00:00:00.000Z' };
+  const added = { type: 'CREDIT_SEAT_BASED_ADJUSTMENT', amount: 42, timestamp: '2026-01-11T00:00:00.000Z' };
+  const next = { type: 'CREDIT_SEGMENT_START', amount: 186, timestamp: '2026-02-01T00:00:00.000Z' };
+  expect(await credits()).toMatchObject([
+    { balance: 155, ledger: [start, added] },
+    { balance: 0, ledger: [next] },
+  ]);
+  await service.moveClock(day('2026-01-11'));
+  expect(await credits()).toMatchObject([{ balance: 197 }, { balance: 0 }]);
+});

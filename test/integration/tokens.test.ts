@@ -235,6 +235,13 @@ describe('the token command', () => {
     await expect(tokenCommand(args, find)).rejects.toThrow(TokenCommandError);
   });
 
+  it('says in one sentence that PostgreSQL of DATABASE_URL does not answer', async () => {
+    const unreachable = async () => ({ url: 'postgres://meter:secret@127.0.0.1:1/meter' });
+    await expect(tokenCommand(['list'], unreachable)).rejects.toThrow(
+      new TokenCommandError('PostgreSQL of DATABASE_URL (127.0.0.1:1) does not answer: connection refused'),
+    );
+  });
+
   it('says so when no service is running on the data directory', async () => {
     const dataDir = await createTestDirectory();
     const command = tokenCommand(['create', '--name', 'x', '--scope', 'read'], () =>

@@ -52,7 +52,7 @@ test('children have the periods, the access and the amounts of the naive model',
         accessAmount: { unitPrice: decimal(String(price)), quantity: decimal('1.5'), creditTypeId: 'usd' },
       });
       const at = startingAt + ahead;
-      const children = recurringGrants(term, contract, { at, after: null });
+      const children = recurringGrants(term, contract, [], { at, after: null });
       const begun = children.filter(({ createdAt }) => createdAt <= at);
       expect(children.length - begun.length).toBeLessThanOrEqual(1);
       expect(

@@ -31,6 +31,19 @@ const bought =
     ...contract,
   });
 
+/** Sets the quantity of the only subscription from this day on. */
+const seats =
+  (on: string, quantity: number): NonNullable<Life['changes']>[string] =>
+  async ({ api, customerId: customer_id, contractId: contract_id }) => {
+    const contract = await api.post('/v2/contracts/get', { customer_id, contract_id });
+    const subscription_id = contract.text('data.subscriptions[0].id');
+    const quantity_updates = [{ quantity, starting_at: day(on) }];
+    return api.post('/v2/contracts/edit', {
+      ...{ customer_id, contract_id },
+      update_subscriptions: [{ subscription_id, quantity_updates }],
+    });
+  };
+
 export const RECURRING_LIVES: readonly Life[] = [
   {
     name: 'ten free cents a month, which are not carried over',
@@ -170,5 +183,53 @@ export const RECURRING_LIVES: readonly Life[] = [
       '06-16': async () => undefined,
     },
     invoices: ['04 30: 1 × 30', '05 30: 1 × 30', '06 15: 1 × 15', '06 5: 15 × 1, -15, 5 × 1'],
+  },
+  {
+    name: 'ten cents for each seat, of which there are two, then three, then one',
+    products: {
+      ...at(1),
+      Seat: {
+        product: { type: 'SUBSCRIPTION', billable_metric_id: undefined },
+        rates: [{ ...FOR_EVER, price: 0, billing_frequency: 'MONTHLY' }],
+      },
+    },
+    contract: (products: ReadonlyMap<string, string>) => ({
+      ...credit(10, {
+        access_amount: { unit_price: 10, credit_type_id: USD_CENTS.id },
+        subscription_config: {
+          subscription_id: 'seats',
+          apply_seat_increase_config: { is_prorated: false },
+        },
+        ending_before: day('04-01'),
+      })(products),
+      subscriptions: [
+        {
+          subscription_rate: { billing_frequency: 'MONTHLY', product_id: products.get('Seat') },
+          ...{ collection_schedule: 'ADVANCE', initial_quantity: 2, temporary_id: 'seats' },
+          ending_before: day('04-01'),
+          proration: { is_prorated: false, invoice_behavior: 'BILL_ON_NEXT_COLLECTION_DATE' },
+        },
+      ],
+    }),
+    uses: [
+      ['01-05', 25],
+      ['01-20', 12],
+      ['02-20', 31],
+      ['03-05', 12],
+    ],
+    changes: {
+      '01-15': seats('01-15', 3),
+      '02-10': seats('02-10', 1),
+      // What the decrease took is not granted again.
+      '02-15': seats('02-15', 3),
+      '02-25': seats('02-25', 1),
+    },
+    // The third seat pays for nothing before 15 January.
+    invoices: [
+      '01 0: 2 × 0',
+      '01 7: 20 × 1, -20, 5 × 1, 10 × 1, -10, 2 × 1, 1 × 0, 3 × 0',
+      '02 1: 30 × 1, -30, 1 × 1, 1 × 0',
+      '03 2: 10 × 1, -10, 2 × 1',
+    ],
   },
 ];

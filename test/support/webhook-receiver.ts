@@ -5,7 +5,7 @@ import { z } from 'zod';
 
 const message = z.looseObject({ id: z.string(), type: z.string() });
 
-export interface Received {
+interface Received {
   readonly headers: IncomingHttpHeaders;
   /** As it was sent. */
   readonly body: string;

@@ -15,6 +15,7 @@ import type { KeysetPosition } from '../../core/paging.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../core/time.ts';
 import { runningPostgres } from '../../embedded/postgres.ts';
 import { createDatabase, type Database, type PostgresConnection } from '../../store/database.ts';
+import { reached, StoreFailure } from '../store-failure.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */
 export class TokenCommandError extends Error {
@@ -51,11 +52,16 @@ export async function tokenCommand(
 ): Promise<string> {
   const work = workOf(args);
   if (work === null) return USAGE;
-  const pool = createDatabase(await findDatabase());
+  const connection = await findDatabase();
+  const pool = createDatabase(connection);
   try {
+    if ('url' in connection) {
+      const where = { store: 'PostgreSQL', variable: 'DATABASE_URL', url: connection.url } as const;
+      await reached(where, () => pool.ping());
+    }
     return await work({ db: pool.db, clock: systemClock });
   } catch (error) {
-    if (error instanceof Refusal) throw new TokenCommandError(error.message);
+    if (error instanceof Refusal || error instanceof StoreFailure) throw new TokenCommandError(error.message);
     throw error;
   } finally {
     await pool.close();

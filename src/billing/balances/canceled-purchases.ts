@@ -1,10 +1,13 @@
-/** Commits whose purchase was taken back: an invoice of it is voided, and not regenerated. */
+/**
+ * Commits whose purchase was taken back (docs/drawdown.md, "Ledger"): every instalment of it is on an invoice that is
+ * voided and not regenerated. While one is billed, or is to be billed, the commit stays.
+ */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { CanceledPurchase } from '../../core/terms/ledger.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadVoidedItems } from '../../store/invoiced-items.ts';
 
-/** By commit; of several voided invoices the one that was voided first. */
+/** By commit, since the last void. */
 export async function loadCanceledPurchases(
   db: Database | Transaction,
   commits: readonly Commit[],
@@ -17,10 +20,11 @@ export async function loadCanceledPurchases(
   );
   return new Map(
     bought.flatMap((commit) => {
-      const [first] = itemsOf(commit)
-        .flatMap(({ id }) => voided.get(id) ?? [])
-        .sort((a, b) => a.voidedAt - b.voidedAt);
-      return first === undefined ? [] : [[commit.id, { at: first.voidedAt, invoiceId: first.invoiceId }]];
+      const items = itemsOf(commit);
+      const found = items.flatMap(({ id }) => voided.get(id) ?? []);
+      const last = found.toSorted((a, b) => a.voidedAt - b.voidedAt).at(-1);
+      if (last === undefined || found.length < items.length) return [];
+      return [[commit.id, { at: last.voidedAt, invoiceId: last.invoiceId }] as const];
     }),
   );
 }

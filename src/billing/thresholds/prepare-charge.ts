@@ -183,7 +183,7 @@ export async function amountDue(
   if (!isRechargeDue(threshold, balance)) return null;
   assert(of.prepaidBalance !== null, 'the threshold is of the contract');
   const others = await balanceLeft(db, counted, deductions.with, now);
-  return rechargeAmount(threshold, { others, drawn });
+  return rechargeAmount(threshold, { balance, others, drawn });
 }
 
 /** What invoices and drafts have left of the commits now. */

@@ -21,6 +21,7 @@ import {
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant } from '../../core/time.ts';
 import { compareText } from '../usage/group-values.ts';
+import { isSeatAdjustment } from './seat-adjustments.ts';
 
 /** Facts about a commit that its own terms do not contain. */
 export interface LedgerFacts {
@@ -125,9 +126,8 @@ function isOpenAt({ segment, closesAt }: Bucket, at: Instant): boolean {
  */
 function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
   const { commit, segment, closesAt, closingKind, rolled, trueUp } = bucket;
-  const granted = commit.type === 'POSTPAID' ? 'INITIAL_BALANCE' : 'SEGMENT_START';
   const entries = [
-    entryOf(segment, granted, segment.amount, segment.startingAt),
+    entryOf(segment, grantKind(commit, segment), segment.amount, segment.startingAt),
     ...bucket.manualEntries.map(({ amount, timestamp, reason }) => ({
       ...entryOf(segment, 'MANUAL', amount, timestamp),
       reason,
@@ -155,6 +155,11 @@ function bucketEntries(bucket: Bucket, now: Instant): LedgerEntry[] {
   const canceledBy = bucket.canceledBy === null ? {} : { invoiceId: bucket.canceledBy };
   if (closesAt <= now) take(closingKind, maximum(left().minus(reserved), ZERO), end, canceledBy);
   return entries;
+}
+
+function grantKind(commit: Commit, segment: AccessSegment): LedgerEntryKind {
+  if (commit.type === 'POSTPAID') return 'INITIAL_BALANCE';
+  return isSeatAdjustment(commit, segment) ? 'SEAT_BASED_ADJUSTMENT' : 'SEGMENT_START';
 }
 
 /** An invoice that was voided gives the amount back. */

@@ -14,7 +14,8 @@ import { derivedId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
-import type { InvoiceItem } from '../../core/terms/schedules.ts';
+import type { AccessSegment, InvoiceItem } from '../../core/terms/schedules.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
 import {
   earlier,
@@ -23,25 +24,52 @@ import {
   grantPeriods,
   type WantedPeriods,
 } from '../periods/grant-periods.ts';
+import { quantitiesIn, quantitiesOf, type TermQuantities } from './grant-quantities.ts';
+import { seatAdjustmentId } from './seat-adjustments.ts';
 
-/** The children of the wanted periods, ascending. None for a term whose quantity is not known. */
-export function recurringGrants(term: RecurringCommit, contract: Contract, wanted: WantedPeriods): Commit[] {
-  if (!hasGrants(term)) return [];
-  return grantPeriods(term, contract, wanted).map((period) => grantOf(term, contract, period));
+/**
+ * The children of the wanted periods, ascending. `subscriptions` are those of the contract. None for a term whose
+ * quantities are not known (`quantitiesOf`).
+ */
+export function recurringGrants(
+  term: RecurringCommit,
+  contract: Contract,
+  subscriptions: readonly Subscription[],
+  wanted: WantedPeriods,
+): Commit[] {
+  const quantities = quantitiesOf(term, subscriptions);
+  if (quantities === null) return [];
+  return grantPeriods(term, contract, wanted).map((period) =>
+    grantOf({ term, contract, period, quantities }),
+  );
 }
 
 /** The child for the period that starts at `start`; null if there is no such period any more. */
-export function recurringGrantAt(term: RecurringCommit, contract: Contract, start: Instant): Commit | null {
-  const before = start - 1;
-  const after = start === term.startingAt ? null : before;
-  const [child] = recurringGrants(term, contract, { at: before, after });
+export function recurringGrantAt(
+  term: RecurringCommit,
+  contract: Contract,
+  subscriptions: readonly Subscription[],
+  start: Instant,
+): Commit | null {
+  const [child] = recurringGrants(term, contract, subscriptions, periodAt(term, start));
   return child === undefined || grantStart(child) !== start ? null : child;
+}
+
+/** Wants only the period that starts at `start`, if there is one. */
+function periodAt(term: RecurringCommit, start: Instant): WantedPeriods {
+  const before = start - 1;
+  return { at: before, after: start === term.startingAt ? null : before };
 }
 
 /** The child with the access that it would have if its contract went on. */
 export function uncutGrant(child: Commit, term: RecurringCommit, contract: Contract): Commit {
-  const whole = recurringGrantAt(term, { ...contract, endingBefore: null }, grantStart(child));
-  const naturalEnd = whole?.accessSchedule.segments[0]?.endingBefore ?? Number.NEGATIVE_INFINITY;
+  const start = grantStart(child);
+  const open = { ...contract, endingBefore: null };
+  const [period] = grantPeriods(term, open, periodAt(term, start));
+  const naturalEnd =
+    period?.inForce.start === start
+      ? endOfPeriods(term, open, period.whole, term.commitDurationPeriods)
+      : Number.NEGATIVE_INFINITY;
   const segments = child.accessSchedule.segments.map((one) =>
     one.endingBefore === contract.endingBefore
       ? { ...one, endingBefore: Math.max(one.endingBefore, naturalEnd) }
@@ -50,37 +78,29 @@ export function uncutGrant(child: Commit, term: RecurringCommit, contract: Contr
   return { ...child, accessSchedule: { ...child.accessSchedule, segments } };
 }
 
-/** Whether the term creates children. */
-function hasGrants(term: RecurringCommit): boolean {
-  return quantityOf(term) !== null;
-}
-
-/**
- * The quantity of a child. Null for a term linked to a subscription: its quantity is that of the subscription when the
- * period starts, which is not billed yet (rating/unrated-terms.ts).
- */
-function quantityOf({ accessAmount }: RecurringCommit): Decimal | null {
-  return accessAmount.quantity;
-}
-
 /** The start of the period that a child is for. */
 export function grantStart({ createdAt }: Commit): Instant {
   return createdAt;
 }
 
-function grantOf(term: RecurringCommit, contract: Contract, period: GrantPeriod): Commit {
+/** The id of the segment that a child begins with. */
+export function grantSegmentId(childId: string): string {
+  return derivedId('recurring grant segment', childId);
+}
+
+/** What a child is made of. */
+interface GrantSource {
+  readonly term: RecurringCommit;
+  readonly contract: Contract;
+  readonly period: GrantPeriod;
+  readonly quantities: TermQuantities;
+}
+
+function grantOf(source: GrantSource): Commit {
+  const { term, contract, period } = source;
   const { start } = period.inForce;
   const id = derivedId('recurring grant', term.id, String(start));
   const share = shareOf(term, contract, period);
-  const full = term.accessAmount.unitPrice.times(quantityOf(term) ?? ONE);
-  const naturalEnd = endOfPeriods(term, contract, period.whole, term.commitDurationPeriods);
-  const segment = {
-    id: derivedId('recurring grant segment', id),
-    amount: prorated(full, share, term.accessRounding),
-    startingAt: start,
-    // Only the contract's end cuts it: the end of the term stops the creation of children.
-    endingBefore: earlier(naturalEnd, contract.endingBefore) ?? naturalEnd,
-  };
   return {
     id,
     customerId: contract.customerId,
@@ -92,7 +112,7 @@ function grantOf(term: RecurringCommit, contract: Contract, period: GrantPeriod)
     rateType: term.rateType,
     rolloverFraction: term.rolloverFraction,
     priority: term.priority,
-    accessSchedule: { creditTypeId: term.accessAmount.creditTypeId, segments: [segment] },
+    accessSchedule: { creditTypeId: term.accessAmount.creditTypeId, segments: segmentsOf(id, source) },
     invoiceSchedule: invoiceScheduleOf(term, id, start, share),
     invoiceContractId: null,
     applicability: term.applicability,
@@ -110,6 +130,34 @@ function grantOf(term: RecurringCommit, contract: Contract, period: GrantPeriod)
   };
 }
 
+/**
+ * The amount of the period, and one more segment for each increase of the quantity during it. Usage before an increase
+ * cannot draw on what it adds.
+ */
+function segmentsOf(id: string, { term, contract, period, quantities }: GrantSource): AccessSegment[] {
+  const { accessAmount, accessRounding } = term;
+  const naturalEnd = endOfPeriods(term, contract, period.whole, term.commitDurationPeriods);
+  // Only the contract's end cuts it: the end of the term stops the creation of children.
+  const endingBefore = earlier(naturalEnd, contract.endingBefore) ?? naturalEnd;
+  const { atStart, increases } = quantitiesIn(quantities, period.inForce);
+  const full = accessAmount.unitPrice.times(atStart);
+  const first: AccessSegment = {
+    id: grantSegmentId(id),
+    amount: prorated(full, shareOf(term, contract, period), accessRounding),
+    startingAt: period.inForce.start,
+    endingBefore,
+  };
+  const added = increases.map(({ at: startingAt, quantity }): AccessSegment => {
+    const whole = accessAmount.unitPrice.times(quantity);
+    const isProrated = term.subscription?.prorateSeatIncreases === true;
+    const amount = isProrated
+      ? prorated(whole, shareFrom(startingAt, term, contract, period), accessRounding)
+      : whole;
+    return { id: seatAdjustmentId(id, startingAt), amount, startingAt, endingBefore };
+  });
+  return [first, ...added];
+}
+
 /** Time granted over time of the full period; both in the same unit. */
 interface Share {
   readonly granted: Decimal;
@@ -120,13 +168,26 @@ interface Share {
  * The share of a full period that the child is given. FIRST counts from the term's start, LAST to the end of the term or
  * the contract. A first child whose access the contract's end makes shorter than a period is prorated under FIRST too.
  */
-function shareOf({ proration, startingAt }: RecurringCommit, contract: Contract, period: GrantPeriod): Share {
+function shareOf(term: RecurringCommit, contract: Contract, period: GrantPeriod): Share {
   const { inForce, whole } = period;
+  return shareFrom(countsFirst(term) ? inForce.start : whole.start, term, contract, period);
+}
+
+function countsFirst({ proration }: RecurringCommit): boolean {
+  return proration === 'FIRST' || proration === 'FIRST_AND_LAST';
+}
+
+/** The share from `start` on. */
+function shareFrom(
+  start: Instant,
+  term: RecurringCommit,
+  contract: Contract,
+  { inForce, whole }: GrantPeriod,
+): Share {
+  const { proration, startingAt } = term;
   const isFirst = inForce.start === startingAt;
-  const countsFirst = proration === 'FIRST' || proration === 'FIRST_AND_LAST';
   const countsLast = proration === 'LAST' || proration === 'FIRST_AND_LAST';
-  const start = countsFirst ? inForce.start : whole.start;
-  const accessCut = isFirst && countsFirst ? earlier(whole.end, contract.endingBefore) : null;
+  const accessCut = isFirst && countsFirst(term) ? earlier(whole.end, contract.endingBefore) : null;
   const end = countsLast ? inForce.end : (accessCut ?? whole.end);
   return { granted: decimal(String(end - start)), whole: decimal(String(whole.end - whole.start)) };
 }

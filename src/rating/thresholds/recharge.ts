@@ -1,5 +1,5 @@
 /** How much a prepaid balance threshold charges (docs/thresholds.md, "Auto top-up"). Pure. */
-import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum } from '../../core/decimal.ts';
 import type { PrepaidBalanceThreshold } from '../../core/terms/thresholds.ts';
 
 type Levels = Pick<PrepaidBalanceThreshold, 'thresholdAmount' | 'rechargeToAmount'>;
@@ -12,21 +12,25 @@ export function isRechargeDue(
   return balance.lte(thresholdAmount);
 }
 
-/** What would be, if the new commit were inexhaustible. */
+/** The balance as it is, and what would be if the new commit were inexhaustible. */
 export interface WithRecharge {
-  /** The balance that drafts leave of all others. */
+  /** What drafts leave of the balance now. */
+  readonly balance: Decimal;
+  /** What drafts would leave of it: more, where the new commit pays before the others do. */
   readonly others: Decimal;
-  /** What drafts draw from the new commit: usage that was not covered, or that others need not cover any more. */
+  /** What drafts would draw from the new commit: usage that was not covered, or that others need not cover any more. */
   readonly drawn: Decimal;
 }
 
 /**
  * The amount of the commit that brings the balance to `rechargeToAmount`, after it has paid for usage that exceeded
- * the balance: one charge, however many thresholds were passed. Greater than 0 where the recharge is due.
+ * the balance: one charge, however many thresholds were passed. What the new commit pays in place of others stays in
+ * them, so it is not bought twice. Where the charge is due, the amount is greater than 0.
  */
 export function rechargeAmount(
   { rechargeToAmount }: Pick<Levels, 'rechargeToAmount'>,
-  after: WithRecharge,
+  { balance, others, drawn }: WithRecharge,
 ): Decimal {
-  return after.drawn.plus(maximum(rechargeToAmount.minus(after.others), ZERO));
+  // At commit rates others can save more than the new commit pays.
+  return maximum(drawn.plus(rechargeToAmount).minus(others), rechargeToAmount.minus(balance));
 }

@@ -35,13 +35,18 @@ test('subscriptions are billed, so they are not named', () => {
   expect(named({}, { subscriptions: [subscriptionWith({ id: 'open' })] })).toEqual({});
 });
 
-test('recurring terms with the quantities of subscriptions are named between their start and end', () => {
-  const subscription = { subscriptionId: 'open', allocation: 'POOLED', prorateSeatIncreases: false } as const;
+test('recurring terms for individual seats are named between their start and end, pooled ones are billed', () => {
+  const subscription = {
+    subscriptionId: 'open',
+    allocation: 'INDIVIDUAL',
+    prorateSeatIncreases: false,
+  } as const;
   const recurringCommits = [
     recurringWith({ id: 'commit', subscription }),
     recurringWith({ id: 'credit', kind: 'CREDIT', startingAt: 199, subscription }),
     recurringWith({ id: 'later', startingAt: 200, subscription }),
     recurringWith({ id: 'of its own' }),
+    recurringWith({ id: 'pooled', subscription: { ...subscription, allocation: 'POOLED' } }),
   ];
   expect(named({}, { recurringCommits })).toEqual({
     recurring_commit: ['commit'],

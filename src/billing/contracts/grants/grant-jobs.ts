@@ -12,7 +12,6 @@ import { Refusal } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';
-import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
 import type { Instant } from '../../../core/time.ts';
 import { publishCommitChanges } from '../../../notifications/lifecycle-messages.ts';
 import { grantStart } from '../../../rating/balances/recurring-grants.ts';
@@ -22,8 +21,16 @@ import type { Transaction } from '../../../store/database.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
 import { loadRecurringCommits } from '../../../store/recurring-commits.ts';
 import { loadLastGrants } from '../../../store/recurring-grants.ts';
+import { loadSubscriptions } from '../../../store/subscriptions.ts';
 import { queueScheduledInvoices } from '../../invoices/scheduled/issue.ts';
-import { type LastGrants, lastGrantsIn, missingGrants, nextGrantAt } from './granted-terms.ts';
+import {
+  type Granting,
+  grantingOf,
+  type LastGrants,
+  lastGrantsIn,
+  missingGrants,
+  nextGrantAt,
+} from './granted-terms.ts';
 import { rollOverGrants } from './roll-over-grants.ts';
 
 /** The kind of the jobs. */
@@ -66,19 +73,14 @@ export async function planGrants(
   );
   await enqueueJobs(
     tx,
-    recurring.flatMap((full) => nextJob(full.contract, full.terms.recurringCommits, lastGrantsIn(full), now)),
+    recurring.flatMap((full) => nextJob(grantingOf(full), lastGrantsIn(full), now)),
   );
 }
 
-function nextJob(
-  contract: Contract,
-  recurring: readonly RecurringCommit[],
-  last: LastGrants,
-  now: Instant,
-): NewJob[] {
-  const runAt = nextGrantAt(contract, recurring, last, now);
+function nextJob(granting: Granting, last: LastGrants, now: Instant): NewJob[] {
+  const runAt = nextGrantAt(granting, last, now);
   if (runAt === null) return [];
-  const { id } = contract;
+  const { id } = granting.contract;
   return [{ kind: GRANT_JOB, key: id, subject: id, runAt, payload: { contract_id: id } }];
 }
 
@@ -104,12 +106,18 @@ export async function createGrants(
     recurring.map(({ id }) => id),
   );
   const byContract = groupBy(recurring, ({ contractId }) => contractId);
+  const linked = recurring.filter(({ subscription }) => subscription !== null);
+  const subscriptions = groupBy(
+    await loadSubscriptions(tx, [...new Set(linked.map(({ contractId }) => contractId))]),
+    ({ contractId }) => contractId,
+  );
   const next: NewJob[] = [];
   const created = contracts.map((contract) => {
     const own = byContract.get(contract.id) ?? [];
-    const children = missingGrants(contract, own, last, { now, max: GRANTS_PER_JOB_MAX });
+    const granting = { contract, recurring: own, subscriptions: subscriptions.get(contract.id) ?? [] };
+    const children = missingGrants(granting, last, { now, max: GRANTS_PER_JOB_MAX });
     for (const child of children) last.set(child.recurringCommitId ?? '', grantStart(child));
-    next.push(...nextJob(contract, own, last, now));
+    next.push(...nextJob(granting, last, now));
     return { contract, recurring: own, children };
   });
   const children = created.flatMap((one) => one.children);

@@ -5,8 +5,10 @@
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';
 import type { RecurringCommit } from '../../../core/terms/recurring-commits.ts';
+import type { Subscription } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
 import { grantStart, recurringGrantAt, recurringGrants } from '../../../rating/balances/recurring-grants.ts';
+import { withSeatIncreases } from './seat-increases.ts';
 
 /** Children that one transaction creates of a contract. The job creates the others, batch by batch. */
 const GRANTS_PER_CHANGE_MAX = 1_000;
@@ -23,16 +25,28 @@ export function lastGrantsIn({ terms }: FullContract): LastGrants {
   return last;
 }
 
+/** A contract with what decides on its children. */
+export interface Granting {
+  readonly contract: Contract;
+  readonly recurring: readonly RecurringCommit[];
+  readonly subscriptions: readonly Subscription[];
+}
+
+export function grantingOf({ contract, terms }: FullContract): Granting {
+  return { contract, recurring: terms.recurringCommits, subscriptions: terms.subscriptions };
+}
+
 /** The first `max` children that are missing of the periods that have begun, and of the next one; by their start. */
 export function missingGrants(
-  contract: Contract,
-  recurring: readonly RecurringCommit[],
+  { contract, recurring, subscriptions }: Granting,
   last: LastGrants,
   { now, max }: { readonly now: Instant; readonly max: number },
 ): Commit[] {
   if (contract.archivedAt !== null) return [];
   return recurring
-    .flatMap((term) => recurringGrants(term, contract, { at: now, after: last.get(term.id) ?? null }))
+    .flatMap((term) =>
+      recurringGrants(term, contract, subscriptions, { at: now, after: last.get(term.id) ?? null }),
+    )
     .sort((a, b) => grantStart(a) - grantStart(b))
     .slice(0, max);
 }
@@ -42,15 +56,15 @@ export function missingGrants(
  * are no more.
  */
 export function nextGrantAt(
-  contract: Contract,
-  recurring: readonly RecurringCommit[],
+  { contract, recurring, subscriptions }: Granting,
   last: LastGrants,
   now: Instant,
 ): Instant | null {
   if (contract.archivedAt !== null) return null;
   const due = recurring.flatMap((term) => {
     const known = last.get(term.id) ?? null;
-    const isLast = recurringGrants(term, contract, { at: known ?? now, after: known }).length === 0;
+    const isLast =
+      recurringGrants(term, contract, subscriptions, { at: known ?? now, after: known }).length === 0;
     return isLast ? [] : [known ?? Math.min(now, term.startingAt)];
   });
   return due.length === 0 ? null : Math.min(...due);
@@ -82,7 +96,9 @@ export function withGrants(
 ): FullContract {
   const free = before === null ? [] : upcomingGrants(after, now).filter(({ id }) => !bought.has(id));
   const followers = new Map(free.map((child) => [child.id, followed(child, { before, after })]));
-  const added = missingGrants(after.contract, after.terms.recurringCommits, lastGrantsIn(after), {
+  const others = after.terms.commits.filter(({ id }) => !followers.has(id));
+  for (const child of withSeatIncreases(others, { before, after }, now)) followers.set(child.id, child);
+  const added = missingGrants(grantingOf(after), lastGrantsIn(after), {
     now,
     max: GRANTS_PER_CHANGE_MAX,
   });
@@ -108,7 +124,7 @@ function followed(child: Commit, { before, after }: GrantChange): Commit {
 
 function grantOf({ contract, terms }: FullContract, child: Commit): Commit | null {
   const term = terms.recurringCommits.find(({ id }) => id === child.recurringCommitId);
-  return term === undefined ? null : recurringGrantAt(term, contract, grantStart(child));
+  return term === undefined ? null : recurringGrantAt(term, contract, terms.subscriptions, grantStart(child));
 }
 
 /** The contract's end has removed what it cuts off, except what has rolled over (truncate-terms.ts, transitions.ts). */

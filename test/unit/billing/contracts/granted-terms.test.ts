@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  grantingOf,
   lastGrantsIn,
   missingGrants,
   nextGrantAt,
@@ -66,32 +67,29 @@ test('no more are created at once than allowed: the others come next, in the sam
   const terms = [termWith({ id: 'a' }), termWith({ id: 'b' })];
   const { contract } = contractWith({ startingAt: day('01-01') });
   const now = day('04-10');
-  const all = missingGrants(contract, terms, new Map(), { now, max: 100 });
+  const granting = { contract, recurring: terms, subscriptions: [] };
+  const all = missingGrants(granting, new Map(), { now, max: 100 });
   const found = [];
   const last = new Map<string, number>();
   for (;;) {
-    const some = missingGrants(contract, terms, last, { now, max: 3 });
-    expect(nextGrantAt(contract, terms, last, now)).toBeLessThanOrEqual(
-      some.length === 0 ? day('05-01') : now,
-    );
+    const some = missingGrants(granting, last, { now, max: 3 });
+    expect(nextGrantAt(granting, last, now)).toBeLessThanOrEqual(some.length === 0 ? day('05-01') : now);
     if (some.length === 0) break;
     for (const one of some) last.set(one.recurringCommitId ?? '', one.createdAt);
     found.push(...some);
   }
   expect(found).toEqual(all);
-  expect(nextGrantAt(contract, terms, last, now)).toBe(day('05-01'));
+  expect(nextGrantAt(granting, last, now)).toBe(day('05-01'));
 });
 
 test('the next child is due when the last one begins, and there is none after the last', () => {
   const full = granted([termWith({ endingBefore: day('03-01') })], day('01-10'));
-  const { contract, terms } = full;
-  const nextOf = (last: ReadonlyMap<string, number>) =>
-    nextGrantAt(contract, terms.recurringCommits, last, day('01-10'));
+  const nextOf = (last: ReadonlyMap<string, number>) => nextGrantAt(grantingOf(full), last, day('01-10'));
   expect(nextOf(lastGrantsIn(full))).toBe(null);
   expect(nextOf(new Map([['recurring', day('01-01')]]))).toBe(day('01-01'));
   expect(nextOf(new Map())).toBe(day('01-01'));
-  const archived = { ...contract, archivedAt: 1 };
-  expect(nextGrantAt(archived, terms.recurringCommits, new Map(), 0)).toBe(null);
+  const archived = { ...full, contract: { ...full.contract, archivedAt: 1 } };
+  expect(nextGrantAt(grantingOf(archived), new Map(), 0)).toBe(null);
 });
 
 test('a change of the term reaches the children whose access has not started', () => {

@@ -21,7 +21,7 @@ function amountOf(unitPrice: string, quantity = '1') {
 }
 
 function grants(term: Partial<RecurringCommit>, contract: Partial<Contract>, at: number): Commit[] {
-  return recurringGrants(recurringWith(term), contractWith(contract).contract, { at, after: null });
+  return recurringGrants(recurringWith(term), contractWith(contract).contract, [], { at, after: null });
 }
 
 /** `start..end amount` of the only segment of each child. */
@@ -278,9 +278,9 @@ test('children after a known one are those that come after it, and none if the k
     fc.property(contractOf, frequency, hours(3_000), fc.nat(40), (terms, recurrenceFrequency, at, count) => {
       const { contract } = contractWith(terms);
       const term = recurringWith({ startingAt: START, recurrenceFrequency, proration: 'FIRST_AND_LAST' });
-      const all = recurringGrants(term, contract, { at, after: null });
+      const all = recurringGrants(term, contract, [], { at, after: null });
       const known = all.slice(0, count).at(-1)?.createdAt ?? null;
-      expect(recurringGrants(term, contract, { at, after: known })).toEqual(all.slice(count));
+      expect(recurringGrants(term, contract, [], { at, after: known })).toEqual(all.slice(count));
     }),
   );
 });

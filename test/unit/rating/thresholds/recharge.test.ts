@@ -14,16 +14,20 @@ test.each([
 });
 
 test.each([
-  // what is left of the others, what the new commit pays for, amount with a level of 5000
-  ['1000', '0', '4000'],
-  ['0', '0', '5000'],
-  ['0', '20000', '25000'],
-  ['1200', '300', '4100'],
-  ['6000', '700', '700'],
-])('with %s left and %s drawn, %s is bought', (others, drawn, amount) => {
+  // the balance, what the new commit leaves of it, what it pays for, amount with a level of 5000
+  ['1000', '1000', '0', '4000'],
+  ['0', '0', '0', '5000'],
+  ['0', '0', '20000', '25000'],
+  ['1200', '1200', '300', '4100'],
+  // It is drawn before others, which keep what they had paid.
+  ['1000', '9000', '8000', '4000'],
+  ['0', '9000', '12000', '8000'],
+  // The same at a commit rate of half.
+  ['1000', '9000', '4000', '4000'],
+])('with %s, then %s left and %s drawn, %s is bought', (balance, others, drawn, amount) => {
   const bought = rechargeAmount(
     { rechargeToAmount: decimal('5000') },
-    { others: decimal(others), drawn: decimal(drawn) },
+    { balance: decimal(balance), others: decimal(others), drawn: decimal(drawn) },
   );
   expect(bought.toFixed()).toBe(amount);
 });
@@ -54,7 +58,7 @@ test('after each evaluation the balance is above the threshold, and equals the l
           let uncovered = ZERO;
           for (const usage of batch) ({ balance, uncovered } = spend(balance, uncovered, usage));
           if (!isRechargeDue(terms, balance)) continue;
-          const amount = rechargeAmount(terms, { others: balance, drawn: uncovered });
+          const amount = rechargeAmount(terms, { balance, others: balance, drawn: uncovered });
           balance = balance.plus(amount).minus(uncovered);
           charges += 1;
           expect(balance.eq(terms.rechargeToAmount)).toBe(true);
