@@ -58,17 +58,30 @@ export function createTokenLookup(deps: {
   const remembered = new Map<string, Remembered>();
   /** Running lookups, so that many requests with one token ask once. */
   const running = new Map<string, Promise<Token | null>>();
-  /** Counts changes. A lookup that began before the last change of its token is not remembered. */
+  /**
+   * Counts changes. A lookup that began before the last change of its token is not remembered. One that began before
+   * all were distrusted is remembered for outages only.
+   */
   let changes = 0;
   const changeOf = new Map<string, number>();
   let changeOfAll = 0;
 
-  function remember(sha256: string, token: Token, confirmedAtMs: number, outageMs: number | null): void {
+  function remember(sha256: string, entry: Remembered): void {
     remembered.delete(sha256);
     const [oldest] = remembered.keys();
     if (remembered.size >= TOKENS_REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
-    const trustedUntilMs = deps.monotonicMs() + (outageMs ?? TOKEN_MEMORY_MS);
-    remembered.set(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: outageMs !== null });
+    remembered.set(sha256, entry);
+  }
+
+  function rememberConfirmed(sha256: string, token: Token, changesBefore: number): void {
+    if ((changeOf.get(sha256) ?? 0) > changesBefore) {
+      remembered.delete(sha256);
+      return;
+    }
+    const confirmedAtMs = deps.monotonicMs();
+    const isTrusted = changeOfAll <= changesBefore;
+    const trustedUntilMs = isTrusted ? confirmedAtMs + TOKEN_MEMORY_MS : 0;
+    remember(sha256, { token, confirmedAtMs, trustedUntilMs, isOutage: false });
   }
 
   async function confirm(sha256: string): Promise<Token | null> {
@@ -77,15 +90,16 @@ export function createTokenLookup(deps: {
     try {
       const limitMs = known === undefined ? FIRST_LOOKUP_LIMIT_MS : LOOKUP_LIMIT_MS;
       const token = await within(limitMs, deps.find(sha256), 'the token cannot be looked up now');
-      remembered.delete(sha256);
-      if (token === null || token.revokedAt !== null) return null;
-      const lastChange = Math.max(changeOf.get(sha256) ?? 0, changeOfAll);
-      if (lastChange <= changesBefore) remember(sha256, token, deps.monotonicMs(), null);
+      if (token === null || token.revokedAt !== null) {
+        remembered.delete(sha256);
+        return null;
+      }
+      rememberConfirmed(sha256, token, changesBefore);
       return token;
     } catch (error) {
       if (known === undefined || !isOutage(error) || !remembered.has(sha256)) throw error;
       if (deps.monotonicMs() - known.confirmedAtMs >= TOKEN_OUTAGE_MS) throw error;
-      remember(sha256, known.token, known.confirmedAtMs, OUTAGE_RETRY_MS);
+      remember(sha256, { ...known, trustedUntilMs: deps.monotonicMs() + OUTAGE_RETRY_MS, isOutage: true });
       return known.token;
     }
   }

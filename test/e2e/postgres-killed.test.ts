@@ -77,44 +77,37 @@ test('during writes, twice in a row: they are answered 503 meanwhile, and what w
   expect([1, 2]).toContain(endsLogged());
 });
 
-// A request of the moment in which the connection is lost is now and then answered 503 (docs/access.md).
-const ONCE_MORE = { retry: 2 };
-
-test(
-  'while it is not there, the service is not ready and says why, and ingest goes on',
-  ONCE_MORE,
-  async () => {
-    await service.call('/v1/customers', { name: 'Acme', ingest_aliases: ['acme'] });
-    let sent = 0;
-    const ingest = async () => {
-      const event = { transaction_id: `e-${sent}`, customer_id: 'acme', event_type: 'call', timestamp: NOW };
-      sent += 1;
-      return (await service.call('/v1/ingest', [{ ...event, properties: {} }])).status;
-    };
-    // After the second end, there is a pause before the next attempt.
-    await killPostgres(await killPostgres());
-    const answers = new Set<number>();
-    const readiness = async () => {
-      answers.add(await ingest());
-      return await service.call('/readyz');
-    };
-    await expect
-      .poll(readiness, WITHIN)
-      .toMatchObject({ status: 503, body: expect.stringContaining('PostgreSQL does not answer') });
-    expect(await service.call('/v1/customers')).toMatchObject({
-      status: 503,
-      retryAfter: expect.any(Number),
-    });
-    await expect.poll(readiness, WITHIN).toMatchObject({ status: 200 });
-    expect([...answers]).toEqual([200]);
-    // As many as one search takes; the outage lasts as long as it does.
-    for (let from = 0; from < sent; from += 100) {
-      const ids = Array.from({ length: Math.min(100, sent - from) }, (_, index) => `e-${from + index}`);
-      const { body } = await service.call('/v1/events/search', { transactionIds: ids });
-      expect(JSON.parse(body)).toHaveLength(ids.length);
-    }
-  },
-);
+test('while it is not there, the service is not ready and says why, and ingest goes on', async () => {
+  await service.call('/v1/customers', { name: 'Acme', ingest_aliases: ['acme'] });
+  let sent = 0;
+  const ingest = async () => {
+    const event = { transaction_id: `e-${sent}`, customer_id: 'acme', event_type: 'call', timestamp: NOW };
+    sent += 1;
+    return (await service.call('/v1/ingest', [{ ...event, properties: {} }])).status;
+  };
+  // After the second end, there is a pause before the next attempt.
+  await killPostgres(await killPostgres());
+  const answers = new Set<number>();
+  const readiness = async () => {
+    answers.add(await ingest());
+    return await service.call('/readyz');
+  };
+  await expect
+    .poll(readiness, WITHIN)
+    .toMatchObject({ status: 503, body: expect.stringContaining('PostgreSQL does not answer') });
+  expect(await service.call('/v1/customers')).toMatchObject({
+    status: 503,
+    retryAfter: expect.any(Number),
+  });
+  await expect.poll(readiness, WITHIN).toMatchObject({ status: 200 });
+  expect([...answers]).toEqual([200]);
+  // As many as one search takes; the outage lasts as long as it does.
+  for (let from = 0; from < sent; from += 100) {
+    const ids = Array.from({ length: Math.min(100, sent - from) }, (_, index) => `e-${from + index}`);
+    const { body } = await service.call('/v1/events/search', { transactionIds: ids });
+    expect(JSON.parse(body)).toHaveLength(ids.length);
+  }
+});
 
 const MONTHS_PER_RUN = 6;
 /** Of 3 customers each, which fit on a page. */

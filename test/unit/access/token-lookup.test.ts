@@ -85,6 +85,21 @@ describe('the lookup of a token', () => {
     expect(asked).toBe(2);
   });
 
+  it('that was running when messages may have been missed is asked again, and still known in an outage', async () => {
+    let arrive: (found: Token) => void = () => undefined;
+    answer = () =>
+      new Promise((resolve) => {
+        arrive = resolve;
+      });
+    const before = lookup('known');
+    tokenLookup.distrustAll();
+    arrive(token);
+    expect(await before).toEqual(token);
+    answer = () => Promise.reject(refused);
+    expect(await lookup('known')).toEqual(token);
+    expect(asked).toBe(2);
+  });
+
   it('works without PostgreSQL for an hour after the last one that succeeded, and no longer', async () => {
     await lookup('known');
     answer = () => Promise.reject(refused);
