@@ -338,7 +338,7 @@ export const BALANCE_SCENARIOS: readonly BalanceScenario[] = [
     changes: {
       '01-20': async (buyer) =>
         buyer.api.post('/v2/contracts/credits/archive', {
-          ...{ customer_id: buyer.customerId, contract_id: buyer.contractId },
+          customer_id: buyer.customerId,
           credit_id: (await balanceOf(buyer)).id,
         }),
     },
