@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import { propertySeed } from './property-seed.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -17,6 +18,8 @@ declare module 'vitest' {
     postgres: PostgresConnection;
     /** Whether the run may take long. */
     isThorough: boolean;
+    /** Null: every property has a seed of its own, another one in each run. */
+    propertySeed: number | null;
   }
 }
 
@@ -50,6 +53,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   project.provide('runDirectory', runDirectory);
   project.provide('postgres', postgres.connection);
-  project.provide('isThorough', project.name === 'long');
+  const isThorough = project.name === 'long';
+  project.provide('isThorough', isThorough);
+  project.provide('propertySeed', isThorough ? null : await propertySeed(project.vitest.config.root));
   return teardown;
 }

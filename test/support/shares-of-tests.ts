@@ -1,7 +1,7 @@
 /** How much of what is costly is tried where. */
 import { inject } from 'vitest';
 
-/** Every run tries other values, so few of them in each add up. */
+/** Every change tries other values (`property-seed.ts`), so few of them in each run add up. */
 const SHARE = 3;
 /** What depends on HTTP or on shards is the same for all values of one shape. */
 const SHARE_OVER_HTTP = 6;
