@@ -204,6 +204,25 @@ describe('a block of acknowledged events', () => {
     expect(await ids()).toEqual(['a', 'b', 'c', 'd']);
     await ended(blocks);
   });
+
+  it('makes later events wait as well where reads have closed many small blocks meanwhile', async () => {
+    const { clickhouse, control } = controlled();
+    const blocks = createEventBlocks({ clickhouse, log });
+    const held = gate();
+    control.gate = held.promise;
+    const reads: Promise<void>[] = [];
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      await blocks.append(row(id), 60_000);
+      reads.push(blocks.visible(null));
+    }
+    const sixth = blocks.append(row('f'), 1);
+    expect(await isSettled(sixth)).toBe(false);
+    held.open();
+    await Promise.all([sixth, ...reads]);
+    await blocks.visible(null);
+    expect(await ids()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    await ended(blocks);
+  });
 });
 
 describe('after the process has died', () => {

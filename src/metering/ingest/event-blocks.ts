@@ -50,8 +50,11 @@ const BLOCK_ROWS_MAX = 100_000;
 const BLOCK_BYTES_MAX = 32 * 1024 * 1024;
 /** An insert of few rows costs 15 ms of CPU time, so one a second is 1.5 % of a core. */
 const BLOCK_AGE_MS_MAX = 1_000;
-/** Closed blocks, the one being inserted among them. With the open one, three are held in memory. */
+/** Full blocks that are closed, the one being inserted among them. */
 const BLOCKS_WAITING_MAX = 2;
+/** Of all blocks together. Reads close small ones, so the number of blocks bounds nothing. */
+const ROWS_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_ROWS_MAX;
+const BYTES_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_BYTES_MAX;
 /** A batch that finds no room for so long is refused; its senders have no answer yet. */
 const ROOM_WAIT_MS_MAX = 10_000;
 const RETRY_MS_MIN = 100;
@@ -134,17 +137,21 @@ class LoggedBlocks implements EventBlocks {
   }
 
   #isFull(): boolean {
-    return this.#closed.length >= BLOCKS_WAITING_MAX && this.#open !== null && isLarge(this.#open);
+    const { waitingRows, waitingBytes } = this.stats();
+    return waitingRows >= ROWS_WAITING_MAX || waitingBytes >= BYTES_WAITING_MAX;
   }
 
   /** One caller at a time: batches are appended one after another. */
   async #room(): Promise<void> {
-    const room = new Promise<boolean>((resolve) => {
-      this.#onRoom = () => resolve(true);
-    });
-    const isRoom = await Promise.race([room, delay(ROOM_WAIT_MS_MAX, false, { ref: false })]);
-    this.#onRoom = null;
-    if (!isRoom) throw new Error('ClickHouse has not taken the events before these for too long');
+    const timeUp = delay(ROOM_WAIT_MS_MAX, false, { ref: false });
+    while (this.#isFull()) {
+      const room = new Promise<boolean>((resolve) => {
+        this.#onRoom = () => resolve(true);
+      });
+      const isRoom = await Promise.race([room, timeUp]);
+      this.#onRoom = null;
+      if (!isRoom) throw new Error('ClickHouse has not taken the events before these for too long');
+    }
   }
 
   /** Adds rows that are in the log to the open block; `customers` is the set of a block that is opened for them. */
