@@ -128,7 +128,8 @@ class Load {
     let dueAt = performance.now();
     return setInterval(() => {
       for (; dueAt <= performance.now(); dueAt += intervalMs) {
-        const connection = this.#idle.pop();
+        // In turn: the service closes a connection that has sent nothing for 10 seconds.
+        const connection = this.#idle.shift();
         if (connection === undefined) this.#overdue.push(dueAt);
         else this.#send(connection, dueAt);
       }

@@ -48,6 +48,8 @@ export async function startTemporaryService(dataDir?: string): Promise<Temporary
       PORT: String(port),
       API_TOKEN: TOKEN,
       LOG_LEVEL: 'error',
+      // One token sends everything here.
+      RATE_LIMIT_INGEST: '0',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
