@@ -13,8 +13,15 @@ export const LIFECYCLE_TYPES = [
   'credit.archive',
 ] as const;
 
+/** Messages of payment gates. */
+const PAYMENT_TYPES = [
+  'payment_gate.threshold_reached',
+  'payment_gate.external_initiate',
+  'payment_gate.payment_status',
+] as const;
+
 /** All types that an endpoint can subscribe to. */
-export const MESSAGE_TYPES = [...LIFECYCLE_TYPES, 'invoice.finalized'] as const;
+export const MESSAGE_TYPES = [...LIFECYCLE_TYPES, 'invoice.finalized', ...PAYMENT_TYPES] as const;
 
 export type LifecycleType = (typeof LIFECYCLE_TYPES)[number];
 export type MessageType = (typeof MESSAGE_TYPES)[number];

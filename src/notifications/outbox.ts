@@ -2,6 +2,9 @@
  * The one way to send a message: it is written in the transaction of the change that it tells of, so that it exists
  * exactly if the change does. The deliverer sends it afterwards.
  */
+import { LosslessNumber, stringify } from 'lossless-json';
+import { Decimal } from '../core/decimal.ts';
+import { assert } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Transaction } from '../store/database.ts';
 import { insertMessages, loadEnabledTypes } from '../store/webhook-deliveries.ts';
@@ -12,7 +15,7 @@ import { RETRIES_MS } from './webhooks/retries.ts';
 export interface Message {
   readonly type: MessageType;
   readonly customerId: string;
-  /** The members of the body, beside `id` and `type`. */
+  /** The members of the body, beside `id` and `type`. Decimals become numbers with all their digits. */
   readonly content: Readonly<Record<string, unknown>>;
 }
 
@@ -55,5 +58,9 @@ async function receiversOf(
 
 function stored({ type, customerId, content }: Message, endpointIds: readonly string[]) {
   const id = newId();
-  return { id, type, customerId, body: JSON.stringify({ id, type, ...content }), endpointIds };
+  const body = stringify({ id, type, ...content }, (_, value) =>
+    value instanceof Decimal ? new LosslessNumber(value.toFixed()) : value,
+  );
+  assert(body !== undefined, 'an object has a text');
+  return { id, type, customerId, body, endpointIds };
 }

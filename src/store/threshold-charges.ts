@@ -41,6 +41,19 @@ export async function findThresholdCharge(
   return row ?? null;
 }
 
+/** Which threshold has bought each of these commits; the others are absent. */
+export async function loadKindsOfCharges(
+  db: Database | Transaction,
+  commitIds: readonly string[],
+): Promise<Map<string, ThresholdKind>> {
+  if (commitIds.length === 0) return new Map();
+  const rows = await db
+    .select({ commitId: thresholdCharges.commitId, kind: thresholdCharges.kind })
+    .from(thresholdCharges)
+    .where(inArray(thresholdCharges.commitId, [...commitIds]));
+  return new Map(rows.map(({ commitId, kind }) => [commitId, kind]));
+}
+
 /** A further charge of the contract may be made from now on. */
 export async function endThresholdCharge(tx: Transaction, commitId: string): Promise<void> {
   await tx.update(thresholdCharges).set({ isInFlight: false }).where(eq(thresholdCharges.commitId, commitId));

@@ -4,10 +4,12 @@ import { invalid, notFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { PaymentOutcome } from '../../core/terms/payment-gate.ts';
+import { publishPaymentOutcomes } from '../../notifications/payment-messages.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { lockContract } from '../../store/contracts.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database } from '../../store/database.ts';
+import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import type { IssuedHead } from '../../store/invoices.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 import { findThresholdCharge } from '../../store/threshold-charges.ts';
@@ -47,6 +49,11 @@ export async function releaseCommit(
       if (charge !== null) {
         await settlePayment(tx, deps, { ...charge, customerId: commit.customerId }, outcome);
       }
+      const [invoiced] = (await loadInvoicedItems(tx, itemIdsOf(commit))).values();
+      const invoiceId = invoiced?.invoiceId ?? null;
+      const { id: commitId, customerId, contractId } = commit;
+      const ended = { commitId, customerId, contractId, outcome, invoiceId, errorMessage: null };
+      await publishPaymentOutcomes(tx, [ended], row.toldAt);
       await noteCustomerChanges(tx, [commit.customerId]);
       return voided;
     }

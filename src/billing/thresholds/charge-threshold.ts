@@ -6,6 +6,7 @@
 import { type Decimal, maximum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
+import { publishThresholdReached } from '../../notifications/payment-messages.ts';
 import { discountedPrice, type Price } from '../../rating/thresholds/discounted-price.ts';
 import { boughtCommit } from '../../rating/thresholds/threshold-commit.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
@@ -73,6 +74,7 @@ async function charge(tx: Transaction, deps: BalanceDeps, prepared: PreparedChar
     discountedAmount: price.discounted,
     isInFlight: paymentGate.type !== 'NONE',
   });
+  await publishThresholdReached(tx, prepared, now);
 }
 
 /** What is due now that nothing can change any more. The contract is locked. */

@@ -17,6 +17,7 @@ import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
 import { createBooks, loadCustomerBalances } from '../../balances/books.ts';
 import { collectPayments } from '../../payments/collect-payment.ts';
+import { tellOfPayments } from '../../payments/tell-of-payments.ts';
 import { deductionsToKeep } from '../deductions-to-keep.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
@@ -131,6 +132,7 @@ export async function issueScheduledInvoices(
   // Nobody owes what was not bought.
   const statusOf = (id: string) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED');
   await freezeScheduledDrafts(tx, issued, statusOf);
+  await tellOfPayments(tx, gated, payments, clock.now());
   await enqueueJobs(
     tx,
     [...schedules].flatMap(([id, schedule]) => {

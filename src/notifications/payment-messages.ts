@@ -1,0 +1,109 @@
+/**
+ * Messages of payment gates (docs/notifications.md): a threshold was crossed, a payment is to be collected elsewhere, a
+ * payment has an outcome. They are told always, as `invoice.finalized` is.
+ */
+import { currencyOf } from '../core/currencies.ts';
+import type { Decimal } from '../core/decimal.ts';
+import type { PaymentOutcome } from '../core/terms/payment-gate.ts';
+import type { ThresholdKind } from '../core/terms/thresholds.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
+import type { Transaction } from '../store/database.ts';
+import { loadKindsOfCharges } from '../store/threshold-charges.ts';
+import { type Message, publish } from './outbox.ts';
+
+/** What the payment of a gated commit is for. A commit that no threshold has bought was agreed by hand. */
+const WORKFLOW_TYPES: Readonly<Record<ThresholdKind, string>> = {
+  PREPAID_BALANCE: 'prepaid_balance',
+  SPEND: 'spend',
+};
+const BY_HAND = 'manual_commit';
+
+const THRESHOLD_REACHED = 'payment_gate.threshold_reached';
+const EXTERNAL_INITIATE = 'payment_gate.external_initiate';
+const PAYMENT_STATUS = 'payment_gate.payment_status';
+
+/** The payment of the purchase of a commit. */
+interface GatedPayment {
+  readonly commitId: string;
+  readonly customerId: string;
+  /** Null for a commit of the customer. */
+  readonly contractId: string | null;
+}
+
+export interface RequestedPayment extends GatedPayment {
+  readonly invoice: { readonly id: string; readonly total: Decimal; readonly creditTypeId: string };
+}
+
+export interface EndedPayment extends GatedPayment {
+  readonly outcome: PaymentOutcome;
+  /** Null where the purchase was not invoiced yet. */
+  readonly invoiceId: string | null;
+  /** Why it failed, where that is known. */
+  readonly errorMessage: string | null;
+}
+
+/** Tells that a balance or spend has crossed its threshold, and that a commit is bought. */
+export async function publishThresholdReached(
+  tx: Transaction,
+  of: { readonly customerId: string; readonly contractId: string; readonly kind: ThresholdKind },
+  now: Instant,
+): Promise<void> {
+  const { customerId, contractId, kind } = of;
+  const about = { workflow_type: WORKFLOW_TYPES[kind], customer_id: customerId, contract_id: contractId };
+  await publish(tx, [THRESHOLD_REACHED], async () => [
+    messageOf(THRESHOLD_REACHED, customerId, { ...about, timestamp: formatInstant(now) }),
+  ]);
+}
+
+/** Asks for payments that are collected elsewhere. The release of the commit names the same workflow. */
+export async function publishPaymentRequests(
+  tx: Transaction,
+  payments: readonly RequestedPayment[],
+): Promise<void> {
+  await publishPayments(tx, EXTERNAL_INITIATE, payments, ({ commitId, invoice }) => ({
+    workflow_id: commitId,
+    invoice_id: invoice.id,
+    invoice_total: invoice.total,
+    invoice_currency: currencyOf(invoice.creditTypeId)?.code ?? null,
+  }));
+}
+
+/** Tells of payments that have an outcome from now on. */
+export async function publishPaymentOutcomes(
+  tx: Transaction,
+  payments: readonly EndedPayment[],
+  now: Instant,
+): Promise<void> {
+  await publishPayments(tx, PAYMENT_STATUS, payments, ({ outcome, invoiceId, errorMessage }) => ({
+    invoice_id: invoiceId,
+    payment_status: outcome === 'PAID' ? 'paid' : 'failed',
+    timestamp: formatInstant(now),
+    error_message: errorMessage,
+  }));
+}
+
+async function publishPayments<Payment extends GatedPayment>(
+  tx: Transaction,
+  type: typeof EXTERNAL_INITIATE | typeof PAYMENT_STATUS,
+  payments: readonly Payment[],
+  properties: (payment: Payment) => Readonly<Record<string, unknown>>,
+): Promise<void> {
+  if (payments.length === 0) return;
+  await publish(tx, [type], async () => {
+    const kinds = await loadKindsOfCharges(
+      tx,
+      payments.map(({ commitId }) => commitId),
+    );
+    return payments.map((payment) => {
+      const { commitId, customerId, contractId } = payment;
+      const kind = kinds.get(commitId);
+      const workflow_type = kind === undefined ? BY_HAND : WORKFLOW_TYPES[kind];
+      const about = { workflow_type, customer_id: customerId, contract_id: contractId };
+      return messageOf(type, customerId, { ...about, ...properties(payment) });
+    });
+  });
+}
+
+function messageOf(type: Message['type'], customerId: string, properties: Message['content']): Message {
+  return { type, customerId, content: { properties } };
+}
