@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const LOOP_WATCH = fileURLToPath(new URL('loop-watch.cjs', import.meta.url));
 const HOST = '127.0.0.1';
 const TOKEN = 'bench-token-of-temporary-data';
 const START_SECONDS_MAX = 600;
@@ -31,6 +32,8 @@ export interface TemporaryService {
   /** CPU time of all threads up to now, or NaN where there is no /proc. */
   cpuSeconds(): Promise<number>;
   memoryMb(): Promise<number>;
+  /** The longest time for which the event loop was held since the last call, in CPU time (`loop-watch.cjs`). */
+  longestHoldMs(): Promise<number>;
   /** Drains, and removes the data unless they were given. */
   close(): Promise<void>;
 }
@@ -40,7 +43,7 @@ export async function startTemporaryService(dataDir?: string): Promise<Temporary
   const directory = dataDir ?? (await mkdtemp(join(tmpdir(), 'tallyhouse-bench-')));
   const port = await freePort();
   const begin = performance.now();
-  const server = spawn(process.execPath, [join(ROOT, 'dist/start.cjs')], {
+  const server = spawn(process.execPath, ['--require', LOOP_WATCH, join(ROOT, 'dist/start.cjs')], {
     env: {
       ...process.env,
       DATA_DIR: directory,
@@ -51,7 +54,7 @@ export async function startTemporaryService(dataDir?: string): Promise<Temporary
       // One token sends everything here.
       RATE_LIMIT_INGEST: '0',
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const close = async () => {
     await stop(server);
@@ -71,6 +74,7 @@ export async function startTemporaryService(dataDir?: string): Promise<Temporary
     get: (path) => request('GET', base + path),
     cpuSeconds: () => cpuSeconds(server),
     memoryMb: () => memoryMb(server),
+    longestHoldMs: () => longestHoldMs(server),
     close,
   };
 }
@@ -121,6 +125,13 @@ async function cpuSeconds(server: ChildProcess): Promise<number> {
 async function memoryMb(server: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8').catch(() => '');
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+function longestHoldMs(server: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    server.once('message', ({ longestMs }: { readonly longestMs: number }) => resolve(longestMs));
+    server.send('longest');
+  });
 }
 
 function freePort(): Promise<number> {

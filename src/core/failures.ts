@@ -80,15 +80,16 @@ const LOST_CONNECTION = new Set([
 /**
  * SQLSTATE of a PostgreSQL that cannot do its work now: connection exceptions (08), insufficient resources such
  * as a full disk (53), a stop or a start (57P), a read-only replica (25006), a transaction that waited too long
- * (25P03).
+ * (25P03); and of a transaction that gave way to others: a deadlock (40P01), a snapshot that was overtaken (40001), a
+ * lock or a statement that took too long (55P03, 57014), as behind the transaction of a process that was killed.
  */
-const POSTGRES_UNAVAILABLE = /^(?:08\w{3}|53\w{3}|57P\d\d|25006|25P03)$/;
+const POSTGRES_UNAVAILABLE = /^(?:08\w{3}|53\w{3}|57P\d\d|25006|25P03|40P01|40001|55P03|57014)$/;
 
 /** ClickHouse: no space (243, 74, 75), read-only tables (242), timeouts and losses of the network (159, 209, 210). */
 const CLICKHOUSE_UNAVAILABLE = /^(?:243|242|74|75|209|210)$/;
 
 /**
- * Whether a thrown value says that a store is unreachable, stopped or full. The same request may succeed
+ * Whether a thrown value says that a store is unreachable, stopped, full or too busy. The same request may succeed
  * later.
  */
 export function isStoreUnavailable(error: unknown): boolean {

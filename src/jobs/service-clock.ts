@@ -20,7 +20,7 @@ export interface SandboxClock {
   /**
    * Advances the clock to `to`, stopping at every due time of a job, and resolves when all due jobs have run.
    * Failed jobs are retried first. A job that fails delays its own subject, not the clock, and is logged. A lost
-   * connection delays the clock; after half a minute without success the last error is thrown.
+   * connection delays the clock; after half a minute in which nothing was done the last error is thrown.
    * Refuses to go back, or beyond 2100 (`invalid`). Refuses with `unavailable` if another process works on due
    * jobs for minutes, and at the first due job while jobs do not run.
    */
@@ -35,7 +35,12 @@ const WAITS_MAX = 120;
 const FAILING_MAX_MS = 30 * SECOND_MS;
 const FAILED_PAUSE_MS = 500;
 
-export async function createServiceClock(db: Database, sandboxNow: Instant | null): Promise<ServiceClock> {
+/** `failingMaxMs`: for how long a move may fail without getting on. */
+export async function createServiceClock(
+  db: Database,
+  sandboxNow: Instant | null,
+  failingMaxMs = FAILING_MAX_MS,
+): Promise<ServiceClock> {
   if (sandboxNow === null) return { now: systemClock.now, sandbox: null };
   let now = await advanceServiceClock(db, sandboxNow);
   let lastMove: Promise<unknown> = Promise.resolve();
@@ -47,19 +52,22 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
   async function advance(to: Instant, jobs: ClockJobs): Promise<Instant> {
     if (to < now) throw invalid(['now'], `must not be before the clock's ${formatInstant(now)}`);
     if (!isWithinClockBounds(to)) throw invalid(['now'], `must be before ${formatInstant(CLOCK_BOUNDS.end)}`);
-    const until = performance.now() + FAILING_MAX_MS;
+    let lastSuccess = performance.now();
+    const onSuccess = () => {
+      lastSuccess = performance.now();
+    };
     for (;;) {
       try {
-        return await goOnTo(to, jobs);
+        return await goOnTo(to, jobs, onSuccess);
       } catch (error) {
-        if (performance.now() > until || jobs.isPaused()) throw error;
+        if (performance.now() - lastSuccess > failingMaxMs || jobs.isPaused()) throw error;
         await pause(FAILED_PAUSE_MS);
       }
     }
   }
 
   /** What was done before a failure stays done, so this may be repeated. */
-  async function goOnTo(to: Instant, jobs: ClockJobs): Promise<Instant> {
+  async function goOnTo(to: Instant, jobs: ClockJobs, onSuccess: () => void): Promise<Instant> {
     await jobs.retryFailed(now);
     let waits = 0;
     for (let next = await jobs.nextAt(); next !== null && next <= to; next = await jobs.nextAt()) {
@@ -70,6 +78,7 @@ export async function createServiceClock(db: Database, sandboxNow: Instant | nul
       if (waits > WAITS_MAX) {
         throw new Refusal('unavailable', `what is due at ${formatInstant(next)} is in use: try again later`);
       }
+      onSuccess();
     }
     await moveTo(to);
     await jobs.logFailed(now);

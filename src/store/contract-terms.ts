@@ -40,7 +40,7 @@ export async function withTerms(
     (commit) => commit.contractId,
   );
   const recurringCommits = byContract(await loadRecurringCommits(db, ids));
-  const overrides = byContract(await loadOverrides(db, ids));
+  const overrides = await loadOverrides(db, ids);
   const scheduledCharges = byContract(await loadScheduledCharges(db, ids));
   const professionalServices = byContract(await loadProfessionalServices(db, ids));
   const subscriptions = byContract(await loadSubscriptions(db, ids));

@@ -1,9 +1,15 @@
 /** Earlier states of contracts: what each was before it was changed. */
-import { and, asc, eq, gt, inArray } from 'drizzle-orm';
-import type { FullContract } from '../core/terms/contract.ts';
+import { and, asc, eq, gt, inArray, type SQLWrapper, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { freezeDeeply } from '../core/freeze-deeply.ts';
+import { CHUNK_ITEMS, mapInChunks } from '../core/in-chunks.ts';
+import { keptValues } from '../core/kept-values.ts';
+import { type FullContract, fullContract } from '../core/terms/contract.ts';
+import { override } from '../core/terms/overrides.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractVersionDocument } from './document-kinds.ts';
+import { stateOfRow } from './row-states.ts';
 import { contractVersions } from './schema/contracts.ts';
 
 /** Keeps what contracts were until `supersededAt`. Belongs into the transaction that changes them. */
@@ -22,19 +28,65 @@ export async function insertContractVersions(
   );
 }
 
-/** The contracts as they were created. Those that were never changed are absent. */
+/**
+ * The contracts as they were created. Those that were never changed are absent. States with many overrides are kept:
+ * a row never changes.
+ */
 export async function loadInitialVersions(
   db: Database | Transaction,
   contractIds: readonly string[],
 ): Promise<Map<string, FullContract>> {
-  if (contractIds.length === 0) return new Map();
-  const rows = await db
-    .selectDistinctOn([contractVersions.contractId])
+  const loaded = new Map<string, FullContract>();
+  const maybeKept = contractIds.filter((id) => kept.has(id));
+  if (maybeKept.length > 0) {
+    for (const { contractId, row } of await firstRows(db, maybeKept)) {
+      const version = kept.get(contractId, row);
+      if (version !== null) loaded.set(contractId, version);
+    }
+  }
+  const missing = contractIds.filter((id) => !loaded.has(id));
+  if (missing.length === 0) return loaded;
+  for (const { contractId, row, document } of await firstRows(db, missing, contractVersions.document)) {
+    const version = await readVersion(document);
+    if (version.terms.overrides.length > CHUNK_ITEMS) kept.put(contractId, row, version);
+    loaded.set(contractId, version);
+  }
+  return loaded;
+}
+
+/** A few contracts of the greatest size. */
+const kept = keptValues<FullContract>({
+  weightMax: 50_000,
+  weightOf: ({ terms }) => terms.overrides.length,
+});
+
+/** The first version of each contract; without a column for the document, only which row it is. */
+async function firstRows(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+  document: SQLWrapper = sql`null`,
+) {
+  return await db
+    .selectDistinctOn([contractVersions.contractId], {
+      contractId: contractVersions.contractId,
+      row: stateOfRow(sql`contract_versions`),
+      document: sql<unknown>`${document}`,
+    })
     .from(contractVersions)
     .where(inArray(contractVersions.contractId, [...contractIds]))
     .orderBy(asc(contractVersions.contractId), asc(contractVersions.sequence));
-  return new Map(rows.map((row) => [row.contractId, contractVersionDocument.read(row.document)]));
 }
+
+/** Other work runs between parts of many overrides. */
+async function readVersion(column: unknown): Promise<FullContract> {
+  const { terms, ...document } = contractVersionDocument.upgraded(column);
+  const { overrides, ...others } = documentTerms.parse(terms);
+  const rest = fullContract.parse({ ...document, terms: { ...others, overrides: [] } });
+  const read = await mapInChunks(overrides, (one) => freezeDeeply(override.parse(one)));
+  return { ...rest, terms: { ...rest.terms, overrides: read } };
+}
+
+const documentTerms = z.looseObject({ overrides: z.array(z.unknown()) });
 
 /** The contract as it stood at `at`; null where nothing has changed since. */
 export async function findVersionAsOf(
@@ -48,5 +100,5 @@ export async function findVersionAsOf(
     .where(and(eq(contractVersions.contractId, contractId), gt(contractVersions.supersededAt, at)))
     .orderBy(asc(contractVersions.sequence))
     .limit(1);
-  return row === undefined ? null : contractVersionDocument.read(row.document);
+  return row === undefined ? null : readVersion(row.document);
 }

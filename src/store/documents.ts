@@ -12,6 +12,8 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export type DocumentStep = (document: JsonObject) => JsonObject;
 
 export interface DocumentKind<Value> {
+  /** What `read` checks and converts: the JSON of the present version. Throws as `read` does for a later one. */
+  upgraded(column: unknown): JsonObject;
   /** The value of a column, whichever version wrote it. Throws a `DocumentError` for one of a later version. */
   read(column: unknown): Value;
   /** What is stored for a value: the value with the present version. */
@@ -38,19 +40,18 @@ export function createDocument<Schema extends z.ZodType<object>>(definition: {
 }): DocumentKind<z.output<Schema>> {
   const { name, schema, steps } = definition;
   const version = steps.length + 1;
+  const upgraded = (column: unknown): JsonObject => {
+    const { documentVersion, ...document } = stored.parse(column);
+    if (documentVersion > version) {
+      throw new DocumentError(
+        `${name} has version ${documentVersion}, and this version of tallyhouse reads versions 1 to ${version}`,
+      );
+    }
+    return steps.slice(documentVersion - 1).reduce<JsonObject>((from, step) => step(from), document);
+  };
   return {
-    read(column) {
-      const { documentVersion, ...document } = stored.parse(column);
-      if (documentVersion > version) {
-        throw new DocumentError(
-          `${name} has version ${documentVersion}, and this version of tallyhouse reads versions 1 to ${version}`,
-        );
-      }
-      const steppedUp = steps
-        .slice(documentVersion - 1)
-        .reduce<JsonObject>((from, step) => step(from), document);
-      return schema.parse(steppedUp);
-    },
+    upgraded,
+    read: (column) => schema.parse(upgraded(column)),
     write: (value) => ({ documentVersion: version, ...value }),
   };
 }

@@ -2,7 +2,10 @@
 import { eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { decimal } from '../core/decimal.ts';
+import { freezeDeeply } from '../core/freeze-deeply.ts';
+import { groupBy } from '../core/group-by.ts';
 import { mapInChunks } from '../core/in-chunks.ts';
+import { keptValues } from '../core/kept-values.ts';
 import {
   type Override,
   type OverrideSpecifier,
@@ -11,6 +14,7 @@ import {
 } from '../core/terms/overrides.ts';
 import { objectOf, textMap } from '../core/terms/values.ts';
 import type { Database, Transaction } from './database.ts';
+import { stateOfRows } from './row-states.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { overrideSpecifiers, overrides } from './schema/overrides.ts';
 
@@ -33,17 +37,67 @@ export async function deleteOverrides(tx: Transaction, ids: readonly string[]): 
 }
 
 /**
- * The overrides of the contracts, in the order of addition.
+ * The overrides of each contract, in the order of addition; unchangeable, because they may be shared. Contracts
+ * without one are absent.
  *
- * A contract may have 10,000 of them, so each is one JSON text: the driver's work for a row of 14 columns, and for
- * the rows of specifiers, takes several times as long.
+ * A contract may have 10,000 of them, which take long to read. Those of such a contract are kept, with a version that
+ * tells every state of its rows from every other (`versionsOf`). One statement reads version and rows, so they
+ * belong together whatever other transactions and processes do.
  */
 export async function loadOverrides(
   db: Database | Transaction,
   contractIds: readonly string[],
-): Promise<Override[]> {
-  if (contractIds.length === 0) return [];
-  const rows = await db.execute<{ document: string }>(sql`
+): Promise<Map<string, readonly Override[]>> {
+  const loaded = new Map<string, readonly Override[]>();
+  const maybeKept = contractIds.filter((id) => kept.has(id));
+  if (maybeKept.length > 0) {
+    for (const { contractId, version } of await db.execute<Version>(versionsOf(maybeKept))) {
+      const overrides = kept.get(contractId, version);
+      if (overrides !== null) loaded.set(contractId, overrides);
+    }
+  }
+  const missing = contractIds.filter((id) => !loaded.has(id));
+  for (const [id, overrides] of await readOverrides(db, missing)) loaded.set(id, overrides);
+  return loaded;
+}
+
+/** A few contracts of the greatest size. */
+const kept = keptValues<readonly Override[]>({
+  weightMax: 50_000,
+  weightOf: (overrides) => overrides.length,
+});
+/** Fewer are read faster than their version is asked for. */
+const KEPT_FROM = 500;
+
+interface Version extends Record<string, unknown> {
+  readonly contractId: string;
+  readonly version: string;
+}
+
+/** The versions of the overrides of contracts that have many. Specifiers never change. */
+function versionsOf(contractIds: readonly string[]): SQL {
+  return sql`
+    select o.contract_id as "contractId", ${stateOfRows(sql`o`, sql`o.sequence`)} as version
+    from ${overrides} o where ${ofContracts(contractIds)}
+    group by o.contract_id having count(*) >= ${KEPT_FROM}`;
+}
+
+/**
+ * Each override is one JSON text: the driver's work for a row of 14 columns, and for the rows of specifiers, takes
+ * several times as long. Versions come before the overrides, as rows without a document.
+ */
+async function readOverrides(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Map<string, readonly Override[]>> {
+  if (contractIds.length === 0) return new Map();
+  const rows = await db.execute<{
+    document: string | null;
+    contractId: string | null;
+    version: string | null;
+  }>(sql`
+    select null as document, v."contractId", v.version, 0 as sequence from (${versionsOf(contractIds)}) v
+    union all
     select json_build_object(
       'id', o.id, 'contractId', o.contract_id,
       'startingAt', ${milliseconds(sql`o.starting_at`)}, 'endingBefore', ${milliseconds(sql`o.ending_before`)},
@@ -52,7 +106,7 @@ export async function loadOverrides(
       'applicableProductTags', o.applicable_product_tags, 'isCommitSpecific', o.is_commit_specific,
       'target', o.target, 'createdAt', ${milliseconds(sql`o.created_at`)},
       'specifiers', coalesce(s.specifiers, '[]')
-    )::text as document
+    )::text, null, null, o.sequence
     from ${overrides} o left join (
       select s.override_id, json_agg(json_build_object(
         'productId', s.product_id, 'productTags', s.product_tags,
@@ -65,8 +119,16 @@ export async function loadOverrides(
       group by s.override_id
     ) s on s.override_id = o.id
     where ${ofContracts(contractIds)}
-    order by o.sequence`);
-  return mapInChunks(rows, ({ document }) => fromStored(JSON.parse(document) as StoredOverride));
+    order by sequence`);
+  const read = await mapInChunks(rows, ({ document }) =>
+    document === null ? [] : [freezeDeeply(fromStored(JSON.parse(document) as StoredOverride))],
+  );
+  const byContract = groupBy(read.flat(), ({ contractId }) => contractId);
+  for (const { contractId, version } of rows) {
+    if (contractId === null || version === null) break;
+    kept.put(contractId, version, Object.freeze(byContract.get(contractId) ?? []));
+  }
+  return byContract;
 }
 
 function ofContracts(ids: readonly string[]): SQL {

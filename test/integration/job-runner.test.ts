@@ -248,6 +248,33 @@ describe('connections to PostgreSQL that are lost', () => {
   });
 });
 
+describe('failures while the sandbox clock gets on', () => {
+  test('do not end the move, however long it has taken, and those without any progress do', async () => {
+    const keys = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1'];
+    await queuePlanned(
+      pool.db,
+      keys.map((key, hours) => job(key, key, hours)),
+    );
+    // Less than the pauses after as many failures take together.
+    const clock = await createServiceClock(pool.db, NOON, 2_000);
+    const runner = runnerOf(recordingKind('work', 10));
+    let failures = 0;
+    const failing = {
+      ...runner,
+      async nextAt() {
+        if (failures === (await done()).length) return runner.nextAt();
+        failures += 1;
+        throw new Error('deadlock detected');
+      },
+    };
+    expect(await clock.sandbox?.advance(NOON + 6 * HOUR, failing)).toBe(NOON + 6 * HOUR);
+    expect([failures, await done()]).toEqual([keys.length, keys]);
+    const broken = { ...runner, nextAt: () => Promise.reject(new Error('deadlock detected')) };
+    const impatient = await createServiceClock(pool.db, NOON, 0);
+    await expect(impatient.sandbox?.advance(NOON + 7 * HOUR, broken)).rejects.toThrow('deadlock detected');
+  });
+});
+
 describe('a store that does not answer', () => {
   test('fails no job, and the work continues when it does', async () => {
     await queuePlanned(pool.db, [job('a1', 'a'), job('b1', 'b'), job('c1', 'c', 1)]);

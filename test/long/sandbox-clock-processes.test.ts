@@ -13,8 +13,8 @@ import { type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
 import { createTestDatabase, createTestDirectory, type TestDatabase } from '../support/stores.ts';
 
 const CUSTOMERS = 12;
-const ROUNDS = 3;
-const MONTHS_PER_ROUND = 6;
+const ROUNDS = 12;
+const MONTHS_PER_ROUND = 4;
 
 let front: FrontProcess;
 let database: TestDatabase;
@@ -32,7 +32,7 @@ beforeAll(async () => {
   for (const name of ['one', 'two', 'three']) services.push(await start(name));
   const [one] = services;
   if (one !== undefined) await createPayingCustomers(one, CUSTOMERS, '2026-11-01T00:00:00Z');
-}, 60_000);
+});
 
 afterAll(async () => {
   await Promise.all(services.map((service) => service.kill()));
@@ -59,10 +59,10 @@ test('every answer is the time, and every invoice is issued once', async () => {
     const now = new Date(Date.UTC(2026, 10 + round * MONTHS_PER_ROUND, 2)).toISOString();
     const moves = [one, two].map((service) => service.call('/v1/sandbox/clock', { now }));
     const interrupted = killed.call('/v1/sandbox/clock', { now }).catch(() => undefined);
-    await pause(150 * round);
+    await pause(200 * round);
     await killed.kill();
     await interrupted;
-    expect(await Promise.all(moves)).toEqual(
+    expect(await Promise.all(moves)).toMatchObject(
       moves.map(() => ({ status: 200, body: JSON.stringify({ data: { now } }) })),
     );
     const issued = await database.db.execute<{ count: number; contracts: number }>(sql`
@@ -74,4 +74,4 @@ test('every answer is the time, and every invoice is issued once', async () => {
     killed = await start('three');
     services.push(killed);
   }
-}, 180_000);
+});

@@ -28,13 +28,24 @@ export class JsonList<Item = never> {
   readonly items: readonly Item[];
   readonly #write: (item: Item) => unknown;
 
+  /** `write` may return a text of JSON as `JsonText`. */
   constructor(items: readonly Item[], write: (item: Item) => unknown) {
     this.items = items;
     this.#write = write;
   }
 
   textOf(item: Item): string {
-    return stringifyJson(this.#write(item));
+    const value = this.#write(item);
+    return value instanceof JsonText ? value.text : stringifyJson(value);
+  }
+}
+
+/** JSON that is written already. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
   }
 }
 

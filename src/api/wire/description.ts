@@ -13,7 +13,7 @@
 import { z } from 'zod';
 import type { TermNames } from '../../billing/contracts/reads/contract-views.ts';
 import { CHUNK_ITEMS } from '../../core/in-chunks.ts';
-import { JsonList } from '../http/json.ts';
+import { JsonList, JsonText, stringifyJson } from '../http/json.ts';
 
 /** Whether unknown members of a record are refused or ignored. */
 export type Mode = 'strict' | 'tolerant';
@@ -27,6 +27,11 @@ export interface Kind<Sent, Stored = Sent> {
   readonly output: z.ZodType;
   /** Undefined leaves the member out. */
   write(value: Stored, names: TermNames): unknown;
+  /**
+   * What the JSON of a value shows besides the value. A long list writes a value that cannot change once, and again
+   * when this has changed.
+   */
+  shownNames?(value: Stored, names: TermNames): string;
 }
 
 /** Wire names that replace the one from `wireName`. */
@@ -146,6 +151,7 @@ export function list<Sent, Stored>(
   of: Kind<Sent, Stored>,
   { min, max }: { readonly min?: number; readonly max?: number } = {},
 ): Field<readonly Sent[], readonly Stored[]> {
+  const write = keepsTexts(of) ? writeOnce(of) : of.write;
   return field({
     input: each(of.input, (input) => {
       const items = z.array(input);
@@ -155,9 +161,30 @@ export function list<Sent, Stored>(
     output: z.array(of.output),
     write: (values, names) =>
       values.length > CHUNK_ITEMS
-        ? new JsonList(values, (value) => of.write(value, names))
+        ? new JsonList(values, (value) => write(value, names))
         : values.map((value) => of.write(value, names)),
   });
+}
+
+type KeepsTexts = Required<Pick<Kind<unknown, object>, 'write' | 'shownNames'>>;
+
+function keepsTexts(of: Pick<Kind<unknown>, 'shownNames'>): of is KeepsTexts {
+  return of.shownNames !== undefined;
+}
+
+/** Texts are kept for as long as their values are used. */
+function writeOnce(of: KeepsTexts): (value: unknown, names: TermNames) => unknown {
+  const texts = new WeakMap<object, { readonly shown: string; readonly text: JsonText }>();
+  return (value, names) => {
+    const one = value as object;
+    if (!Object.isFrozen(one)) return of.write(one, names);
+    const shown = of.shownNames(one, names);
+    const known = texts.get(one);
+    if (known?.shown === shown) return known.text;
+    const text = new JsonText(stringifyJson(of.write(one, names)));
+    texts.set(one, { shown, text });
+    return text;
+  };
 }
 
 /** Only in requests. */

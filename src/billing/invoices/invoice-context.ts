@@ -193,7 +193,7 @@ async function loadContractTerms(
 ): Promise<Map<string, ContractUsageTerms>> {
   const ids = unique(contracts.map(({ id }) => id));
   const usageFilters = await loadUsageFilters(db, ids);
-  const overrides = groupBy(await loadOverrides(db, ids), (override) => override.contractId);
+  const overrides = await loadOverrides(db, ids);
   const refs = await customerRefs(db, unique(contracts.map(({ customerId }) => customerId)));
   return new Map(
     contracts.map(({ id, customerId, multiplierPrioritization }) => [

@@ -53,8 +53,20 @@ const NO_SUBJECT_OVERRIDES: SubjectOverrides = {
   previousChange: () => null,
 };
 
+const indexes = new WeakMap<readonly Override[], Map<MultiplierPrioritization, OverrideIndex>>();
+
+/** Overrides that cannot change are indexed once for as long as they are used. */
+export function indexOverrides(contract: ContractOverrides): OverrideIndex {
+  const { overrides, prioritization } = contract;
+  if (!Object.isFrozen(overrides)) return newIndex(contract);
+  const own = indexes.get(overrides) ?? new Map<MultiplierPrioritization, OverrideIndex>();
+  const index = own.get(prioritization) ?? newIndex(contract);
+  indexes.set(overrides, own.set(prioritization, index));
+  return index;
+}
+
 /** The lanes of a group are built when they are first looked at. */
-export function indexOverrides({ overrides, prioritization }: ContractOverrides): OverrideIndex {
+function newIndex({ overrides, prioritization }: ContractOverrides): OverrideIndex {
   const groups = targetGroups(overrides).map((group) => new IndexedGroup(group, prioritization));
   const index: TargetIndex<IndexedGroup> = targetIndex(groups);
   return {

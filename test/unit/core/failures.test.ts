@@ -65,6 +65,10 @@ describe('isStoreUnavailable', () => {
     ['a server that starts', postgresError('57P03')],
     ['a full disk', postgresError('53100')],
     ['too many connections', postgresError('53300')],
+    ['a deadlock', failedQuery(postgresError('40P01'))],
+    ['a snapshot that was overtaken', failedQuery(postgresError('40001'))],
+    ['a lock that others held too long', failedQuery(postgresError('55P03'))],
+    ['a statement that took too long', failedQuery(postgresError('57014'))],
     [
       'a full disk of ClickHouse',
       new ClickHouseError({ code: '243', type: 'NOT_ENOUGH_SPACE', message: 'm' }),

@@ -1,5 +1,6 @@
 /** Overrides on the wire, also as templates. Edits add and remove them but cannot change them. */
 import { z } from 'zod';
+import type { TermNames } from '../../../billing/contracts/reads/contract-views.ts';
 import { BILLING_FREQUENCIES } from '../../../core/catalogue.ts';
 import {
   describedRate,
@@ -119,16 +120,27 @@ const repeatedRate = {
   isProrated: answered(rateFields.isProrated),
 };
 
-export const override = reshaped(
-  record({ ...ofContract, ...repeatedRate }, { id: 'Override' }),
-  (sent) => sent,
-  (from: Override) => ({ ...overrideView(from), ...rateView(from) }),
-);
+export const override = {
+  ...reshaped(
+    record({ ...ofContract, ...repeatedRate }, { id: 'Override' }),
+    (sent) => sent,
+    (from: Override) => ({ ...overrideView(from), ...rateView(from) }),
+  ),
+  shownNames,
+};
 
 export const overrideV2 = {
+  shownNames,
   ...reshaped(record(ofContract, { id: { answered: 'OverrideV2' } }), (sent) => sent, overrideView),
   input: override.input,
 };
+
+/** The names of its product and of its pricing unit. */
+function shownNames({ productId, overwriteRate: stored }: Override, names: TermNames): string {
+  const unit = stored?.creditTypeId ?? null;
+  if (productId === null && unit === null) return '';
+  return JSON.stringify([names.products.get(productId ?? ''), names.creditTypes.get(unit ?? '')?.name]);
+}
 
 /** An override with all data that answers show. */
 function overrideView(from: Override) {

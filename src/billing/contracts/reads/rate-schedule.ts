@@ -68,7 +68,7 @@ export async function readContractRates(
   const contract = await findContractOf(db, input.customerId, input.contractId);
   const card = contract.rateCardId === null ? null : await findRateCard(db, contract.rateCardId);
   if (card === null) return NOTHING;
-  const overrides = await loadOverrides(db, [contract.id]);
+  const overrides = (await loadOverrides(db, [contract.id])).get(contract.id) ?? [];
   const at = input.at ?? clock.now();
   const schedule: Schedule = {
     db,

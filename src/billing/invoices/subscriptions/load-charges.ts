@@ -96,12 +96,9 @@ export async function loadPrices(
   );
   const entries = await loadRateEntries(db, cardIds, productIds);
   const products = await loadProducts(db, productIds);
-  const overrides = groupBy(
-    await loadOverrides(
-      db,
-      priced.map(({ id }) => id),
-    ),
-    ({ contractId }) => contractId,
+  const overrides = await loadOverrides(
+    db,
+    priced.map(({ id }) => id),
   );
   return ({ id, rateCardId, multiplierPrioritization: prioritization }) => {
     const card = cards.get(rateCardId ?? '');
