@@ -129,6 +129,11 @@ const environment = z
     INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
+    EVENT_RETENTION_MONTHS: wholeNumber(1, 1200)
+      .optional()
+      .describe(
+        'How many whole months of events before the present one are kept. Older ones are removed when no invoice needs them. When unset, all are kept.',
+      ),
     INVOICE_NUMBER_PATTERN: z
       .string()
       .superRefine((pattern, context) => {
@@ -210,6 +215,8 @@ export interface Config {
   readonly gracePeriodHours: number;
   readonly invoiceLinesMax: number;
   readonly ingestWindowDays: number;
+  /** Whole months before the present one; undefined: for ever. */
+  readonly eventRetentionMonths: number | undefined;
   readonly invoiceNumberPattern: string;
   readonly seller: Seller;
   /** Absolute. */
@@ -251,6 +258,7 @@ export function loadConfig(env: Environment): Config {
     gracePeriodHours: values.GRACE_PERIOD_HOURS,
     invoiceLinesMax: values.INVOICE_LINES_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
+    eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,
     seller: {
       name: values.SELLER_NAME ?? null,

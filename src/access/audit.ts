@@ -57,9 +57,14 @@ export function createAudit({ clock }: { readonly clock: Clock }): WriteAudit {
       actorId: actor.id,
       actorName: actor.name,
       userAgent: userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
-      resourceId: resourceId !== null && resourceId.length <= RESOURCE_ID_LENGTH_MAX ? resourceId : null,
+      resourceId: resourceId !== null && isKept(resourceId) ? resourceId : null,
     });
   };
+}
+
+/** Whatever a client sends as an id comes here. PostgreSQL stores no text with a NUL or half a surrogate pair. */
+function isKept(resourceId: string): boolean {
+  return resourceId.length <= RESOURCE_ID_LENGTH_MAX && !/\0|\p{Surrogate}/u.test(resourceId);
 }
 
 /**

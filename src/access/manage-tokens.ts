@@ -10,6 +10,7 @@ import type { Page, PageRequest } from '../core/paging.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { afterCommit } from '../store/request-unit.ts';
+import { recordSystemChanges, type SystemActor, type SystemChange } from '../store/system-changes.ts';
 import {
   countIssuedTokens,
   createToken,
@@ -129,15 +130,36 @@ export async function ensureFirstToken(
   const { apiToken } = deps;
   const now = deps.clock.now();
   await deps.db.transaction(async (tx) => {
-    await revokeFormerConfiguredTokens(tx, apiToken === undefined ? null : hashToken(apiToken), now);
-    if (apiToken === undefined) return;
-    const token = tokenOf(apiToken, { name: 'API_TOKEN', scope: 'write', expiresAt: null }, now);
-    await keepConfiguredToken(tx, { ...token, origin: 'api_token' });
+    const kept = apiToken === undefined ? null : configuredToken(apiToken, now);
+    const revoked = await revokeFormerConfiguredTokens(tx, kept?.sha256 ?? null, now);
+    const added = kept === null ? null : await keepConfiguredToken(tx, kept);
+    await recordSystemChanges(tx, START, now, [
+      ...revoked.map((id) => tokenChange('revokeToken', id)),
+      ...(added === null ? [] : [tokenChange('createToken', added)]),
+    ]);
   });
   if (apiToken !== undefined || (await countIssuedTokens(deps.db)) > 0) return null;
   const { token: text } = await deps.firstToken();
   const wanted = { name: 'first token', scope: 'write', expiresAt: null } as const;
-  return (await createToken(deps.db, tokenOf(text, wanted, now))) ? text : null;
+  return deps.db.transaction(async (tx) => {
+    const token = tokenOf(text, wanted, now);
+    if (!(await createToken(tx, token))) return null;
+    await recordSystemChanges(tx, START, now, [tokenChange('createToken', token.id)]);
+    return text;
+  });
+}
+
+const START: SystemActor = { kind: 'start', name: 'tallyhouse' };
+
+function tokenChange(action: 'createToken' | 'revokeToken', resourceId: string): SystemChange {
+  const description =
+    action === 'createToken' ? 'Take up the token of the start' : 'Revoke the former API_TOKEN';
+  return { action, resourceType: 'token', resourceId, description };
+}
+
+function configuredToken(text: string, now: Instant): Token {
+  const token = tokenOf(text, { name: 'API_TOKEN', scope: 'write', expiresAt: null }, now);
+  return { ...token, origin: 'api_token' };
 }
 
 function tokenOf(text: string, { name, scope, expiresAt }: NewToken, now: Instant): Token {

@@ -19,6 +19,7 @@ import {
   laneMeasures,
   lossMeasures,
   repeatMeasures,
+  retentionMeasures,
 } from '../api/http/service-measures.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
@@ -31,8 +32,10 @@ import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
+import { eraseEventsJobKind } from '../jobs/erase-events.ts';
 import { thresholdEvaluator } from '../jobs/evaluate-thresholds.ts';
 import { createEvaluations, type Evaluations } from '../jobs/evaluations.ts';
+import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
@@ -44,6 +47,7 @@ import { inLane } from '../metering/client/clickhouse-client.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
+import { withKeptEvents } from '../metering/kept-events.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
 import { createDeliverer } from '../notifications/webhooks/deliverer.ts';
@@ -64,6 +68,7 @@ export interface ApplicationParts {
         | 'clickhouseUrl'
         | 'clickhouseCluster'
         | 'invoiceLinesMax'
+        | 'eventRetentionMonths'
         | 'invoiceNumberPattern'
         | 'seller'
         | 'invoiceFont'
@@ -84,6 +89,8 @@ export interface ApplicationParts {
     /** Where an event is acknowledged when it is in a log in front of ClickHouse. */
     readonly blocks?: EventBlocks | undefined;
   } & Pings;
+  /** How often old events are looked for. */
+  readonly retentionTimes?: Partial<RetentionTimes> | undefined;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
   firstToken(): Promise<{ readonly token: string }>;
 }
@@ -120,7 +127,19 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     problem: () => watch.problems()[0] ?? null,
     damaged: (part: DamagedPart) => watch.damaged(part),
   };
-  const clickhouse = guardParts(stores.clickhouse, parts);
+  const retention = createEventRetention({
+    db: stores.db,
+    clickhouse: inLane(guardParts(stores.clickhouse, parts), 'ingest'),
+    clock,
+    log,
+    months: config.eventRetentionMonths ?? null,
+    windowDays: config.ingestWindowDays,
+    cluster: config.clickhouseCluster,
+    isPaused: () => parts.problem() !== null,
+    ...given.retentionTimes,
+  });
+  await retention.read();
+  const clickhouse = withKeptEvents(guardParts(stores.clickhouse, parts), retention.keptFrom);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
   const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
   const alarms = createInvoiceAlarms(log);
@@ -148,6 +167,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
       finalizationJobKind(finalization),
       numberingJobKind({ numberPattern, invoiceLog }),
+      eraseEventsJobKind({
+        db: stores.db,
+        clickhouse: inLane(clickhouse, 'ingest'),
+        cluster: config.clickhouseCluster,
+      }),
     ],
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     isPaused: () => parts.problem() !== null,
@@ -239,12 +263,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       evaluationMeasures(registry, () => evaluations.figures());
       invoiceLifeMeasures(registry, { life: () => invoiceLog.stats(), jobs: () => jobs.stats() });
       laneMeasures(registry, () => stores.clickhouse.laneFigures());
+      retentionMeasures(registry, () => retention.stats());
       lossMeasures(registry, () => watch.problems().length);
     },
   });
   jobs.start();
   evaluations.start();
   deliverer.start();
+  retention.start();
   watch.start(index.build);
   return {
     fetch: app.hono.fetch,
@@ -253,10 +279,10 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     newToken,
     problems: () => watch.problems(),
     async endJobs() {
-      await Promise.all([jobs.close(), evaluations.close()]);
+      await Promise.all([jobs.close(), evaluations.close(), retention.close()]);
     },
     async close() {
-      await Promise.all([jobs.close(), evaluations.close()]);
+      await Promise.all([jobs.close(), evaluations.close(), retention.close()]);
       await deliverer.close();
       await ingest.close();
       await repeats.close();

@@ -10,6 +10,8 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
+import { partitionOf } from '../metering/events/old-months.ts';
+import { USAGE_EVENTS_TABLE } from '../metering/ingest/encode-events.ts';
 import type { DamagedPart } from '../metering/stored-parts/guard-parts.ts';
 import {
   describeLoss,
@@ -26,6 +28,7 @@ import {
   readSetAsideParts,
 } from '../metering/stored-parts/read-parts.ts';
 import type { Database } from '../store/database.ts';
+import { findEventRetention } from '../store/event-retention.ts';
 import {
   type RecordedLoss,
   recordedParts,
@@ -141,7 +144,7 @@ class Watch implements PartsWatch {
     const known = await unsettledLosses(db);
     const reports = [...this.#reports];
     // Before the parts: another process may record a part that was not there yet when this one read them.
-    const recorded = await recordedParts(db);
+    const recorded = (await recordedParts(db)).filter(await this.#isKept());
     const active = cluster === undefined ? await readActiveParts(this.#clickhouse) : [];
     const found = [
       ...(await this.#found(recorded, active)),
@@ -165,7 +168,15 @@ class Watch implements PartsWatch {
     if (cluster !== undefined)
       return (await this.#permitted(() => readLossesOfReplicas(this.#clickhouse, cluster))) ?? [];
     const setAside = (await this.#permitted(() => readSetAsideParts(this.#clickhouse))) ?? [];
-    return lossesOf(recorded, active, setAside);
+    return lossesOf(recorded, active, setAside.filter(await this.#isKept()));
+  }
+
+  /** Whether a part may be missed: not where its month of events was removed on purpose, or is about to be. */
+  async #isKept(): Promise<(part: Pick<StoredPart, 'table' | 'partition'>) => boolean> {
+    const retention = await findEventRetention(this.#options.db);
+    if (retention === null) return () => true;
+    const first = partitionOf(retention.keptFrom);
+    return ({ table, partition }) => table !== USAGE_EVENTS_TABLE || partition >= first;
   }
 
   async #permitted<T>(read: () => Promise<T>): Promise<T | null> {

@@ -6,7 +6,7 @@
  * password. docs/operations.md says how to reach it with psql.
  */
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { PostgresConnection } from '../store/database.ts';
 import { postgresAccount } from './postgres-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
@@ -14,6 +14,7 @@ import { ensureCluster, makeSocketDirectory, POSTGRES_USER, preparePlace } from 
 import { RESTART_WAITS_MS, type RestartLog, restartWhenEnded } from './postgres-restarts.ts';
 import { type ServerPlace, startServer } from './postgres-server.ts';
 import { isPostgresRunning, readPostmaster } from './postmaster-file.ts';
+import { isShared, noteOrigin } from './stray-data.ts';
 
 export interface EmbeddedPostgres {
   readonly connection: PostgresConnection;
@@ -71,6 +72,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const account = await postgresAccount();
   const binaries = await postgresBinaries(account);
   const home = await preparePlace(directory, account);
+  if (isShared(home)) {
+    await noteOrigin(home, resolve(directory));
+    const text =
+      'PostgreSQL’s account cannot enter DATA_DIR: its data lie elsewhere, and stay when DATA_DIR is removed';
+    log?.info({ directory, data: home }, `${text} (npm run stray-data)`);
+  }
   const dataDir = join(home, 'data');
   await ensureCluster(binaries, home, dataDir, account);
   const socketDir = await makeSocketDirectory(home, account);

@@ -1,5 +1,8 @@
 /** The job that creates the commits and credits of recurring terms. Its work is in `billing/contracts/grants/`. */
+
 import { createGrants, GRANT_JOB, type GrantDeps } from '../billing/contracts/grants/grant-jobs.ts';
+import type { Commit } from '../core/terms/commits.ts';
+import type { SystemChange } from '../store/system-changes.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Contracts per transaction, each with 200 children at most. */
@@ -10,5 +13,18 @@ export function recurringGrantsJobKind(deps: GrantDeps): JobKind {
     kind: GRANT_JOB,
     batchMax: BATCH_MAX,
     run: (tx, jobs) => createGrants(deps, tx, jobs),
+    changes: (created) => created.map(granted),
   });
+}
+
+function granted({ id, type, recurringCommitId, contractId }: Commit): SystemChange {
+  const isCredit = type === 'CREDIT';
+  const what = isCredit ? 'a credit' : 'a commit';
+  const origin = recurringCommitId === null ? 'rolled over to' : `of recurring terms ${recurringCommitId} of`;
+  return {
+    action: isCredit ? 'createCredit' : 'createCommit',
+    resourceType: isCredit ? 'credit' : 'commit',
+    resourceId: id,
+    description: `Create ${what} ${origin} contract ${contractId}`,
+  };
 }

@@ -4,6 +4,7 @@ import {
   issueScheduledInvoices,
   SCHEDULED_JOB,
 } from '../billing/invoices/scheduled/issue.ts';
+import { issued } from '../billing/invoices/system-changes.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
 /** Contracts per transaction. */
@@ -14,6 +15,7 @@ export function scheduledInvoicesJobKind(deps: IssueDeps): JobKind {
     kind: SCHEDULED_JOB,
     batchMax: BATCH_MAX,
     run: (tx, jobs) => issueScheduledInvoices(deps, tx, jobs),
+    changes: (invoices) => invoices.map(issued),
     committed(invoices) {
       deps.invoiceLog?.finalized(invoices.filter(({ status }) => status === 'FINALIZED'));
       for (const invoice of invoices) if (invoice.status === 'VOID') deps.invoiceLog?.voided(invoice);

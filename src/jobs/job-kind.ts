@@ -1,6 +1,7 @@
 /** What a kind of job has to provide (docs/jobs.md). */
 import type { Transaction } from '../store/database.ts';
 import type { Job } from '../store/jobs.ts';
+import type { SystemChange } from '../store/system-changes.ts';
 
 export interface JobKind {
   readonly kind: string;
@@ -22,6 +23,8 @@ interface PreparedJobs {
    * transaction is rolled back and the jobs are done one by one.
    */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+  /** What `write` has changed, for the audit log; its rows are written in the same transaction. */
+  changes?(): readonly SystemChange[];
   /** Called when the transaction of `write` is committed, to tell of what was done. It must not fail. */
   committed?(): void;
 }
@@ -29,10 +32,13 @@ interface PreparedJobs {
 /** A kind whose work needs nothing from outside its transaction, and takes milliseconds. */
 export function shortJobKind<Done>({
   run,
+  changes,
   committed,
   ...kind
 }: Pick<JobKind, 'kind' | 'batchMax'> & {
   run(tx: Transaction, jobs: readonly Job[]): Promise<Done>;
+  /** What `run` has changed, given what it has returned, for the audit log. */
+  changes?(done: Done): readonly SystemChange[];
   /** Called with what `run` has returned, when its transaction is committed. It must not fail. */
   committed?(done: Done): void;
 }): JobKind {
@@ -45,6 +51,7 @@ export function shortJobKind<Done>({
         async write(tx, jobs) {
           done = { result: await run(tx, jobs) };
         },
+        changes: () => (done === null ? [] : (changes?.(done.result) ?? [])),
         committed() {
           if (done !== null) committed?.(done.result);
         },

@@ -79,6 +79,7 @@ export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => 
   let closed = false;
   const deps: Omit<RunDeps, 'claimant'> = {
     db,
+    clock,
     log,
     kinds,
     isClosed: () => closed || isPaused(),

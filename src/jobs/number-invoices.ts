@@ -1,5 +1,6 @@
 /** The job that numbers issued invoices. Its work is in `billing/invoices/numbering.ts`. */
 import { type NumberingDeps, numberInvoices } from '../billing/invoices/numbering.ts';
+import { numbered } from '../billing/invoices/system-changes.ts';
 import { NUMBERING_JOB } from '../store/invoice-numbers.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';
 
@@ -11,6 +12,7 @@ export function numberingJobKind(deps: NumberingDeps): JobKind {
     kind: NUMBERING_JOB,
     batchMax: BATCH_MAX,
     run: (tx, batch) => numberInvoices(deps, tx, batch),
+    changes: (numbers) => numbers.map(numbered),
     committed: (numbers) => deps.invoiceLog?.numbered(numbers),
   });
 }

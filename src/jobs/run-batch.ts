@@ -3,12 +3,14 @@
  * one transaction, which deletes the jobs. So a job is done exactly once.
  */
 import type { Logger } from 'pino';
+import type { Clock } from '../core/clock.ts';
 import { Refusal } from '../core/errors.ts';
 import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
 import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-claims.ts';
 import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
+import { recordSystemChanges } from '../store/system-changes.ts';
 import type { JobKind } from './job-kind.ts';
 
 export interface JobCounts {
@@ -18,6 +20,7 @@ export interface JobCounts {
 
 export interface RunDeps {
   readonly db: Database;
+  readonly clock: Clock;
   readonly log: Logger;
   /** Names the claims of these runs, which follow one another: what is left of an earlier claim is free for a later. */
   readonly claimant: string;
@@ -107,7 +110,11 @@ async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Pro
       valid.map(({ id }) => id),
     );
     // Another process may have done all of them meanwhile.
-    if (valid.length > 0) await prepared.write(tx, valid);
+    if (valid.length > 0) {
+      await prepared.write(tx, valid);
+      const actor = { kind: 'job', name: kind.kind } as const;
+      await recordSystemChanges(tx, actor, deps.clock.now(), prepared.changes?.() ?? []);
+    }
     return { done: valid.length, changed: taken.filter((job) => !valid.includes(job)) };
   });
   if (outcome.done > 0) prepared.committed?.();

@@ -4,6 +4,7 @@
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
+import { requireKept } from './kept-events.ts';
 import type { UsageSeriesRequest } from './query/series-sql.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
 import { countSeriesValues, type MeteredSeries, readUsageSeries } from './query/usage-series.ts';
@@ -26,12 +27,13 @@ export interface MetricSeriesRequest
 /**
  * V(t) of every customer and line key; see `readUsageSeries` and `readCountedSeries`. Throws a `too_large` refusal
  * beyond `rowsMax` values. Every value of a streaming metric can be counted, whatever the events: their numbers are
- * checked one by one, and ten billion of the largest can be added up.
+ * checked one by one, and ten billion of the largest can be added up. Refuses (`invalid`) time whose events were removed.
  */
 export async function readMetricSeries(
   clickhouse: ClickHouse,
   { metric, evaluatedAt, ...request }: MetricSeriesRequest,
 ): Promise<Map<string, MeteredSeries>> {
+  requireKept(clickhouse, request.period.start);
   if (metric.kind === 'sql') {
     const checked = await loadSqlMetric(metric.sql);
     return await readCountedSeries(clickhouse, { ...request, metric: checked, evaluatedAt });
@@ -59,6 +61,7 @@ export async function readMetricGroups(
   clickhouse: ClickHouse,
   { metric, ...request }: MetricGroupsRequest,
 ): Promise<UsageGroupsPage> {
+  requireKept(clickhouse, request.range.start);
   return metric.kind === 'streaming'
     ? await readUsageGroups(clickhouse, { ...request, metric })
     : await readSqlUsage(clickhouse, {

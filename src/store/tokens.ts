@@ -63,17 +63,22 @@ export async function createToken(db: Database | Transaction, token: Token): Pro
   return rows.length > 0;
 }
 
-/** Stores the configured token; one with this text that was revoked when it was not configured works again. */
-export async function keepConfiguredToken(tx: Transaction, token: Token): Promise<void> {
-  await tx
+/**
+ * Stores the configured token; one with this text that was revoked when it was not configured works again. Returns its
+ * id, or null where it works already.
+ */
+export async function keepConfiguredToken(tx: Transaction, token: Token): Promise<string | null> {
+  const [row] = await tx
     .insert(tokens)
     .values(token)
     .onConflictDoUpdate({
       target: tokens.sha256,
       set: { revokedAt: null },
-      setWhere: eq(tokens.origin, 'api_token'),
-    });
+      setWhere: sql`${tokens.origin} = 'api_token' and ${tokens.revokedAt} is not null`,
+    })
+    .returning({ id: tokens.id });
   await announce(tx, token.sha256);
+  return row?.id ?? null;
 }
 
 /** Revokes a token, for all processes as soon as the transaction is committed. */
@@ -82,20 +87,21 @@ export async function revokeStoredToken(tx: Transaction, { id, sha256 }: Token, 
   await announce(tx, sha256);
 }
 
-/** Revokes the tokens that the configuration named before, but not the one with `keptSha256`. */
+/** Revokes the tokens that the configuration named before, but not the one with `keptSha256`. Returns their ids. */
 export async function revokeFormerConfiguredTokens(
   tx: Transaction,
   keptSha256: string | null,
   at: Instant,
-): Promise<void> {
+): Promise<string[]> {
   const others: (SQL | undefined)[] = [eq(tokens.origin, 'api_token'), isNull(tokens.revokedAt)];
   if (keptSha256 !== null) others.push(ne(tokens.sha256, keptSha256));
   const rows = await tx
     .update(tokens)
     .set({ revokedAt: at })
     .where(and(...others))
-    .returning({ sha256: tokens.sha256 });
+    .returning({ id: tokens.id, sha256: tokens.sha256 });
   for (const { sha256 } of rows) await announce(tx, sha256);
+  return rows.map(({ id }) => id);
 }
 
 async function announce(tx: Transaction, sha256: string): Promise<void> {

@@ -38,8 +38,11 @@ export interface FuzzFigures {
   readonly statuses: ReadonlyMap<number, number>;
 }
 
-/** Moving the clock to 2099 would keep a test for hours. */
-const LEFT_OUT = new Set(['moveSandboxClock']);
+/**
+ * Moving the clock to 2099 would keep a test for hours. Readiness has a limit of time, which a busy machine exceeds:
+ * tests ask for it at their end.
+ */
+const LEFT_OUT = new Set(['moveSandboxClock', 'readiness']);
 /** Ingest names an invalid event by its id as it was sent; the client of the tests does not read these. */
 const UNREADABLE = /\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 const DEPTH_MAX = 6;
@@ -99,9 +102,9 @@ export async function fuzz(service: TestService, count: number, seed: number): P
     ),
   );
   const statuses = new Map<number, number>();
+  let before = await rowsOf(service);
   for (let sent = 0; sent < count; ) {
     const batch = fc.sample(requests, { numRuns: Math.min(AT_ONCE, count - sent), seed: seed + sent });
-    const before = await rowsOf(service);
     const answers = await Promise.all(batch.map((request) => answerTo(service, request)));
     for (const [index, { status, at }] of answers.entries()) {
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
@@ -111,9 +114,11 @@ export async function fuzz(service: TestService, count: number, seed: number): P
         throw new Error(`${status}: ${shown(batch[index])} → ${JSON.stringify(answers[index]?.body)}`);
     }
     const changed = answers.some(({ status }, index) => status === 200 && isWrite(batch[index]?.route));
-    if (!changed && (await rowsOf(service)) !== before) {
+    const after = await rowsOf(service);
+    if (!changed && after !== before) {
       throw new Error(`something is stored although all were refused: ${batch.map(shown).join('\n')}`);
     }
+    before = after;
     sent += batch.length;
   }
   return { requests: count, statuses };

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
+import { findStrayData, removeStrayData } from '../../src/embedded/stray-data.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import { propertySeed } from './property-seed.ts';
@@ -41,6 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const teardown = async () => {
     await postgres.stop();
     await rm(runDirectory, { recursive: true, force: true, maxRetries: 20 });
+    await removeDataOfTests();
   };
   try {
     const admin = connectPostgres(postgres.connection, { max: 1 });
@@ -57,4 +59,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('isThorough', isThorough);
   project.provide('propertySeed', isThorough ? null : await propertySeed(project.vitest.config.root));
   return teardown;
+}
+
+/** As root, data of a closed DATA_DIR lie elsewhere; those of this run, and of runs that were killed, are not wanted. */
+async function removeDataOfTests(): Promise<void> {
+  for (const stray of await findStrayData()) {
+    if (stray.origin?.startsWith(tmpdir()) === true) await removeStrayData(stray).catch(() => undefined);
+  }
 }

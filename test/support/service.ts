@@ -20,6 +20,7 @@ export interface TestServiceOptions {
   readonly sandboxNow?: string | null;
   readonly gracePeriodHours?: number;
   readonly invoiceLinesMax?: number;
+  readonly eventRetentionMonths?: number;
   readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
   readonly networkServices?: readonly NetworkService[];
@@ -33,6 +34,8 @@ export interface TestService {
   readonly url: string;
   readonly token: string;
   readonly api: ApiClient;
+  /** The same without a connection: for tests of many requests that are not about HTTP. */
+  readonly inProcess: ApiClient;
   readonly routes: Application['routes'];
   readonly db: Database;
   readonly connection: PostgresConnection;
@@ -58,12 +61,17 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
       ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
+      eventRetentionMonths: options.eventRetentionMonths,
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,
       networkServices: options.networkServices ?? [],
       webhookAllowPrivate: options.webhookAllowPrivate ?? true,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
+    retentionTimes:
+      options.eventRetentionMonths === undefined
+        ? undefined
+        : { everyMs: 100, readEveryMs: 100, announcedMs: 300 },
     log: options.log ?? pino({ level: 'warn' }),
     stores: {
       db: database.db,
@@ -81,10 +89,18 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const api = createApiClient({ baseUrl: url, routes: application.routes }, TOKEN);
+  const inProcess = createApiClient(
+    {
+      hono: { request: (path, init) => application.fetch(new Request(new URL(path, url), init)) },
+      routes: application.routes,
+    },
+    TOKEN,
+  );
   return {
     url,
     token: TOKEN,
     api,
+    inProcess,
     routes: application.routes,
     db: database.db,
     connection: database.connection,

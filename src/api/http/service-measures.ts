@@ -7,6 +7,7 @@ import { type InvoiceLogStats, unixSeconds } from '../../billing/invoices/invoic
 import { SCHEDULED_JOB } from '../../billing/invoices/scheduled/issue.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Instant, SECOND_MS } from '../../core/time.ts';
+import type { RetentionStats } from '../../jobs/event-retention.ts';
 import type { JobStats } from '../../jobs/job-runner.ts';
 import type { JobCounts } from '../../jobs/run-batch.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
@@ -209,5 +210,29 @@ export function jobMeasures(registry: Registry, stats: () => JobStats, clock: Cl
       const failing = stats().queue.flatMap(({ oldestFailing }) => oldestFailing ?? []);
       return age(failing.length === 0 ? null : Math.min(...failing));
     },
+  });
+}
+
+/** What retention has removed, and what it waits for. */
+export function retentionMeasures(registry: Registry, stats: () => RetentionStats): void {
+  registerGauge(registry, {
+    name: 'tallyhouse_events_kept_from_timestamp_seconds',
+    help: 'From when on events are kept; 0 while all are.',
+    value: () => unixSeconds(stats().keptFrom),
+  });
+  registerGauge(registry, {
+    name: 'tallyhouse_events_retention_held',
+    help: '1 while months are old enough to be removed, and an invoice needs their events.',
+    value: () => (stats().isHeld ? 1 : 0),
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_events_removed_total',
+    help: 'Stored events that retention has removed.',
+    value: () => stats().removedRows,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_events_retention_failed_total',
+    help: 'Times that old events could not be looked for or removed; it is tried again.',
+    value: () => stats().failures,
   });
 }

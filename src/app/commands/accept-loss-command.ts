@@ -5,6 +5,7 @@
 import { lossName } from '../../metering/stored-parts/part-losses.ts';
 import { createDatabase, type Database, type PostgresConnection } from '../../store/database.ts';
 import { acceptLoss, type RecordedLoss, unsettledLosses } from '../../store/event-store.ts';
+import { recordSystemChanges, type SystemChange } from '../../store/system-changes.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */
 export class AcceptLossError extends Error {
@@ -38,7 +39,7 @@ async function openLosses(db: Database): Promise<string[]> {
 }
 
 async function acceptAll(db: Database, names: readonly string[]): Promise<string[]> {
-  const accepted = await db.transaction(async (tx) => {
+  const losses = await db.transaction(async (tx) => {
     const losses: RecordedLoss[] = [];
     for (const name of new Set(names)) {
       const [table = '', ...part] = name.split('/');
@@ -46,9 +47,15 @@ async function acceptAll(db: Database, names: readonly string[]): Promise<string
       if (loss === null) throw new AcceptLossError(`${name} is not among the open losses.\n${USAGE}`);
       losses.push(loss);
     }
+    await recordSystemChanges(tx, { kind: 'command', name: 'accept-loss' }, Date.now(), losses.map(accepted));
     return losses;
   });
-  return accepted.map((loss) => `Accepted the loss of ${sizeOf(loss)}`);
+  return losses.map((loss) => `Accepted the loss of ${sizeOf(loss)}`);
+}
+
+function accepted(loss: RecordedLoss): SystemChange {
+  const description = `Accept the loss of ${sizeOf(loss)}`;
+  return { action: 'acceptLoss', resourceType: 'event_store_loss', resourceId: loss.id, description };
 }
 
 function sizeOf(loss: RecordedLoss): string {

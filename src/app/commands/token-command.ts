@@ -6,7 +6,14 @@
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { issueToken, listTokens, revokeToken, rotateToken, type Token } from '../../access/manage-tokens.ts';
+import {
+  type IssuedToken,
+  issueToken,
+  listTokens,
+  revokeToken,
+  rotateToken,
+  type Token,
+} from '../../access/manage-tokens.ts';
 import { TOKEN_NAME_LENGTH_MAX, TOKEN_SCOPES, type TokenScope } from '../../access/tokens.ts';
 import type { Config } from '../../config.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
@@ -15,6 +22,8 @@ import type { KeysetPosition } from '../../core/paging.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../core/time.ts';
 import { runningPostgres } from '../../embedded/postgres.ts';
 import { createDatabase, type Database, type PostgresConnection } from '../../store/database.ts';
+import { openUnit } from '../../store/request-unit.ts';
+import { recordSystemChanges } from '../../store/system-changes.ts';
 import { reached, StoreFailure } from '../store-failure.ts';
 
 /** A call that cannot be carried out. The message is for the operator. */
@@ -75,17 +84,66 @@ function workOf(args: readonly string[]): Work | null {
   const expiresAt = expiryOf(values.expires);
   if (command === 'create' && operands.length === 0) {
     const token = { name: nameOf(values.name), scope: scopeOf(values.scope), expiresAt: expiresAt ?? null };
-    return async (deps) => issuedLine('Token', await issueToken(deps, token));
+    return async (deps) =>
+      issuedLine('Token', await audited(deps, 'createToken', issuedId, () => issueToken(deps, token)));
   }
   if (values.name !== undefined || values.scope !== undefined) throw new TokenCommandError(USAGE);
   if (command === 'list' && operands.length === 0 && expiresAt === undefined) return listing;
   const [id] = operands;
   if (id === undefined || operands.length !== 1) throw new TokenCommandError(USAGE);
   if (command === 'rotate') {
-    return async (deps) => issuedLine('New token', await rotateToken(deps, id, { expiresAt }));
+    return async (deps) =>
+      issuedLine(
+        'New token',
+        await audited(
+          deps,
+          'rotateToken',
+          () => id,
+          () => rotateToken(deps, id, { expiresAt }),
+        ),
+      );
   }
   if (command !== 'revoke' || expiresAt !== undefined) throw new TokenCommandError(USAGE);
-  return async (deps) => `Token ${JSON.stringify((await revokeToken(deps, id)).name)} is revoked: ${id}`;
+  return async (deps) => {
+    const { name } = await audited(
+      deps,
+      'revokeToken',
+      () => id,
+      () => revokeToken(deps, id),
+    );
+    return `Token ${JSON.stringify(name)} is revoked: ${id}`;
+  };
+}
+
+const issuedId = ({ token }: IssuedToken) => token.id;
+
+const WHAT_WAS_DONE = {
+  createToken: 'Create a token',
+  rotateToken: 'Replace a token',
+  revokeToken: 'Revoke a token',
+} as const;
+
+/** Carries out a change together with its row of the audit log, in one transaction. */
+async function audited<Result>(
+  { db, clock }: Deps,
+  action: keyof typeof WHAT_WAS_DONE,
+  resourceIdOf: (result: Result) => string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const unit = openUnit(db);
+  try {
+    const result = await unit.run(work);
+    const change = { action, resourceType: 'token', resourceId: resourceIdOf(result) };
+    await unit.commit((tx) =>
+      recordSystemChanges(tx, { kind: 'command', name: 'token' }, clock.now(), [
+        { ...change, description: WHAT_WAS_DONE[action] },
+      ]),
+    );
+    return result;
+  } catch (error) {
+    await unit.rollBack();
+    throw error;
+  }
 }
 
 function issuedLine(what: string, { token, text }: { readonly token: Token; readonly text: string }): string {

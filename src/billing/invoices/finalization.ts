@@ -8,6 +8,7 @@ import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
 import { enqueueJobs, holdJobs, type NewJob, removeJobs } from '../../store/jobs.ts';
+import { requireEventsOf } from '../retention/require-events.ts';
 import {
   billsUsage,
   finalizationAt,
@@ -29,7 +30,7 @@ export interface HeaderChange {
  * Queues the finalization of the first unissued period for each contract whose billing periods changed; without
  * such a period, there is no job. A period that now ends earlier is finalized earlier. One that ends later is
  * postponed when its job runs. For a contract that is not billed any more, no invoice is finalized from now on;
- * a finalization in progress is awaited.
+ * a finalization in progress is awaited. Refuses (`invalid`) a period whose events were removed.
  */
 export async function planFinalizations(
   tx: Transaction,
@@ -45,6 +46,7 @@ export async function planFinalizations(
     tx,
     replanned.map(({ after }) => after),
   );
+  await requireEventsOf(tx, targets);
   const kept = new Set(targets.map(jobKey));
   const keys = (await nextTargets(tx, before)).map(jobKey);
   await removeJobs(

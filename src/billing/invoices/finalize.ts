@@ -13,12 +13,14 @@ import { lockBalances } from '../../store/balance-deductions.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/database.ts';
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
+import type { SystemChange } from '../../store/system-changes.ts';
 import { type ComputeDeps, computeInGroups, type PlannedInvoices, planInvoices } from './compute.ts';
 import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
 import type { InvoiceLog } from './invoice-log.ts';
+import { issued as issuedChange } from './system-changes.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
 
 export interface FinalizationDeps extends ComputeDeps {
@@ -32,6 +34,8 @@ export interface PreparedInvoices {
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /** Issues the invoices of jobs that are still valid, and queues the jobs of the next periods. */
   write(tx: Transaction, jobs: readonly Job[]): Promise<void>;
+  /** What `write` has done, for the audit log. */
+  changes(): readonly SystemChange[];
   /** To be called when the transaction of `write` is committed. */
   committed(): void;
 }
@@ -102,6 +106,7 @@ function preparedInvoices(
         next.map((target) => finalizationJob(target, deps.gracePeriodHours)),
       );
     },
+    changes: () => issued.map(issuedChange),
     committed: () => deps.invoiceLog?.finalized(issued),
   };
 }

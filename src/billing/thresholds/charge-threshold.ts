@@ -11,6 +11,7 @@ import { discountedPrice, type Price } from '../../rating/thresholds/discounted-
 import { boughtCommit } from '../../rating/thresholds/threshold-commit.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import type { Transaction } from '../../store/database.ts';
+import { recordSystemChanges, type SystemActor } from '../../store/system-changes.ts';
 import { insertThresholdCharge, loadThresholdCharges } from '../../store/threshold-charges.ts';
 import type { BalanceDeps } from '../balances/deductions.ts';
 import { changeContract } from '../contracts/change-contract.ts';
@@ -26,6 +27,8 @@ import { worthOf } from './threshold-contracts.ts';
 
 /** Who has made the commit, in the history of the contract. */
 export const CHARGED_BY = 'threshold billing';
+
+export const THRESHOLDS: SystemActor = { kind: 'evaluation', name: 'thresholds' };
 
 /** `overtaken`: something has changed meanwhile, and it is to be evaluated again. */
 export type ChargeOutcome = 'charged' | 'not_due' | 'overtaken';
@@ -75,6 +78,9 @@ async function charge(tx: Transaction, deps: BalanceDeps, prepared: PreparedChar
     isInFlight: paymentGate.type !== 'NONE',
   });
   await publishThresholdReached(tx, prepared, now);
+  const change = { action: 'chargeThreshold', resourceType: 'contract', resourceId: contractId };
+  const description = `Create commit ${reading.input.ids.commit} because the ${kind} threshold was reached`;
+  await recordSystemChanges(tx, THRESHOLDS, now, [{ ...change, description }]);
 }
 
 /** What is due now that nothing can change any more. The contract is locked. */

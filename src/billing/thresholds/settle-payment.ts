@@ -8,6 +8,7 @@ import { loadCommits } from '../../store/commits.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
+import { recordSystemChanges } from '../../store/system-changes.ts';
 import {
   type ChargeInFlight,
   endThresholdCharge,
@@ -15,7 +16,7 @@ import {
 } from '../../store/threshold-charges.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import type { ContractChange } from '../contracts/settle-contract.ts';
-import { CHARGED_BY } from './charge-threshold.ts';
+import { CHARGED_BY, THRESHOLDS } from './charge-threshold.ts';
 
 interface SettleDeps {
   readonly clock: Clock;
@@ -36,6 +37,9 @@ export async function settlePayment(
   if (outcome === 'FAILED' && contract?.archivedAt === null) {
     const origin = { now: deps.clock.now(), changedBy: CHARGED_BY };
     await changeContract(tx, deps, charge, origin, (full) => disabled(full, charge.kind));
+    const change = { action: 'disableThreshold', resourceType: 'contract', resourceId: charge.contractId };
+    const description = `Disable the ${charge.kind} threshold because the payment of commit ${charge.commitId} has failed`;
+    await recordSystemChanges(tx, THRESHOLDS, origin.now, [{ ...change, description }]);
   }
   await endThresholdCharge(tx, charge.commitId);
 }

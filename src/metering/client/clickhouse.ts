@@ -6,6 +6,7 @@
  * `ClickHouseError` of `@clickhouse/client`, with `code` (such as '62') and `type` (such as 'SYNTAX_ERROR').
  */
 import type { z } from 'zod';
+import type { Instant } from '../../core/time.ts';
 import type { PoolFigures } from './connection-pool.ts';
 
 export type QueryParams = Readonly<Record<string, unknown>>;
@@ -69,6 +70,8 @@ export interface ClickHouse {
    */
   insertRows(insert: RowsInsert): Promise<void>;
   ping(): Promise<void>;
+  /** From when on events are kept; null: from the first one. Absent where nothing removes events. */
+  readonly keptFrom?: () => Instant | null;
   /** Queries of each lane at this moment. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
   /**

@@ -8,6 +8,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
+import { requireKept } from '../kept-events.ts';
 import {
   compileBatchWatermark,
   compilePresentRefs,
@@ -37,6 +38,7 @@ export async function readUsageBatch(
   clickhouse: ClickHouse,
   request: UsageBatchRequest,
 ): Promise<UsageBatchWindow[]> {
+  requireKept(clickhouse, request.range.start);
   const customers = request.customers.filter(({ refs }) => refs.length > 0);
   if (customers.length === 0) return [];
   const rows = await queryBatch(clickhouse, { ...request, customers });
@@ -80,6 +82,7 @@ export async function readBatchWatermark(
   refs: readonly string[] | null,
   range: Interval,
 ): Promise<string> {
+  requireKept(clickhouse, range.start);
   const { sql, parameters } = compileBatchWatermark(refs, range);
   const [row] = await clickhouse.query({ sql, params: parameters.values(), schema: watermarkRow });
   return row?.ingested_up_to ?? '0';

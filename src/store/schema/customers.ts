@@ -13,6 +13,8 @@ export const customers = pgTable(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     archivedAt: instant('archived_at'),
+    /** When what identifies the customer was removed. */
+    erasedAt: instant('erased_at'),
   },
   (table) => [
     index('customers_created').on(table.createdAt, table.id),

@@ -52,7 +52,10 @@ const entry = z
   .object({
     id: z.string(),
     timestamp,
-    actor: z.object({ id: z.string(), name: z.string() }).meta({ id: 'Actor', description: 'The token.' }),
+    actor: z.object({ id: z.string(), name: z.string() }).meta({
+      id: 'Actor',
+      description: 'The token; or the job, evaluation, command or start of the service.',
+    }),
     request: z.object({
       id: z.string().meta({ description: 'As in the header `x-request-id` and in the log.' }),
       ip: z.string().optional(),
@@ -73,7 +76,7 @@ export function auditLogRoute({ db }: { readonly db: Database }): RouteDefinitio
     operationId: 'listAuditLogs',
     summary: 'List what was changed, and by whom',
     description:
-      'A row for every request that changes something, failed ones too. `next_page` is always there, also after an ' +
+      'A row for every request that changes something, failed ones too, and for what the service changes by itself. `next_page` is always there, also after an ' +
       'empty page: keep it and ask again, and nothing is missed. Rows appear about a second after their request.',
     tags: ['Audit log'],
     scope: 'read',

@@ -5,6 +5,7 @@ import type { WithCustomFields } from '../../../billing/custom-fields/with-field
 import { archiveCustomer } from '../../../billing/customers/archive-customer.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../../billing/customers/create-customer.ts';
+import { eraseCustomer } from '../../../billing/customers/erase-customer.ts';
 import { setIngestAliases } from '../../../billing/customers/ingest-aliases.ts';
 import { listCustomers } from '../../../billing/customers/list-customers.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -78,7 +79,14 @@ const configBody = z.object({
 });
 
 export function customerRoutes(deps: ContractDeps): RouteDefinition[] {
-  return [createRoute(deps), listRoute(deps), getRoute(deps), archiveRoute(deps), ...changeRoutes(deps)];
+  return [
+    createRoute(deps),
+    listRoute(deps),
+    getRoute(deps),
+    archiveRoute(deps),
+    eraseRoute(deps),
+    ...changeRoutes(deps),
+  ];
 }
 
 function createRoute(deps: ContractDeps): RouteDefinition {
@@ -171,6 +179,29 @@ function archiveRoute(deps: ContractDeps): RouteDefinition {
     async handler({ body, actor }) {
       await archiveCustomer(deps, body.id, actor.name);
       return { data: { id: body.id } };
+    },
+  });
+}
+
+function eraseRoute(deps: ContractDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/customers/{customer_id}/erase',
+    operationId: 'eraseCustomer',
+    summary: 'Remove what identifies a customer',
+    description:
+      'Removes its name, aliases, CRM account, custom fields, configurations of billing providers, and the properties ' +
+      'of its events that no finalized invoice needs. Issued invoices stay. The customer is archived, and its contracts ' +
+      'must have ended and be invoiced. It cannot be undone; repeating it removes what has come since. Events follow ' +
+      'within a moment.',
+    tags: ['Customers'],
+    scope: 'write',
+    params: byId,
+    response: createdId,
+    errors: [400, 404],
+    async handler({ params }) {
+      await eraseCustomer(deps, params.customer_id);
+      return { data: { id: params.customer_id } };
     },
   });
 }

@@ -88,12 +88,12 @@ export interface GrantDeps {
   readonly clock: Clock;
 }
 
-/** Runs due jobs: creates what is missing by now, and queues the next ones. */
+/** Runs due jobs: creates what is missing by now, and queues the next ones. Returns the commits and credits. */
 export async function createGrants(
   { clock }: GrantDeps,
   tx: Transaction,
   jobs: readonly Job[],
-): Promise<void> {
+): Promise<Commit[]> {
   const now = clock.now();
   const ids = jobs.map(({ payload }) => payloadSchema.parse(payload).contract_id);
   const contracts = await loadContracts(tx, { ids });
@@ -123,13 +123,15 @@ export async function createGrants(
   const children = created.flatMap((one) => one.children);
   await insertCommits(tx, children);
   const rolledOver = await rollOverGrants(tx, created);
+  const all = [...children, ...rolledOver];
   await publishCommitChanges(
     tx,
-    [...children, ...rolledOver].map((after) => ({ before: null, after })),
+    all.map((after) => ({ before: null, after })),
     now,
   );
   await queueScheduledInvoices(tx, created.flatMap(firstPurchase));
   await enqueueJobs(tx, next);
+  return all;
 }
 
 /** When the first of the children is invoiced; nothing for children that are not. */

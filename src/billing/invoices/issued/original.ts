@@ -7,6 +7,7 @@ import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts
 import { loadChargeStarts } from '../../../store/billed-charges.ts';
 import { type Contract, findContract, lockContract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
+import { isErased } from '../../../store/erased-customers.ts';
 import { invoicedItemIds } from '../../../store/invoiced-items.ts';
 import { findInvoiceHead, findRegenerated, lockInvoice } from '../../../store/invoices.ts';
 import type { ComputeDeps } from '../compute.ts';
@@ -39,6 +40,7 @@ export type IssueInstead = (tx: Transaction, original: Original, identity: NewId
 export async function readOriginal(tx: Transaction, id: string): Promise<Original> {
   const invoice = requireVoid(id, await findInvoiceHead(tx, id));
   await requireFirst(tx, id);
+  await requireCustomer(tx, invoice);
   return { invoice, contract: requireBilled(await findContract(tx, invoice.contractId)) };
 }
 
@@ -49,6 +51,7 @@ export async function lockOriginal(tx: Transaction, id: string): Promise<Origina
   const contract = requireBilled(await lockContract(tx, contractId));
   const invoice = requireVoid(id, await lockInvoice(tx, id));
   await requireFirst(tx, id);
+  await requireCustomer(tx, invoice);
   return { invoice, contract };
 }
 
@@ -72,6 +75,11 @@ async function requireFirst(tx: Transaction, id: string): Promise<void> {
   const regenerated = await findRegenerated(tx, id);
   if (regenerated === null) return;
   throw new Refusal('invalid', `invoice ${id} was regenerated before, as invoice ${regenerated}`);
+}
+
+async function requireCustomer(tx: Transaction, { id, customerId }: InvoiceHead): Promise<void> {
+  if (!(await isErased(tx, customerId))) return;
+  throw new Refusal('invalid', `invoice ${id} cannot be computed again: its customer was erased`);
 }
 
 function requireBilled(contract: Contract | null): Contract {

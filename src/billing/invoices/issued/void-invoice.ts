@@ -4,10 +4,11 @@ import type { InvoiceStatus } from '../../../core/invoice.ts';
 import { lockInvoice } from '../../../store/invoices.ts';
 import { afterCommit } from '../../../store/request-unit.ts';
 import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
+import { requireEventsOfInvoice } from '../../retention/require-events.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
 import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
 
-/** Refuses an unknown invoice (`not_found`), and one that is not finalized (`invalid`). It cannot be undone. */
+/** Refuses an unknown invoice (`not_found`), and as `invalid` one that is not finalized or whose events were removed. It cannot be undone. */
 export async function voidInvoice(
   deps: IssuedInvoiceDeps & { readonly invoiceLog?: InvoiceLog },
   id: string,
@@ -19,6 +20,9 @@ export async function voidInvoice(
     const invoice = await lockInvoice(tx, id);
     assert(invoice !== null, 'issued invoices are not deleted');
     if (invoice.status !== 'FINALIZED') throw refusal(invoice.status);
+    if (invoice.type === 'USAGE' && !invoice.isHistorical) {
+      await requireEventsOfInvoice(tx, { id, countedFrom: invoice.period.countedFrom });
+    }
     await voidInvoiceWithId(tx, id, deps.clock.now());
     return { ...invoice, status: 'VOID' as const };
   });

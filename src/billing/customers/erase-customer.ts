@@ -1,0 +1,66 @@
+/**
+ * Erases a customer (docs/erasure.md): what identifies it goes from PostgreSQL at once, and from its events by a job.
+ * Issued invoices stay as they are.
+ */
+import { invalid, notFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import type { Instant } from '../../core/time.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import { customerRefs, lockCustomer } from '../../store/customers.ts';
+import type { Transaction } from '../../store/database.ts';
+import {
+  eraseAnswers,
+  eraseConfigurations,
+  eraseCustomFields,
+  eraseHeader,
+  eraseMessages,
+} from '../../store/erased-customers.ts';
+import { enqueueJobs } from '../../store/jobs.ts';
+import type { ContractDeps } from '../contracts/settle-contract.ts';
+import { draftPlaces } from '../invoices/draft-places.ts';
+import { eraseEventsJob } from './erase-events.ts';
+
+/** What a repeated request with an Idempotency-Key gets, whose answer had the customer in it. */
+const ANSWER_ERASED = {
+  status: 409,
+  body: JSON.stringify({
+    message: 'This request was carried out, and its answer was erased with the customer that it was about.',
+  }),
+};
+
+/**
+ * Erases the customer and archives it, without voiding its invoices. Repeating it erases what has come since. Refuses an
+ * unknown customer (`not_found`), and one that is not invoiced to the end (`invalid`, naming the contract).
+ */
+export async function eraseCustomer(deps: ContractDeps, customerId: string): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const isKnown = isUuid(customerId) && (await lockCustomer(tx, customerId));
+    if (!isKnown) throw notFound('customer', customerId, 'CustomerNotFound');
+    const now = deps.clock.now();
+    await requireInvoiced(tx, deps, customerId, now);
+    const refs = (await customerRefs(tx, [customerId])).get(customerId) ?? [customerId];
+    await eraseHeader(tx, customerId, now);
+    await eraseConfigurations(tx, customerId, now);
+    await eraseMessages(tx, customerId);
+    await eraseAnswers(tx, customerId, ANSWER_ERASED);
+    await enqueueJobs(tx, [eraseEventsJob(customerId, refs, now)]);
+    await eraseCustomFields(tx, customerId);
+  });
+}
+
+async function requireInvoiced(
+  tx: Transaction,
+  deps: ContractDeps,
+  customerId: string,
+  now: Instant,
+): Promise<void> {
+  const contracts = await loadContracts(tx, { customerIds: [customerId] });
+  const open = contracts.find(({ endingBefore }) => endingBefore === null || endingBefore > now);
+  if (open !== undefined) {
+    throw invalid(['customerId'], `contract ${open.id} has not ended: end or archive it first`);
+  }
+  const [draft] = await draftPlaces({ ...deps, db: tx }, { customerId });
+  if (draft === undefined) return;
+  const { contract } = draft.target;
+  throw invalid(['customerId'], `contract ${contract.id} has an invoice that is not issued yet: ${draft.id}`);
+}

@@ -1,0 +1,101 @@
+/**
+ * The job that erases the events of a customer (docs/erasure.md). Events keep their ids, so that each still counts once.
+ * Repeating it changes nothing more, so a process that is killed in between leaves a job that is done again.
+ */
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { isUsageLine } from '../../core/invoice.ts';
+import type { BillableMetric } from '../../core/metric.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { eraseProperties, eraseRepeats, type KeptProperties } from '../../metering/events/erase-events.ts';
+import { loadMetrics } from '../../store/billable-metrics.ts';
+import type { Database } from '../../store/database.ts';
+import { listInvoiceHeads } from '../../store/invoice-lists.ts';
+import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
+import { type IssuedInvoice, withLines } from '../../store/invoices.ts';
+import type { Job, NewJob } from '../../store/jobs.ts';
+import type { SystemChange } from '../../store/system-changes.ts';
+
+/** The kind of the job. */
+export const ERASE_EVENTS_JOB = 'erase_events';
+
+const payloadSchema = z.object({ customer_id: z.uuid(), refs: z.array(z.string()) });
+
+/** Each has a key of its own: a later one may know other aliases. */
+export function eraseEventsJob(customerId: string, refs: readonly string[], runAt: Instant): NewJob {
+  const payload = { customer_id: customerId, refs };
+  return { kind: ERASE_EVENTS_JOB, key: `${customerId}:${randomUUID()}`, subject: null, runAt, payload };
+}
+
+export interface EraseEventsDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly cluster: string | undefined;
+}
+
+export async function eraseEvents(deps: EraseEventsDeps, jobs: readonly Job[]): Promise<void> {
+  for (const { payload } of jobs) {
+    const { customer_id: customerId, refs } = payloadSchema.parse(payload);
+    const kept = await neededProperties(deps.db, customerId);
+    await eraseProperties(deps.clickhouse, deps.cluster, refs, kept);
+    await eraseRepeats(deps.clickhouse, deps.cluster, refs);
+  }
+}
+
+/** As the audit log tells it. */
+export function erasedChange({ payload }: Job): SystemChange {
+  const { customer_id: resourceId } = payloadSchema.parse(payload);
+  const description = 'Erase the properties of events';
+  return { action: 'eraseEvents', resourceType: 'customer', resourceId, description };
+}
+
+/** More than any customer has. */
+const INVOICES_MAX = 100_000;
+
+/** What explains the finalized usage invoices: the properties that their metrics read, in their periods. */
+async function neededProperties(db: Database, customerId: string): Promise<KeptProperties[]> {
+  const heads = await listInvoiceHeads(
+    db,
+    { customerId, status: 'FINALIZED', type: 'USAGE' },
+    { order: 'ascending', after: null, limit: INVOICES_MAX },
+  );
+  const kept: KeptProperties[] = [];
+  for (const head of heads) {
+    if (head.isHistorical) continue;
+    for (const invoice of await withLines(db, [head])) kept.push(await keptFor(db, invoice));
+  }
+  return kept;
+}
+
+async function keptFor(db: Database, invoice: IssuedInvoice): Promise<KeptProperties> {
+  const { frozen, period, lines } = invoice;
+  const within: Interval = { start: period.countedFrom, end: period.end };
+  if (frozen === null) return { within, names: [] };
+  const { card, contract } = await loadInvoiceTerms(db, frozen);
+  const billed = new Set(lines.flatMap((line) => (isUsageLine(line) ? [line.productId] : [])));
+  const versions = card.products.flatMap(({ product }) => (billed.has(product.id) ? product.versions : []));
+  const metrics = await loadMetrics(
+    db,
+    versions.flatMap(({ billableMetricId }) => billableMetricId ?? []),
+  );
+  const names = [...metrics.values()].map(propertiesOf);
+  // Of a query it is not known which ones it reads.
+  if (names.includes(null)) return { within, names: null };
+  const filters = contract.usageFilters.map(({ groupKey }) => groupKey);
+  return { within, names: [...new Set([...names.flatMap((some) => some ?? []), ...filters])] };
+}
+
+/** Null for all. A path into nested values (`a.b`) reads the property `a`, or one of its own name. */
+function propertiesOf(metric: BillableMetric): string[] | null {
+  if (metric.kind === 'sql') return null;
+  const { propertyFilters, aggregationKey, groupKeys } = metric;
+  const names = [...propertyFilters.map(({ name }) => name), ...groupKeys.flat()];
+  if (aggregationKey !== null) names.push(aggregationKey);
+  return names.flatMap((name) => [...pathsInto(name)]);
+}
+
+function* pathsInto(name: string): Generator<string> {
+  yield name;
+  for (let at = name.lastIndexOf('.'); at > 0; at = name.lastIndexOf('.', at - 1)) yield name.slice(0, at);
+}

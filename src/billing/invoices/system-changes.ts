@@ -1,0 +1,18 @@
+/** What jobs do to invoices, as the audit log tells it. */
+import type { Invoice } from '../../core/invoice.ts';
+import type { AssignedNumber } from '../../store/invoice-numbers.ts';
+import type { SystemChange } from '../../store/system-changes.ts';
+
+/** An invoice whose payment has failed at once is issued as VOID. */
+export function issued({ id, type, status }: Pick<Invoice, 'id' | 'type' | 'status'>): SystemChange {
+  const description =
+    status === 'VOID'
+      ? `Issue a ${type} invoice: void, because its payment has failed`
+      : `Issue a ${type} invoice`;
+  return { action: 'issueInvoice', resourceType: 'invoice', resourceId: id, description };
+}
+
+export function numbered({ invoiceId, number }: AssignedNumber): SystemChange {
+  const description = `Number an invoice: ${number}`;
+  return { action: 'numberInvoice', resourceType: 'invoice', resourceId: invoiceId, description };
+}

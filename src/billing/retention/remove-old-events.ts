@@ -1,0 +1,94 @@
+/**
+ * Removes whole months of events that are older than EVENT_RETENTION_MONTHS and that nothing needs (docs/events.md,
+ * "Retention").
+ *
+ * Two steps, so that a process that is killed in between leaves nothing undecided: first PostgreSQL says from when on
+ * events are kept, which every process learns within seconds and refuses earlier usage; a moment later ClickHouse drops
+ * the months before. Each step is repeated until it is done, by any process.
+ */
+import type { Clock } from '../../core/clock.ts';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { dropMonth, type EventMonth, readMonthsBefore } from '../../metering/events/old-months.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import {
+  type EventRetention,
+  findEventRetention,
+  lockEventRetention,
+  moveEventRetention,
+} from '../../store/event-retention.ts';
+import { recordSystemChanges, type SystemActor } from '../../store/system-changes.ts';
+import { endOfRemovable, isForgotten, keptFromBy, type Need, oldestNeed } from './needed-events.ts';
+
+export interface RetentionDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** Null: nothing more goes. What was announced is still removed. */
+  readonly months: number | null;
+  readonly windowDays: number;
+  readonly cluster: string | undefined;
+  /** How long every process has to learn from when on events are kept, before they go. */
+  readonly announcedMs: number;
+}
+
+export interface RetentionRun {
+  /** Null: all events are kept. */
+  readonly keptFrom: Instant | null;
+  readonly removed: readonly EventMonth[];
+  /** What keeps months that are old enough to go; null if nothing does. */
+  readonly heldBy: Need | null;
+}
+
+const ACTOR: SystemActor = { kind: 'job', name: 'remove_old_events' };
+
+export async function removeOldEvents(deps: RetentionDeps): Promise<RetentionRun> {
+  const heldBy = deps.months === null ? null : await announce(deps, deps.months);
+  const retention = await findEventRetention(deps.db);
+  if (retention === null) return { keptFrom: null, removed: [], heldBy };
+  return { keptFrom: retention.keptFrom, removed: await removeAnnounced(deps, retention), heldBy };
+}
+
+async function announce(deps: RetentionDeps, months: number): Promise<Need | null> {
+  const { clock, windowDays, db } = deps;
+  const now = clock.now();
+  const rule = { months, windowDays };
+  // Read without the lock: later events are not dated into these months.
+  const old = await readMonthsBefore(deps.clickhouse, keptFromBy(rule, now, null));
+  if (old.length === 0) return null;
+  return db.transaction(async (tx) => {
+    const before = await lockEventRetention(tx);
+    const need = await oldestNeed(tx);
+    const limit = keptFromBy(rule, now, need);
+    const end = endOfRemovable(
+      old.filter(({ start }) => start < limit),
+      windowDays,
+      now,
+    );
+    if (end !== null && end > (before?.keptFrom ?? Number.NEGATIVE_INFINITY)) {
+      await moveEventRetention(tx, { keptFrom: end, announcedAt: Date.now() });
+      await recordMove(tx, end, now);
+    }
+    return old.some(({ start }) => start >= limit) ? need : null;
+  });
+}
+
+async function recordMove(tx: Transaction, keptFrom: Instant, now: Instant): Promise<void> {
+  const from = formatInstant(keptFrom);
+  const change = { action: 'removeOldEvents', resourceType: 'usage_events', resourceId: from };
+  await recordSystemChanges(tx, ACTOR, now, [{ ...change, description: `Remove all events before ${from}` }]);
+}
+
+async function removeAnnounced(
+  { clickhouse, cluster, clock, windowDays, announcedMs }: RetentionDeps,
+  { keptFrom, announcedAt }: EventRetention,
+): Promise<EventMonth[]> {
+  if (Date.now() < announcedAt + announcedMs) return [];
+  const now = clock.now();
+  // A backfill may have brought some back, whose ids are remembered for the window.
+  const gone = (await readMonthsBefore(clickhouse, keptFrom)).filter((month) =>
+    isForgotten(month, windowDays, now),
+  );
+  for (const { start } of gone) await dropMonth(clickhouse, cluster, start);
+  return gone;
+}

@@ -1,0 +1,30 @@
+/** The job that erases the events of a customer. Its work is in `billing/customers/erase-events.ts`. */
+import {
+  ERASE_EVENTS_JOB,
+  type EraseEventsDeps,
+  erasedChange,
+  eraseEvents,
+} from '../billing/customers/erase-events.ts';
+import type { Job } from '../store/jobs.ts';
+import type { JobKind } from './job-kind.ts';
+
+/** Each takes as long as ClickHouse needs to write parts anew. */
+const BATCH_MAX = 1;
+
+export function eraseEventsJobKind(deps: EraseEventsDeps): JobKind {
+  return {
+    kind: ERASE_EVENTS_JOB,
+    batchMax: BATCH_MAX,
+    async prepare(batch) {
+      await eraseEvents(deps, batch);
+      let done: readonly Job[] = [];
+      return {
+        stillValid: async (_tx, jobs) => jobs,
+        async write(_tx, jobs) {
+          done = jobs;
+        },
+        changes: () => done.map(erasedChange),
+      };
+    },
+  };
+}

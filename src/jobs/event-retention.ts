@@ -1,0 +1,128 @@
+/**
+ * When old events are looked for and removed: every ten minutes (docs/events.md, "Retention"). It is not a job of
+ * the queue, because it is due at no instant: months are held until their invoices are issued.
+ *
+ * Every process reads every few seconds from when on events are kept, also one that removes none.
+ */
+import type { Logger } from 'pino';
+import {
+  type RetentionDeps,
+  type RetentionRun,
+  removeOldEvents,
+} from '../billing/retention/remove-old-events.ts';
+import { formatInstant, type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { findEventRetention } from '../store/event-retention.ts';
+
+export interface RetentionTimes {
+  readonly everyMs: number;
+  readonly readEveryMs: number;
+  /** Longer than a process needs to read it. */
+  readonly announcedMs: number;
+}
+
+const TIMES: RetentionTimes = {
+  everyMs: 10 * MINUTE_MS,
+  readEveryMs: 10 * SECOND_MS,
+  announcedMs: 2 * MINUTE_MS,
+};
+
+export interface RetentionStats {
+  readonly keptFrom: Instant | null;
+  readonly isHeld: boolean;
+  /** By this process since its start. */
+  readonly removedRows: number;
+  readonly failures: number;
+}
+
+export interface EventRetentionWork {
+  /** As of the last read; null: all events are kept. */
+  readonly keptFrom: () => Instant | null;
+  read(): Promise<void>;
+  start(): void;
+  stats(): RetentionStats;
+  /** Waits for the work in progress. */
+  close(): Promise<void>;
+}
+
+type Options = Omit<RetentionDeps, 'announcedMs'> &
+  Partial<RetentionTimes> & {
+    readonly log: Logger;
+    /** While true, nothing is removed. */
+    isPaused(): boolean;
+  };
+
+export function createEventRetention({ log, isPaused, ...options }: Options): EventRetentionWork {
+  const { everyMs, readEveryMs, announcedMs } = { ...TIMES, ...options };
+  const deps: RetentionDeps = { ...options, announcedMs };
+  let keptFrom: Instant | null = null;
+  let held = '';
+  let removedRows = 0;
+  let failures = 0;
+
+  async function read(): Promise<void> {
+    keptFrom = (await findEventRetention(deps.db))?.keptFrom ?? null;
+  }
+
+  async function remove(): Promise<void> {
+    if (isPaused()) return;
+    const run = await removeOldEvents(deps);
+    keptFrom = run.keptFrom;
+    for (const { start, rows } of run.removed) {
+      removedRows += rows;
+      log.info({ month: formatInstant(start).slice(0, 7), rows }, 'a month of old events was removed');
+    }
+    tellHeld(run);
+  }
+
+  function tellHeld({ heldBy }: RetentionRun): void {
+    const what = heldBy?.what ?? '';
+    if (what !== held && heldBy !== null) {
+      log.info({ held_by: what, needed_from: formatInstant(heldBy.from) }, 'old events are still needed');
+    }
+    held = what;
+  }
+
+  async function tried(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (err) {
+      failures += 1;
+      log.warn({ err }, 'old events cannot be removed now: it is tried again');
+    }
+  }
+
+  const polls = [repeated(readEveryMs, () => tried(read)), repeated(everyMs, () => tried(remove))];
+  return {
+    keptFrom: () => keptFrom,
+    read,
+    start: () => {
+      for (const poll of polls) poll.start();
+    },
+    stats: () => ({ keptFrom, isHeld: held !== '', removedRows, failures }),
+    async close() {
+      await Promise.all(polls.map((poll) => poll.close()));
+    },
+  };
+}
+
+/** Repeats `work`, which does not fail, `everyMs` after each end. */
+function repeated(everyMs: number, work: () => Promise<void>) {
+  let timer: NodeJS.Timeout | undefined;
+  let working: Promise<void> = Promise.resolve();
+  let isClosed = false;
+  const plan = () => {
+    if (isClosed) return;
+    timer = setTimeout(() => {
+      working = work().finally(plan);
+    }, everyMs);
+    timer.unref();
+  };
+  return {
+    start: plan,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      await working;
+    },
+  };
+}

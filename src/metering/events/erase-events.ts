@@ -1,0 +1,53 @@
+/** Erases properties of stored events. Rows, their ids and their times stay. */
+import type { Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { stringLiteral } from '../client/clickhouse-parameters.ts';
+import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
+
+/** What stays in events of a time. */
+export interface KeptProperties {
+  readonly within: Interval;
+  /** Null: all. */
+  readonly names: readonly string[] | null;
+}
+
+/**
+ * Removes the properties of all events with these references, except those that are kept. Resolves when no read sees
+ * them any more. `cluster`: of the shards, or undefined for a single node.
+ */
+export async function eraseProperties(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  refs: readonly string[],
+  kept: readonly KeptProperties[],
+): Promise<void> {
+  const isKept = kept.map(isKeptIn);
+  const value = `mapFilter((name, value) -> ${isKept.join(' OR ') || 'false'}, properties)`;
+  await clickhouse.command(
+    `ALTER TABLE ${tableOf(USAGE_EVENTS_TABLE, cluster)} UPDATE properties = ${value}` +
+      ` WHERE customer_ref IN (${refs.map(stringLiteral).join(', ')}) SETTINGS mutations_sync = 2`,
+  );
+}
+
+/** Removes what was kept of repeated events for event search. */
+export async function eraseRepeats(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  refs: readonly string[],
+): Promise<void> {
+  await clickhouse.command(
+    `ALTER TABLE ${tableOf('event_repeats', cluster)} DELETE` +
+      ` WHERE customer_ref IN (${refs.map(stringLiteral).join(', ')}) SETTINGS mutations_sync = 2`,
+  );
+}
+
+function isKeptIn({ within: { start, end }, names }: KeptProperties): string {
+  const time = (at: number) => `fromUnixTimestamp64Milli(${at}, 'UTC')`;
+  const isNamed =
+    names === null ? 'true' : `has(CAST([${names.map(stringLiteral).join(', ')}], 'Array(String)'), name)`;
+  return `(timestamp >= ${time(start)} AND timestamp < ${time(end)} AND ${isNamed})`;
+}
+
+function tableOf(table: string, cluster: string | undefined): string {
+  return cluster === undefined ? table : `${table}_local ON CLUSTER ${stringLiteral(cluster)}`;
+}

@@ -1,0 +1,64 @@
+/** Months of stored events, and their removal. The table is partitioned by the month of the timestamp. */
+import { z } from 'zod';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
+import { stringLiteral } from '../client/clickhouse-parameters.ts';
+import { USAGE_EVENTS_TABLE } from '../ingest/encode-events.ts';
+
+export interface EventMonth {
+  /** Its first instant. */
+  readonly start: Instant;
+  /** Rows; copies of one event count each. */
+  readonly rows: number;
+  /** When the last of them was accepted, by the clock of the service. */
+  readonly lastAcceptedAt: Instant;
+}
+
+const MONTHS_SQL = `
+  SELECT toUnixTimestamp(toStartOfMonth(timestamp, 'UTC')) * 1000 AS start, count() AS rows,
+    max(toUnixTimestamp64Milli(ingested_at)) AS last
+  FROM ${USAGE_EVENTS_TABLE}
+  WHERE timestamp < fromUnixTimestamp64Milli({before:Int64}, 'UTC')
+  GROUP BY start
+  ORDER BY start`;
+
+const monthRow = z
+  .object({ start: z.coerce.number(), rows: z.coerce.number(), last: z.coerce.number() })
+  .transform(({ last, ...row }): EventMonth => ({ ...row, lastAcceptedAt: last }));
+
+/** Reading the times of acceptance of many months takes longer than a request may. */
+const SECONDS_MAX = 600;
+
+/** The months with events before `before`, the first instant of a month, in their order. */
+export async function readMonthsBefore(clickhouse: ClickHouse, before: Instant): Promise<EventMonth[]> {
+  return await clickhouse.query({
+    sql: MONTHS_SQL,
+    params: { before },
+    settings: { max_execution_time: SECONDS_MAX },
+    schema: monthRow,
+  });
+}
+
+/** The partition of the month that contains `at`, such as `202611`. */
+export function partitionOf(at: Instant): string {
+  return formatInstant(at).slice(0, 7).replace('-', '');
+}
+
+/**
+ * Removes all events of a month from disk; repeating it changes nothing. `cluster`: of the shards, or undefined for a
+ * single node. Servers refuse to drop more than 50 GB at once unless the statement says so.
+ */
+export async function dropMonth(
+  clickhouse: ClickHouse,
+  cluster: string | undefined,
+  start: Instant,
+): Promise<void> {
+  const table =
+    cluster === undefined
+      ? USAGE_EVENTS_TABLE
+      : `${USAGE_EVENTS_TABLE}_local ON CLUSTER ${stringLiteral(cluster)}`;
+  const partition = stringLiteral(partitionOf(start));
+  await clickhouse.command(
+    `ALTER TABLE ${table} DROP PARTITION ID ${partition} SETTINGS max_partition_size_to_drop = 0`,
+  );
+}

@@ -1,0 +1,84 @@
+/** Removes what identifies a customer from PostgreSQL (docs/erasure.md). */
+import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm';
+import type { Instant } from '../core/time.ts';
+import { deleteValues, lockKeys } from './custom-fields.ts';
+import type { Database, Transaction } from './database.ts';
+import { commits } from './schema/commits.ts';
+import { contracts } from './schema/contracts.ts';
+import { customFieldValues } from './schema/custom-fields.ts';
+import { customerBillingConfigurations, customers, ingestAliases } from './schema/customers.ts';
+import { idempotencyKeys } from './schema/idempotency-keys.ts';
+import { webhookMessages } from './schema/webhooks.ts';
+
+const ERASED_NAME = 'Erased customer';
+
+/** The header and the aliases. It is archived from then on, and stays so from earlier. */
+export async function eraseHeader(tx: Transaction, id: string, now: Instant): Promise<void> {
+  await tx
+    .update(customers)
+    .set({
+      name: ERASED_NAME,
+      crmAccountId: null,
+      updatedAt: now,
+      archivedAt: sql`coalesce(${customers.archivedAt}, ${new Date(now).toISOString()})`,
+      erasedAt: sql`coalesce(${customers.erasedAt}, ${new Date(now).toISOString()})`,
+    })
+    .where(eq(customers.id, id));
+  await tx.delete(ingestAliases).where(eq(ingestAliases.customerId, id));
+}
+
+/** What billing providers know it by. */
+export async function eraseConfigurations(tx: Transaction, customerId: string, now: Instant): Promise<void> {
+  const { archivedAt } = customerBillingConfigurations;
+  await tx
+    .update(customerBillingConfigurations)
+    .set({ configuration: {}, archivedAt: sql`coalesce(${archivedAt}, ${new Date(now).toISOString()})` })
+    .where(eq(customerBillingConfigurations.customerId, customerId));
+}
+
+/** The custom fields of the customer, of its contracts, and of its commits and credits. */
+export async function eraseCustomFields(tx: Transaction, customerId: string): Promise<void> {
+  const ofContracts = tx
+    .select({ id: contracts.id })
+    .from(contracts)
+    .where(eq(contracts.customerId, customerId));
+  const ofCommits = tx.select({ id: commits.id }).from(commits).where(eq(commits.customerId, customerId));
+  const { entityId, keyId } = customFieldValues;
+  const values = await tx
+    .select({ entityId, keyId })
+    .from(customFieldValues)
+    .where(or(eq(entityId, customerId), inArray(entityId, ofContracts), inArray(entityId, ofCommits)));
+  const keyIds = [...new Set(values.map((value) => value.keyId))];
+  await lockKeys(tx, keyIds, 'alone');
+  for (const id of new Set(values.map((value) => value.entityId))) await deleteValues(tx, id, keyIds);
+}
+
+/** Messages about it, also those that are not delivered yet. */
+export async function eraseMessages(tx: Transaction, customerId: string): Promise<void> {
+  await tx.delete(webhookMessages).where(eq(webhookMessages.customerId, customerId));
+}
+
+/**
+ * Stored answers that name the customer. Their keys stay: a repeated request is not carried out again, and is answered
+ * by `status` and `body`.
+ */
+export async function eraseAnswers(
+  tx: Transaction,
+  customerId: string,
+  instead: { readonly status: number; readonly body: string },
+): Promise<void> {
+  await tx
+    .update(idempotencyKeys)
+    .set(instead)
+    .where(
+      and(isNotNull(idempotencyKeys.status), sql`position(${customerId} in ${idempotencyKeys.body}) > 0`),
+    );
+}
+
+export async function isErased(db: Database | Transaction, customerId: string): Promise<boolean> {
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .where(and(eq(customers.id, customerId), isNotNull(customers.erasedAt)));
+  return rows.length > 0;
+}

@@ -1,0 +1,166 @@
+/** `POST /v1/customers/{id}/erase`: what goes, and what accounting keeps. */
+import { eq, sql } from 'drizzle-orm';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { auditLog } from '../../src/store/schema/audit-log.ts';
+import { idempotencyKeys } from '../../src/store/schema/idempotency-keys.ts';
+import { webhookMessages } from '../../src/store/schema/webhooks.ts';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { createThresholdCatalogue } from '../support/thresholds.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const { api, db } = service;
+const { card } = await createThresholdCatalogue(api);
+await api.post('/v1/customFields/addKey', { entity: 'customer', key: 'person', enforce_uniqueness: true });
+await api.post('/v1/customFields/addKey', {
+  entity: 'contract',
+  key: 'signed_by',
+  enforce_uniqueness: false,
+});
+
+let customerId = '';
+let contractId = '';
+let alias = '';
+let people = 0;
+
+/** A person with an event in November, when the contract is in force. */
+beforeEach(async () => {
+  people += 1;
+  alias = `ada-${people}@example.com`;
+  customerId = await createdId(api, '/v1/customers', {
+    ...{ name: `Ada ${people}`, ingest_aliases: [alias], custom_fields: { person: `P-${people}` } },
+  });
+  await api.post(`/v1/customers/${customerId}/updateConfig`, { crm_account_id: `crm-${people}` });
+  const now = (await api.get('/v1/sandbox/clock')).text('data.now');
+  const starting_at = `${now.slice(0, 7)}-01T00:00:00Z`;
+  contractId = await createdId(api, CONTRACTS, {
+    ...{ customer_id: customerId, rate_card_id: card, starting_at },
+    ...{ ending_before: nextMonth(starting_at), custom_fields: { signed_by: `Ada ${people}` } },
+  });
+  await use(now);
+});
+
+function nextMonth(text: string): string {
+  const at = new Date(text);
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)).toISOString();
+}
+
+async function use(timestamp: string): Promise<void> {
+  const properties = { tokens: 5, email: alias, note: 'private' };
+  const event = { transaction_id: `${alias} ${timestamp}`, customer_id: alias, event_type: 'use', timestamp };
+  await api.post('/v1/ingest', [{ ...event, properties }]);
+}
+
+/** The invoice is issued; it is some days after the end of the contract. Usage that nobody bills comes then. */
+async function invoiced(): Promise<string> {
+  const { at } = await api.post('/v2/contracts/get', { customer_id: customerId, contract_id: contractId });
+  const later = new Date(Date.parse(String(at('data.ending_before'))) + 4 * 86_400_000).toISOString();
+  await service.moveClock(later);
+  await use(later);
+  const issued = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'FINALIZED' } });
+  return issued.text('data[0].id');
+}
+
+const erase = () => api.send('POST', `/v1/customers/${customerId}/erase`, {});
+
+async function settled(): Promise<void> {
+  await service.moveClock((await api.get('/v1/sandbox/clock')).text('data.now'));
+}
+
+async function message(answer: Promise<ApiAnswer>): Promise<string> {
+  const { status, at } = await answer;
+  return `${status} ${String(at('message'))}`;
+}
+
+async function storedProperties(): Promise<string[]> {
+  const rows = await service.clickhouse.query({
+    sql: 'SELECT toJSONString(properties) AS properties FROM usage_events FINAL WHERE customer_ref = {alias:String} ORDER BY timestamp',
+    params: { alias },
+    schema: z.object({ properties: z.string() }),
+  });
+  return rows.map(({ properties }) => properties);
+}
+
+describe('erasing a customer', () => {
+  it('removes what identifies it, and leaves its issued invoices and what explains them', async () => {
+    const invoiceId = await invoiced();
+    const path = `/v1/customers/${customerId}/invoices/${invoiceId}`;
+    const before = (await api.get(path)).body;
+    const explained = (await api.get(`${path}/explain`)).body;
+    const setName = `/v1/customers/${customerId}/setName`;
+    const headers = { 'idempotency-key': `name-${people}` };
+    await api.post(setName, { name: 'Ada Lovelace' }, { headers });
+    await db.insert(webhookMessages).values({
+      ...{ id: customerId, type: 'invoice.finalized', customerId, body: `{"id":"${customerId}"}` },
+    });
+    expect((await erase()).status).toBe(200);
+    await settled();
+
+    const customer = await api.get(`/v1/customers/${customerId}`);
+    expect(customer.at('data')).toMatchObject({
+      name: 'Erased customer',
+      ingest_aliases: [],
+      custom_fields: {},
+      customer_config: { crm_account_id: null },
+      archived_at: expect.any(String),
+    });
+    expect(await storedProperties()).toEqual(['{"tokens":"5"}', '{}']);
+    expect((await api.get(path)).body).toEqual(before);
+    expect((await api.get(`${path}/explain`)).body).toEqual(explained);
+    const contract = await api.post('/v2/contracts/get', {
+      customer_id: customerId,
+      contract_id: contractId,
+    });
+    expect(contract.at('data.custom_fields')).toEqual({});
+    expect(await db.select().from(webhookMessages).where(eq(webhookMessages.customerId, customerId))).toEqual(
+      [],
+    );
+    const answers = await db
+      .select()
+      .from(idempotencyKeys)
+      .where(sql`position(${customerId} in ${idempotencyKeys.body}) > 0`);
+    expect(answers).toEqual([]);
+    const again = api.send('POST', setName, { name: 'Ada Lovelace' }, { headers });
+    expect(await message(again)).toMatch(/^409 This request was carried out, and its answer was erased/);
+    const rows = await db.select().from(auditLog).where(eq(auditLog.resourceId, customerId));
+    expect(rows.map(({ action, actorName }) => `${actorName}: ${action}`)).toEqual(
+      expect.arrayContaining(['API_TOKEN: eraseCustomer', 'job erase_events: eraseEvents']),
+    );
+    expect(JSON.stringify(rows)).not.toContain(alias);
+  });
+
+  it('changes nothing when it is repeated, and removes what has come since', async () => {
+    await invoiced();
+    await erase();
+    await settled();
+    const first = (await api.get(`/v1/customers/${customerId}`)).at('data.archived_at');
+    await api.post(`/v1/customers/${customerId}/setName`, { name: 'Ada again' });
+    expect((await erase()).status).toBe(200);
+    await settled();
+    const customer = await api.get(`/v1/customers/${customerId}`);
+    expect([customer.at('data.name'), customer.at('data.archived_at')]).toEqual(['Erased customer', first]);
+    expect(await storedProperties()).toEqual(['{"tokens":"5"}', '{}']);
+  });
+
+  it('is refused while something is not invoiced, and for a customer that does not exist', async () => {
+    expect(await message(erase())).toMatch(/^400 .*contract .* has not ended: end or archive it first/);
+    const { at } = await api.post('/v2/contracts/get', { customer_id: customerId, contract_id: contractId });
+    await service.moveClock(String(at('data.ending_before')));
+    expect(await message(erase())).toMatch(/^400 .*has an invoice that is not issued yet/);
+    customerId = '00000000-0000-4000-8000-000000000000';
+    expect(await message(erase())).toMatch(/^404 /);
+  });
+
+  it('keeps nothing of events for void invoices, which are not regenerated any more', async () => {
+    const id = await invoiced();
+    await api.post('/v1/invoices/void', { id });
+    await erase();
+    await settled();
+    expect(await storedProperties()).toEqual(['{}', '{}']);
+    expect(await message(api.send('POST', '/v1/invoices/regenerate', { id }))).toMatch(
+      /^400 invoice .* cannot be computed again: its customer was erased/,
+    );
+  });
+});
