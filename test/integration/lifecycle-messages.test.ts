@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { LIFECYCLE_TYPES } from '../../src/notifications/message-types.ts';
 import { editSystemNotification } from '../../src/notifications/system-notifications.ts';
 import { createEndpoint } from '../../src/notifications/webhooks/endpoints.ts';
@@ -114,4 +115,25 @@ it('is silent about events that are off, and tells nothing of the past when they
     void_invoices: false,
   });
   expect(await types()).toEqual(['contract.archive']);
+});
+
+it('tells of the children that a recurring credit creates, of this period and the next, with the id of its term', async () => {
+  await contractWith({
+    recurring_credits: [
+      {
+        product_id: product,
+        priority: 1,
+        starting_at: '2026-11-01T00:00:00Z',
+        access_amount: { unit_price: 31, quantity: 1, credit_type_id: USD_CENTS.id },
+        commit_duration: { value: 1 },
+        recurrence_frequency: 'MONTHLY',
+      },
+    ],
+  });
+  const [created, first, second] = await messages();
+  expect(await types()).toEqual(['contract.create', 'credit.create', 'credit.create']);
+  expect(created?.parent_recurring_credit_id).toBeUndefined();
+  expect(first?.parent_recurring_credit_id).toEqual(expect.any(String));
+  expect(second?.parent_recurring_credit_id).toBe(first?.parent_recurring_credit_id);
+  expect(second?.credit_id).not.toBe(first?.credit_id);
 });

@@ -11,7 +11,7 @@ import { checkBillingCase } from '../support/naive-comparison.ts';
 
 const CONTRACTS = Number(process.env.NAIVE_CONTRACTS ?? 100_000);
 /** Contracts of one test, which reports the seed of what fails. */
-const PER_TEST = 2_000;
+const PER_TEST = Math.min(2_000, CONTRACTS);
 const parts = Array.from({ length: Math.ceil(CONTRACTS / PER_TEST) }, (_, index) => index + 1);
 
 describe.each(parts)('part %i', (part) => {

@@ -7,18 +7,16 @@ import {
   type InvoiceLine,
   isAppliedLine,
   isSubscriptionLine,
-  type LinePayer,
   type SubscriptionInvoiceLine,
 } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import { ANY_USAGE } from '../../core/terms/applicability.ts';
 import type { Bucket } from '../balances/buckets.ts';
-import type { Claim } from '../balances/draw-down.ts';
-import { bandAt, oneBand, type PriceBands, walkBands } from '../rates/tiers.ts';
+import { bandAt, type PriceBands, walkBands } from '../rates/tiers.ts';
 import { proratedPrice, roundedPrice } from '../subscriptions/proration.ts';
+import { chargeShare, firstUnit } from './charge-share.ts';
 import type { ChargeTerms, ChargeTermsOf } from './charge-terms.ts';
-import { isPaidByBalance, payerOf, unitsPaidBy } from './explain-share.ts';
-import type { ChargeExplanation, ExplainedShare } from './explanation.ts';
+import { isPaidByBalance, payerOf } from './explain-share.ts';
+import type { ChargeExplanation } from './explanation.ts';
 import {
   partStep,
   payerSteps,
@@ -35,7 +33,7 @@ interface ChargeExplainers {
   readonly balances: readonly OfferedBalance[];
 }
 
-/** Null for a charge in tiers that balances pay a part of. */
+/** Null for a charge that payers with different tiers share. */
 export function explainCharge(
   line: SubscriptionInvoiceLine,
   lines: readonly InvoiceLine[],
@@ -61,8 +59,8 @@ export function explainCharge(
       recomputed: { quantity, unitPrice: price.unit, total: quantity.times(price.unit) },
     };
   }
-  if (own.some(({ tier }) => tier !== null)) return null;
-  const share = chargeShare(line, own, price.unit, { payer, balances });
+  const share = chargeShare(line, { own, unitPrice: price.unit, payer, balances });
+  if (share === null) return null;
   const { quantity, total } = share;
   const isKnown = line.payer === null || payer !== null;
   return {
@@ -107,51 +105,10 @@ function unitsOf(
 ): { readonly quantity: Decimal; readonly step: readonly string[] } {
   const { quantity, tier } = line;
   if (tier === null || bands === null) return { quantity, step: [] };
-  const from = levelOf(own);
+  const from = firstUnit(own) ?? ZERO;
   const to = from.plus(sum(own.map((one) => one.quantity)));
   const band = bands.find(({ level }) => level === tier.level) ?? bandAt(bands, to);
   const found = walkBands(bands, from, to).find((slice) => slice.band.level === band.level);
   const units = found?.quantity ?? ZERO;
   return { quantity: units, step: [tierStep(band, from, to, units)] };
-}
-
-/** How many units are below those of the charge: where its first tier ends, less what it has in that. */
-function levelOf(own: readonly SubscriptionInvoiceLine[]): Decimal {
-  const [first] = own.toSorted((a, b) => (a.tier?.level ?? 0) - (b.tier?.level ?? 0));
-  if (first === undefined || first.tier === null) return ZERO;
-  const { startingAt, size } = first.tier;
-  // In one tier it does not matter where.
-  return own.length === 1 || size === null ? startingAt : startingAt.plus(size).minus(first.quantity);
-}
-
-type CoveredLine = SubscriptionInvoiceLine & { readonly payer: LinePayer };
-
-/** Which of the units of the charge, counted from 0, the line is for. Those of the balances come first. */
-function chargeShare(
-  line: SubscriptionInvoiceLine,
-  own: readonly SubscriptionInvoiceLine[],
-  unitPrice: Decimal,
-  { payer, balances }: { readonly payer: ExplainedShare['payer']; readonly balances: readonly Bucket[] },
-): ExplainedShare {
-  const paid = own.filter((one): one is CoveredLine => isPaidByBalance(one));
-  const rest = own.find((one) => one.payer === null);
-  const units = sum(own.map(({ quantity }) => quantity));
-  const priceOf = (one: SubscriptionInvoiceLine) => (one === line ? unitPrice : one.unitPrice);
-  const claim: Claim = {
-    ...{ key: line.scheduleItemId, interval: line.interval, from: ZERO, to: units, overshoots: false },
-    ...{ productType: 'SUBSCRIPTION', unitPrice, name: line.name, groupValues: '' },
-    claimants: paid.map((one) => ({ bucket: bucketOf(one, balances), bands: oneBand(priceOf(one)) })),
-  };
-  const list = oneBand(priceOf(rest ?? line));
-  const counter = { from: ZERO, to: units, list, claims: [claim], paid };
-  return { payer, ...unitsPaidBy(counter, line.payer?.segmentId ?? null, 1) };
-}
-
-function bucketOf({ payer, creditTypeId, interval }: CoveredLine, balances: readonly Bucket[]): Bucket {
-  return (
-    balances.find(({ segmentId }) => segmentId === payer.segmentId) ?? {
-      ...{ id: payer.commitId, recurringId: null, segmentId: payer.segmentId, commitType: payer.commitType },
-      ...{ name: '', creditTypeId, rateType: 'LIST_RATE', applicability: ANY_USAGE, access: interval },
-    }
-  );
 }

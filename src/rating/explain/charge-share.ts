@@ -1,0 +1,119 @@
+/**
+ * Which units of a charge of a subscription each payer pays for. Pure.
+ *
+ * The lines of the charge are all that it needs: they say what each payer pays a unit in each tier. A payer without a
+ * line in a tier pays for nothing in it, so its price there does not matter.
+ */
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import type { LinePayer, LineTier, SubscriptionInvoiceLine } from '../../core/invoice.ts';
+import { ANY_USAGE } from '../../core/terms/applicability.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import type { Claim } from '../balances/draw-down.ts';
+import { oneBand, type PriceBand, type PriceBands } from '../rates/tiers.ts';
+import { isPaidByBalance, unitsPaidBy } from './explain-share.ts';
+import type { ExplainedShare } from './explanation.ts';
+
+type CoveredLine = SubscriptionInvoiceLine & { readonly payer: LinePayer };
+
+interface SharedCharge {
+  /** The lines of the charge, without those that take back what balances pay. */
+  readonly own: readonly SubscriptionInvoiceLine[];
+  /** What a unit of `line` costs, as recomputed. */
+  readonly unitPrice: Decimal;
+  readonly payer: ExplainedShare['payer'];
+  /** In burn-down order. */
+  readonly balances: readonly Bucket[];
+}
+
+/**
+ * What `line` is for, counted in units of the subscription: from 0 without tiers, else from where the tiers say. Null
+ * where payers have different tiers, because the lines then do not say in which of them the charge begins.
+ */
+export function chargeShare(
+  line: SubscriptionInvoiceLine,
+  { own, unitPrice, payer, balances }: SharedCharge,
+): ExplainedShare | null {
+  const from = firstUnit(own);
+  if (from === null) return null;
+  const paid = own.filter((one): one is CoveredLine => isPaidByBalance(one));
+  const to = from.plus(sum(own.map(({ quantity }) => quantity)));
+  const bandsOf = (lines: readonly SubscriptionInvoiceLine[]) =>
+    bandsOfLines(lines.map((one) => (one === line ? { ...one, unitPrice } : one)));
+  const claim: Claim = {
+    ...{ key: line.scheduleItemId, interval: line.interval, from, to, overshoots: false },
+    ...{ productType: 'SUBSCRIPTION', unitPrice, name: line.name, groupValues: '' },
+    claimants: bucketsOf(paid, balances).map((bucket) => ({
+      bucket,
+      bands: bandsOf(paid.filter((one) => one.payer.segmentId === bucket.segmentId)),
+    })),
+  };
+  const list = bandsOf(own.filter((one) => one.payer === null));
+  const level = line.tier?.level ?? 1;
+  return {
+    payer,
+    ...unitsPaidBy({ from, to, list, claims: [claim], paid }, line.payer?.segmentId ?? null, level),
+  };
+}
+
+/** How many units are below those of the charge. In one tier it does not matter where the charge begins. */
+export function firstUnit(own: readonly SubscriptionInvoiceLine[]): Decimal | null {
+  const tiers = own.map(({ tier }) => tier);
+  const lowest = tiers.reduce(
+    (a, b) => (a !== null && (b === null || a.level <= b.level) ? a : b),
+    tiers[0] ?? null,
+  );
+  if (tiers.every((tier) => tier === null)) return ZERO;
+  if (lowest === null || !haveSameTiers(tiers)) return null;
+  const inLowest = own.filter(({ tier }) => tier?.level === lowest.level);
+  if (lowest.size === null || inLowest.length === own.length) return lowest.startingAt;
+  return lowest.startingAt.plus(lowest.size).minus(sum(inLowest.map(({ quantity }) => quantity)));
+}
+
+function haveSameTiers(tiers: readonly (LineTier | null)[]): boolean {
+  return tiers.every((tier) =>
+    tiers.every((other) => {
+      if (tier === null || other === null) return false;
+      if (tier.level !== other.level)
+        return tier.level < other.level === tier.startingAt.lt(other.startingAt);
+      return tier.startingAt.eq(other.startingAt) && String(tier.size) === String(other.size);
+    }),
+  );
+}
+
+/** The prices of one payer. Tiers in which it has no line cost nothing here. */
+function bandsOfLines(lines: readonly SubscriptionInvoiceLine[]): PriceBands {
+  const bands: PriceBand[] = [];
+  let end: Decimal | null = ZERO;
+  for (const { tier, unitPrice } of lines.toSorted((a, b) => (a.tier?.level ?? 1) - (b.tier?.level ?? 1))) {
+    if (tier === null) return oneBand(unitPrice);
+    if (bands.at(-1)?.level === tier.level) continue;
+    if (end?.lt(tier.startingAt)) bands.push(bandOf(FREE, end, tier.startingAt, ZERO));
+    end = tier.size === null ? null : tier.startingAt.plus(tier.size);
+    bands.push(bandOf(tier.level, tier.startingAt, end, unitPrice));
+  }
+  if (end !== null) bands.push(bandOf(FREE, end, null, ZERO));
+  const [first, ...others] = bands;
+  return first === undefined ? oneBand(ZERO) : [first, ...others];
+}
+
+/** No tier has this level. */
+const FREE = 0;
+
+function bandOf(level: number, startingAt: Decimal, end: Decimal | null, price: Decimal): PriceBand {
+  return { level, startingAt, end, size: end?.minus(startingAt) ?? null, price, isTier: true };
+}
+
+/** Each once: in burn-down order where that is known, else in the order of the units that they pay for. */
+function bucketsOf(paid: readonly CoveredLine[], balances: readonly Bucket[]): Bucket[] {
+  const buckets = new Map(paid.map((one) => [one.payer.segmentId, bucketOf(one, balances)]));
+  return [...buckets.values()].toSorted((a, b) => balances.indexOf(a) - balances.indexOf(b));
+}
+
+function bucketOf({ payer, creditTypeId, interval }: CoveredLine, balances: readonly Bucket[]): Bucket {
+  return (
+    balances.find(({ segmentId }) => segmentId === payer.segmentId) ?? {
+      ...{ id: payer.commitId, recurringId: null, segmentId: payer.segmentId, commitType: payer.commitType },
+      ...{ name: '', creditTypeId, rateType: 'LIST_RATE', applicability: ANY_USAGE, access: interval },
+    }
+  );
+}
