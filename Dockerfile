@@ -16,6 +16,7 @@ RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY --from=build /app/dist ./dist
 COPY clickhouse ./clickhouse
 COPY drizzle ./drizzle
+COPY catalogue ./catalogue
 RUN mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -41,6 +41,7 @@ import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
 import { numberingJobKind } from '../jobs/number-invoices.ts';
 import { createServiceClock, type SandboxClock } from '../jobs/service-clock.ts';
+import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
@@ -59,6 +60,7 @@ import { type App, createApp } from './http-app.ts';
 import { createPartsWatch, type PartsWatch } from './parts-watch.ts';
 import { type Pings, readiness } from './readiness.ts';
 import { applicationRoutes } from './routes.ts';
+import { fillTokenCatalogue } from './token-catalogue.ts';
 
 export interface ApplicationParts {
   readonly config: Pick<Config, 'apiToken' | 'gracePeriodHours' | 'ingestWindowDays' | 'sandboxNow'> &
@@ -162,7 +164,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     clock,
     log,
     kinds: [
-      // Invoices of an instant are computed with the balances that begin at it.
+      // Invoices of an instant are computed with the rates and the balances that begin at it.
+      tokenPricesJobKind({ clock }),
       recurringGrantsJobKind({ clock }),
       scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
       finalizationJobKind(finalization),
@@ -206,6 +209,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     apiToken: config.apiToken,
     firstToken: given.firstToken,
   });
+  await fillTokenCatalogue({ db: stores.db, clock });
   await watch.check();
   const index = createIndexBuilder({ ingest, watch, log });
   await index.build();

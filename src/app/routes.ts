@@ -30,6 +30,7 @@ import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
+import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
@@ -72,6 +73,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...productRoutes(deps),
     ...rateCardRoutes(deps),
     ...rateRoutes(deps),
+    ...tokenBillingRoutes(deps),
     ...packageRoutes(deps),
     ...contractRoutes(deps),
     ...contractEditRoutes(deps),

@@ -15,6 +15,7 @@ import {
   type StoredProductVersion,
   versionsOf,
 } from './product-versions.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
 import { products, productVersions } from './schema/products.ts';
 
 export interface StoredProduct extends Product {
@@ -24,19 +25,25 @@ export interface StoredProduct extends Product {
   readonly createdAt: Instant;
 }
 
-/** Stores a new product in its initial state. */
-export async function insertProduct(tx: Transaction, product: StoredProduct): Promise<void> {
-  const { versions, updates, ...head } = product;
-  assert(updates.length === 0, 'a new product has no updates');
-  await tx.insert(products).values(head);
-  await tx.insert(productVersions).values(
-    versions.map((version) => ({
-      ...termsToColumns(version),
-      ...madeOf(version),
-      startingAt: version.startingAt,
-      productId: product.id,
-    })),
-  );
+/** Stores new products in their initial state. */
+export async function insertProducts(tx: Transaction, added: readonly StoredProduct[]): Promise<void> {
+  for (const chunk of rowsPerInsert(added)) {
+    assert(
+      chunk.every(({ updates }) => updates.length === 0),
+      'a new product has no updates',
+    );
+    await tx.insert(products).values(chunk.map(({ versions, updates, ...head }) => head));
+    await tx.insert(productVersions).values(
+      chunk.flatMap(({ id, versions }) =>
+        versions.map((version) => ({
+          ...termsToColumns(version),
+          ...madeOf(version),
+          startingAt: version.startingAt,
+          productId: id,
+        })),
+      ),
+    );
+  }
 }
 
 /** Adds an update to a locked product. */

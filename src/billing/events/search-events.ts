@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { Refusal, unreachable } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
+import { TOKEN_EVENT_TYPE, TOKEN_KINDS } from '../../core/token-billing.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { findEvents, findRepeats } from '../../metering/events/find-events.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
@@ -17,6 +18,7 @@ import { allMetrics, type StoredMetric } from '../../store/billable-metrics.ts';
 import type { Database } from '../../store/database.ts';
 import { ownersOfRefs, type UsageOwnerName } from '../../store/usage-owners.ts';
 import { type WithCustomFields, withCustomFields } from '../custom-fields/with-fields.ts';
+import { unpricedReasons } from '../token-billing/unpriced-uses.ts';
 
 /** The search of events takes as many ids as one ingest request has events. */
 export const EVENT_SEARCH_IDS_MAX = 100;
@@ -50,6 +52,8 @@ export interface EventView {
   readonly customer: UsageOwnerName | null;
   /** The metrics whose usage counts this event, archived ones included. */
   readonly matched: readonly MatchedMetric[];
+  /** Why tokens of a token-billing event have no price; null where they have, and for other events. */
+  readonly unpricedReason: string | null;
   /** The metrics that are not archived and do not count it; empty for a duplicate, which nothing counts. */
   readonly unmatched: readonly UnmatchedMetric[];
 }
@@ -78,9 +82,13 @@ export async function searchEvents(deps: Deps, transactionIds: readonly string[]
   const refs = new Set([...events, ...duplicates].map(({ customerRef }) => customerRef));
   const owners = await ownersOfRefs(db, [...refs]);
   const propertyOf = await readProperties(clickhouse, events, metrics.flatMap(propertiesOf));
+  const unpriced = await unpricedReasonsOf(db, events);
   const ownerOf = ({ customerRef }: StoredEvent) => owners.get(customerRef) ?? null;
   const views = [
-    ...events.map((event) => acceptedView(event, ownerOf(event), metrics, propertyOf)),
+    ...events.map((event) => ({
+      ...acceptedView(event, ownerOf(event), metrics, propertyOf),
+      unpricedReason: unpriced.get(event) ?? null,
+    })),
     ...duplicates.map((event) => duplicateView(event, ownerOf(event))),
   ];
   const position = new Map(ids.map((id, index) => [id, index]));
@@ -88,8 +96,34 @@ export async function searchEvents(deps: Deps, transactionIds: readonly string[]
   return views.sort((a, b) => positionOf(a) - positionOf(b));
 }
 
+async function unpricedReasonsOf(
+  db: Database,
+  events: readonly StoredEvent[],
+): Promise<ReadonlyMap<StoredEvent, string | null>> {
+  const priced = events.filter(({ eventType }) => eventType === TOKEN_EVENT_TYPE);
+  const reasons = await unpricedReasons(
+    db,
+    priced.map(({ customerRef, properties, timestamp }) => ({
+      customerRef,
+      provider: properties.get('provider') ?? '',
+      model: properties.get('model') ?? '',
+      kinds: TOKEN_KINDS.filter((kind) => properties.has(kind)),
+      at: timestamp,
+    })),
+  );
+  return new Map(priced.map((event, index) => [event, reasons[index] ?? null]));
+}
+
 function duplicateView(event: StoredEvent, customer: UsageOwnerName | null): EventView {
-  return { id: rowId(event), event, isDuplicate: true, customer, matched: [], unmatched: [] };
+  return {
+    id: rowId(event),
+    event,
+    isDuplicate: true,
+    customer,
+    matched: [],
+    unmatched: [],
+    unpricedReason: null,
+  };
 }
 
 function acceptedView(
@@ -108,7 +142,7 @@ function acceptedView(
     if (reason === null) matched.push(metric);
     else if (metric.archivedAt === null) unmatched.push({ metric, reason });
   }
-  return { id: rowId(event), event, isDuplicate: false, customer, matched, unmatched };
+  return { id: rowId(event), event, isDuplicate: false, customer, matched, unmatched, unpricedReason: null };
 }
 
 function rowId({ transactionId, tick }: StoredEvent): string {

@@ -12,7 +12,7 @@ import {
   renameMetric,
   type StoredMetric,
 } from '../../store/billable-metrics.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   oneWithCustomFields,
@@ -41,19 +41,26 @@ export async function createMetric(
   { name, definition, customFields }: CreateMetricInput,
 ): Promise<StoredMetric> {
   await checkDefinition(deps.clickhouse, definition);
+  return deps.db.transaction((tx) => createMetricIn(tx, deps, { name, definition, customFields }));
+}
+
+/** The same within a transaction, for a definition that is checked (`checkDefinition`). */
+export async function createMetricIn(
+  tx: Transaction,
+  { clock }: Pick<Deps, 'clock'>,
+  { name, definition, customFields }: CreateMetricInput,
+): Promise<StoredMetric> {
   const metric: StoredMetric = {
     ...definition,
     name,
     id: newId(),
-    createdAt: deps.clock.now(),
+    createdAt: clock.now(),
     archivedAt: null,
   };
-  await deps.db.transaction(async (tx) => {
-    await insertMetric(tx, metric);
-    await storeCustomFields(tx, [
-      { entity: 'billable_metric', entityId: metric.id, fields: customFields, path: [] },
-    ]);
-  });
+  await insertMetric(tx, metric);
+  await storeCustomFields(tx, [
+    { entity: 'billable_metric', entityId: metric.id, fields: customFields, path: [] },
+  ]);
   return metric;
 }
 

@@ -16,7 +16,7 @@ import {
   type ArchiveFilter,
   archiveProduct as archiveStoredProduct,
   findProduct,
-  insertProduct,
+  insertProducts,
   insertProductUpdate,
   listProducts as listStoredProducts,
   lockProduct,
@@ -50,26 +50,62 @@ export interface CreateProductInput {
  * (`invalid`, naming the field), and the value of a custom field that another product holds (`conflict`).
  */
 export async function createProduct(deps: Deps, input: CreateProductInput): Promise<StoredProduct> {
-  checkTermsOfType(input.type, input.terms);
-  const createdAt = deps.clock.now();
-  const product: StoredProduct = {
-    id: newId(),
-    type: input.type,
-    versions: [{ ...input.terms, startingAt: null, createdAt, createdBy: input.createdBy }],
-    updates: [],
-    createdAt,
-    archivedAt: null,
-  };
-  await deps.db.transaction(async (tx) => {
-    await checkNamedEntities(tx, input.terms);
-    await checkKeysOfVersions(tx, product.versions, input.terms);
-    await checkCycles(tx, product, input.terms);
-    await insertProduct(tx, product);
-    await storeCustomFields(tx, [
-      { entity: 'contract_product', entityId: product.id, fields: input.customFields, path: [] },
-    ]);
-  });
+  const [product] = await deps.db.transaction((tx) => createProductsIn(tx, deps, [input]));
+  assert(product !== undefined, 'one input makes one product');
   return product;
+}
+
+/** Creates products within a transaction, in the order of the inputs. Refuses what `createProduct` refuses. */
+export async function createProductsIn(
+  tx: Transaction,
+  { clock }: Pick<Deps, 'clock'>,
+  inputs: readonly CreateProductInput[],
+): Promise<StoredProduct[]> {
+  const createdAt = clock.now();
+  const products = inputs.map(({ type, terms, createdBy }): StoredProduct => {
+    checkTermsOfType(type, terms);
+    return {
+      id: newId(),
+      type,
+      versions: [{ ...terms, startingAt: null, createdAt, createdBy }],
+      updates: [],
+      createdAt,
+      archivedAt: null,
+    };
+  });
+  const checked = new Set<string>();
+  for (const [index, product] of products.entries()) {
+    const { terms } = inputs[index] ?? {};
+    assert(terms !== undefined, 'each product has its input');
+    // Products with the same references are as sound as the first of them.
+    const references = referencesOf(terms);
+    if (!checked.has(references)) {
+      await checkNamedEntities(tx, terms);
+      await checkKeysOfVersions(tx, product.versions, terms);
+      checked.add(references);
+    }
+    await checkCycles(tx, product, terms);
+  }
+  await insertProducts(tx, products);
+  await storeCustomFields(
+    tx,
+    products.map(({ id }, index) => ({
+      entity: 'contract_product',
+      entityId: id,
+      fields: inputs[index]?.customFields ?? {},
+      path: [],
+    })),
+  );
+  return products;
+}
+
+function referencesOf(terms: ProductTerms): string {
+  return JSON.stringify([
+    terms.billableMetricId,
+    terms.pricingGroupKey,
+    terms.presentationGroupKey,
+    terms.compositeProductIds,
+  ]);
 }
 
 export interface UpdateProductInput {

@@ -57,12 +57,21 @@ export interface RateCardView extends WithCustomFields<RateCard> {
  * a custom field that another card holds (`conflict`). An alias held by another card is taken over.
  */
 export async function createRateCard(deps: Deps, input: CreateRateCardInput): Promise<RateCard> {
+  return deps.db.transaction((tx) => createRateCardIn(tx, deps, input));
+}
+
+/** The same within a transaction. */
+export async function createRateCardIn(
+  tx: Transaction,
+  deps: Pick<Deps, 'clock'>,
+  input: CreateRateCardInput,
+): Promise<RateCard> {
   const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
   if (!FIAT_CREDIT_TYPES.some((fiat) => fiat.id === fiatCreditTypeId)) {
     throw invalid(['fiatCreditTypeId'], `${fiatCreditTypeId} is not a fiat currency`);
   }
   checkAliases(input.aliases);
-  await checkConversions(deps.db, input.conversions, [], 'conversions');
+  await checkConversions(tx, input.conversions, [], 'conversions');
   const card: RateCard = {
     id: newId(),
     name: input.name,
@@ -73,12 +82,10 @@ export async function createRateCard(deps: Deps, input: CreateRateCardInput): Pr
     createdBy: input.createdBy,
     archivedAt: null,
   };
-  await deps.db.transaction(async (tx) => {
-    await insertRateCard(tx, card, input.aliases);
-    await storeCustomFields(tx, [
-      { entity: 'rate_card', entityId: card.id, fields: input.customFields, path: [] },
-    ]);
-  });
+  await insertRateCard(tx, card, input.aliases);
+  await storeCustomFields(tx, [
+    { entity: 'rate_card', entityId: card.id, fields: input.customFields, path: [] },
+  ]);
   return card;
 }
 
@@ -96,19 +103,25 @@ export interface UpdateRateCardInput {
  * impossible ranges, and conversions of unknown units or of units that have one (`invalid`).
  */
 export async function updateRateCard(deps: Deps, input: UpdateRateCardInput): Promise<void> {
-  const { rateCardId, name, description, aliases, addConversions } = input;
+  await deps.db.transaction((tx) => updateRateCardIn(tx, deps, input));
+}
+
+/** The same within a transaction. */
+export async function updateRateCardIn(
+  tx: Transaction,
+  { clock }: Pick<Deps, 'clock'>,
+  { rateCardId, name, description, aliases, addConversions }: UpdateRateCardInput,
+): Promise<void> {
   if (aliases !== undefined) checkAliases(aliases);
-  await deps.db.transaction(async (tx) => {
-    const card = await lockRateCard(tx, rateCardId);
-    if (card === null) throw notFound('rate card', rateCardId);
-    await checkConversions(tx, addConversions, card.conversions, 'addConversions');
-    await updateStoredRateCard(tx, card.id, {
-      ...(name === undefined ? {} : { name }),
-      ...(description === undefined ? {} : { description }),
-    });
-    await insertConversions(tx, card.id, addConversions);
-    if (aliases !== undefined) await replaceAliases(tx, card.id, aliases, deps.clock.now());
+  const card = await lockRateCard(tx, rateCardId);
+  if (card === null) throw notFound('rate card', rateCardId);
+  await checkConversions(tx, addConversions, card.conversions, 'addConversions');
+  await updateStoredRateCard(tx, card.id, {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
   });
+  await insertConversions(tx, card.id, addConversions);
+  if (aliases !== undefined) await replaceAliases(tx, card.id, aliases, clock.now());
 }
 
 /**

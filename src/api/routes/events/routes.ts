@@ -50,6 +50,9 @@ const foundEvent = z
     is_duplicate: z
       .boolean()
       .meta({ description: 'True for a repeat of an event that was accepted before; nothing counts it.' }),
+    unpriced: z.object({ reason: z.string() }).optional().meta({
+      description: 'Of token-billing events: why no managed rate card prices its tokens.',
+    }),
     unmatched_billable_metrics: z
       .array(z.object({ id: uuid, name: z.string(), reason: z.string() }))
       .optional()
@@ -98,6 +101,7 @@ function toWire(view: EventView, includeUnmatched: boolean): z.input<typeof foun
     matched_customer: customer === null ? null : { id: customer.id, name: customer.name },
     matched_billable_metrics: view.matched.map(matchedMetricToWire),
     is_duplicate: view.isDuplicate,
+    ...(view.unpricedReason === null ? {} : { unpriced: { reason: view.unpricedReason } }),
     ...(includeUnmatched ? { unmatched_billable_metrics: unmatched } : {}),
   };
 }

@@ -9,6 +9,10 @@ import {
   type RateCardView,
   updateRateCard,
 } from '../../../billing/rate-cards/rate-cards.ts';
+import {
+  createManagedRateCard,
+  updateManagedRateCard,
+} from '../../../billing/token-billing/managed-cards.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import { formatInstant } from '../../../core/time.ts';
@@ -27,6 +31,13 @@ import {
   wholeNumber,
 } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import {
+  managedPricing,
+  managedPricingUpdate,
+  pendingRepricingRoute,
+  pricingFromWire,
+  pricingUpdateFromWire,
+} from './managed-pricing.ts';
 
 interface Deps {
   readonly db: Database;
@@ -56,6 +67,9 @@ const createBody = z
     credit_type_conversions: conversions,
     aliases,
     custom_fields: customFields.optional(),
+    managed_pricing: managedPricing.nullish().meta({
+      description: 'Makes the service create and keep the metrics, products and rates of AI models.',
+    }),
   })
   .meta({ id: 'CreateRateCard' });
 
@@ -68,6 +82,7 @@ const updateBody = z
     add_credit_type_conversions: conversions.meta({
       description: 'Of units that the card does not convert yet: a conversion never changes.',
     }),
+    managed_pricing: managedPricingUpdate.nullish().meta({ description: 'Of managed rate cards.' }),
   })
   .meta({ id: 'UpdateRateCard', description: 'What is left out stays as it is.' });
 
@@ -96,7 +111,12 @@ const rateCard = z
 const common = { method: 'post', tags: ['Rate cards'] } as const;
 
 export function rateCardRoutes(deps: Deps): RouteDefinition[] {
-  return [...headerRoutes(deps), ...changeRoutes(deps), ...productOrderRoutes(deps)];
+  return [
+    ...headerRoutes(deps),
+    ...changeRoutes(deps),
+    ...productOrderRoutes(deps),
+    pendingRepricingRoute(deps),
+  ];
 }
 
 function headerRoutes(deps: Deps): RouteDefinition[] {
@@ -111,7 +131,12 @@ function headerRoutes(deps: Deps): RouteDefinition[] {
       response: createdId,
       errors: [400, 409],
       async handler({ body, actor }) {
-        const { id } = await createRateCard(deps, fromWire(body, actor.name));
+        const input = fromWire(body, actor.name);
+        const { managed_pricing: managed } = body;
+        const { id } =
+          managed == null
+            ? await createRateCard(deps, input)
+            : await createManagedRateCard(deps, input, pricingFromWire(managed));
         return { data: { id } };
       },
     }),
@@ -154,15 +179,18 @@ function changeRoutes(deps: Deps): RouteDefinition[] {
       scope: 'write',
       body: updateBody,
       response: createdId,
-      errors: [400, 404],
-      async handler({ body }) {
-        await updateRateCard(deps, {
+      errors: [400, 404, 409],
+      async handler({ body, actor }) {
+        const changes = {
           rateCardId: body.rate_card_id,
           ...(body.name == null ? {} : { name: body.name }),
           ...(body.description === undefined ? {} : { description: body.description }),
           ...(body.aliases == null ? {} : { aliases: aliasesFromWire(body.aliases) }),
           addConversions: conversionsFromWire(body.add_credit_type_conversions),
-        });
+        };
+        const { managed_pricing: managed } = body;
+        if (managed == null) await updateRateCard(deps, changes);
+        else await updateManagedRateCard(deps, changes, pricingUpdateFromWire(managed), actor.name);
         return { data: { id: body.rate_card_id } };
       },
     }),

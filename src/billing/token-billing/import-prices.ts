@@ -1,0 +1,100 @@
+/** Brings prices into the catalogue. The same file twice changes nothing. */
+import type { Clock } from '../../core/clock.ts';
+import { invalid } from '../../core/errors.ts';
+import { formatInstant } from '../../core/time.ts';
+import type { PricedModel, TokenPrice } from '../../core/token-billing.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import {
+  insertModelAliases,
+  insertTokenPrices,
+  loadTokenModels,
+  lockTokenCatalogue,
+  type ModelAlias,
+  modelKey,
+  type NewTokenPrice,
+} from '../../store/token-prices.ts';
+import { syncManagedCards } from './sync-cards.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface ImportedPrices {
+  readonly models: number;
+  /** Prices that the catalogue did not have. */
+  readonly addedPrices: number;
+  readonly addedAliases: number;
+}
+
+/**
+ * Adds what is new, and lets new models join managed cards. A price that is already in force is not added again.
+ * Refuses (`invalid`) another price for an instant that has one, and an alias of another model.
+ */
+export async function importPrices(deps: Deps, models: readonly PricedModel[]): Promise<ImportedPrices> {
+  return deps.db.transaction(async (tx) => {
+    const imported = await importPricesIn(tx, deps, models);
+    if (imported.addedPrices + imported.addedAliases > 0) await syncManagedCards(tx, deps);
+    return imported;
+  });
+}
+
+async function importPricesIn(
+  tx: Transaction,
+  { clock }: Pick<Deps, 'clock'>,
+  models: readonly PricedModel[],
+): Promise<ImportedPrices> {
+  await lockTokenCatalogue(tx);
+  const known = await loadTokenModels(tx);
+  const recordedAt = clock.now();
+  const prices: NewTokenPrice[] = [];
+  const aliases = new Map<string, ModelAlias>();
+  const modelOfName = new Map<string, string>();
+  for (const { provider, model, aliases: others } of [...known.values(), ...models]) {
+    for (const alias of [model, ...others]) {
+      const name = modelKey({ provider, model: alias });
+      const holder = modelOfName.get(name) ?? model;
+      if (holder !== model) {
+        throw invalid([], `${provider} ${alias} means ${holder} already, and cannot mean ${model} too`);
+      }
+      modelOfName.set(name, model);
+    }
+  }
+  for (const { provider, model, aliases: others, prices: given } of models) {
+    const stored = known.get(modelKey({ provider, model }));
+    for (const alias of others) {
+      const isNew = alias !== model && stored?.aliases.includes(alias) !== true;
+      if (isNew) aliases.set(modelKey({ provider, model: alias }), { provider, alias, model });
+    }
+    const added = newPrices(`${provider} ${model}`, stored?.prices ?? [], given);
+    prices.push(...added.map((price) => ({ ...price, provider, model, recordedAt })));
+  }
+  await insertTokenPrices(tx, prices);
+  await insertModelAliases(tx, [...aliases.values()]);
+  return { models: models.length, addedPrices: prices.length, addedAliases: aliases.size };
+}
+
+function newPrices(
+  name: string,
+  stored: readonly TokenPrice[],
+  given: readonly TokenPrice[],
+): readonly TokenPrice[] {
+  const history = [...stored];
+  const added: TokenPrice[] = [];
+  for (const price of given.toSorted((a, b) => a.validFrom - b.validFrom)) {
+    const before = history
+      .filter(({ kind, validFrom }) => kind === price.kind && validFrom <= price.validFrom)
+      .sort((a, b) => a.validFrom - b.validFrom)
+      .at(-1);
+    if (before?.usdPerToken.eq(price.usdPerToken) === true) continue;
+    if (before?.validFrom === price.validFrom) {
+      throw invalid(
+        [],
+        `${name} has another price of ${price.kind} from ${formatInstant(price.validFrom)} on: give the new one a later instant`,
+      );
+    }
+    added.push(price);
+    history.push(price);
+  }
+  return added;
+}

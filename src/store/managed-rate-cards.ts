@@ -1,0 +1,95 @@
+/** Rate cards that the service keeps by the catalogue of AI models, and what they charge for. */
+import { and, asc, eq, inArray } from 'drizzle-orm';
+import type { Decimal } from '../core/decimal.ts';
+import { isUuid } from '../core/ids.ts';
+import type { Instant } from '../core/time.ts';
+import type { RepriceMode, TokenKind } from '../core/token-billing.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { managedModels, managedRateCards } from './schema/token-billing.ts';
+
+export interface ManagedCard {
+  readonly rateCardId: string;
+  /** A fraction; null: models that come later do not join. */
+  readonly defaultMarkup: Decimal | null;
+  /** Null: US cents. */
+  readonly customCreditTypeId: string | null;
+  readonly reprice: RepriceMode;
+  readonly syncedAt: Instant;
+}
+
+/** One kind of tokens of a model on a managed card. */
+export interface ManagedModel {
+  readonly rateCardId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly kind: TokenKind;
+  readonly productId: string;
+  readonly markup: Decimal;
+  readonly usdPerToken: Decimal;
+  readonly validFrom: Instant;
+  /** Where the present rate starts. */
+  readonly ratesFrom: Instant;
+  readonly names: readonly string[];
+  readonly isRemoved: boolean;
+}
+
+export async function insertManagedCard(tx: Transaction, card: ManagedCard): Promise<void> {
+  await tx.insert(managedRateCards).values(card);
+}
+
+export async function updateManagedCard(tx: Transaction, card: ManagedCard): Promise<void> {
+  const { rateCardId, ...values } = card;
+  await tx.update(managedRateCards).set(values).where(eq(managedRateCards.rateCardId, rateCardId));
+}
+
+/** The managed card; null where the id names none. */
+export async function findManagedCard(
+  db: Database | Transaction,
+  rateCardId: string,
+): Promise<ManagedCard | null> {
+  if (!isUuid(rateCardId)) return null;
+  const rows = await db.select().from(managedRateCards).where(eq(managedRateCards.rateCardId, rateCardId));
+  return rows[0] ?? null;
+}
+
+/** All managed cards, in a fixed order. */
+export async function loadManagedCards(db: Database | Transaction): Promise<ManagedCard[]> {
+  return db.select().from(managedRateCards).orderBy(asc(managedRateCards.rateCardId));
+}
+
+/** What the cards charge for, removed models included. */
+export async function loadManagedModels(
+  db: Database | Transaction,
+  rateCardIds: readonly string[],
+): Promise<ManagedModel[]> {
+  if (rateCardIds.length === 0) return [];
+  return db
+    .select()
+    .from(managedModels)
+    .where(inArray(managedModels.rateCardId, [...rateCardIds]))
+    .orderBy(asc(managedModels.provider), asc(managedModels.model), asc(managedModels.kind));
+}
+
+export async function insertManagedModels(tx: Transaction, models: readonly ManagedModel[]): Promise<void> {
+  for (const rows of rowsPerInsert(models)) {
+    await tx.insert(managedModels).values(rows.map((row) => ({ ...row, names: [...row.names] })));
+  }
+}
+
+/** Writes the present rate of models that the card has. */
+export async function updateManagedModels(tx: Transaction, models: readonly ManagedModel[]): Promise<void> {
+  for (const { rateCardId, provider, model, kind, ...values } of models) {
+    await tx
+      .update(managedModels)
+      .set({ ...values, names: [...values.names] })
+      .where(
+        and(
+          eq(managedModels.rateCardId, rateCardId),
+          eq(managedModels.provider, provider),
+          eq(managedModels.model, model),
+          eq(managedModels.kind, kind),
+        ),
+      );
+  }
+}

@@ -1,0 +1,227 @@
+/** Managed rate cards: one call creates what prices the tokens of AI models, and the catalogue keeps it up. */
+import { beforeAll, expect, test } from 'vitest';
+import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { importModels, LARGE, SMALL } from '../support/token-prices.ts';
+
+const NOW = Date.UTC(2026, 10, 10);
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const { api, db } = service;
+const UPDATE = '/v1/contract-pricing/rate-cards/update';
+
+beforeAll(async () => {
+  await importModels({ db, now: NOW }, [LARGE, SMALL]);
+});
+
+let sequence = 0;
+
+async function customerOn(rateCardId: string, startingAt = '2026-11-01T00:00:00Z') {
+  sequence += 1;
+  const alias = `customer-${sequence}`;
+  const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+  await api.post('/v1/contracts/create', {
+    customer_id: customerId,
+    rate_card_id: rateCardId,
+    starting_at: startingAt,
+  });
+  return { alias, customerId };
+}
+
+async function use(alias: string, properties: object, at = '2026-11-02T10:00:00Z') {
+  sequence += 1;
+  const event = {
+    transaction_id: `event-${sequence}`,
+    customer_id: alias,
+    event_type: 'token-billing',
+    timestamp: at,
+    properties: { provider: 'acme', ...properties },
+  };
+  await api.post('/v1/ingest', [event]);
+  return event.transaction_id;
+}
+
+/** Name, quantity in million tokens, price of a million and total of each usage line of the draft. */
+async function linesOf(customerId: string) {
+  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  return answer
+    .list('data[0].line_items')
+    .map((_, index) => `data[0].line_items[${index}]`)
+    .filter((line) => answer.at(`${line}.type`) === 'usage')
+    .map((line) =>
+      ['name', 'quantity', 'unit_price', 'total'].map((name) => String(answer.at(`${line}.${name}`))),
+    );
+}
+
+function managed(pricing: object, card: object = {}) {
+  return createdId(api, RATE_CARDS, { name: 'Models', ...card, managed_pricing: pricing });
+}
+
+test('every kind of tokens costs the price of the provider with the markup of its model', async () => {
+  const card = await managed({
+    models: [{ model: 'large', markup: 0.2 }, { model: 'acme/small' }],
+    default_markup: 0.5,
+  });
+  const { alias, customerId } = await customerOn(card);
+  await use(alias, {
+    model: 'acme/large',
+    input_tokens: 1_000_000,
+    cached_input_tokens: 300_000,
+    output_tokens: 123_457,
+    cached_write_tokens: 8,
+  });
+  await use(alias, { model: 'small', input_tokens: 7, output_tokens: 1_000 });
+  // 2.5 USD × 1.2 = 300 cents a million, and so on.
+  expect(await linesOf(customerId)).toEqual([
+    ['acme/large input tokens', '1', '300', '300'],
+    ['acme/large cached input tokens', '0.3', '30', '9'],
+    ['acme/large output tokens', '0.123457', '1200', '148.1484'],
+    ['acme/large cached write tokens', '0.000008', '375', '0.003'],
+    ['acme/small input tokens', '0.000007', '22.5', '0.0001575'],
+    ['acme/small output tokens', '0.001', '90', '0.09'],
+  ]);
+});
+
+test('rates in a custom unit are converted, and products and card are marked', async () => {
+  const unit = await createdId(api, '/v1/credit-types/create', { name: 'Token credits' });
+  const card = await managed(
+    {
+      providers: ['acme'],
+      markups: [{ model: 'small', markup: 1 }],
+      default_markup: 0,
+      custom_credit_type_id: unit,
+    },
+    { credit_type_conversions: [{ custom_credit_type_id: unit, fiat_per_custom_credit: 3 }] },
+  );
+  const { alias, customerId } = await customerOn(card);
+  await use(alias, { model: 'small', input_tokens: 2_000_000 });
+  // 0.15 USD × 2 = 30 cents = 10 units a million.
+  expect(await linesOf(customerId)).toEqual([['acme/small input tokens', '2', '10', '20']]);
+  const answer = await api.post('/v1/contract-pricing/rate-cards/get', { id: card });
+  expect(answer.at('data.custom_fields')).toEqual({
+    ai_managed: 'true',
+    ai_managed_last_updated_at: '2026-11-10T00:00:00.000Z',
+    default_ai_markup: '0',
+  });
+});
+
+test('a markup changes from its date on, and what was used before keeps the old one', async () => {
+  const card = await managed({ models: [{ model: 'small' }], default_markup: 0 });
+  const { alias, customerId } = await customerOn(card);
+  await use(alias, { model: 'small', input_tokens: 1_000_000 }, '2026-11-02T10:00:00Z');
+  await use(alias, { model: 'small', input_tokens: 1_000_000 }, '2026-11-05T10:00:00Z');
+  await api.post(UPDATE, {
+    rate_card_id: card,
+    managed_pricing: { starting_at: '2026-11-04T00:00:00Z', markups: [{ model: 'small', markup: 1 }] },
+  });
+  expect(await linesOf(customerId)).toEqual([
+    ['acme/small input tokens', '1', '15', '15'],
+    ['acme/small input tokens', '1', '30', '30'],
+  ]);
+  await api.post(UPDATE, {
+    rate_card_id: card,
+    managed_pricing: { starting_at: '2026-11-05T00:00:00Z', remove_models: ['small'] },
+  });
+  expect(await linesOf(customerId)).toEqual([['acme/small input tokens', '1', '15', '15']]);
+});
+
+test('a change of managed prices before their last change is refused, because that would still hold', async () => {
+  const card = await managed({ models: [{ model: 'small' }], default_markup: 0 });
+  const change = (at: string) =>
+    api.send('POST', UPDATE, {
+      rate_card_id: card,
+      managed_pricing: { starting_at: at, markups: [{ model: 'small', markup: 1 }] },
+    });
+  expect((await change('2026-11-04T00:00:00Z')).status).toBe(200);
+  expect((await change('2026-11-03T23:00:00Z')).text('message')).toContain('2026-11-04');
+  expect((await change('2026-11-04T00:00:00Z')).status).toBe(200);
+});
+
+test('a model that comes later joins once at the default markup and prices the open period', async () => {
+  const card = await managed({ models: [{ model: 'small', markup: 0 }], default_markup: 0.1 });
+  const chosen = await managed({ models: [{ model: 'small', markup: 0 }] });
+  const { alias, customerId } = await customerOn(card);
+  const other = await customerOn(chosen);
+  for (const one of [alias, other.alias]) await use(one, { model: 'next', input_tokens: 1_000_000 });
+  expect(await linesOf(customerId)).toEqual([]);
+  const unheard = await use(alias, { model: 'unheard', input_tokens: 5 });
+  const reasons = async () =>
+    (await api.get('/v1/token-billing/unpriced'))
+      .list('data')
+      .map((one) => Object(one))
+      .filter((one) => one.customer_id === alias)
+      .map((one) => [one.model, one.token_kinds, one.events, one.reason]);
+  const isUnknown = 'unheard of acme is not in the catalogue';
+  expect(await reasons()).toEqual([
+    ['next', ['input_tokens'], 1, 'next of acme is not in the catalogue'],
+    ['unheard', ['input_tokens'], 1, isUnknown],
+  ]);
+  const found = await api.post('/v1/events/search', { transactionIds: [unheard] });
+  expect(found.at('[0].unpriced')).toEqual({ reason: isUnknown });
+  const next = { ...SMALL, model: 'acme/next', aliases: ['next'] };
+  expect(await importModels({ db, now: NOW + 1 }, [next])).toMatchObject({ addedPrices: 2, addedAliases: 1 });
+  expect(await importModels({ db, now: NOW + 2 }, [next])).toMatchObject({ addedPrices: 0, addedAliases: 0 });
+  expect(await linesOf(customerId)).toEqual([['acme/next input tokens', '1', '16.5', '16.5']]);
+  expect(await linesOf(other.customerId)).toEqual([]);
+  expect((await reasons()).map(([model]) => model)).toEqual(['unheard']);
+});
+
+test('a price change of a provider changes no rate by itself; it is listed, adopted, or followed where asked', async () => {
+  const model = { ...SMALL, model: 'acme/moving', aliases: ['moving'] };
+  await importModels({ db, now: NOW + 3 }, [model]);
+  const pricing = { models: [{ model: 'moving', markup: 0 }] };
+  const [off, notify, auto] = await Promise.all(
+    ['off', 'notify', 'auto'].map((reprice) => managed({ ...pricing, reprice })),
+  );
+  const customers = [];
+  for (const card of [off, notify, auto]) customers.push(await customerOn(card ?? ''));
+  for (const { alias } of customers) {
+    await use(alias, { model: 'moving', input_tokens: 1_000_000 }, '2026-11-09T10:00:00Z');
+  }
+  const cheaper = { from: '2026-11-09T05:30:00Z', usd: { input_tokens: '0.1', output_tokens: '0.6' } };
+  await importModels({ db, now: NOW + 4 }, [{ ...model, prices: [...model.prices, cheaper] }]);
+  await Promise.all(
+    customers.map(async ({ customerId }) =>
+      expect(await linesOf(customerId)).toEqual([['acme/moving input tokens', '1', '15', '15']]),
+    ),
+  );
+  const pending = `/v1/contract-pricing/rate-cards/${notify}/pendingRepricing`;
+  const answer = await api.get(pending);
+  expect(answer.list('data')).toHaveLength(1);
+  expect([answer.digits('data[0].usd_per_token'), answer.digits('data[0].new_usd_per_token')]).toEqual([
+    '1.5e-7',
+    '1e-7',
+  ]);
+  await api.post(UPDATE, {
+    rate_card_id: notify,
+    managed_pricing: { adopt_prices: true, starting_at: '2026-11-09T00:00:00Z' },
+  });
+  expect((await api.get(pending)).list('data')).toEqual([]);
+  expect(await linesOf(customers[1]?.customerId ?? '')).toEqual([
+    ['acme/moving input tokens', '1', '10', '10'],
+  ]);
+  const rates = await api.post('/v1/contract-pricing/rate-cards/getRates', {
+    rate_card_id: auto,
+    at: '2026-11-10T00:00:00Z',
+    selectors: [{ partial_pricing_group_values: { model: 'moving' } }],
+  });
+  expect(rates.list('data').map((_, index) => rates.digits(`data[${index}].rate.price`))).toEqual([
+    '10',
+    '60',
+  ]);
+});
+
+test.each([
+  ['another currency', {}, { fiat_credit_type_id: '58f0be15-cc47-4220-bdaf-072ab0e44f96' }],
+  ['a model without a markup', { models: [{ model: 'small' }] }, {}],
+  ['an unknown model', { models: [{ model: 'unheard-of', markup: 0 }] }, {}],
+  ['an unknown provider', { providers: ['nobody'], default_markup: 0 }, {}],
+  [
+    'a unit that is not converted',
+    { custom_credit_type_id: '58f0be15-cc47-4220-bdaf-072ab0e44f96', default_markup: 0 },
+    {},
+  ],
+  ['a misspelled field', { models: [], defaultmarkup: 1 }, {}],
+])('a managed card with %s is refused', async (_, pricing, card) => {
+  const body = { name: 'Models', ...card, managed_pricing: pricing };
+  expect((await api.send('POST', RATE_CARDS, body)).status).toBe(400);
+});
