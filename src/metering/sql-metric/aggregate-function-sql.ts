@@ -6,7 +6,7 @@ import { checkedSql, NUMBER_TYPE, productSql, quotientSql, SUMMAND_DIGITS_MAX } 
 import type { AggregateFunction } from './functions/aggregate-functions.ts';
 import { rootSql } from './functions/number-functions.ts';
 import { findAggregate } from './functions/table.ts';
-import { writeQuantile, writeWeightedQuantile } from './quantile-sql.ts';
+import { splitNumber, writeQuantile, writeWeightedQuantile } from './quantile-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type { AggregateCall, Expression } from './query-syntax.ts';
 import { describe, requireBoolean, toNumber, toText, type Value, type Writer } from './value.ts';
@@ -117,7 +117,12 @@ function writeKind({ call, position, operands }: WrittenCall, input: Writer, out
     case 'interpolated':
     case 'discrete':
     case 'quantile_exact':
-      return writeQuantile(spec.kind, call.level ?? '0.5', compute('groupArray', number()), names);
+      return writeQuantile(
+        spec.kind,
+        call.level ?? '0.5',
+        splitNumber(input, number()).map((sql) => compute('groupArray', sql)),
+        names,
+      );
     case 'weighted': {
       const weight = toNumber(input, second ?? operand, place(1));
       // Both are NULL in the same rows, so the two lists belong together.

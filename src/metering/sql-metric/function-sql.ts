@@ -71,6 +71,8 @@ function argumentSql(scope: OperandWriter, kind: ArgumentKind | undefined, opera
     case 'pattern':
       return scope.parameters.bind('pattern', 'String', literalOf(operand));
     case 'literal':
+    case 'replacement':
+    case 'like':
       return scope.parameters.bind('text', 'String', literalOf(operand));
     default:
       throw new QueryProblem(position, 'this cannot stand here');

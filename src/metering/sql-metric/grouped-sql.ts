@@ -10,7 +10,13 @@ import { type Grouping, type Groups, keyNames, writeGroups } from './groups-sql.
 import { type Input, inputScope, whereConditions } from './input-scope.ts';
 import { limitedSql, writeRowNumber } from './limit-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
-import type { Expression, SelectItem, SelectQuery } from './query-syntax.ts';
+import {
+  type Expression,
+  expressionsOf,
+  partsOf,
+  type SelectItem,
+  type SelectQuery,
+} from './query-syntax.ts';
 import { named, type Relation, relationOf, type StatementContext } from './relation.ts';
 import { createSubqueries, type Subqueries } from './subqueries.ts';
 import type { Value } from './value.ts';
@@ -82,14 +88,24 @@ function refuseDoubleGrouping({ distinct, groupBy, having, items, position }: Se
   }
 }
 
+/** Whether its groups are those of events alone, so that their hour says all about when they hold. */
+function canBeByHour({ time }: StatementContext, query: SelectQuery, input: Input): boolean {
+  if (time.hourly === null || input.partSql === null || input.joins.length > 0) return false;
+  const readsQuery = (expression: Expression): boolean =>
+    expression.kind === 'subquery' || expression.kind === 'in_query' || partsOf(expression).some(readsQuery);
+  return !expressionsOf(query).some(readsQuery);
+}
+
 function startGrouping(
   context: StatementContext,
   query: SelectQuery,
-  input: Input,
+  events: Input,
   write: WriteQuery,
 ): Grouping {
   const { names } = context;
   const rows = createDefinitions(names);
+  const isByHour = canBeByHour(context, query, events);
+  const input = isByHour ? { ...events, partSql: context.time.hourly?.eventHour ?? null } : events;
   const rowScope = inputScope(context, rows, input, createSubqueries(context, rows, write));
   const keys = new Map<number, Value>();
   const keyColumns: string[] = [];
@@ -114,6 +130,7 @@ function startGrouping(
     arguments: new Map(),
     calls: new Map(),
     aggregates: new Map(),
+    isByHour,
   };
 }
 

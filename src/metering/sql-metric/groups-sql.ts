@@ -42,6 +42,8 @@ export interface Grouping {
   readonly calls: Map<string, EngineCall>;
   /** Identity of an aggregate that was written → its value among the groups. */
   readonly aggregates: Map<number, Value>;
+  /** Whether its rows are events by their hour, which are spread over the parts only as groups. */
+  readonly isByHour: boolean;
 }
 
 /** Rows of the groups: keys, results of the calls, and when they hold. */
@@ -56,7 +58,11 @@ export function writeGroups(grouping: Grouping, where: readonly string[]): Group
   const { context, input, calls } = grouping;
   const { boundaries, firstPart } = context.time;
   const rows = { part: input.part, firstPart, where };
-  if (boundaries === null) return writePlainGroups(grouping, rows);
+  if (boundaries === null) {
+    const { hourly } = context.time;
+    if (!grouping.isByHour || hourly === null) return writePlainGroups(grouping, rows);
+    return writeSpreadGroups(grouping, { ...rows, firstPart: hourly.firstEnd }, hourly.ends);
+  }
   if (input.until === null) {
     return calls.size === 0 ? writeFirstRows(grouping, rows) : writeRunningGroups(grouping, rows);
   }
@@ -81,6 +87,46 @@ function writePlainGroups(grouping: Grouping, rows: RowsLayer): Groups {
   const calls = [...grouping.calls.values()].map((call) => `${callSql(grouping, call)} AS ${call.result}`);
   const sql = groupedByPart(grouping, rows, calls);
   return { from: `(\n${sql}\n)`, conditions: [], part, until: null };
+}
+
+/** Groups of events within each hour, whose states are merged for every part behind it. */
+function writeSpreadGroups(grouping: Grouping, rows: RowsLayer, ends: string): Groups {
+  const { part, context } = grouping;
+  const states = statesOf(grouping);
+  const hour = context.names.fresh('h');
+  const perHour = groupedByPart(
+    { ...grouping, part: hour },
+    rows,
+    states.map(({ call, state }) => `${callSql(grouping, call, 'State')} AS ${state}`),
+  );
+  const keys = keyNames(grouping);
+  const spread = renderStatement({
+    definitions: [],
+    columns: [
+      `arrayJoin(arrayFilter(x -> x >= ${hour}, ${ends})) AS ${part}`,
+      ...keys,
+      ...states.map(({ state }) => state),
+    ],
+    from: `(\n${perHour}\n)`,
+    conditions: [],
+    groupBy: [],
+  });
+  const sql = renderStatement({
+    definitions: [],
+    columns: [
+      part,
+      ...keys,
+      ...states.map(({ call, state }) => `${call.name}Merge(${state}) AS ${call.result}`),
+    ],
+    from: `(\n${spread}\n)`,
+    conditions: [],
+    groupBy: [part, ...keys],
+  });
+  return { from: `(\n${sql}\n)`, conditions: [], part, until: null };
+}
+
+function statesOf({ calls, context }: Grouping): ReadonlyArray<{ call: EngineCall; state: string }> {
+  return [...calls.values()].map((call) => ({ call, state: context.names.fresh('s') }));
 }
 
 function writeRepeatedGroups(grouping: Grouping, rows: RowsLayer, until: string, boundaries: string): Groups {
@@ -108,10 +154,7 @@ function writeFirstRows(grouping: Grouping, rows: RowsLayer): Groups {
 }
 
 function writeRunningGroups(grouping: Grouping, rows: RowsLayer): Groups {
-  const states = [...grouping.calls.values()].map((call) => ({
-    call,
-    state: grouping.context.names.fresh('s'),
-  }));
+  const states = statesOf(grouping);
   const perPart = groupedByPart(
     grouping,
     rows,

@@ -40,11 +40,11 @@ const READS_MAX = 8;
 
 const FUNCTIONS = new Set(
   `_CAST abs addDays addHours addMinutes addMonths addQuarters addSeconds addWeeks addYears and any argMax
-  argMaxMerge argMaxState argMin argMinMerge argMinState array arrayCumSum arrayElement arrayFilter
-  arrayFirst arrayJoin arrayMap arrayPopFront arrayPushBack arraySort arrayStringConcat arrayZip
+  argMaxMerge argMaxState argMin argMinMerge argMinState array arrayConcat arrayCumSum arrayElement arrayFilter
+  arrayFirst arrayJoin arrayMap arrayPopFront arrayPushBack arrayResize arraySort arrayStringConcat arrayZip
   assumeNotNull CAST ceil coalesce concat count countMerge countState dateDiff dense_rank empty endsWith
   equals exp extract extractGroups first_value_respect_nulls floor formatDateTime fromUnixTimestamp64Micro
-  fromUnixTimestamp64Milli greater greaterOrEquals greatest groupArray groupBitAnd groupBitAndMerge
+  fromUnixTimestamp64Milli greater greaterOrEquals greatest groupArray groupArrayMerge groupArrayState groupBitAnd groupBitAndMerge
   groupBitAndState groupBitOr groupBitOrMerge groupBitOrState groupBitXor groupBitXorMerge groupBitXorState
   has hex if ifNull ilike in intDiv isNotNull isNull JSONExtract lag lambda last_value_respect_nulls lead
   least left leftUTF8 length lengthUTF8 less lessOrEquals like log log10 log2 lowerUTF8 makeDate32

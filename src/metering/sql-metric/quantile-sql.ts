@@ -6,30 +6,71 @@ import { decimal } from '../../core/decimal.ts';
 import { bind } from './bind-sql.ts';
 import type { NameSource } from './definitions.ts';
 import { literalProductSql, NUMBER_TYPE } from './exact-sql.ts';
-import type { Value } from './value.ts';
+import type { Value, Writer } from './value.ts';
 
 /** A level has at most 6 decimal places. */
 const PARTS = 1_000_000;
 
-/** `values`: the array of the numbers of a group. NULL where it has none. */
+/** Below this, a number in millionths fits 64 bits. */
+const SHORT_MAX = "toDecimal256('100000000000', 30)";
+/** In place of a number that would not fit: it is not equal to it. NULL would keep the number below. */
+const ZERO = 'toDecimal256(0, 30)';
+const SHORT_TYPE = 'Nullable(Decimal(18, 6))';
+
+/**
+ * A number as two columns, one of which is NULL: its millionths as Int64, where it has no further places and is not
+ * large, else itself. ClickHouse sorts 64-bit integers ten times as fast as decimals, and they take a quarter of the
+ * memory.
+ */
+export function splitNumber({ definitions }: Writer, number: string): [millionths: string, other: string] {
+  const { names } = definitions;
+  const short = bind(
+    names,
+    [number],
+    ([x = '']) => `CAST(if(ifNull(abs(${x}) < ${SHORT_MAX}, 0), ${x}, ${ZERO}), '${SHORT_TYPE}')`,
+  );
+  const millionths = definitions.define(
+    bind(names, [number, short], ([x = '', cut = '']) => {
+      const digits = `reinterpret(assumeNotNull(${cut}), 'Int64')`;
+      return `if(ifNull(${cut} = ${x}, 0), ${digits}, NULL)`;
+    }),
+  );
+  return [millionths, `if(isNull(${millionths}), ${number}, NULL)`];
+}
+
+/** `lists`: the arrays of both columns of `splitNumber` in a group. NULL where both are empty. */
 export function writeQuantile(
   kind: 'interpolated' | 'discrete' | 'quantile_exact',
   level: string,
-  values: string,
+  [short = '', others = '']: readonly string[],
   names: NameSource,
 ): Value {
   const millionths = Number(decimal(level).times(String(PARTS)).toString());
-  const sql = bind(names, [`arraySort(${values})`], ([list = '']) => {
-    const count = `toInt64(length(${list}))`;
-    const at = (index: string) => `arrayElement(${list}, ${index})`;
+  const lists = [`arraySort(${short})`, sortedTogether(names, short, others)];
+  const sql = bind(names, lists, ([list = '', all = '']) => {
+    const count = `toInt64(length(${list}) + if(empty(${all}), 0, length(${others})))`;
+    const at = (index: string) =>
+      `if(empty(${all}), ${numberOf(`arrayElement(${list}, ${index})`)}, arrayElement(${all}, ${index}))`;
     const result = {
       discrete: () => at(`greatest(1, intDiv(${count} * ${millionths} + ${PARTS - 1}, ${PARTS}))`),
       quantile_exact: () => at(`least(${count}, intDiv(${count} * ${millionths}, ${PARTS}) + 1)`),
       interpolated: () => interpolated(names, at, `(${count} - 1) * ${millionths}`, count),
     }[kind]();
-    return `if(empty(${list}), NULL, CAST(${result}, '${NUMBER_TYPE}'))`;
+    return `if(${count} = 0, NULL, CAST(${result}, '${NUMBER_TYPE}'))`;
   });
   return { sql, type: 'number' };
+}
+
+/** All numbers of a group, sorted as decimals; empty where all of them are short. */
+function sortedTogether(names: NameSource, short: string, others: string): string {
+  const each = names.fresh('x');
+  const needed = `if(empty(${others}), arrayResize(${short}, 0), ${short})`;
+  return `arraySort(arrayConcat(arrayMap(${each} -> ${numberOf(each)}, ${needed}), ${others}))`;
+}
+
+/** Millionths as a number. */
+function numberOf(millionths: string): string {
+  return `reinterpret(toInt256(${millionths}) * toInt256('1${'0'.repeat(24)}'), 'Decimal(76, 30)')`;
 }
 
 /** Between the two values around the place p·(n − 1), counted from 0. */

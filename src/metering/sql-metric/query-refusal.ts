@@ -2,7 +2,7 @@
 import { invalid, type Refusal } from '../../core/errors.ts';
 
 /** A refusal (`invalid`, field `sql`) for the character at `position` of `text`. */
-function refuseAt(text: string, position: number, problem: string): Refusal {
+export function refuseAt(text: string, position: number, problem: string): Refusal {
   const before = text.slice(0, position);
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');

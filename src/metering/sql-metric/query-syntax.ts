@@ -190,6 +190,29 @@ export function isAggregate({ groupBy, having, items }: SelectQuery): boolean {
   );
 }
 
+/** The expressions that stand in a query itself. */
+export function expressionsOf({
+  items,
+  source,
+  joins,
+  where,
+  groupBy,
+  having,
+  orderBy,
+}: SelectQuery): Expression[] {
+  return [
+    ...items.map(({ expression }) => expression),
+    ...groupBy,
+    ...orderBy.map(({ expression }) => expression),
+    ...[where, having, ...joins.map(({ on }) => on)].flatMap((each) => (each === null ? [] : [each])),
+    ...[source, ...joins.map((join) => join.source)].flatMap(listsIn),
+  ];
+}
+
+function listsIn(source: Source): Expression[] {
+  return source.kind === 'unnest' ? [source.list, ...listsIn(source.source)] : [];
+}
+
 /** Direct parts of an expression. */
 export function partsOf(expression: ExpressionForm): readonly Expression[] {
   switch (expression.kind) {

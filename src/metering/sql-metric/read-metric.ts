@@ -7,6 +7,7 @@
  */
 import { refuseExpansion } from './expansion.ts';
 import { parseQuery } from './parse-query.ts';
+import { patternsIn, type TextPattern } from './patterns.ts';
 import { locatingProblems, QueryProblem } from './query-refusal.ts';
 import type { SelectItem, SelectQuery } from './query-syntax.ts';
 import { describe } from './value.ts';
@@ -21,6 +22,8 @@ export interface CheckedSqlMetric {
   readonly valueColumn: number;
   /** The other named columns: what usage can be grouped by. */
   readonly groupColumns: readonly string[];
+  /** What ClickHouse has to be able to read before the metric is stored. */
+  readonly patterns: readonly TextPattern[];
 }
 
 /**
@@ -41,7 +44,7 @@ export function readSqlMetric(sql: string): CheckedSqlMetric {
     const written = writeQuery(query);
     requireQuantity(query, written, valueColumn);
     refuseTooManyValues(query, written);
-    return { sql, query: written, valueColumn, groupColumns };
+    return { sql, query: written, valueColumn, groupColumns, patterns: patternsIn(query) };
   });
 }
 

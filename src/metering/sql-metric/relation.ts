@@ -21,6 +21,17 @@ export interface TimeSql {
   readonly boundaries: string | null;
   /** As `firstPart`, for a query inside an expression, which has a value in every part. */
   readonly everyPart: string;
+  /** Where an event holds in many parts: its hour alone, and the parts from an hour on. Null elsewhere. */
+  readonly hourly: HourlyParts | null;
+}
+
+/** For groups of events that are aggregated within each hour first, and then for every part behind it. */
+interface HourlyParts {
+  /** End of an event's hour. Int64. */
+  readonly eventHour: string;
+  readonly firstEnd: string;
+  /** Array(Int64) of the parts, which are ends of hours. */
+  readonly ends: string;
 }
 
 /** What all SELECTs of one statement share. */

@@ -97,6 +97,11 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
     case 'CANNOT_COMPILE_REGEXP':
     case 'CANNOT_PARSE_ESCAPE_SEQUENCE':
       return refuse(`a pattern cannot be read: ${patternProblem(error.message)}`);
+    case 'BAD_ARGUMENTS':
+      // Of metrics from before patterns were checked at creation.
+      return /^(The pattern argument|Substitution)/.test(error.message)
+        ? refuse(`a pattern or its replacement cannot be read: ${patternProblem(error.message)}`)
+        : null;
     case 'SET_SIZE_LIMIT_EXCEEDED':
       return refuse('a join of the query has too many rows');
     case 'TOO_BIG_AST':
@@ -115,8 +120,8 @@ function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null 
 }
 
 /** What RE2 says of a pattern: "missing )". */
-function patternProblem(message: string): string {
-  return /error: ([^:\n]{1,100}):/.exec(message)?.[1] ?? 'invalid pattern';
+export function patternProblem(message: string): string {
+  return /(?:error|valid re2 pattern): ([^:\n]{1,100}):/.exec(message)?.[1] ?? 'invalid pattern';
 }
 
 function refuse(problem: string): Refusal {

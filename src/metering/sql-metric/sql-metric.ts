@@ -5,6 +5,7 @@
 import { invalid } from '../../core/errors.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
+import { checkPatterns } from './check-patterns.ts';
 import { createMetricReader } from './metric-reader.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import { createStatementRunner, DEFINITION_LIMITS } from './run-statement.ts';
@@ -33,10 +34,11 @@ export async function closeMetricReader(): Promise<void> {
 
 /**
  * Checks a definition before it is stored: reads it and lets ClickHouse plan it in every way in which it
- * is going to be evaluated, over no events. Throws as `readSqlMetric` does.
+ * is going to be evaluated, over no events. Patterns are compiled first, as no event would do it. Throws as `readSqlMetric` does.
  */
 export async function checkSqlMetric(clickhouse: ClickHouse, sql: string): Promise<CheckedSqlMetric> {
   const metric = await loadSqlMetric(sql);
+  await checkPatterns(clickhouse, metric);
   const runner = createStatementRunner(clickhouse, DEFINITION_LIMITS, undefined);
   for (const statement of compileAll(metric)) await runner.runQuery(statement);
   return metric;

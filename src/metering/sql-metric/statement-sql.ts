@@ -202,6 +202,9 @@ export function compileEnds(
     eventPart: `arrayJoin(arrayFilter(x -> x >= ${hour}, ${list}))`,
     firstPart: everyPart,
     everyPart: () => everyPart,
+    eventHour: hour,
+    firstEnd: `arrayElement(${list}, 1)`,
+    ends: list,
   });
   const { value, groups } = outputSql(output, relation, columns);
   const sql = renderStatement({
@@ -287,6 +290,9 @@ interface EvaluationTime {
   /** Bound only where the query looks at them. */
   readonly boundaries?: () => string;
   readonly everyPart?: () => string;
+  readonly eventHour?: string;
+  readonly firstEnd?: string;
+  readonly ends?: string;
 }
 
 /** Fills in the open parts of a relation. `own` are the parameters of this evaluation. */
@@ -302,7 +308,10 @@ function startStatement(
     .replaceAll(OPEN_PARTS.eventPart, () => time.eventPart ?? '')
     .replaceAll(OPEN_PARTS.firstPart, () => time.firstPart ?? '')
     .replaceAll(OPEN_PARTS.boundaries, () => time.boundaries?.() ?? '')
-    .replaceAll(OPEN_PARTS.everyPart, () => time.everyPart?.() ?? '');
+    .replaceAll(OPEN_PARTS.everyPart, () => time.everyPart?.() ?? '')
+    .replaceAll(OPEN_PARTS.eventHour, () => time.eventHour ?? '')
+    .replaceAll(OPEN_PARTS.firstEnd, () => time.firstEnd ?? '')
+    .replaceAll(OPEN_PARTS.ends, () => time.ends ?? '');
   const parameters = { ...own, values: () => ({ ...query.parameters, ...own.values() }) };
   const definitions = createDefinitions(createNames(relation.nameCount));
   return { relation, from, output: { parameters, definitions }, parameters };

@@ -17,6 +17,9 @@ export const OPEN_PARTS = {
   firstPart: '$first_part$',
   boundaries: '$boundaries$',
   everyPart: '$every_part$',
+  eventHour: '$event_hour$',
+  firstEnd: '$first_end$',
+  ends: '$ends$',
 } as const;
 
 /** The rows of a query, for one way of evaluating it. */
@@ -56,7 +59,7 @@ export function writeQuery(query: SelectQuery): WrittenQuery {
       return values.bind(`q_${name}_${bound}`, type, value);
     },
   };
-  const { eventPart, firstPart, boundaries, everyPart } = OPEN_PARTS;
+  const { eventPart, firstPart, boundaries, everyPart, eventHour, firstEnd, ends } = OPEN_PARTS;
   const hourly = isHourly(query);
   const write = (time: TimeSql) => writeRelation(query, parameters, time, !hourly);
   const zero = 'toInt64(0)';
@@ -64,9 +67,13 @@ export function writeQuery(query: SelectQuery): WrittenQuery {
     columnNames: query.items.map(({ name }) => name),
     readsGroups: readsGroups(query),
     mode: hourly ? 'along_hours' : 'at_each_hour',
-    whole: write({ eventPart: zero, firstPart: zero, boundaries: null, everyPart: zero }),
-    windows: write({ eventPart, firstPart: null, boundaries: null, everyPart }),
-    hours: write({ eventPart, firstPart, boundaries: hourly ? boundaries : null, everyPart }),
+    whole: write({ eventPart: zero, firstPart: zero, boundaries: null, everyPart: zero, hourly: null }),
+    windows: write({ eventPart, firstPart: null, boundaries: null, everyPart, hourly: null }),
+    hours: write({
+      ...{ eventPart, firstPart, everyPart },
+      boundaries: hourly ? boundaries : null,
+      hourly: hourly ? null : { eventHour, firstEnd, ends },
+    }),
     parameters: parameters.values(),
   };
 }

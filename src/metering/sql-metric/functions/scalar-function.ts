@@ -2,7 +2,10 @@
 import type { NameSource } from '../definitions.ts';
 import type { ValueType } from '../value.ts';
 
-/** `shown`: any value, as its text. `literal`, `pattern`, `unit` and `zone` stand in quotes in the query itself. */
+/**
+ * `shown`: any value, as its text. `literal`, `pattern` (a regular expression), `replacement` (of what a pattern
+ * matches), `like`, `unit` and `zone` stand in quotes in the query itself.
+ */
 export type ArgumentKind =
   | 'number'
   | 'whole'
@@ -12,6 +15,8 @@ export type ArgumentKind =
   | 'list'
   | 'literal'
   | 'pattern'
+  | 'replacement'
+  | 'like'
   | 'unit'
   | 'zone';
 

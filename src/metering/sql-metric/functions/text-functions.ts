@@ -108,14 +108,14 @@ export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
     'LIKE',
     "text [NOT] LIKE 'pattern'",
     "properties.model LIKE 'gpt-%'",
-    { takes: ['text', 'literal'], gives: 'boolean', sql: (args) => `like(${args.join(', ')})` },
+    { takes: ['text', 'like'], gives: 'boolean', sql: (args) => `like(${args.join(', ')})` },
     { note: '% is any text, _ any character, \\ takes the next one as it is' },
   ),
   scalar(
     'ILIKE',
     "text [NOT] ILIKE 'pattern'",
     "properties.model ILIKE 'GPT%'",
-    { takes: ['text', 'literal'], gives: 'boolean', sql: (args) => `ilike(${args.join(', ')})` },
+    { takes: ['text', 'like'], gives: 'boolean', sql: (args) => `ilike(${args.join(', ')})` },
     { note: 'without regard to case' },
   ),
   scalar(
@@ -144,7 +144,7 @@ export const TEXT_FUNCTIONS: readonly ScalarFunction[] = [
     "REGEXP_REPLACE(text, 'pattern', 'replacement')",
     "REGEXP_REPLACE(properties.path, '[0-9]+', 'N')",
     {
-      takes: ['text', 'pattern', 'literal'],
+      takes: ['text', 'pattern', 'replacement'],
       gives: 'text',
       sql: (args) => `replaceRegexpAll(${args.join(', ')})`,
     },
