@@ -27,7 +27,10 @@ const offeredBalance = objectOf({
   /** The commit or credit. */
   id: z.string(),
   recurringId: z.string().nullable(),
+  /** Of the share of a seat, the id of the share. */
   segmentId: z.string(),
+  /** Null for a balance that is not a seat's. */
+  seat: objectOf({ groupKey: z.string(), id: z.string(), segmentId: z.string() }).nullable().default(null),
   commitType: z.enum(COMMIT_TYPES),
   name: z.string(),
   creditTypeId: z.string(),

@@ -4,7 +4,7 @@
  * yet"). A kind of term that is billed is removed here, and nowhere else. Pure.
  */
 import { UNRATED_TERM_KINDS, type UnratedTermKind } from '../core/invoice.ts';
-import type { Contract, ContractTerms } from '../core/terms/contract.ts';
+import type { Contract } from '../core/terms/contract.ts';
 import { type Interval, intersect, type OpenInterval } from '../core/time.ts';
 
 /** A term with the time in which it would have an effect. */
@@ -16,25 +16,12 @@ export interface UnratedTerm {
   readonly inForce: readonly OpenInterval[];
 }
 
-/** The kinds of terms that are looked at. */
-export type MaybeUnratedTerms = Pick<ContractTerms, 'recurringCommits'>;
-
 /** By kind, and within a kind in the order of addition. */
 export function unratedTerms(
   contract: Pick<Contract, 'startingAt' | 'endingBefore' | 'parent'>,
-  terms: MaybeUnratedTerms,
 ): UnratedTerm[] {
   const whole = { start: contract.startingAt, end: contract.endingBefore };
-  const ofSeats = terms.recurringCommits.filter(
-    ({ subscription }) => subscription?.allocation === 'INDIVIDUAL',
-  );
   const found = [
-    // Each seat's share would be for usage of that seat only.
-    ...ofSeats.map(({ id, kind, startingAt, endingBefore }) => ({
-      kind: kind === 'COMMIT' ? ('recurring_commit' as const) : ('recurring_credit' as const),
-      id,
-      inForce: [{ start: startingAt, end: endingBefore }],
-    })),
     // The usage of a child that is to be on the invoice of its parent.
     ...(contract.parent?.usageStatementBehavior === 'CONSOLIDATE'
       ? [{ kind: 'consolidation' as const, id: contract.parent.contractId, inForce: [whole] }]

@@ -43,10 +43,10 @@ export async function loadDeductedAmounts(
 export async function loadInvoiceDeductions(
   db: Database | Transaction,
   invoiceId: string,
-): Promise<Pick<BalanceDeduction, 'segmentId' | 'amount'>[]> {
-  const { segmentId, amount } = balanceDeductions;
+): Promise<Pick<BalanceDeduction, 'commitId' | 'segmentId' | 'amount'>[]> {
+  const { commitId, segmentId, amount } = balanceDeductions;
   return db
-    .select({ segmentId, amount })
+    .select({ commitId, segmentId, amount })
     .from(balanceDeductions)
     .where(eq(balanceDeductions.invoiceId, invoiceId));
 }

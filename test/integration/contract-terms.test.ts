@@ -80,9 +80,28 @@ function expectedCommits() {
         },
         specifiers: [{ product_id: models, pricing_group_values: { model: 'a' } }, { product_tags: ['llm'] }],
       },
+      ...expectedShares(),
     ],
   };
 }
+
+/** The same of the credit for each seat: 500 for each of the seats, assigned or not. */
+function expectedShares() {
+  const month = (number: number) => new Date(Date.UTC(2026, number - 1, 1)).toISOString();
+  return [10, 11, 12].map((number) =>
+    expect.objectContaining({
+      ...{ type: 'CREDIT', priority: 4, recurring_credit_id: id },
+      access_schedule: expect.objectContaining({
+        schedule_items: [
+          { id, amount: SEATS * 500, starting_at: month(number), ending_before: month(number + 1) },
+        ],
+      }),
+    }),
+  );
+}
+
+/** Two with names and three without. */
+const SEATS = 5;
 
 /** What the recurring commit has created: the two months that have begun, and the next one. */
 function expectedGrants() {

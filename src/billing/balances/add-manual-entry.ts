@@ -1,15 +1,16 @@
 /** Adjusts a balance by hand. */
 import type { Clock } from '../../core/clock.ts';
-import type { Decimal } from '../../core/decimal.ts';
+import { type Decimal, sum } from '../../core/decimal.ts';
 import { invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { Instant } from '../../core/time.ts';
+import { contains, type Instant } from '../../core/time.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import { lockCommit } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { insertManualEntry } from '../../store/manual-balance-entries.ts';
+import { type DividedCommit, loadDividedCommits } from './seat-shares.ts';
 
 export interface ManualEntryInput {
   readonly customerId: string;
@@ -20,18 +21,23 @@ export interface ManualEntryInput {
   readonly segmentId: string;
   /** Signed. */
   readonly amount: Decimal;
+  /** By seat, for commits and credits that are divided among seats; null: not given. */
+  readonly perGroupAmounts: Readonly<Record<string, Decimal>> | null;
   readonly reason: string;
   /** Null: the start of the segment. */
   readonly timestamp: Instant | null;
   readonly createdBy: string;
 }
 
-/** Refuses what the customer does not have (`not_found`), and a commit or credit that is archived (`invalid`). */
+/**
+ * Refuses what the customer does not have (`not_found`), and (`invalid`) a commit or credit that is archived, and
+ * amounts of seats that do not fit.
+ */
 export async function addManualEntry(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   input: ManualEntryInput,
 ): Promise<void> {
-  const { customerId, contractId, id, segmentId, amount, reason, createdBy } = input;
+  const { customerId, contractId, id, segmentId, reason, createdBy } = input;
   await db.transaction(async (tx) => {
     // An invoice that draws on the balance is issued before, or computed again with the entry.
     await lockBalances(tx, [customerId]);
@@ -52,7 +58,39 @@ export async function addManualEntry(
     }
     const timestamp = input.timestamp ?? segment.startingAt;
     const made = { createdAt: clock.now(), createdBy };
-    await insertManualEntry(tx, { id: newId(), commitId: id, segmentId, amount, reason, timestamp, ...made });
+    const divided = (await loadDividedCommits(tx, [commit]))(commit);
+    for (const part of partsOf(input, divided, timestamp)) {
+      await insertManualEntry(tx, { id: newId(), commitId: id, reason, timestamp, ...made, ...part });
+    }
     await noteCustomerChanges(tx, [customerId]);
+  });
+}
+
+/** What is added to which segment, or to which shares of it. */
+function partsOf(
+  { segmentId, amount, perGroupAmounts }: ManualEntryInput,
+  divided: DividedCommit | null,
+  at: Instant,
+): { readonly segmentId: string; readonly amount: Decimal }[] {
+  const field = ['perGroupAmounts'];
+  if (divided === null) {
+    if (perGroupAmounts === null) return [{ segmentId, amount }];
+    throw invalid(field, 'is for commits and credits with INDIVIDUAL allocation only');
+  }
+  if (perGroupAmounts === null) {
+    throw invalid(field, 'is required for commits and credits with INDIVIDUAL allocation');
+  }
+  const amounts = Object.entries(perGroupAmounts);
+  if (!sum(amounts.map(([, one]) => one)).eq(amount)) throw invalid(field, 'must add up to the amount');
+  const shares = new Map(divided.shares.map((share) => [share.seatId, share]));
+  return amounts.map(([seatId, one]) => {
+    const share = shares.get(seatId);
+    if (share?.segment.id !== segmentId) {
+      throw invalid(field, `seat ${JSON.stringify(seatId)} has no share of the segment`);
+    }
+    if (!share.access.some((interval) => contains(interval, at))) {
+      throw invalid(['timestamp'], `seat ${JSON.stringify(seatId)} is not active then`);
+    }
+    return { segmentId: share.id, amount: one };
   });
 }

@@ -15,6 +15,7 @@ import { loadCanceledPurchases } from './canceled-purchases.ts';
 import { type BalanceDeps, loadDeductions } from './deductions.ts';
 import { loadFinalDeductions } from './final-deductions.ts';
 import { amountsTaken, loadRolloverTargets } from './rollovers.ts';
+import { loadDividedCommits } from './seat-shares.ts';
 import { loadTrueUps } from './true-ups.ts';
 import { loadWithheld } from './withheld.ts';
 
@@ -138,6 +139,11 @@ async function loadFacts(
   const canceled = await loadCanceledPurchases(db, commits);
   const ids = commits.map(({ id }) => id);
   const manualEntries = await loadManualEntries(db, ids);
+  const divided = manualEntries.size === 0 ? () => null : await loadDividedCommits(db, commits);
+  const byHand = (commit: Commit) => {
+    const own = manualEntries.get(commit.id) ?? [];
+    return own.length === 0 ? own : (divided(commit)?.bySegment(own) ?? own);
+  };
   return ({ commit, contract }) => ({
     now,
     contractEnd: contract?.endingBefore ?? null,
@@ -145,7 +151,7 @@ async function loadFacts(
     isWithheld: isWithheld(commit),
     rolledOver: amountsTaken(commit, targets.get(contract?.id ?? '')),
     deductions: deductionsOf.get(commit.id) ?? [],
-    manualEntries: manualEntries.get(commit.id) ?? [],
+    manualEntries: byHand(commit),
     trueUp: trueUps.get(commit.id) ?? null,
     canceledPurchase: canceled.get(commit.id) ?? null,
   });

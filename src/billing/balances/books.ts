@@ -1,7 +1,8 @@
 /** Loads what invoices may draw on: the balances of customers as issued invoices left them. */
-import { sum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
+import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import {
   type BalanceBook,
@@ -9,7 +10,7 @@ import {
   createBalanceBook,
   NO_BALANCES,
 } from '../../rating/balances/balance-book.ts';
-import { accessOf } from '../../rating/balances/buckets.ts';
+import { accessOf, type BucketSeat, scheduleSegmentId } from '../../rating/balances/buckets.ts';
 import { compareBalances, type RankedBalance, rankedBalance } from '../../rating/balances/burn-down-order.ts';
 import { rolledSegmentId } from '../../rating/balances/rollover.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
@@ -21,6 +22,7 @@ import { loadManualEntries } from '../../store/manual-balance-entries.ts';
 import { loadProducts } from '../../store/products.ts';
 import { loadCanceledPurchases } from './canceled-purchases.ts';
 import { loadProductTags } from './ranking-context.ts';
+import { type DividedCommit, loadDividedCommits } from './seat-shares.ts';
 import { loadWithheld } from './withheld.ts';
 
 /** The balances of one customer. */
@@ -119,7 +121,7 @@ function inBurnDownOrder(
   const sorted = buckets.toSorted((a, b) => isLast(a) - isLast(b) || compareBalances(a.rank, b.rank));
   return {
     buckets: sorted.map(({ bucket }) => bucket),
-    ranks: new Map(sorted.map(({ bucket, rank }) => [bucket.segmentId, rank])),
+    ranks: new Map(sorted.map(({ bucket, rank }) => [scheduleSegmentId(bucket), rank])),
   };
 }
 
@@ -138,29 +140,32 @@ async function loadBuckets(
   const owners = await contractsOf(db, commits);
   const products = await loadProducts(db, [...new Set(commits.map(({ productId }) => productId))]);
   const productTags = await loadProductTags(db, commits, now);
+  const divided = await loadDividedCommits(db, commits);
   return (commit) => {
     if (isWithheld(commit)) return [];
+    const parts = partsOf(commit, divided(commit));
+    const byHand = groupBy(manual.get(commit.id) ?? [], ({ segmentId }) => segmentId);
     const contract = owners.get(commit.contractId ?? '') ?? null;
     const contractEnd = contract?.endingBefore ?? null;
     const product = products.get(commit.productId);
     const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
     const context = { contractEnd, productTags };
-    return commit.accessSchedule.segments.flatMap((segment) => {
-      const access = accessOf(segment, [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null]);
+    return parts.flatMap(({ segment, id, amount, open, seat }) => {
+      const access = accessOf(open, [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null]);
       if (access === null) return [];
-      const source = sourceOf(commit, segment.id, segment.amount, commits);
+      const source = sourceOf(commit, segment.id, amount, commits);
       // What is canceled before the renewal does not roll over.
       const canceledAt = canceled.get(commit.rolledOverFrom?.commitId ?? '')?.at ?? null;
       if (source !== null && canceledAt !== null && canceledAt < access.start) return [];
-      const byHand = (manual.get(commit.id) ?? []).filter(({ segmentId }) => segmentId === segment.id);
-      const left = segment.amount
-        .plus(sum(byHand.map(({ amount }) => amount)))
-        .minus(deducted.get(segment.id) ?? ZERO);
+      const left = amount
+        .plus(sum((byHand.get(id) ?? []).map((entry) => entry.amount)))
+        .minus(deducted.get(id) ?? ZERO);
       const bucket: BookedBucket = {
         id: commit.id,
         recurringId: commit.recurringCommitId,
         rateType: commit.rateType,
-        segmentId: segment.id,
+        segmentId: id,
+        seat,
         commitType: commit.type,
         name,
         creditTypeId: commit.accessSchedule.creditTypeId,
@@ -173,6 +178,33 @@ async function loadBuckets(
       return [{ bucket, rank: rankedBalance(commit, segment, context) }];
     });
   };
+}
+
+/** What is drawn down of a commit: its segments, or the shares of seats in them. */
+interface Part {
+  readonly segment: AccessSegment;
+  readonly id: string;
+  readonly amount: Decimal;
+  readonly open: Pick<AccessSegment, 'startingAt' | 'endingBefore'>;
+  readonly seat: BucketSeat | null;
+}
+
+/** Without what is shared out to no seat. */
+function partsOf({ accessSchedule: { segments } }: Commit, divided: DividedCommit | null): Part[] {
+  if (divided === null) {
+    return segments.map((segment) => ({
+      ...{ segment, id: segment.id, amount: segment.amount },
+      ...{ open: segment, seat: null },
+    }));
+  }
+  const { groupKey, shares } = divided;
+  return shares.flatMap(({ id, seatId, segment, amount, access }) =>
+    access.map(({ start: startingAt, end: endingBefore }) => ({
+      ...{ segment, id, amount },
+      open: { startingAt, endingBefore },
+      seat: { groupKey, id: seatId, segmentId: segment.id },
+    })),
+  );
 }
 
 async function contractsOf(

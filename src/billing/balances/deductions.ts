@@ -1,6 +1,7 @@
 /** What invoices take from balances: issued ones as stored, drafts as they are now. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
+import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
@@ -79,7 +80,8 @@ export async function draftDeductions(
   return drafts.flatMap(({ invoice, deductions }) =>
     deductions.map(({ bucket, amount }) => ({
       commitId: bucket.id,
-      segmentId: bucket.segmentId,
+      segmentId: scheduleSegmentId(bucket),
+      seatId: bucket.seat?.id ?? null,
       invoiceId: invoice.id,
       contractId: invoice.contractId,
       amount,

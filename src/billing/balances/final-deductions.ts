@@ -1,16 +1,25 @@
 /** What issued invoices took from balances. */
+import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { loadIssuedDeductions } from '../../store/balance-deductions.ts';
 import type { Database, Transaction } from '../../store/database.ts';
+import { loadDividedCommits } from './seat-shares.ts';
 
-/** Voided invoices included. */
-export function loadFinalDeductions(
+/** Voided invoices included. What they took from shares of seats has the segment of the schedule. */
+export async function loadFinalDeductions(
   db: Database | Transaction,
   commits: readonly Commit[],
 ): Promise<BalanceDeduction[]> {
-  return loadIssuedDeductions(
+  const issued = await loadIssuedDeductions(
     db,
     commits.map(({ id }) => id),
   );
+  if (issued.length === 0) return [];
+  const divided = await loadDividedCommits(db, commits);
+  const byCommit = groupBy(issued, ({ commitId }) => commitId);
+  return commits.flatMap((commit) => {
+    const own = byCommit.get(commit.id) ?? [];
+    return divided(commit)?.bySegment(own) ?? own;
+  });
 }

@@ -70,9 +70,10 @@ export function rolloversOf(
   isOver = false,
 ): Commit[] {
   const uncut = uncutBy(contract, terms.recurringCommits);
+  const ofSeats = individualTerms(terms.recurringCommits);
   return terms.commits.flatMap((commit) => {
     const earlier = heirs.get(commit.id) ?? null;
-    if (isOver && earlier === null) return [];
+    if ((isOver && earlier === null) || ofSeats.has(commit.recurringCommitId ?? '')) return [];
     const source = { commit: uncut(commit), contract, isWithheld: isWithheld(commit) };
     return rolledOver(source, renewal, earlier) ?? [];
   });
@@ -85,9 +86,17 @@ export function rolloversOfCommits(
   renewal: Renewal,
 ): Commit[] {
   const uncut = uncutBy(contract, recurring);
-  return commits.flatMap(
+  const ofSeats = individualTerms(recurring);
+  const rolling = commits.filter(({ recurringCommitId }) => !ofSeats.has(recurringCommitId ?? ''));
+  return rolling.flatMap(
     (commit) => rolledOver({ commit: uncut(commit), contract, isWithheld: false }, renewal, null) ?? [],
   );
+}
+
+/** What they create does not roll over: in the newer contract it would belong to no seat. */
+function individualTerms(recurring: readonly RecurringCommit[]): ReadonlySet<string> {
+  const individual = recurring.filter(({ subscription }) => subscription?.allocation === 'INDIVIDUAL');
+  return new Set(individual.map(({ id }) => id));
 }
 
 /** The renewal itself may have cut the access of children of recurring terms, which were open for longer. */

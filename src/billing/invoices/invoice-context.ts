@@ -27,7 +27,7 @@ import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
 import type { CustomerBalances } from '../balances/books.ts';
 import { type JoinedSchedule, loadJoinedItems } from './scheduled/joined-lines.ts';
-import { loadUnratedTerms } from './unrated-terms.ts';
+import { unratedTermsOf } from './unrated-terms.ts';
 
 /** The usage of one contract in one period. */
 export interface UsageTarget {
@@ -68,7 +68,7 @@ export async function loadInvoiceContext(
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
   const contracts = await loadContractTerms(db, billed);
   const joined = await loadJoinedItems(db, billed, now);
-  const unrated = await loadUnratedTerms(db, billed);
+  const unrated = unratedTermsOf(billed);
   return { ...(await invoiceContext(db, cards, contracts)), joined, unrated };
 }
 

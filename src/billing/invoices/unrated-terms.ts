@@ -1,22 +1,11 @@
-/** Loads the terms that usage invoices do not bill yet, and makes their warnings (rating/unrated-terms.ts). */
-import { groupBy } from '../../core/group-by.ts';
+/** Finds the terms that usage invoices do not bill yet, and makes their warnings (rating/unrated-terms.ts). */
 import type { BilledPeriod, UnratedTerms } from '../../core/invoice.ts';
 import { type UnratedTerm, unratedIn, unratedTerms } from '../../rating/unrated-terms.ts';
 import type { Contract } from '../../store/contracts.ts';
-import type { Database, Transaction } from '../../store/database.ts';
-import { loadRecurringCommits } from '../../store/recurring-commits.ts';
 
-/** By contract; contracts without any are absent. A fixed number of queries. */
-export async function loadUnratedTerms(
-  db: Database | Transaction,
-  contracts: readonly Contract[],
-): Promise<Map<string, UnratedTerm[]>> {
-  const ids = contracts.map(({ id }) => id);
-  const recurring = groupBy(await loadRecurringCommits(db, ids), ({ contractId }) => contractId);
-  const found = contracts.map((contract): [string, UnratedTerm[]] => [
-    contract.id,
-    unratedTerms(contract, { recurringCommits: recurring.get(contract.id) ?? [] }),
-  ]);
+/** By contract; contracts without any are absent. */
+export function unratedTermsOf(contracts: readonly Contract[]): Map<string, UnratedTerm[]> {
+  const found = contracts.map((contract): [string, UnratedTerm[]] => [contract.id, unratedTerms(contract)]);
   return new Map(found.filter(([, terms]) => terms.length > 0));
 }
 

@@ -40,10 +40,12 @@ export interface RolledAmount {
   readonly rolledAt: Instant;
 }
 
-/** The amount that an invoice takes from a segment. One per invoice and segment. */
+/** The amount that an invoice takes from a segment. One per invoice and segment, or share of a seat in it. */
 export interface BalanceDeduction {
   readonly commitId: string;
   readonly segmentId: string;
+  /** From whose share; null or absent: from a balance that is not divided among seats. */
+  readonly seatId?: string | null | undefined;
   readonly invoiceId: string;
   readonly contractId: string;
   /** Positive. */
@@ -66,6 +68,8 @@ export interface CanceledPurchase {
 export interface ManualEntry {
   readonly id: string;
   readonly segmentId: string;
+  /** Of whose share; null or absent: of a balance that is not divided among seats. */
+  readonly seatId?: string | null | undefined;
   /** Signed. */
   readonly amount: Decimal;
   readonly reason: string;

@@ -2,10 +2,11 @@
 import { ZERO } from '../../core/decimal.ts';
 import type { LinePayer } from '../../core/invoice.ts';
 import type { RatedConversionLine, UsageLine, WindowAmount } from '../types.ts';
-import type { Bucket } from './buckets.ts';
+import { type Bucket, scheduleSegmentId } from './buckets.ts';
 
-export function linePayer({ id, segmentId, commitType }: Bucket): LinePayer {
-  return { commitId: id, segmentId, commitType };
+export function linePayer(bucket: Bucket): LinePayer {
+  const { id, commitType } = bucket;
+  return { commitId: id, segmentId: scheduleSegmentId(bucket), commitType };
 }
 
 /** The line after a covered one. */

@@ -30,6 +30,8 @@ export interface Deduction {
 export interface BalanceBook {
   /** Those that may pay for charges of the contract in this time, in burn-down order. */
   bucketsOf(contractId: string, period: Interval): readonly Bucket[];
+  /** The same without shares of seats, which pay for usage only. */
+  sharedBucketsOf(contractId: string, period: Interval): readonly Bucket[];
   /** Never negative. */
   leftOf(bucket: Bucket): Decimal;
   take(bucket: Bucket, amount: Decimal): void;
@@ -49,18 +51,23 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
     const rest = rolled.minus(amount).plus(left);
     return rest.lt(ZERO) ? ZERO : rest;
   };
+  const shared = buckets.filter(({ seat }) => !seat);
   return {
-    bucketsOf: (contractId, period) =>
-      buckets.filter(
-        ({ contractIds, access }) =>
-          (contractIds === null || contractIds.includes(contractId)) && intersect(access, period) !== null,
-      ),
+    bucketsOf: (contractId, period) => bucketsFor(buckets, contractId, period),
+    sharedBucketsOf: (contractId, period) => bucketsFor(shared, contractId, period),
     leftOf: ({ segmentId }) => leftOfSegment(segmentId),
     take(bucket, amount) {
       assert(amount.lte(leftOfSegment(bucket.segmentId)), 'an invoice takes what a balance has');
       taken.set(bucket.segmentId, (taken.get(bucket.segmentId) ?? ZERO).plus(amount));
     },
   };
+}
+
+function bucketsFor(buckets: readonly BookedBucket[], contractId: string, period: Interval): BookedBucket[] {
+  return buckets.filter(
+    ({ contractIds, access }) =>
+      (contractIds === null || contractIds.includes(contractId)) && intersect(access, period) !== null,
+  );
 }
 
 /** Of a customer without commits and credits. */

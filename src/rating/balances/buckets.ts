@@ -5,7 +5,8 @@
 import type { ProductType } from '../../core/catalogue.ts';
 import { ownValue } from '../../core/own-value.ts';
 import type { Applicability } from '../../core/terms/applicability.ts';
-import type { Commit, CommitType } from '../../core/terms/commits.ts';
+import type { CommitType } from '../../core/terms/commits.ts';
+import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { PayerTerms } from '../rates/line-terms.ts';
 import type { GroupValues } from '../usage/group-values.ts';
@@ -20,7 +21,30 @@ export interface Bucket extends PayerTerms {
   readonly applicability: Applicability;
   /** Charges of this time draw on it. */
   readonly access: Interval;
+  /** Set for the share of a seat, of which `segmentId` is the id (seat-shares.ts). Several may be one share. */
+  readonly seat?: BucketSeat | null | undefined;
 }
+
+/** Only usage with this value of the group key draws on the share. */
+export interface BucketSeat {
+  readonly groupKey: string;
+  readonly id: string;
+  /** The segment of the access schedule that the share is a part of. */
+  readonly segmentId: string;
+}
+
+/** The segment of the access schedule. */
+export function scheduleSegmentId({ segmentId, seat }: Pick<Bucket, 'segmentId' | 'seat'>): string {
+  return seat?.segmentId ?? segmentId;
+}
+
+/** Charges without group values belong to no seat. */
+export function isOfSeat({ groupKey, id }: BucketSeat, subject: SubjectValues): boolean {
+  const { pricingGroupValues, presentationGroupValues } = subject;
+  return ownValue(pricingGroupValues, groupKey) === id || ownValue(presentationGroupValues, groupKey) === id;
+}
+
+type SubjectValues = Pick<ChargedSubject, 'pricingGroupValues' | 'presentationGroupValues'>;
 
 /** What a balance may be limited to. */
 export interface ChargedSubject {
@@ -36,7 +60,7 @@ export interface ChargedSubject {
  * left of it rolls over. Null: never.
  */
 export function accessOf(
-  { startingAt: start, endingBefore }: Commit['accessSchedule']['segments'][number],
+  { startingAt: start, endingBefore }: Pick<AccessSegment, 'startingAt' | 'endingBefore'>,
   limits: readonly (Instant | null)[],
 ): Interval | null {
   const end = Math.min(endingBefore, ...limits.filter((limit) => limit !== null));
@@ -48,7 +72,11 @@ export function isUnrestricted({ productIds, productTags, specifiers }: Applicab
   return productIds.length + productTags.length + specifiers.length === 0;
 }
 
-export function paysFor(applicability: Applicability, subject: ChargedSubject): boolean {
+export function paysFor(
+  { applicability, seat }: Pick<Bucket, 'applicability' | 'seat'>,
+  subject: ChargedSubject,
+): boolean {
+  if (seat && !isOfSeat(seat, subject)) return false;
   if (isUnrestricted(applicability)) return true;
   const { productIds, productTags, specifiers } = applicability;
   return (

@@ -14,17 +14,14 @@ export interface TermQuantities {
   readonly end: Instant | null;
 }
 
-/**
- * Null where they are not known: the subscription is not among `subscriptions`, or the allocation is INDIVIDUAL, whose
- * balances are not drawn on yet (rating/unrated-terms.ts).
- */
+/** Null where they are not known: the subscription is not among `subscriptions`. */
 export function quantitiesOf(
   { accessAmount, subscription: link }: RecurringCommit,
   subscriptions: readonly Subscription[],
 ): TermQuantities | null {
   if (accessAmount.quantity !== null) return constant(accessAmount.quantity);
   const subscription = subscriptions.find(({ id }) => id === link?.subscriptionId);
-  if (subscription === undefined || link?.allocation !== 'POOLED') return null;
+  if (subscription === undefined) return null;
   return { steps: quantitySteps(subscription), end: subscription.endingBefore };
 }
 

@@ -108,10 +108,25 @@ function bucketOf(commit: Commit, segment: AccessSegment, facts: LedgerFacts): B
     closingKind: isCanceled && commit.type !== 'POSTPAID' ? 'CANCELED' : 'EXPIRATION',
     canceledBy: isTakenBack ? canceledPurchase.invoiceId : null,
     rolled: rolled ?? null,
-    deductions: facts.deductions.filter(isOwn),
+    deductions: byInvoice(facts.deductions.filter(isOwn)),
     manualEntries: facts.manualEntries.filter(isOwn),
     trueUp: facts.trueUp !== null && isOwn(facts.trueUp) ? facts.trueUp : null,
   };
+}
+
+/** What an invoice takes from shares of several seats is one entry. */
+function byInvoice(deductions: readonly BalanceDeduction[]): BalanceDeduction[] {
+  const found = new Map<string, BalanceDeduction>();
+  for (const one of deductions) {
+    const known = found.get(one.invoiceId);
+    const amount = one.amount.plus(known?.amount ?? ZERO);
+    found.set(one.invoiceId, {
+      ...one,
+      amount,
+      timestamp: Math.max(one.timestamp, known?.timestamp ?? one.timestamp),
+    });
+  }
+  return [...found.values()];
 }
 
 const NEVER = Number.POSITIVE_INFINITY;

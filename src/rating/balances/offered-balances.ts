@@ -1,7 +1,7 @@
 /** What an invoice finds of balances before it draws on them. Pure. */
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { type BalanceBook, createBalanceBook } from './balance-book.ts';
-import type { Bucket } from './buckets.ts';
+import { type Bucket, scheduleSegmentId } from './buckets.ts';
 import { decidingCriterion, type RankedBalance } from './burn-down-order.ts';
 
 /** `buckets` are in burn-down order; `ranks` says by segment why. A balance without a rank has no criterion. */
@@ -11,11 +11,12 @@ export function offeredBalances(
   ranks: ReadonlyMap<string, RankedBalance>,
 ): OfferedBalance[] {
   return buckets.map((bucket, index) => {
-    const [rank, before] = [ranks.get(bucket.segmentId), ranks.get(buckets[index - 1]?.segmentId ?? '')];
+    const [rank, before] = [rankOf(ranks, bucket), rankOf(ranks, buckets[index - 1])];
     return {
       id: bucket.id,
       recurringId: bucket.recurringId,
       segmentId: bucket.segmentId,
+      seat: bucket.seat ?? null,
       commitType: bucket.commitType,
       name: bucket.name,
       creditTypeId: bucket.creditTypeId,
@@ -26,6 +27,10 @@ export function offeredBalances(
       decidedBy: rank === undefined || before === undefined ? null : decidingCriterion(before, rank),
     };
   });
+}
+
+function rankOf(ranks: ReadonlyMap<string, RankedBalance>, bucket: Bucket | undefined) {
+  return bucket === undefined ? undefined : ranks.get(scheduleSegmentId(bucket));
 }
 
 /** The balances as they were when they were offered, for an invoice that is computed again. */

@@ -26,6 +26,7 @@ import {
 } from '../periods/grant-periods.ts';
 import { quantitiesIn, quantitiesOf, type TermQuantities } from './grant-quantities.ts';
 import { seatAdjustmentId } from './seat-adjustments.ts';
+import type { SeatGrant } from './seat-shares.ts';
 
 /**
  * The children of the wanted periods, ascending. `subscriptions` are those of the contract. None for a term whose
@@ -135,27 +136,73 @@ function grantOf(source: GrantSource): Commit {
  * cannot draw on what it adds.
  */
 function segmentsOf(id: string, { term, contract, period, quantities }: GrantSource): AccessSegment[] {
-  const { accessAmount, accessRounding } = term;
   const naturalEnd = endOfPeriods(term, contract, period.whole, term.commitDurationPeriods);
   // Only the contract's end cuts it: the end of the term stops the creation of children.
   const endingBefore = earlier(naturalEnd, contract.endingBefore) ?? naturalEnd;
+  return quantityGrants(id, { term, contract, period, quantities }).map(
+    ({ segmentId, startingAt, quantity, share }): AccessSegment => ({
+      id: segmentId,
+      amount: grantedAmount(term, quantity, share),
+      startingAt,
+      endingBefore,
+    }),
+  );
+}
+
+/** What one segment is granted for. */
+interface QuantityGrant {
+  readonly segmentId: string;
+  readonly startingAt: Instant;
+  readonly quantity: Decimal;
+  /** Null: a full amount, which is never rounded. */
+  readonly share: Share | null;
+}
+
+function quantityGrants(id: string, { term, contract, period, quantities }: GrantSource): QuantityGrant[] {
   const { atStart, increases } = quantitiesIn(quantities, period.inForce);
-  const full = accessAmount.unitPrice.times(atStart);
-  const first: AccessSegment = {
-    id: grantSegmentId(id),
-    amount: prorated(full, shareOf(term, contract, period), accessRounding),
-    startingAt: period.inForce.start,
-    endingBefore,
-  };
-  const added = increases.map(({ at: startingAt, quantity }): AccessSegment => {
-    const whole = accessAmount.unitPrice.times(quantity);
-    const isProrated = term.subscription?.prorateSeatIncreases === true;
-    const amount = isProrated
-      ? prorated(whole, shareFrom(startingAt, term, contract, period), accessRounding)
-      : whole;
-    return { id: seatAdjustmentId(id, startingAt), amount, startingAt, endingBefore };
-  });
-  return [first, ...added];
+  const isProrated = term.subscription?.prorateSeatIncreases === true;
+  return [
+    {
+      segmentId: grantSegmentId(id),
+      startingAt: period.inForce.start,
+      quantity: atStart,
+      share: shareOf(term, contract, period),
+    },
+    ...increases.map(({ at: startingAt, quantity }) => ({
+      segmentId: seatAdjustmentId(id, startingAt),
+      startingAt,
+      quantity,
+      share: isProrated ? shareFrom(startingAt, term, contract, period) : null,
+    })),
+  ];
+}
+
+/** Individual seats are granted the same each: their shares are rounded, not the sum of them. */
+function grantedAmount(term: RecurringCommit, quantity: Decimal, share: Share | null): Decimal {
+  const { accessAmount, accessRounding, subscription } = term;
+  const granted = (amount: Decimal) => (share === null ? amount : prorated(amount, share, accessRounding));
+  return subscription?.allocation === 'INDIVIDUAL'
+    ? granted(accessAmount.unitPrice).times(quantity)
+    : granted(accessAmount.unitPrice.times(quantity));
+}
+
+/** What each seat is granted by the segments of a child as the terms are now, by segment. */
+export function seatGrantsOf(
+  child: Commit,
+  term: RecurringCommit,
+  contract: Contract,
+  subscription: Subscription,
+): Map<string, SeatGrant> {
+  const quantities = quantitiesOf(term, [subscription]);
+  const start = grantStart(child);
+  const [period] = grantPeriods(term, contract, periodAt(term, start));
+  if (quantities === null || period?.inForce.start !== start) return new Map();
+  return new Map(
+    quantityGrants(child.id, { term, contract, period, quantities }).map(({ segmentId, quantity, share }) => [
+      segmentId,
+      { seats: Math.floor(Number(quantity.toString())), each: grantedAmount(term, ONE, share) },
+    ]),
+  );
 }
 
 /** Time granted over time of the full period; both in the same unit. */

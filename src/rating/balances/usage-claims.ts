@@ -10,6 +10,7 @@ import { type CounterSegment, movementOf } from '../usage/segments.ts';
 import { type Bucket, paysFor } from './buckets.ts';
 import type { ClaimedSegment } from './coverage.ts';
 import type { Claim, Claimant } from './draw-down.ts';
+import { possiblePayers } from './possible-payers.ts';
 
 /** Who may pay for the charges of one invoice. */
 export interface Claimants {
@@ -50,7 +51,7 @@ export function lineKeyText({
 /** The segments for which some balance may pay. */
 export function claimedSegments(counter: ClaimingCounter, claimants: Claimants): ClaimedSegment[] {
   const { key, priced } = counter;
-  const payers = claimants.buckets.filter((bucket) =>
+  const payers = possiblePayers(claimants.buckets, priced).filter((bucket) =>
     priced.product.versions.some(({ tags }) => mayPay(bucket, priced, tags)),
   );
   if (payers.length === 0) return [];
@@ -64,9 +65,9 @@ export function claimedSegments(counter: ClaimingCounter, claimants: Claimants):
   });
 }
 
-function mayPay({ applicability }: Bucket, priced: PricedKey, productTags: readonly string[]): boolean {
+function mayPay(bucket: Bucket, priced: PricedKey, productTags: readonly string[]): boolean {
   const { product, pricingGroupValues, presentationGroupValues } = priced;
-  return paysFor(applicability, {
+  return paysFor(bucket, {
     productId: product.id,
     productType: product.type,
     productTags,

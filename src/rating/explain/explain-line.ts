@@ -120,8 +120,8 @@ function explainConversion(
     groupValues: '',
     claimants: balances
       .filter(
-        ({ applicability, creditTypeId }) =>
-          isUnrestricted(applicability) && creditTypeId === line.creditTypeId,
+        ({ applicability, creditTypeId, seat }) =>
+          seat === null && isUnrestricted(applicability) && creditTypeId === line.creditTypeId,
       )
       .map((bucket) => ({ bucket, bands: list })),
   };

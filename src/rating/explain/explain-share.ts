@@ -14,6 +14,7 @@ import {
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { contains, type Instant, type Interval } from '../../core/time.ts';
 import { createBalanceBook } from '../balances/balance-book.ts';
+import { isOfSeat, scheduleSegmentId } from '../balances/buckets.ts';
 import type { ClaimedSegment } from '../balances/coverage.ts';
 import { type Claim, type CoveredClaim, drawDown } from '../balances/draw-down.ts';
 import { paidBands, walkPaidBands } from '../balances/paid-bands.ts';
@@ -24,7 +25,9 @@ import type { ExplainedPayer, ExplainedPrice, ExplainedShare } from './explanati
 import { payerSteps, priceStep, shareStep, shareTotalStep } from './formula.ts';
 
 /** A line as far as it says who pays what. */
-type PayableLine = Pick<UsageInvoiceLine, 'payer' | 'total'>;
+type PayableLine = Pick<UsageInvoiceLine, 'payer' | 'total'> & Partial<GroupedLine>;
+
+type GroupedLine = Pick<UsageInvoiceLine, 'pricingGroupValues' | 'presentationGroupValues'>;
 
 /** A line that a balance pays for. */
 type PaidLine<Line> = Line & { readonly payer: LinePayer };
@@ -78,7 +81,7 @@ function coveredClaims(claims: readonly Claim[], paid: SharedCounter['paid']): C
     claims.flatMap(({ claimants }) => claimants.map(({ bucket }) => [bucket.segmentId, bucket])),
   );
   const booked = [...buckets.values()].map((bucket) => {
-    const own = paid.filter(({ payer }) => payer.segmentId === bucket.segmentId);
+    const own = paid.filter(({ payer }) => payer.segmentId === scheduleSegmentId(bucket));
     return { ...bucket, contractIds: null, source: null, left: sum(own.map(({ total }) => total)) };
   });
   return drawDown(claims, createBalanceBook(booked));
@@ -86,14 +89,15 @@ function coveredClaims(claims: readonly Claim[], paid: SharedCounter['paid']): C
 
 /** The balance of a line with its place in the order. Null where the customer pays, or where it is not known. */
 export function payerOf(
-  { payer, total }: PayableLine,
+  line: PayableLine,
   lines: readonly InvoiceLine[],
   balances: readonly OfferedBalance[],
 ): ExplainedPayer | null {
-  const index = balances.findIndex(({ segmentId }) => segmentId === payer?.segmentId);
+  const { total } = line;
+  const index = balances.findIndex((one) => isPaidFrom(one, line));
   const balance = balances[index];
   if (balance === undefined) return null;
-  const own = lines.filter(isPaidByBalance).filter((line) => line.payer.segmentId === balance.segmentId);
+  const own = lines.filter(isPaidByBalance).filter((one) => isPaidFrom(balance, one));
   const all = sum(own.map((line) => line.total));
   const taken = total.lt(ZERO) ? ZERO.minus(total) : total;
   return {
@@ -104,6 +108,16 @@ export function payerOf(
     takenByOthers: all.minus(taken),
     left: balance.left.minus(all),
   };
+}
+
+/** Of a segment that is divided among seats, the share of the line's seat. */
+function isPaidFrom(
+  balance: OfferedBalance,
+  line: Pick<PayableLine, 'payer'> & Partial<GroupedLine>,
+): boolean {
+  if (scheduleSegmentId(balance) !== line.payer?.segmentId) return false;
+  const { pricingGroupValues = {}, presentationGroupValues = {} } = line;
+  return balance.seat === null || isOfSeat(balance.seat, { pricingGroupValues, presentationGroupValues });
 }
 
 /** The claims that lie in a stretch of time. */

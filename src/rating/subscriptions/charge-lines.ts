@@ -73,8 +73,8 @@ function claimantsOf(
     pricingGroupValues: {},
     presentationGroupValues: {},
   };
-  return book.bucketsOf(contractId, { start: at, end: at + 1 }).flatMap((bucket) => {
-    const price = paysFor(bucket.applicability, subject) ? chargePrice(charge, prices, bucket) : null;
+  return book.sharedBucketsOf(contractId, { start: at, end: at + 1 }).flatMap((bucket) => {
+    const price = paysFor(bucket, subject) ? chargePrice(charge, prices, bucket) : null;
     return price?.creditTypeId === bucket.creditTypeId ? [{ bucket, bands: price.bands }] : [];
   });
 }

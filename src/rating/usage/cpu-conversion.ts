@@ -66,7 +66,8 @@ export function conversionLines(input: ConversionInput): Conversions {
   const windows = createUnitWindows(fiatCreditTypeId);
   windows.add(used);
   const payers = buckets.filter(
-    ({ applicability, creditTypeId }) => isUnrestricted(applicability) && creditTypeId === fiatCreditTypeId,
+    ({ applicability, creditTypeId, seat }) =>
+      !seat && isUnrestricted(applicability) && creditTypeId === fiatCreditTypeId,
   );
   const units = [...new Set(used.map((line) => line.creditTypeId))].map((unit) => {
     const conversion = conversions.get(unit);

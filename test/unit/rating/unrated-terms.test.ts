@@ -12,8 +12,8 @@ const PERIOD = { start: 100, end: 200 };
 
 /** Kind and ids of what is named in the period. */
 function named(...given: Parameters<typeof contractWith>): Record<string, readonly string[]> {
-  const { contract, terms } = contractWith(...given);
-  return Object.fromEntries(unratedIn(unratedTerms(contract, terms), PERIOD));
+  const { contract } = contractWith(...given);
+  return Object.fromEntries(unratedIn(unratedTerms(contract), PERIOD));
 }
 
 const access = (start: number, end: number) => accessWith(['segment', '5', start, end]);
@@ -35,7 +35,7 @@ test('subscriptions are billed, so they are not named', () => {
   expect(named({}, { subscriptions: [subscriptionWith({ id: 'open' })] })).toEqual({});
 });
 
-test('recurring terms for individual seats are named between their start and end, pooled ones are billed', () => {
+test('recurring terms are billed, for individual seats too, so they are not named', () => {
   const subscription = {
     subscriptionId: 'open',
     allocation: 'INDIVIDUAL',
@@ -48,8 +48,5 @@ test('recurring terms for individual seats are named between their start and end
     recurringWith({ id: 'of its own' }),
     recurringWith({ id: 'pooled', subscription: { ...subscription, allocation: 'POOLED' } }),
   ];
-  expect(named({}, { recurringCommits })).toEqual({
-    recurring_commit: ['commit'],
-    recurring_credit: ['credit'],
-  });
+  expect(named({}, { recurringCommits })).toEqual({});
 });

@@ -88,9 +88,9 @@ function manualEntryRoute(deps: BalanceDeps): RouteDefinition {
       id: uuid.meta({ description: 'The commit or credit.' }),
       segment_id: uuid,
       amount: exactNumber().meta({ description: 'Negative amounts reduce the balance.' }),
-      per_group_amounts: z
-        .null('is for commits and credits that are allocated to seats, of which there are none')
-        .optional(),
+      per_group_amounts: z.record(z.string().min(1), exactNumber()).nullish().meta({
+        description: 'By seat, with INDIVIDUAL allocation only, where it is required; adds up to `amount`.',
+      }),
       reason: z.string().min(1),
       timestamp: timestamp.nullish().meta({ description: 'Default: the start of the segment.' }),
     }),
@@ -102,6 +102,7 @@ function manualEntryRoute(deps: BalanceDeps): RouteDefinition {
         id: body.id,
         segmentId: body.segment_id,
         amount: body.amount,
+        perGroupAmounts: body.per_group_amounts ?? null,
         reason: body.reason,
         timestamp: body.timestamp ?? null,
         createdBy: actor.name,

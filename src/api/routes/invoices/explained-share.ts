@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { BURN_DOWN_CRITERIA } from '../../../core/invoice-balances.ts';
 import { RATE_TARGETS } from '../../../core/terms/applicability.ts';
 import { COMMIT_TYPES } from '../../../core/terms/commits.ts';
+import { scheduleSegmentId } from '../../../rating/balances/buckets.ts';
 import type { ExplainedPayer, ExplainedShare } from '../../../rating/explain/explanation.ts';
 import { exactValue, uuid } from '../../wire/fields.ts';
 
@@ -41,9 +42,9 @@ export function shareToWire({ payer, stretches }: ExplainedShare): z.input<typeo
 }
 
 function payerToWire({ balance, place, placeCount, takenByOthers, left }: ExplainedPayer) {
-  const { id, segmentId, name, commitType, rateType, decidedBy } = balance;
+  const { id, name, commitType, rateType, decidedBy } = balance;
   return {
-    ...{ id, segment_id: segmentId, name, type: commitType, rate_type: rateType },
+    ...{ id, segment_id: scheduleSegmentId(balance), name, type: commitType, rate_type: rateType },
     position: place,
     balance_count: placeCount,
     ...(decidedBy === null ? {} : { decided_by: decidedBy }),

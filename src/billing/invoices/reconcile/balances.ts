@@ -5,6 +5,7 @@ import { loadIssuedDeductions } from '../../../store/balance-deductions.ts';
 import { loadCommits } from '../../../store/commits.ts';
 import type { Database } from '../../../store/database.ts';
 import { loadManualEntries } from '../../../store/manual-balance-entries.ts';
+import { loadDividedCommits } from '../../balances/seat-shares.ts';
 import type { Difference } from './difference.ts';
 
 /**
@@ -17,8 +18,9 @@ export async function checkBalances(db: Database, customerId: string): Promise<D
   const ids = commits.map(({ id }) => id);
   const deductions = (await loadIssuedDeductions(db, ids)).filter(({ creditedAt }) => creditedAt === null);
   const byHand = await loadManualEntries(db, ids);
+  const divided = await loadDividedCommits(db, commits);
   return commits.flatMap((commit) =>
-    commit.accessSchedule.segments.flatMap((segment): Difference[] => {
+    (divided(commit)?.shares ?? commit.accessSchedule.segments).flatMap((segment): Difference[] => {
       const own = deductions.filter(({ segmentId }) => segmentId === segment.id);
       const entries = (byHand.get(commit.id) ?? []).filter(({ segmentId }) => segmentId === segment.id);
       const added = sum(entries.map(({ amount }) => amount));

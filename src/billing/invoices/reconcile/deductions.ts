@@ -15,7 +15,10 @@ export function checkDeductions(
 ): Difference[] {
   const difference = differencesOf(invoice);
   const applied = appliedAmounts(invoice.lines);
-  const deducted = new Map(deductions.map(({ segmentId, amount }) => [segmentId, amount]));
+  const deducted = new Map<string, Decimal>();
+  for (const { segmentId, amount } of deductions) {
+    deducted.set(segmentId, amount.plus(deducted.get(segmentId) ?? ZERO));
+  }
   return [...new Set([...applied.keys(), ...deducted.keys()])].flatMap((segmentId) => {
     const [expected = null, found = null] = [applied.get(segmentId), deducted.get(segmentId)];
     if ((expected ?? ZERO).eq(found ?? ZERO)) return [];

@@ -1,5 +1,6 @@
 /** Reconciles one issued invoice: its sums, its frozen hours, its scheduled amounts, and the events behind it. */
 import { Refusal } from '../../../core/errors.ts';
+import { groupBy } from '../../../core/group-by.ts';
 import { isScheduledLine, isSubscriptionLine, type LineWindow } from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
@@ -10,10 +11,12 @@ import { breakdownWindows } from '../../../rating/invoice/breakdown.ts';
 import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
 import type { RatedLine } from '../../../rating/types.ts';
 import { loadInvoiceDeductions } from '../../../store/balance-deductions.ts';
+import { loadCommits } from '../../../store/commits.ts';
 import { customerRefs } from '../../../store/customers.ts';
 import type { Database } from '../../../store/database.ts';
 import { loadInvoiceWarnings } from '../../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../../store/invoices.ts';
+import { loadDividedCommits } from '../../balances/seat-shares.ts';
 import { frozenInput } from '../frozen-input.ts';
 import { termsOf, type UsageTarget } from '../invoice-context.ts';
 import { findLateUsage } from '../late-usage.ts';
@@ -41,7 +44,7 @@ export interface Findings {
 /** A voided invoice keeps its lines and its hours, but need not be what the events give. */
 export async function reconcileIssued(deps: CheckDeps, invoice: IssuedInvoice): Promise<Findings> {
   const { frozen, status } = invoice;
-  const deductions = await loadInvoiceDeductions(deps.db, invoice.id);
+  const deductions = await deductionsBySegment(deps.db, invoice.id);
   const totals = [...checkTotals(invoice), ...checkDeductions(invoice, deductions)];
   if (status === 'VOID') {
     return {
@@ -63,6 +66,17 @@ export async function reconcileIssued(deps: CheckDeps, invoice: IssuedInvoice): 
     late: late ?? [],
     unchecked: recomputed.unchecked ?? (late === null ? 'the present usage cannot be computed' : null),
   };
+}
+
+/** Those from shares of seats with the segment of the schedule, as lines name it. */
+async function deductionsBySegment(db: Database, invoiceId: string) {
+  const deductions = groupBy(await loadInvoiceDeductions(db, invoiceId), ({ commitId }) => commitId);
+  const commits = await loadCommits(db, { ids: [...deductions.keys()], includeArchived: true });
+  const divided = await loadDividedCommits(db, commits);
+  return commits.flatMap((commit) => {
+    const own = deductions.get(commit.id) ?? [];
+    return divided(commit)?.bySegment(own) ?? own;
+  });
 }
 
 interface Recomputed {

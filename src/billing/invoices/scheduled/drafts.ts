@@ -105,7 +105,7 @@ function drawnLines(
     conversions: prices.conversions,
     period: hour,
     boundaries: [hour.start, hour.end],
-    buckets: book.bucketsOf(contract.id, hour),
+    buckets: book.sharedBucketsOf(contract.id, hour),
     book,
   });
   return {

@@ -81,11 +81,8 @@ test('before the subscription starts and after it has ended nothing is granted',
   ]);
 });
 
-test('quantities are not known without the subscription, and not for individual seats', () => {
-  const subscription = { subscriptionId: 'subscription', prorateSeatIncreases: false } as const;
-  const individual = pooled({ subscription: { ...subscription, allocation: 'INDIVIDUAL' } });
+test('quantities are not known without the subscription', () => {
   expect(quantitiesOf(pooled(), [])).toBe(null);
-  expect(quantitiesOf(individual, [subscriptionWith({})])).toBe(null);
 });
 
 test('a period grants the highest quantity in it, whatever the changes', () => {

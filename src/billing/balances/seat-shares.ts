@@ -1,0 +1,90 @@
+/** Loads the shares of seats in commits and credits that are allocated to seats one by one. */
+import type { Commit } from '../../core/terms/commits.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import { seatGrantsOf } from '../../rating/balances/recurring-grants.ts';
+import { type SeatShare, seatShareId, seatShares } from '../../rating/balances/seat-shares.ts';
+import { loadContracts } from '../../store/contracts.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { loadRecurringCommits } from '../../store/recurring-commits.ts';
+import { loadSubscriptions } from '../../store/subscriptions.ts';
+
+/** A commit or credit as it is divided among seats. */
+export interface DividedCommit {
+  readonly groupKey: string;
+  readonly subscriptionId: string;
+  readonly shares: readonly SeatShare[];
+  /** Entries and deductions of shares with their seat, and the segment of the schedule in place of the share. */
+  bySegment<Entry extends { readonly segmentId: string }>(entries: readonly Entry[]): OfSeat<Entry>[];
+}
+
+/** `seatId` null: of no seat. */
+type OfSeat<Entry> = Entry & { readonly seatId: string | null };
+
+/** Null for commits that are not divided. */
+export type DividedCommits = (commit: Commit) => DividedCommit | null;
+
+/** A fixed number of queries, none where no commit is of a recurring term. */
+export async function loadDividedCommits(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+): Promise<DividedCommits> {
+  const children = commits.filter(({ recurringCommitId }) => recurringCommitId !== null);
+  const ids = [...new Set(children.flatMap(({ contractId }) => contractId ?? []))];
+  if (ids.length === 0) return () => null;
+  const recurring = (await loadRecurringCommits(db, ids)).filter(isIndividual);
+  if (recurring.length === 0) return () => null;
+  const contractIds = [...new Set(recurring.map(({ contractId }) => contractId))];
+  const contracts = await loadContracts(db, { ids: contractIds, includeArchived: true });
+  return dividedCommits(recurring, contracts, await loadSubscriptions(db, contractIds));
+}
+
+function isIndividual({ subscription }: RecurringCommit): boolean {
+  return subscription?.allocation === 'INDIVIDUAL';
+}
+
+/** The same from terms that are loaded. */
+function dividedCommits(
+  recurring: readonly RecurringCommit[],
+  contracts: readonly Contract[],
+  subscriptions: readonly Subscription[],
+): DividedCommits {
+  const terms = new Map(recurring.map((term) => [term.id, term]));
+  const contractsById = new Map(contracts.map((contract) => [contract.id, contract]));
+  const subscriptionsById = new Map(subscriptions.map((one) => [one.id, one]));
+  return (commit) => {
+    const term = terms.get(commit.recurringCommitId ?? '');
+    const contract = contractsById.get(term?.contractId ?? '');
+    const subscription = subscriptionsById.get(term?.subscription?.subscriptionId ?? '');
+    const groupKey = subscription?.seatGroupKey ?? null;
+    if (term === undefined || contract === undefined || subscription === undefined || groupKey === null)
+      return null;
+    const granted = seatGrantsOf(commit, term, contract, subscription);
+    const shares = seatShares(commit, subscription, granted);
+    return {
+      groupKey,
+      subscriptionId: subscription.id,
+      shares,
+      bySegment: (entries) => bySegment(entries, commit, subscription, shares),
+    };
+  };
+}
+
+/** Entries of a seat that has lost its share to a change of the past belong to the first segment. */
+function bySegment<Entry extends { readonly segmentId: string }>(
+  entries: readonly Entry[],
+  { id, accessSchedule: { segments } }: Commit,
+  { seatChanges }: Subscription,
+  shares: readonly SeatShare[],
+): OfSeat<Entry>[] {
+  if (entries.length === 0) return [];
+  const segmentOf = new Map(shares.map((share) => [share.seatId, share.segment.id]));
+  const seatIds = new Set(seatChanges.flatMap(({ seatId }) => seatId ?? []));
+  const seats = new Map([...seatIds].map((seatId) => [seatShareId(id, seatId), seatId]));
+  return entries.map((entry) => {
+    const seatId = seats.get(entry.segmentId) ?? null;
+    if (seatId === null) return { ...entry, seatId };
+    return { ...entry, seatId, segmentId: segmentOf.get(seatId) ?? segments[0]?.id ?? entry.segmentId };
+  });
+}

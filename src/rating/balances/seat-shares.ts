@@ -1,0 +1,108 @@
+/**
+ * The shares of seats in commits and credits that are allocated to seats one by one (docs/subscriptions.md,
+ * "Credits for seats"). Pure.
+ *
+ * Each segment grants so many seats the same amount. A seat takes one of these shares when it is assigned, the oldest
+ * that is free, and keeps it as long as the segment is open: a seat that is removed leaves its share to nobody, and
+ * finds it again when it is added again. So no more is shared out than the segment grants.
+ */
+import { type Decimal, decimal, quotientDown, ZERO } from '../../core/decimal.ts';
+import { derivedId } from '../../core/ids.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { AccessSegment } from '../../core/terms/schedules.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import { type Instant, type Interval, intersect } from '../../core/time.ts';
+import { seatAssignments } from '../subscriptions/seat-assignments.ts';
+
+/** What one seat has of a commit or credit. */
+export interface SeatShare {
+  /** Names it where other balances have the id of their segment. */
+  readonly id: string;
+  readonly seatId: string;
+  readonly segment: AccessSegment;
+  readonly amount: Decimal;
+  /** When usage of the seat may draw on it; ascending. */
+  readonly access: readonly Interval[];
+}
+
+/** What a segment grants. */
+export interface SeatGrant {
+  readonly seats: number;
+  readonly each: Decimal;
+}
+
+/** One at most for a seat of a commit or credit, whatever its segments are. */
+export function seatShareId(childId: string, seatId: string): string {
+  return derivedId('share of a seat', childId, seatId);
+}
+
+/**
+ * How many seats the segment grants a share. `granted` is what it would be by the terms of now; an amount that is no
+ * multiple of its share, as after an edit, is divided by its number of seats.
+ */
+function seatGrant({ amount }: AccessSegment, granted: SeatGrant | undefined): SeatGrant {
+  const { seats = 0, each = ZERO } = granted ?? {};
+  if (each.gt(ZERO)) {
+    const multiple = quotientDown(amount, each);
+    if (multiple.mod('1').eq(ZERO)) return { seats: Number(multiple.toString()), each };
+  }
+  return seats === 0 ? { seats, each: ZERO } : { seats, each: quotientDown(amount, decimal(String(seats))) };
+}
+
+/** `granted`: by segment. In the order in which seats took their shares. */
+export function seatShares(
+  { id, accessSchedule: { segments } }: Commit,
+  subscription: Subscription,
+  granted: ReadonlyMap<string, SeatGrant>,
+): SeatShare[] {
+  const start = Math.min(...segments.map(({ startingAt }) => startingAt));
+  const takePlace = placesOf(segments, granted);
+  const shares = new Map<string, SeatShare & { readonly access: Interval[] }>();
+  for (const { seatId, interval } of seatAssignments(subscription)) {
+    if (interval.end <= start) continue;
+    const known = shares.get(seatId);
+    const share = known ?? newShare(id, seatId, takePlace(Math.max(interval.start, start)));
+    const access = share === null ? null : intersect(timeOf(share.segment), interval);
+    if (share === null || access === null) continue;
+    share.access.push(access);
+    shares.set(seatId, share);
+  }
+  return [...shares.values()];
+}
+
+/** A share that no seat has. */
+interface Place {
+  readonly segment: AccessSegment;
+  readonly each: Decimal;
+}
+
+/** Gives the oldest free share at an instant; instants ascend. Null where all are taken. */
+function placesOf(
+  segments: readonly AccessSegment[],
+  granted: ReadonlyMap<string, SeatGrant>,
+): (at: Instant) => Place | null {
+  const places = segments
+    .toSorted((a, b) => a.startingAt - b.startingAt)
+    .map((segment) => ({ segment, ...seatGrant(segment, granted.get(segment.id)), taken: 0 }));
+  let first = 0;
+  return (at) => {
+    for (; first < places.length; first += 1) {
+      const place = places[first];
+      if (place === undefined || place.segment.startingAt > at) return null;
+      if (place.taken + 1 > place.seats || place.segment.endingBefore <= at) continue;
+      place.taken += 1;
+      return place;
+    }
+    return null;
+  };
+}
+
+function newShare(childId: string, seatId: string, place: Place | null) {
+  if (place === null) return null;
+  const { segment, each: amount } = place;
+  return { id: seatShareId(childId, seatId), seatId, segment, amount, access: [] as Interval[] };
+}
+
+function timeOf({ startingAt: start, endingBefore: end }: AccessSegment): Interval {
+  return { start, end };
+}
