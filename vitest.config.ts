@@ -56,8 +56,8 @@ export default defineConfig({
     setupFiles: ['test/support/seed-properties.ts'],
     // Limits find what hangs. What is only slow, on a machine with other work, does not fail.
     expect: { requireAssertions: true, poll: { timeout: 120_000, interval: 20 } },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     projects: [
       {
         extends: true,

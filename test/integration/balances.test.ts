@@ -162,7 +162,9 @@ describe('an entry by hand', () => {
     expect(await refused({ reason: undefined })).toEqual([400, expect.stringContaining('reason')]);
     expect(await refused({ per_group_amounts: { ann: 1 } })).toEqual([
       400,
-      expect.stringContaining('per_group_amounts: is for commits and credits with INDIVIDUAL allocation only'),
+      expect.stringContaining(
+        'per_group_amounts: is for commits and credits with INDIVIDUAL allocation only',
+      ),
     ]);
     await api.post('/v2/contracts/credits/archive', { customer_id: customer, credit_id: id });
     expect(await refused({})).toEqual([400, `id: commit or credit ${id} is archived`]);

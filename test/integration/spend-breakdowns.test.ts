@@ -6,7 +6,7 @@ import { csvRows } from '../support/csv.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createScenario, type Scenario } from '../support/scenario.ts';
 
-const service = await serviceForFile({ sandboxNow: '2026-12-05T00:00:00Z' });
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 const { api } = service;
 const RANGE = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2027-01-01T00:00:00Z' };
 
@@ -45,9 +45,9 @@ beforeAll(async () => {
     event('1', '2026-11-03T00:10:00Z', { tokens: 900, team: 'red', user: { name: 'ada' } }),
     event('2', '2026-11-04T00:10:00Z', { tokens: 300, team: 'red' }),
     event('3', '2026-11-04T00:20:00Z', { tokens: 100, team: 'blue' }),
-    event('4', '2026-12-04T00:20:00Z', { tokens: 200 }),
   ]);
-  await service.moveClock('2026-12-05T00:00:01Z');
+  await service.moveClock('2026-12-05T00:00:00Z');
+  await api.post('/v1/ingest', [event('4', '2026-12-04T00:20:00Z', { tokens: 200 })]);
 });
 
 async function spend(

@@ -10,7 +10,7 @@ let found: ReadonlyMap<string, BalanceOutcome> = new Map();
 
 beforeAll(async () => {
   found = await runBalances(service, BALANCE_SCENARIOS);
-}, 300_000);
+}, 900_000);
 
 describe('invoices and ledgers of a quarter', () => {
   test.each(BALANCE_SCENARIOS)('$name', ({ name, invoices, ledgers }) => {

@@ -12,7 +12,7 @@ let found: ReadonlyMap<string, readonly string[]> = new Map();
 
 beforeAll(async () => {
   found = await runLives(service, ALL);
-}, 300_000);
+}, 900_000);
 
 describe('the invoices of a year', () => {
   test.each(ALL)('$name', ({ name, invoices }) => {

@@ -222,9 +222,9 @@ function hasSpend(
   charges: readonly Charge[],
   free: ReadonlySet<string>,
 ): boolean {
-  const ofUsage = charges.some(({ productId, at, total, creditTypeId }) => {
+  const ofUsage = hourlySums(charges).some(({ productId, at, total }) => {
     const version = versionAt(product, at);
-    if (at > until || total === 0 || creditTypeId === null) return false;
+    if (at > until || total === 0) return false;
     if (version.excludeFreeUsage && free.has(productId)) return false;
     return isCounted(version, productId, tagsAt(input, productId, at));
   });
@@ -235,6 +235,17 @@ function hasSpend(
     return isCounted(version, productId, versionAt(other.product, at).tags);
   });
   return ofUsage || ofComposites;
+}
+
+/** What each product costs in each hour and unit: charges of several line keys may cancel each other out. */
+function hourlySums(charges: readonly Charge[]): Pick<Charge, 'productId' | 'at' | 'total'>[] {
+  const sums = new Map<string, { productId: string; at: Instant; total: number }>();
+  for (const { productId, creditTypeId, at, total } of charges) {
+    if (creditTypeId === null) continue;
+    const key = `${productId} ${creditTypeId} ${at}`;
+    sums.set(key, { productId, at, total: (sums.get(key)?.total ?? 0) + total });
+  }
+  return [...sums.values()];
 }
 
 /** Those whose charges come to 0 in every unit. */
