@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
+import { loadThresholdCharges } from '../../src/store/threshold-charges.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createThresholdCatalogue, createThresholdCustomer, topUp, until } from '../support/thresholds.ts';
@@ -81,6 +82,30 @@ test('of several processes that evaluate at once, one recharges', async () => {
   await Promise.all([1, 2, 3].map(() => evaluateThresholds(deps, [customer.customerId])));
   await settled();
   expect(await customer.commits()).toEqual({ granted: ['5000'], left: '5000' });
+});
+
+test('of a contract with both thresholds one charge is in flight at most, however many processes evaluate', async () => {
+  const { db, clickhouse } = service;
+  const customer = await customerWith({
+    prepaid_balance_threshold_configuration: topUp(catalogue, gate('EXTERNAL')),
+    spend_threshold_configuration: { ...topUp(catalogue, gate('EXTERNAL')), recharge_to_amount: undefined },
+  });
+  const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+  const paid: string[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    await customer.use(7000, NOON);
+    await Promise.all([1, 2, 3].map(() => evaluateThresholds(deps, [customer.customerId])));
+    await settled();
+    const charges = await loadThresholdCharges(db, [customer.contractId]);
+    const [workflow_id, ...others] = charges.flatMap((one) => (one.isInFlight ? [one.commitId] : []));
+    expect(workflow_id).toBeDefined();
+    expect(others).toEqual([]);
+    await api.post(RELEASE, { workflow_id, outcome: 'paid' });
+    await settled();
+    paid.push(String(workflow_id));
+  }
+  expect(new Set(paid).size).toBe(3);
+  expect(await customer.invoices()).toContain('USAGE DRAFT 0');
 });
 
 test('usage that a process has acknowledged before it was killed is found by the next one', async () => {

@@ -6,9 +6,9 @@ import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.t
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
-import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
-import { invoiceSchema, invoiceToWire } from './output.ts';
+import { invoiceSchema, pageInParts } from './output.ts';
 import { order, shownShape, sort, viewOf } from './routes.ts';
 
 export function issuedInvoiceRoutes(deps: RegenerateDeps): RouteDefinition[] {
@@ -57,7 +57,7 @@ function listRoute(deps: RegenerateDeps): RouteDefinition {
         order: order[query.sort],
       });
       const view = await viewOf(deps, page.rows, query);
-      return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
+      return pageInParts(page, view);
     },
   });
 }

@@ -7,10 +7,13 @@ import type {
 } from '../../../billing/invoices/unbilled-usage.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { ZERO } from '../../../core/decimal.ts';
+import { mapInChunks } from '../../../core/in-chunks.ts';
 import { type Invoice, type InvoiceLine, isAppliedLine } from '../../../core/invoice.ts';
+import type { Page } from '../../../core/paging.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import { pageToWire } from '../../wire/paging.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
 import { lineItemSchema, lineToWire } from './line-output.ts';
 import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output.ts';
@@ -74,18 +77,38 @@ export const breakdownSchema = z
 type InvoiceWire = z.input<typeof invoiceSchema>;
 type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape | keyof typeof payableShape>;
 
+type ShownInvoice = InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>;
+
+/** `invoiceToWire` for an invoice that may have many lines: other requests are answered between parts of them. */
+export async function invoiceInParts(invoice: ShownInvoice, view: InvoiceView): Promise<InvoiceWire> {
+  const lines = await mapInChunks(shownLines(invoice, view), lineWriter(invoice, view));
+  return invoiceToWire(invoice, view, lines);
+}
+
+/** A page of invoices, one after the other. */
+export async function pageInParts(page: Page<ShownInvoice, unknown>, view: InvoiceView) {
+  const rows: InvoiceWire[] = [];
+  for (const invoice of page.rows) rows.push(await invoiceInParts(invoice, view));
+  return pageToWire({ ...page, rows }, (invoice) => invoice);
+}
+
 export function invoiceToWire(
-  invoice: InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>,
+  invoice: ShownInvoice,
   view: InvoiceView,
+  lines = linesToWire(invoice, view),
 ): InvoiceWire {
   return {
-    ...fieldsToWire(invoice, view),
+    ...fieldsToWire(invoice, view, lines),
     payable_amount: payableAmount(invoice),
     ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)),
   };
 }
 
-function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
+function fieldsToWire(
+  invoice: Invoice,
+  view: InvoiceView,
+  lines: InvoiceWire['line_items'],
+): InvoiceFieldsWire {
   const number = view.numbers.get(invoice.id);
   const due = dueAt(invoice);
   const fields: CustomFieldsById = view.customFields.get(invoice.id) ?? new Map();
@@ -110,8 +133,17 @@ function fieldsToWire(invoice: Invoice, view: InvoiceView): InvoiceFieldsWire {
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),
     custom_fields: customFieldsOf(fields, invoice.id),
-    line_items: shownLines(invoice, view).map((line) => lineToWire(invoice.id, line, fields, view)),
+    line_items: lines,
   };
+}
+
+function linesToWire(invoice: Invoice, view: InvoiceView): InvoiceWire['line_items'] {
+  return shownLines(invoice, view).map(lineWriter(invoice, view));
+}
+
+function lineWriter({ id }: Pick<Invoice, 'id'>, view: InvoiceView) {
+  const fields: CustomFieldsById = view.customFields.get(id) ?? new Map();
+  return (line: InvoiceLine) => lineToWire(id, line, fields, view);
 }
 
 /** The lines that the view shows. */
@@ -122,7 +154,7 @@ function shownLines({ lines }: Pick<Invoice, 'lines'>, view: InvoiceView): reado
 
 export function breakdownToWire(item: BreakdownItem, view: InvoiceView): z.input<typeof breakdownSchema> {
   return {
-    ...fieldsToWire(item, view),
+    ...fieldsToWire(item, view, linesToWire(item, view)),
     breakdown_start_timestamp: formatInstant(item.window.start),
     breakdown_end_timestamp: formatInstant(item.window.end),
   };

@@ -14,7 +14,7 @@ import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { breakdownsCsv, invoicesCsv } from './csv.ts';
 import type { InvoiceView } from './invoice-view.ts';
-import { breakdownSchema, breakdownToWire, invoiceSchema, invoiceToWire } from './output.ts';
+import { breakdownSchema, breakdownToWire, invoiceInParts, invoiceSchema, pageInParts } from './output.ts';
 
 const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
 
@@ -88,7 +88,7 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
       // Hierarchies are not consolidated yet.
       const page = type === 'USAGE_CONSOLIDATED' ? { rows: [], next: null } : found;
       const view = await viewOf(deps, page.rows, query);
-      return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
+      return pageInParts(page, view);
     },
   });
 }
@@ -110,7 +110,7 @@ function getRoute(deps: InvoiceDeps): RouteDefinition {
     handler: async ({ params, query }) => {
       const invoice = await getInvoice(deps, params.customer_id, params.invoice_id);
       const view = await viewOf(deps, [invoice], query);
-      return { data: invoiceToWire(invoice, view) };
+      return { data: await invoiceInParts(invoice, view) };
     },
   });
 }
