@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 let sequence = 0;
 
-async function customerOn(rateCardId: string, startingAt = '2026-11-01T00:00:00Z') {
+async function customerOn(rateCardId: string, startingAt = '2026-11-01T00:00:00Z', terms: object = {}) {
   sequence += 1;
   const alias = `customer-${sequence}`;
   const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
@@ -23,6 +23,7 @@ async function customerOn(rateCardId: string, startingAt = '2026-11-01T00:00:00Z
     customer_id: customerId,
     rate_card_id: rateCardId,
     starting_at: startingAt,
+    ...terms,
   });
   return { alias, customerId };
 }
@@ -122,6 +123,45 @@ test('a markup changes from its date on, and what was used before keeps the old 
     managed_pricing: { starting_at: '2026-11-05T00:00:00Z', remove_models: ['small'] },
   });
   expect(await linesOf(customerId)).toEqual([['acme/small input tokens', '1', '15', '15']]);
+});
+
+test('a model is added later with its markup, and a call that is repeated with its key makes one card', async () => {
+  const body = { name: 'Repeated', managed_pricing: { models: [{ model: 'small', markup: 0 }] } };
+  const options = { headers: { 'idempotency-key': 'managed-card' } };
+  const card = (await api.post(RATE_CARDS, body, options)).text('data.id');
+  expect((await api.post(RATE_CARDS, body, options)).text('data.id')).toBe(card);
+  const { alias, customerId } = await customerOn(card);
+  await use(alias, { model: 'large-2026-01-01', input_tokens: 1_000_000 });
+  expect(await linesOf(customerId)).toEqual([]);
+  await api.post(UPDATE, {
+    rate_card_id: card,
+    managed_pricing: { add_models: [{ model: 'large', markup: 1 }] },
+  });
+  expect(await linesOf(customerId)).toEqual([['acme/large input tokens', '1', '500', '500']]);
+});
+
+test('a prepaid wallet pays for tokens of every model, and each line says which rate it is of', async () => {
+  const card = await managed({ models: [{ model: 'large' }, { model: 'small' }], default_markup: 0 });
+  const wallet = await createdId(api, '/v1/contract-pricing/products/create', {
+    name: 'Wallet',
+    type: 'FIXED',
+  });
+  const terms = { amount: 260, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-01-01T00:00:00Z' };
+  const { alias, customerId } = await customerOn(card, '2026-11-01T00:00:00Z', {
+    commits: [{ product_id: wallet, type: 'PREPAID', access_schedule: { schedule_items: [terms] } }],
+  });
+  await use(alias, { model: 'large', input_tokens: 1_000_000 }, '2026-11-02T10:00:00Z');
+  await use(alias, { model: 'small', input_tokens: 1_000_000 }, '2026-11-03T10:00:00Z');
+  const drafts = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  // 250 and 15 cents, of which the wallet pays 260.
+  expect(drafts.digits('data[0].total')).toBe('5');
+  const path = `/v1/customers/${customerId}/invoices/${drafts.text('data[0].id')}/explain`;
+  const explained = JSON.stringify((await api.get(path)).body);
+  expect(explained).toContain('acme/large input tokens');
+  const balance = await api.post('/v1/contracts/customerBalances/list', {
+    ...{ customer_id: customerId, include_contract_balances: true, include_balance: true },
+  });
+  expect(balance.digits('data[0].balance')).toBe('0');
 });
 
 test('a change of managed prices before their last change is refused, because that would still hold', async () => {
