@@ -1,5 +1,5 @@
 /** Identities: random UUIDs for new entities, name-based ones where the same input must give the same id. */
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -16,9 +16,8 @@ export function isUuid(text: string): boolean {
  * lines, so that a draft has the id that its finalized invoice will have.
  */
 export function derivedId(...parts: readonly string[]): string {
-  const hash = createHash('sha1').update(JSON.stringify(parts)).digest();
-  hash.writeUInt8((hash.readUInt8(6) & 0x0f) | 0x50, 6);
-  hash.writeUInt8((hash.readUInt8(8) & 0x3f) | 0x80, 8);
-  const hex = hash.toString('hex', 0, 16);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  const hex = hash('sha1', JSON.stringify(parts), 'hex');
+  const version = `5${hex.slice(13, 16)}`;
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [hex.slice(0, 8), hex.slice(8, 12), version, variant + hex.slice(17, 20), hex.slice(20, 32)].join('-');
 }

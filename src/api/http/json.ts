@@ -8,7 +8,6 @@
 import { parse } from 'lossless-json';
 import { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
-import { CHUNK_ITEMS, mapInChunks } from '../../core/in-chunks.ts';
 
 /** A number literal exactly as it was sent: one with an exponent, or with more digits than a double keeps. */
 export class JsonNumber {
@@ -153,35 +152,4 @@ function stringifyObject(value: object): string {
     members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${stringifyJson(member)}`;
   }
   return `{${members}}`;
-}
-
-/** Where answers have their lists: `{data: {current: {overrides: […]}}}`. */
-const LIST_DEPTH_MAX = 3;
-
-/** Writes what `stringifyJson` does. Other requests are answered between the parts of long lists. */
-export async function writeJson(value: unknown, depth = LIST_DEPTH_MAX): Promise<string> {
-  if (value instanceof JsonList) {
-    return `[${(await mapInChunks(value.items, (item) => value.textOf(item))).join(',')}]`;
-  }
-  if (!holdsLongList(value, depth)) return stringifyJson(value);
-  if (Array.isArray(value)) {
-    if (value.length > CHUNK_ITEMS) return `[${(await mapInChunks(value, stringifyJson)).join(',')}]`;
-    const items: string[] = [];
-    for (const item of value) items.push(await writeJson(item, depth - 1));
-    return `[${items.join(',')}]`;
-  }
-  const members: string[] = [];
-  for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${await writeJson(member, depth - 1)}`);
-  }
-  return `{${members.join(',')}}`;
-}
-
-/** Whether the value is or has such a list, at most `depth` levels down. */
-function holdsLongList(value: unknown, depth: number): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  if (value instanceof JsonList) return true;
-  if (Array.isArray(value) && value.length > CHUNK_ITEMS) return true;
-  if (depth === 0 || value instanceof Decimal || value instanceof JsonNumber) return false;
-  return Object.values(value).some((member) => holdsLongList(member, depth - 1));
 }

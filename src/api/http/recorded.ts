@@ -130,8 +130,14 @@ function pathAndQuery(context: Context): string {
 }
 
 function storable({ status = 200, body, mediaType, headers = {} }: Answer) {
-  if (body !== null && typeof body !== 'string') throw new Error('a stream cannot be stored');
-  return { status, headers: body === null ? headers : { ...headers, 'content-type': mediaType }, body };
+  if (body === null) return { status, headers, body };
+  return { status, headers: { ...headers, 'content-type': mediaType }, body: textOf(body) };
+}
+
+function textOf(body: NonNullable<Answer['body']>): string {
+  if (typeof body === 'string') return body;
+  if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.length).toString();
+  throw new Error('a stream cannot be stored');
 }
 
 /** Secrets are not stored: who repeats such a request learns that it was carried out. */

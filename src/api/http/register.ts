@@ -14,11 +14,12 @@ import { identify, scopeRefusal } from './auth.ts';
 import { CSV_TYPE, wantsCsv } from './csv.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
-import { parseJson, stringifyJson, writeJson } from './json.ts';
+import { parseJson, stringifyJson } from './json.ts';
 import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 import { startedStream } from './started-stream.ts';
+import { writeJson } from './write-json.ts';
 
 export interface RegisterDeps {
   readonly exchange: Exchange;

@@ -123,6 +123,7 @@ export async function rateTarget(
     );
     return { usageLines, unlisted, unpriced: collected.warnings.filter(isOnInvoice), composites, drawdown };
   });
+  await afterOtherWork();
   const { coverage, covered } = base.drawdown;
   const coveredLines: UsageLine[] = [];
   if (coverage.size > 0) {

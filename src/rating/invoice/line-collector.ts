@@ -7,7 +7,7 @@
  */
 import type { Interval } from '../../core/time.ts';
 import type { RatedKeys, UsageLine, UsageRating } from '../types.ts';
-import { compareGroupValues, type GroupValues, sortedKeys } from '../usage/group-values.ts';
+import { compareGroupValues, type GroupValues } from '../usage/group-values.ts';
 
 /** A product whose lines are not on the invoice, because they are too many. */
 export interface UnlistedProduct {
@@ -115,5 +115,5 @@ export function inLineOrder<Entry extends Keyed>(entries: readonly Entry[]): Ent
 
 /** Entries of one start have the same names. */
 function compareValues(a: GroupValues, b: GroupValues): number {
-  return compareGroupValues(a, b, sortedKeys(Object.keys(a)));
+  return compareGroupValues(a, b, Object.keys(a).sort());
 }

@@ -10,11 +10,9 @@ export function sortedKeys(...lists: readonly (readonly string[])[]): string[] {
 
 /** One text per set of pairs. */
 export function groupValuesKey(values: GroupValues): string {
-  return JSON.stringify(
-    Object.keys(values)
-      .sort()
-      .flatMap((name) => [name, values[name]]),
-  );
+  const names = Object.keys(values);
+  if (names.length === 0) return '[]';
+  return JSON.stringify(names.sort().flatMap((name) => [name, values[name]]));
 }
 
 /** The pairs of `values` whose names are in `names`; a name without a value is left out. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonList, stringifyJson, writeJson } from '../../../../src/api/http/json.ts';
+import { JsonList, stringifyJson } from '../../../../src/api/http/json.ts';
+import { writeJson } from '../../../../src/api/http/write-json.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
 import { CHUNK_ITEMS } from '../../../../src/core/in-chunks.ts';
 
@@ -9,11 +10,15 @@ const long = Array.from({ length: 2 * CHUNK_ITEMS + 1 }, (_, index) => ({
   price: decimal('0.10'),
 }));
 
+async function written(value: unknown): Promise<string> {
+  return String(await writeJson(value));
+}
+
 describe('writeJson', () => {
   it('writes what stringifyJson writes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
-        expect(await writeJson(value)).toBe(stringifyJson(value));
+        expect(await written(value)).toBe(stringifyJson(value));
       }),
     );
   });
@@ -24,7 +29,7 @@ describe('writeJson', () => {
     ['a long list in a short one', { data: [{ overrides: long }, { overrides: [] }], next_page: null }],
     ['a long list too deep for parts', [[[[[long]]]]]],
   ])('writes %s like stringifyJson', async (_, value) => {
-    expect(await writeJson(value)).toBe(stringifyJson(value));
+    expect(await written(value)).toBe(stringifyJson(value));
   });
 
   it('writes the items of a JsonList as a list, and only when it writes them', async () => {
@@ -34,18 +39,28 @@ describe('writeJson', () => {
       return { item };
     });
     expect(made).toEqual([]);
-    expect(await writeJson({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
+    expect(await written({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
     expect(stringifyJson({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
-    expect(await writeJson([[[[[list]]]]])).toBe('[[[[[[{"item":1},{"item":2}]]]]]]');
+    expect(await written([[[[[list]]]]])).toBe('[[[[[[{"item":1},{"item":2}]]]]]]');
   });
 
-  it('lets other work run before a long list is written', async () => {
+  it('lets other work run before a list that takes long is written', async () => {
     let isWritten = false;
     const other = new Promise<boolean>((resolve) => setImmediate(() => resolve(isWritten)));
-    await writeJson({ data: { overrides: long } }).then(() => {
+    const slow = new JsonList([1, 2, 3], (item) => {
+      const end = performance.now() + 20;
+      while (performance.now() < end);
+      return item;
+    });
+    await writeJson({ data: { overrides: slow } }).then(() => {
       isWritten = true;
     });
     expect(await other).toBe(false);
+  });
+
+  it('writes characters of several bytes in answers of several parts', async () => {
+    const texts = Array.from({ length: 3_000 }, (_, index) => `${'€'.repeat(index % 50)}𝄞"${index}`);
+    expect(await written(texts)).toBe(JSON.stringify(texts));
   });
 
   it('refuses what JSON cannot represent, also in long lists', async () => {
