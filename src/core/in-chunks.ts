@@ -1,5 +1,10 @@
 /** Work on long lists in parts, between which the process answers other requests. */
-import { setImmediate as afterOtherWork } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
+
+/** Resolves when the process has done what other work was waiting. */
+export async function afterOtherWork(): Promise<void> {
+  await setImmediate();
+}
 
 /** Lists of more items than this may take long enough to be worth parts. */
 export const CHUNK_ITEMS = 500;
@@ -8,10 +13,13 @@ export const CHUNK_ITEMS = 500;
 const PART_MS = 8;
 
 /** Like `Array.forEach`; other work runs after each part of a few milliseconds. */
-export async function eachInChunks<Item>(items: readonly Item[], act: (item: Item) => void): Promise<void> {
+export async function eachInChunks<Item>(
+  items: readonly Item[],
+  act: (item: Item, index: number) => void,
+): Promise<void> {
   let start = performance.now();
-  for (const item of items) {
-    act(item);
+  for (const [index, item] of items.entries()) {
+    act(item, index);
     if (performance.now() - start < PART_MS) continue;
     await afterOtherWork();
     start = performance.now();
@@ -21,11 +29,11 @@ export async function eachInChunks<Item>(items: readonly Item[], act: (item: Ite
 /** Like `Array.map`, in such parts. */
 export async function mapInChunks<Item, Result>(
   items: readonly Item[],
-  map: (item: Item) => Result,
+  map: (item: Item, index: number) => Result,
 ): Promise<Result[]> {
   const results: Result[] = [];
-  await eachInChunks(items, (item) => {
-    results.push(map(item));
+  await eachInChunks(items, (item, index) => {
+    results.push(map(item, index));
   });
   return results;
 }

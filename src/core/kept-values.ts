@@ -10,6 +10,8 @@ export interface KeptValues<Value> {
   has(key: string): boolean;
   /** The value kept for this version; null: make it. */
   get(key: string, version: string): Value | null;
+  /** The value kept for whatever version; null: none. */
+  latest(key: string): Value | null;
   /** Replaces what is kept for the key. A value that weighs more than all of them may is not kept. */
   put(key: string, version: string, value: Value): void;
 }
@@ -44,6 +46,7 @@ export function keptValues<Value>({
       byKey.set(key, kept);
       return kept.value;
     },
+    latest: (key) => byKey.get(key)?.value ?? null,
     put(key, version, value) {
       const own = weightOf(value);
       remove(key);

@@ -18,7 +18,8 @@ import {
 } from './contract-settings.ts';
 import { updateContract } from './contracts.ts';
 import type { Database, Transaction } from './database.ts';
-import { deleteOverrides, insertOverrides, loadOverrides, updateOverride } from './overrides.ts';
+import { loadOverrides } from './load-overrides.ts';
+import { deleteOverrides, insertOverrides, updateOverride } from './overrides.ts';
 import {
   insertProfessionalServices,
   loadProfessionalServices,

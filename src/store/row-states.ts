@@ -7,11 +7,25 @@ import { type SQL, sql } from 'drizzle-orm';
  * again, and it has been started since.
  */
 export function stateOfRow(table: SQL): SQL<string> {
-  return sql<string>`pg_postmaster_start_time() || ' ' || ${table}.ctid || ' ' || ${table}.xmin`;
+  return sql<string>`pg_postmaster_start_time() || ' ' || ${placeOfRow(table)}`;
 }
 
 /** The same for several rows together, in `order`. */
 export function stateOfRows(table: SQL, order: SQL): SQL<string> {
   return sql<string>`pg_postmaster_start_time() || ' ' ||
-    md5(string_agg(${table}.ctid || ' ' || ${table}.xmin, ',' order by ${order}))`;
+    md5(string_agg(${placeOfRow(table)}, ',' order by ${order}))`;
+}
+
+/** Each row's part of `stateOfRows`. A text in which a row has one is not written again while its server runs. */
+export function placeOfRow(table: SQL): SQL<string> {
+  return sql<string>`${table}.ctid || ' ' || ${table}.xmin`;
+}
+
+/** The part of `stateOfRows` that tells the server, since its last start. */
+export function serverOf(state: string): string {
+  return state.slice(0, state.lastIndexOf(' '));
+}
+
+export function isServer(server: string): SQL<boolean> {
+  return sql<boolean>`pg_postmaster_start_time()::text = ${server}`;
 }

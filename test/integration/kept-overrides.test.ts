@@ -6,12 +6,8 @@ import { decimal } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import { loadInitialVersions } from '../../src/store/contract-versions.ts';
 import { createDatabase, type Database, inSnapshot, type Transaction } from '../../src/store/database.ts';
-import {
-  deleteOverrides,
-  insertOverrides,
-  loadOverrides,
-  updateOverride,
-} from '../../src/store/overrides.ts';
+import { loadOverrides } from '../../src/store/load-overrides.ts';
+import { deleteOverrides, insertOverrides, updateOverride } from '../../src/store/overrides.ts';
 import { overrides } from '../../src/store/schema/overrides.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
@@ -200,4 +196,19 @@ test('the first state of a contract is kept from its first change on', async () 
   expect(first?.contract.endingBefore).toBeNull();
   expect(first?.terms.overrides).toHaveLength(MANY);
   expect((await loadInitialVersions(other.db, [contract_id])).get(contract_id)).toBe(first);
+});
+
+test('a long answer is repeated by its Idempotency-Key, character by character', async () => {
+  const contract_id = await create({ product_id: catalogue.tokens });
+  const read = () =>
+    api.send(
+      'POST',
+      '/v2/contracts/get',
+      { customer_id, contract_id },
+      { headers: { 'idempotency-key': contract_id } },
+    );
+  const [first, repeated] = [await read(), await read()];
+  expect(first.status).toBe(200);
+  expect(first.list('data.overrides')).toHaveLength(MANY);
+  expect(repeated.body).toEqual(first.body);
 });

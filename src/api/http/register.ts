@@ -9,6 +9,7 @@ import type { TakeRequest } from '../../access/rate-limits.ts';
 import type { RequestRecords } from '../../access/request-records.ts';
 import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
+import { afterOtherWork } from '../../core/in-chunks.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { identify, scopeRefusal } from './auth.ts';
 import { CSV_TYPE, wantsCsv } from './csv.ts';
@@ -104,6 +105,7 @@ async function answerTo(
   try {
     return await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
       sent = body === undefined ? undefined : contentOf(definition, body.bytes);
+      if (body !== undefined && body.bytes.length > LARGE_BODY_BYTES) await afterOtherWork();
       const input = { http: context, body: sent, actor, context: request };
       if (definition.csv !== undefined && wantsCsv(context)) {
         return csvAnswer(await startedStream(definition.csv.run(input)));
@@ -114,6 +116,9 @@ async function answerTo(
     body?.release();
   }
 }
+
+/** Parsing it takes some milliseconds. */
+const LARGE_BODY_BYTES = 100_000;
 
 function csvAnswer(body: Answer['body']): Answer {
   return { body, mediaType: CSV_TYPE, headers: VARIES };

@@ -11,7 +11,7 @@ import type { WireWords } from '../wire/names.ts';
 import { type CsvTable, csvText, refusePaging } from './csv.ts';
 import { csvReads, onPage } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
-import { checkInput } from './problems.ts';
+import { checkBody } from './long-lists.ts';
 import { fieldCheck } from './unknown-fields.ts';
 
 /** The scope that a token needs; a `write` token covers all scopes. `public` needs no token. */
@@ -144,11 +144,11 @@ export function route<
   const readQuery = query === undefined ? nothing : queryReader(query);
   const checkFields =
     body !== undefined && describesMoney(facts) ? fieldCheck(body, facts.operationId) : undefined;
-  const readBody = (sent: unknown) => (body === undefined ? undefined : checkInput(body, 'body', sent));
+  const readBody = async (sent: unknown) => (body === undefined ? undefined : await checkBody(body, sent));
   const read = async (input: UncheckedInput): Promise<HandlerInput<Params, Query, Body>> => ({
     params: parsedBy<Params>(await readPath(input.http)),
     query: parsedBy<Query>(await readQuery(input.http)),
-    body: parsedBy<Body>(readBody(input.body)),
+    body: parsedBy<Body>(await readBody(input.body)),
     actor: input.actor,
     context: input.context,
   });

@@ -40,7 +40,7 @@ export function fieldCheck(schema: z.ZodType, operationId: string): (body: unkno
     shape ??= shapeOf(schema);
     const unknown: string[] = [];
     const warnings: Warning[] = [];
-    const checked = check(body, shape, { ignored, unknown, warnings }, []);
+    const checked = check(body, shape, { ignored, unknown, warnings }, '', []);
     if (unknown.length === 0) return { body: checked, warnings };
     const rest = unknown.length - NAMED_MAX;
     const shown = unknown.slice(0, NAMED_MAX).join('; ');
@@ -56,22 +56,45 @@ interface Found {
 
 type Path = readonly (string | number)[];
 
-function check(value: unknown, shape: Shape, found: Found, path: Path): unknown {
-  if (Array.isArray(value)) return value.map((item, index) => check(item, shape, found, [...path, index]));
+/**
+ * `names` are those of the path without positions, joined by dots. A part of the body without ignored fields is returned
+ * as it is.
+ */
+function check(value: unknown, shape: Shape, found: Found, names: string, path: Path): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => check(item, shape, found, names, [...path, index]));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
   const { fields } = shape;
   if (fields === null || !isPlainObject(value)) return value;
-  const kept: [string, unknown][] = [];
+  const changed = new Map<string, unknown>();
   for (const [name, member] of Object.entries(value)) {
     const at = [...path, name];
     const known = fields.get(name);
-    if (found.ignored.has(at.filter((step) => typeof step === 'string').join('.'))) {
+    const dotted = names === '' ? name : `${names}.${name}`;
+    if (found.ignored.has(dotted)) {
       // Null and absent mean the same.
       if (member !== null) found.warnings.push({ field: joinPath(at), message: 'is accepted and ignored' });
+      changed.set(name, undefined);
     } else if (known === undefined) {
       found.unknown.push(`${joinPath(at)}: ${NOT_A_FIELD}${suggestion(name, [...fields.keys()])}`);
-    } else kept.push([name, check(member, known, found, at)]);
+    } else if (typeof member === 'object') {
+      const checked = check(member, known, found, dotted, at);
+      if (checked !== member) changed.set(name, checked);
+    }
   }
-  return Object.fromEntries(kept);
+  return changed.size === 0 ? value : without(value, changed);
+}
+
+/** The object with members replaced, or left out where they are undefined. */
+function without(value: object, changed: ReadonlyMap<string, unknown>): object {
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, member]) => {
+      if (!changed.has(name)) return [[name, member]];
+      const replaced = changed.get(name);
+      return replaced === undefined ? [] : [[name, replaced]];
+    }),
+  );
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -79,7 +79,7 @@ export async function createContractIn(
     paymentProvider: deps.paymentProvider,
   });
   const terms: ContractTerms = {
-    ...buildNewTerms(input.terms, { contract, loaded, createdAt: now, createdBy: input.createdBy }),
+    ...(await buildNewTerms(input.terms, { contract, loaded, createdAt: now, createdBy: input.createdBy })),
     usageFilters: usageFilter === null ? [] : [usageFilter],
   };
   if (!(await insertContract(tx, contract))) {

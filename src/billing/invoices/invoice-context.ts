@@ -21,7 +21,7 @@ import type { Contract } from '../../store/contracts.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { loadOverrides } from '../../store/overrides.ts';
+import { loadOverrides } from '../../store/load-overrides.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
 import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';

@@ -5,9 +5,9 @@
  * only what the invoice shows is kept. The hours of such lines, which are frozen when the invoice is issued, are
  * computed by a second pass over the slices.
  */
-import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import type { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
+import { afterOtherWork } from '../../core/in-chunks.ts';
 import type { InvoiceWarning } from '../../core/invoice.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';

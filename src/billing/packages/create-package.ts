@@ -101,7 +101,7 @@ async function buildNominalTerms(
 ): Promise<BuiltTerms> {
   const { header } = input;
   const terms = resolveTerms(input.terms, NOMINAL_START, addRelative);
-  return buildNewTerms(terms, {
+  return await buildNewTerms(terms, {
     contract: {
       id: newId(),
       customerId: newId(),

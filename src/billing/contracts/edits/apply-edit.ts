@@ -79,7 +79,7 @@ export async function applyEdit(
   });
   const removed = removeTerms(ended.terms, removals, origin.now);
   const updated = updateTerms(removed, updates, { contract, loaded, now: origin.now });
-  const built = buildTerms(additions, {
+  const built = await buildTerms(additions, {
     contract,
     loaded,
     path: origin.additionsAt,

@@ -13,7 +13,7 @@ import { indexOverrides, type OverrideIndex } from '../../../rating/rates/overri
 import { versionAt } from '../../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
 import type { Database } from '../../../store/database.ts';
-import { loadOverrides } from '../../../store/overrides.ts';
+import { loadOverrides } from '../../../store/load-overrides.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { findRateCard, type RateCard } from '../../../store/rate-cards.ts';
 import { isSelected, type RateSelector } from '../../rate-cards/rate-selectors.ts';

@@ -5,6 +5,7 @@
  */
 import { type FieldPath, invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
+import { mapInChunks } from '../../../core/in-chunks.ts';
 import type { CommitInput } from '../../../core/terms/commits.ts';
 import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
 import type { OverrideInput } from '../../../core/terms/overrides.ts';
@@ -93,15 +94,18 @@ const NO_TERMS: ExistingTerms = {
 };
 
 /** The terms of a contract that has none yet. */
-export function buildNewTerms(input: TermsInput, build: Omit<BuildTerms, 'existing' | 'path'>): BuiltTerms {
+export function buildNewTerms(
+  input: TermsInput,
+  build: Omit<BuildTerms, 'existing' | 'path'>,
+): Promise<BuiltTerms> {
   return buildTerms(input, { ...build, existing: NO_TERMS, path: ['terms'] });
 }
 
 /**
  * The terms that `input` adds to those in `existing`. Refuses (`invalid`) the first bad field of the first
- * bad term.
+ * bad term. Other requests are answered between parts of many overrides.
  */
-export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
+export async function buildTerms(input: TermsInput, build: BuildTerms): Promise<BuiltTerms> {
   const given = assignIds(input, build);
   const context = contextOf(given, build);
   const { contract, path: listsAt, createdAt, createdBy } = build;
@@ -122,7 +126,7 @@ export function buildTerms(input: TermsInput, build: BuildTerms): BuiltTerms {
     build.existing.spendTrackers,
   );
   checkThresholds(input, context, build);
-  const overrides = input.overrides.map((one, index) =>
+  const overrides = await mapInChunks(input.overrides, (one, index) =>
     buildOverride(one, [...listsAt, 'overrides', index], context, {
       id: newId(),
       contractId: contract.id,

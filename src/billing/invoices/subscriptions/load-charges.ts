@@ -10,7 +10,7 @@ import { loadBilledCharges } from '../../../store/billed-charges.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
-import { loadOverrides } from '../../../store/overrides.ts';
+import { loadOverrides } from '../../../store/load-overrides.ts';
 import { loadProducts } from '../../../store/products.ts';
 import { loadRateCards } from '../../../store/rate-cards.ts';
 import { loadRateEntries } from '../../../store/rates.ts';

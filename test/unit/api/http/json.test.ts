@@ -33,6 +33,20 @@ describe('parseJson', () => {
     );
   });
 
+  it('reads a text in the same way, whether or not it has a number that needs care', () => {
+    const json = fc.oneof(
+      fc.json({ maxDepth: 4 }),
+      fc.constantFrom('"[1e2"', '{"a":":123456789012345678"}', '-0'),
+    );
+    fc.assert(
+      fc.property(json, fc.constantFrom('', ' ', '\n\t'), (text, space) => {
+        const [read, number] = parseJson(`[${space}${text}${space},${space}1e2]`) as unknown[];
+        expect(read).toEqual(parseJson(text));
+        expect(number).toEqual(new JsonNumber('1e2'));
+      }),
+    );
+  });
+
   it('takes the last of repeated keys, as JSON.parse does', () => {
     expect(parseJson('{"a":1,"a":2}')).toEqual({ a: 2 });
   });
