@@ -1,42 +1,22 @@
 /** Two processes on the same stores take the same requests for invoices at the same time. */
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BillingProcess, startBillingProcess } from '../support/billing-process.ts';
-import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
-import { type StoreProxy, startStoreProxy } from '../support/store-proxy.ts';
-import { createTestDatabase, createTestDirectory, type TestDatabase } from '../support/stores.ts';
+import type { BillingProcess } from '../support/billing-process.ts';
+import { createSharedStores, type SharedStores } from '../support/shared-stores.ts';
 
 const NOW = '2026-11-10T00:00:00Z';
 const REQUESTS = 10;
 
-let front: FrontProcess;
-let database: TestDatabase;
-let gateway: StoreProxy;
+let stores: SharedStores;
 const services: BillingProcess[] = [];
 const ids = { customer: '', contract: '', fee: '', consulting: '', requests: '' };
 
 beforeAll(async () => {
-  const directory = await createTestDirectory();
-  front = await startFrontProcess({ directory: join(directory, 'front'), port: 0 });
-  database = await createTestDatabase();
-  const { connection } = database;
-  if (!('socketDir' in connection)) throw new Error('the PostgreSQL of the run has a socket');
-  gateway = await startStoreProxy({ path: join(connection.socketDir, '.s.PGSQL.5432') });
-  const stores = {
-    postgres: `postgres://${connection.user}@127.0.0.1:${gateway.port}/${connection.database}`,
-    clickhouse: frontUrl(front.port, 'billing'),
-  };
-  for (const name of ['one', 'two'])
-    services.push(await startBillingProcess(stores, join(directory, name), NOW));
+  stores = await createSharedStores(NOW);
+  for (const name of ['one', 'two']) services.push(await stores.start(name));
   await createContract();
 }, 120_000);
 
-afterAll(async () => {
-  await Promise.all(services.map((service) => service.kill()));
-  await gateway.close();
-  await front.kill();
-  await database.close();
-});
+afterAll(() => stores.close());
 
 async function call(index: number, path: string, body?: unknown) {
   const service = services[index % services.length];

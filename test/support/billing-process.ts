@@ -62,7 +62,8 @@ export async function startBillingProcess(
   };
 }
 
-async function created(service: BillingProcess, path: string, body: unknown): Promise<string> {
+/** Throws unless the answer is 200. Returns the id. */
+export async function created(service: BillingProcess, path: string, body: unknown): Promise<string> {
   const answer = await service.call(path, body);
   if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${answer.body}`);
   return (JSON.parse(answer.body) as { data: { id: string } }).data.id;
