@@ -1,4 +1,5 @@
 /** Balances that are recharged, and spend that is billed, as soon as usage crosses the line. */
+import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
@@ -6,6 +7,7 @@ import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import { loadThresholdCharges } from '../../src/store/threshold-charges.ts';
 import { createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { createThresholdCatalogue, createThresholdCustomer, topUp, until } from '../support/thresholds.ts';
 
 const NOW = '2026-11-10T12:30:00Z';
@@ -106,6 +108,51 @@ test('of a contract with both thresholds one charge is in flight at most, howeve
   }
   expect(new Set(paid).size).toBe(3);
   expect(await customer.invoices()).toContain('USAGE DRAFT 0');
+});
+
+test('whatever happens in whatever order, one charge of a contract is in flight at most, and each is paid or failed once', async () => {
+  const { db, clickhouse } = service;
+  const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+  const threshold = topUp(catalogue, gate('EXTERNAL'));
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant('use'), tokens: fc.integer({ min: 1, max: 9000 }) }),
+    fc.record({ kind: fc.constant('evaluate'), processes: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ kind: fc.constant('release'), outcome: fc.constantFrom('paid', 'failed') }),
+    fc.record({ kind: fc.constant('edit'), threshold_amount: fc.constantFrom(1000, 2000, 4000) }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 10 }), async (steps) => {
+      const customer = await customerWith({
+        prepaid_balance_threshold_configuration: threshold,
+        spend_threshold_configuration: { ...threshold, recharge_to_amount: undefined },
+      });
+      const inFlight = async () => {
+        const charges = await loadThresholdCharges(db, [customer.contractId]);
+        return charges.flatMap((one) => (one.isInFlight ? [one.commitId] : []));
+      };
+      const released = new Map<string, string>();
+      for (const one of steps) {
+        if ('tokens' in one) await customer.use(one.tokens, NOON);
+        if ('threshold_amount' in one) {
+          const change = { threshold_amount: one.threshold_amount, is_enabled: true };
+          await customer.edit({ update_prepaid_balance_threshold_configuration: change });
+        }
+        if ('processes' in one) {
+          const processes = Array.from({ length: one.processes });
+          await Promise.all(processes.map(() => evaluateThresholds(deps, [customer.customerId])));
+        }
+        const [workflow_id, ...others] = await inFlight();
+        expect(others).toEqual([]);
+        if (!('outcome' in one) || workflow_id === undefined) continue;
+        expect(released.has(workflow_id)).toBe(false);
+        // Twice at once: the second changes nothing.
+        await Promise.all([1, 2].map(() => api.post(RELEASE, { workflow_id, outcome: one.outcome })));
+        released.set(workflow_id, one.outcome);
+        expect(await inFlight()).not.toContain(workflow_id);
+      }
+    }),
+    { numRuns: runs(9) },
+  );
 });
 
 test('usage that a process has acknowledged before it was killed is found by the next one', async () => {
