@@ -4,6 +4,7 @@
  * Every part starts what it needs on temporary data and removes it. Run it on a machine that does nothing
  * else: load from elsewhere is in every figure.
  */
+import { benchBalances } from './balances.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchFinalize } from './finalize.ts';
@@ -23,6 +24,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   usage: benchUsage,
   'sql-recipes': benchSqlRecipes,
   finalize: benchFinalize,
+  balances: benchBalances,
   restart: benchRestart,
   search: benchSearch,
   'rate-schedule': benchContractRateSchedule,
