@@ -82,7 +82,7 @@ async function measure(service: TemporaryService, run: Run, seconds: number): Pr
   return { run, load, serverCpuSeconds, serverMemoryMb: await service.memoryMb() };
 }
 
-function runGenerator(options: LoadOptions): Promise<LoadResult> {
+export function runGenerator(options: LoadOptions): Promise<LoadResult> {
   const script = join(ROOT, 'bench/load-generator.ts');
   const generator = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)], {
     cwd: ROOT,

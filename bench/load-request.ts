@@ -1,7 +1,7 @@
 /** One prepared ingest request of a connection: its ids are patched in place for every sending. */
 const MODELS = ['aurora-large', 'aurora-small', 'borealis-70b', 'embedding-3'];
 const REGIONS = ['us-east-1', 'eu-west-1', 'ap-south-1'];
-const CUSTOMERS = 1000;
+const CUSTOMERS_DEFAULT = 1000;
 const SEQUENCE_DIGITS = 8;
 
 export interface RequestOptions {
@@ -13,6 +13,8 @@ export interface RequestOptions {
   readonly run: string;
   /** Events are dated up to this many minutes back. */
   readonly spreadMinutes: number;
+  /** `customer-0`, `customer-1`, …; 1,000 unless given. */
+  readonly customers?: number;
 }
 
 export interface PreparedRequest {
@@ -52,7 +54,7 @@ function sampleEvent(options: RequestOptions, connection: number, index: number)
   const age = ((number * 7919) % (options.spreadMinutes * 60_000 + 1)) + 1;
   return {
     transaction_id: `${options.run}-${connection}-${index}-${SEQUENCE_MARK}`,
-    customer_id: `customer-${(number * 31) % CUSTOMERS}`,
+    customer_id: `customer-${(number * 31) % (options.customers ?? CUSTOMERS_DEFAULT)}`,
     event_type: 'llm_request',
     timestamp: new Date(Date.now() - age).toISOString(),
     properties: {

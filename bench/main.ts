@@ -4,6 +4,7 @@
  * Every part starts what it needs on temporary data and removes it. Run it on a machine that does nothing
  * else: load from elsewhere is in every figure.
  */
+import { benchAlerts } from './alerts.ts';
 import { benchBalances } from './balances.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
@@ -29,6 +30,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   search: benchSearch,
   'rate-schedule': benchContractRateSchedule,
   overrides: benchOverrides,
+  alerts: () => benchAlerts(SECONDS),
 };
 
 const wanted = process.argv.slice(2);

@@ -39,7 +39,10 @@ export interface TemporaryService {
 }
 
 /** Resolves when the service is ready. `dataDir`: data to start on, which are left where they are. */
-export async function startTemporaryService(dataDir?: string): Promise<TemporaryService> {
+export async function startTemporaryService(
+  dataDir?: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TemporaryService> {
   const directory = dataDir ?? (await mkdtemp(join(tmpdir(), 'tallyhouse-bench-')));
   const port = await freePort();
   const begin = performance.now();
@@ -53,6 +56,7 @@ export async function startTemporaryService(dataDir?: string): Promise<Temporary
       LOG_LEVEL: 'error',
       // One token sends everything here.
       RATE_LIMIT_INGEST: '0',
+      ...environment,
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -5,6 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { ALERT_LIMITS_DEFAULT, type AlertLimits } from './core/alerts.ts';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
@@ -182,6 +183,12 @@ const environment = z
       .describe(
         '1: webhooks may be sent over http, to this machine and to private networks. For tests and trusted clients.',
       ),
+    ALERTS_GLOBAL_MAX: wholeNumber(0, 100_000)
+      .default(ALERT_LIMITS_DEFAULT.global)
+      .describe('Most alerts of all customers that are not archived.'),
+    ALERTS_PER_CUSTOMER_MAX: wholeNumber(0, 100_000)
+      .default(ALERT_LIMITS_DEFAULT.perCustomer)
+      .describe('Most alerts of one customer that are not archived, beside those of all.'),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -226,6 +233,7 @@ export interface Config {
   /** Requests in a second of one token; 0: no limit. */
   readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
   readonly webhookAllowPrivate: boolean;
+  readonly alertLimits: AlertLimits;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -276,6 +284,7 @@ export function loadConfig(env: Environment): Config {
       write: values.RATE_LIMIT_WRITE,
     },
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === '1',
+    alertLimits: { global: values.ALERTS_GLOBAL_MAX, perCustomer: values.ALERTS_PER_CUSTOMER_MAX },
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

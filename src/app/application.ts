@@ -33,6 +33,7 @@ import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
+import { alertEvaluator } from '../jobs/evaluate-alerts.ts';
 import { thresholdEvaluator } from '../jobs/evaluate-thresholds.ts';
 import { createEvaluations, type Evaluations } from '../jobs/evaluations.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
@@ -80,6 +81,7 @@ export interface ApplicationParts {
         | 'networkServices'
         | 'requestRates'
         | 'webhookAllowPrivate'
+        | 'alertLimits'
       >
     >;
   readonly log: Logger;
@@ -182,9 +184,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const evaluations = createEvaluations({
     db: stores.db,
     log,
-    evaluators: [
-      thresholdEvaluator({ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation') }),
-    ],
+    evaluators: [thresholdEvaluator, alertEvaluator].map((of) =>
+      of({ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation') }),
+    ),
     isPaused: () => parts.problem() !== null,
   });
   const allowPrivate = config.webhookAllowPrivate ?? false;
@@ -240,6 +242,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         repeats,
         seller: config.seller ?? NO_SELLER,
         invoicePdf,
+        alertLimits: config.alertLimits,
       }),
       networkServicesRoute(config.networkServices ?? []),
       ...tokenRoutes({

@@ -1,6 +1,7 @@
 /** The routes of the API, except ingest, the sandbox clock and those of the service itself. */
 import type { InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
+import { alertRoutes } from '../api/routes/alerts/routes.ts';
 import { auditLogRoute } from '../api/routes/audit-log/routes.ts';
 import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
@@ -34,6 +35,7 @@ import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
+import type { AlertLimits } from '../core/alerts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Seller } from '../core/seller.ts';
 import type { PaymentProvider } from '../core/terms/payment-gate.ts';
@@ -58,6 +60,7 @@ export interface RouteDeps {
   /** As printed on PDFs. */
   readonly seller: Seller;
   readonly invoicePdf: InvoicePdf;
+  readonly alertLimits?: AlertLimits | undefined;
 }
 
 export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
@@ -92,6 +95,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     explainRoute(deps),
     reconcileRoute({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     ...customFieldRoutes(deps),
+    ...alertRoutes({ db: deps.db, clock: deps.clock, limits: deps.alertLimits }),
     auditLogRoute(deps),
   ];
 }

@@ -81,7 +81,7 @@ async function runAgainst(
   await checkAccess(api);
   const now = await serviceNow(api, Date.now);
   const story = trace === null ? companyStory(options, now) : traceStory(trace, now);
-  return tellStory(api, terminal, story);
+  return tellStory(api, terminal, story, { isReached: options.server === null });
 }
 
 function keptDataText(server: OwnServer): string {

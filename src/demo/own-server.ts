@@ -54,6 +54,8 @@ export async function startOwnServer(signal: AbortSignal): Promise<OwnServer> {
         DATA_DIR: dataDirectory,
         API_TOKEN: token,
         LOG_LEVEL: 'warn',
+        // The demo has a receiver on this machine.
+        WEBHOOK_ALLOW_PRIVATE: '1',
         TMPDIR: tmpdir(),
         UV_THREADPOOL_SIZE: WORKER_THREADS,
       },

@@ -24,6 +24,7 @@ import {
 } from './report.ts';
 import type { DemoEvent, Scenario } from './scenario.ts';
 import { type SendReport, sendBatches } from './sender.ts';
+import { showSpendAlert } from './spend-alert.ts';
 import { createTally, type Tally } from './tally.ts';
 
 export interface Story {
@@ -55,8 +56,13 @@ export function newRunId(): string {
   return randomBytes(4).toString('hex');
 }
 
-/** Runs the demo and returns whether all sums agree. */
-export async function tellStory(api: HttpApi, terminal: Terminal, story: Story): Promise<boolean> {
+/** Runs the demo and returns whether all sums agree. `isReached`: the server can send messages to this machine. */
+export async function tellStory(
+  api: HttpApi,
+  terminal: Terminal,
+  story: Story,
+  { isReached }: { readonly isReached: boolean },
+): Promise<boolean> {
   const { scenario, period } = story;
   terminal.heading('Setting up');
   const provisioned = await provision(api, scenario, period, story.runId, story.lateAlias);
@@ -85,6 +91,12 @@ export async function tellStory(api: HttpApi, terminal: Terminal, story: Story):
   showInvoice(terminal, subject, figures, featured);
   if (story.negotiatedAt !== null) {
     await showNegotiated(api, terminal, { ...subject, runId: story.runId, now: story.negotiatedAt });
+  }
+
+  if (isReached) {
+    const customerId = at(provisioned.customers, featured).id;
+    const spent = at(figures, featured).invoice.total;
+    await showSpendAlert(api, terminal, { customerId, customerName: name, spent });
   }
 
   terminal.heading('Proof: the same number everywhere, to the last digit');

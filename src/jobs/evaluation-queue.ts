@@ -10,7 +10,15 @@ export interface CustomerEvaluator {
    * If it throws, the customers are evaluated one by one, and the failing ones again later.
    */
   evaluate(customerIds: readonly string[]): Promise<readonly string[]>;
+  /**
+   * Told of so many new events of a watched customer. Whether they may change what is told, so that it is evaluated at
+   * once and not when there is time. Absent: they always may.
+   */
+  isUrgent?(customerId: string, events: number): boolean;
 }
+
+/** Urgent customers are evaluated at once, calm ones as time permits. */
+export type EvaluationLane = 'urgent' | 'calm';
 
 export interface QueueFigures {
   readonly waiting: number;
@@ -19,17 +27,17 @@ export interface QueueFigures {
 }
 
 export interface EvaluationQueue {
-  /** A customer that waits already is evaluated once, one that is being evaluated once more. */
-  mark(customerIds: Iterable<string>): void;
-  /** Evaluates the customers that have waited longest. False if none waits. */
-  runBatch(): Promise<boolean>;
+  /** A customer that waits already is evaluated once, one that is being evaluated once more. Urgent unless given. */
+  mark(customerIds: Iterable<string>, lane?: EvaluationLane): void;
+  /** Evaluates the customers of the lane that have waited longest; without one, urgent ones first. False if none waits. */
+  runBatch(lane?: EvaluationLane): Promise<boolean>;
   /** Resolves when what runs now has ended. */
   running(): Promise<unknown>;
   figures(): QueueFigures;
 }
 
-/** Many share the queries of one evaluation; a slow customer delays no more than these. */
-const BATCH_MAX = 50;
+/** Many share the queries of one evaluation; a slow customer delays no more than these. Calm ones may wait longer. */
+const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, calm: 250 };
 
 interface QueueOptions {
   readonly evaluators: readonly CustomerEvaluator[];
@@ -38,21 +46,29 @@ interface QueueOptions {
 }
 
 export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): EvaluationQueue {
-  const waiting = new Set<string>();
+  const waiting = { urgent: new Set<string>(), calm: new Set<string>() };
   const evaluating = new Set<string>();
   const batches = new Set<Promise<void>>();
   let evaluated = 0;
   let failed = 0;
 
-  function take(): string[] {
+  function mark(customerIds: Iterable<string>, lane: EvaluationLane): void {
+    for (const id of customerIds) {
+      if (lane === 'urgent') waiting.calm.delete(id);
+      else if (waiting.urgent.has(id)) continue;
+      waiting[lane].add(id);
+    }
+  }
+
+  function take(lane: EvaluationLane): string[] {
     const batch: string[] = [];
-    for (const id of waiting) {
+    for (const id of waiting[lane]) {
       if (evaluating.has(id)) continue;
       batch.push(id);
-      if (batch.length === BATCH_MAX) break;
+      if (batch.length === BATCH_MAX[lane]) break;
     }
     for (const id of batch) {
-      waiting.delete(id);
+      waiting[lane].delete(id);
       evaluating.add(id);
     }
     return batch;
@@ -60,7 +76,7 @@ export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): 
 
   async function evaluateAll(customerIds: readonly string[]): Promise<void> {
     for (const evaluator of evaluators) {
-      for (const id of await evaluator.evaluate(customerIds)) waiting.add(id);
+      mark(await evaluator.evaluate(customerIds), 'urgent');
     }
     evaluated += customerIds.length;
   }
@@ -84,11 +100,10 @@ export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): 
   }
 
   return {
-    mark(customerIds) {
-      for (const id of customerIds) waiting.add(id);
-    },
-    async runBatch() {
-      const batch = take();
+    mark: (customerIds, lane = 'urgent') => mark(customerIds, lane),
+    async runBatch(lane) {
+      const urgent = lane === 'calm' ? [] : take('urgent');
+      const batch = urgent.length > 0 || lane === 'urgent' ? urgent : take('calm');
       if (batch.length === 0) return false;
       const work = evaluate(batch);
       batches.add(work);
@@ -96,6 +111,6 @@ export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): 
       return true;
     },
     running: () => Promise.all(batches),
-    figures: () => ({ waiting: waiting.size, evaluated, failed }),
+    figures: () => ({ waiting: waiting.urgent.size + waiting.calm.size, evaluated, failed }),
   };
 }

@@ -13,7 +13,12 @@ import { deleteCustomerChanges } from '../store/customer-changes.ts';
 import { customerRefs } from '../store/customers.ts';
 import type { Database } from '../store/database.ts';
 import { createChangesFeed } from './changes-feed.ts';
-import { type CustomerEvaluator, createEvaluationQueue, type QueueFigures } from './evaluation-queue.ts';
+import {
+  type CustomerEvaluator,
+  createEvaluationQueue,
+  type EvaluationLane,
+  type QueueFigures,
+} from './evaluation-queue.ts';
 import { createWatchList, type WatchedCustomer } from './watch-list.ts';
 
 export interface EvaluationFigures extends QueueFigures {
@@ -22,8 +27,8 @@ export interface EvaluationFigures extends QueueFigures {
 }
 
 export interface Evaluations {
-  /** Events with these references are on disk. Costs a lookup each, and waits for nothing. */
-  used(refs: Iterable<string>): void;
+  /** So many events with these references are on disk. Costs a lookup each, and waits for nothing. */
+  used(events: ReadonlyMap<string, number>): void;
   /** Marks all watched customers. */
   markAll(): void;
   /**
@@ -58,6 +63,11 @@ const WORKERS = 2;
 /** A worker rests this many times as long as it has worked, so that evaluations take half a core at most. */
 const REST_FACTOR = 3;
 const REST_MAX_MS = SECOND_MS;
+/** What is not urgent rests longer, so that it takes a sixteenth of a core, whatever there is to evaluate. */
+const CALM_REST_FACTOR = 15;
+const CALM_REST_MAX_MS = 10 * SECOND_MS;
+/** So many customers that change at once do not delay those whose usage is urgent. */
+const URGENT_CHANGES_MAX = 1_000;
 /** How long changes are kept for other processes to read. */
 const CHANGES_KEPT_MS = 60 * MINUTE_MS;
 const CUSTOMERS_PER_READ = 5_000;
@@ -72,7 +82,13 @@ export function createEvaluations({
   const list = createWatchList();
   const feed = createChangesFeed(db);
   const queue = createEvaluationQueue({
-    evaluators,
+    evaluators: evaluators.map((evaluator) => ({
+      ...evaluator,
+      evaluate: async (ids) => {
+        const own = ids.filter((id) => list.isWatchedBy(id, evaluator.name));
+        return own.length === 0 ? [] : evaluator.evaluate(own);
+      },
+    })),
     onFailure(customerId, error) {
       log.error(
         { err: error, customer_id: customerId },
@@ -87,15 +103,39 @@ export function createEvaluations({
   const reads = oneAfterAnother();
 
   async function watchedOf(customerIds: readonly string[] | null): Promise<WatchedCustomer[]> {
-    const ids = new Set<string>();
-    for (const { watched } of evaluators) for (const id of await watched(customerIds)) ids.add(id);
+    const watchers = new Map<string, Set<string>>();
+    for (const { name, watched } of evaluators) {
+      for (const id of await watched(customerIds)) {
+        const own = watchers.get(id);
+        if (own === undefined) watchers.set(id, new Set([name]));
+        else own.add(name);
+      }
+    }
     const found: WatchedCustomer[] = [];
-    const all = [...ids];
+    const all = [...watchers.keys()];
     for (let from = 0; from < all.length; from += CUSTOMERS_PER_READ) {
       const refs = await customerRefs(db, all.slice(from, from + CUSTOMERS_PER_READ));
-      for (const [id, own] of refs) found.push({ id, refs: own });
+      for (const [id, own] of refs) {
+        found.push({ id, refs: own, evaluators: watchers.get(id) ?? new Set() });
+      }
     }
     return found;
+  }
+
+  function isUrgent(customerId: string, events: number): boolean {
+    // Each is told of the events.
+    const answers = evaluators.map(
+      (evaluator) =>
+        list.isWatchedBy(customerId, evaluator.name) && (evaluator.isUrgent?.(customerId, events) ?? true),
+    );
+    return answers.includes(true);
+  }
+
+  function mark(watched: readonly WatchedCustomer[], lane: EvaluationLane): void {
+    queue.mark(
+      watched.map(({ id }) => id),
+      lane,
+    );
   }
 
   const sweep = () =>
@@ -104,7 +144,7 @@ export function createEvaluations({
       await feed.skip();
       const watched = await watchedOf(null);
       list.replaceAll(watched);
-      queue.mark(watched.map(({ id }) => id));
+      mark(watched, 'calm');
       await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
     });
 
@@ -115,7 +155,7 @@ export function createEvaluations({
         const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
         const watched = await watchedOf(ids);
         list.replace(ids, watched);
-        queue.mark(watched.map(({ id }) => id));
+        mark(watched, changed.length > URGENT_CHANGES_MAX ? 'calm' : 'urgent');
       }
     });
 
@@ -152,10 +192,10 @@ export function createEvaluations({
   }
 
   return {
-    used(refs) {
-      for (const ref of refs) {
+    used(events) {
+      for (const [ref, count] of events) {
         const id = list.customerOf(ref);
-        if (id !== undefined) queue.mark([id]);
+        if (id !== undefined) queue.mark([id], isUrgent(id, count) ? 'urgent' : 'calm');
       }
     },
     markAll: () => queue.mark(list.customerIds()),
@@ -165,9 +205,13 @@ export function createEvaluations({
       const { sweepIntervalMs = SWEEP_INTERVAL_MS } = options;
       loops.push(repeat(sweep, () => sweepIntervalMs));
       loops.push(repeat(follow, () => LOOK_INTERVAL_MS));
-      const rest = (tookMs: number) =>
-        Math.max(LOOK_INTERVAL_MS, Math.min(REST_FACTOR * tookMs, REST_MAX_MS));
-      for (let worker = 0; worker < WORKERS; worker += 1) loops.push(repeat(() => queue.runBatch(), rest));
+      const rest = (factor: number, maxMs: number) => (tookMs: number) =>
+        Math.max(LOOK_INTERVAL_MS, Math.min(factor * tookMs, maxMs));
+      const urgentRest = rest(REST_FACTOR, REST_MAX_MS);
+      for (let worker = 0; worker < WORKERS; worker += 1) {
+        loops.push(repeat(() => queue.runBatch('urgent'), urgentRest));
+      }
+      loops.push(repeat(() => queue.runBatch('calm'), rest(CALM_REST_FACTOR, CALM_REST_MAX_MS)));
     },
     async close() {
       ended.abort();

@@ -4,11 +4,14 @@
 export interface WatchedCustomer {
   readonly id: string;
   readonly refs: readonly string[];
+  /** The names of the evaluators that watch it. */
+  readonly evaluators: ReadonlySet<string>;
 }
 
 export interface WatchList {
   /** The customer whose events have this reference; undefined if it is not watched. */
   customerOf(ref: string): string | undefined;
+  isWatchedBy(customerId: string, evaluator: string): boolean;
   readonly size: number;
   customerIds(): Iterable<string>;
   replaceAll(customers: readonly WatchedCustomer[]): void;
@@ -18,26 +21,27 @@ export interface WatchList {
 
 export function createWatchList(): WatchList {
   const owners = new Map<string, string>();
-  const refsOf = new Map<string, readonly string[]>();
+  const customers = new Map<string, WatchedCustomer>();
   const remove = (id: string) => {
     // An alias may have moved to another customer, which was added before.
-    for (const ref of refsOf.get(id) ?? []) if (owners.get(ref) === id) owners.delete(ref);
-    refsOf.delete(id);
+    for (const ref of customers.get(id)?.refs ?? []) if (owners.get(ref) === id) owners.delete(ref);
+    customers.delete(id);
   };
-  const add = ({ id, refs }: WatchedCustomer) => {
-    refsOf.set(id, refs);
-    for (const ref of refs) owners.set(ref, id);
+  const add = (customer: WatchedCustomer) => {
+    customers.set(customer.id, customer);
+    for (const ref of customer.refs) owners.set(ref, customer.id);
   };
   return {
     customerOf: (ref) => owners.get(ref),
-    customerIds: () => refsOf.keys(),
+    isWatchedBy: (id, evaluator) => customers.get(id)?.evaluators.has(evaluator) ?? false,
+    customerIds: () => customers.keys(),
     get size() {
-      return refsOf.size;
+      return customers.size;
     },
-    replaceAll(customers) {
+    replaceAll(watched) {
       owners.clear();
-      refsOf.clear();
-      for (const customer of customers) add(customer);
+      customers.clear();
+      for (const customer of watched) add(customer);
     },
     replace(customerIds, watched) {
       for (const id of customerIds) remove(id);

@@ -1,4 +1,5 @@
 /** The types of messages that the service sends (docs/notifications.md). */
+import { ALERT_TYPES, type AlertType } from '../core/alerts.ts';
 
 /** Events of contracts, commits and credits. They are off until they are switched on. */
 export const LIFECYCLE_TYPES = [
@@ -20,8 +21,29 @@ const PAYMENT_TYPES = [
   'payment_gate.payment_status',
 ] as const;
 
+type Reached<Type extends AlertType> = Type extends `${infer Name}_reached` ? Name : never;
+
+/** Messages of alerts: of each type one for its beginning, and one for its end. */
+export type AlertMessageType = `alerts.${Reached<AlertType>}_${'reached' | 'resolved'}`;
+
+/** `alerts.spend_threshold_reached`, `alerts.spend_threshold_resolved`. */
+export function alertMessageType(type: AlertType, kind: 'reached' | 'resolved'): AlertMessageType {
+  // The compiler does not follow the end of a text.
+  return `alerts.${type.slice(0, -'_reached'.length)}_${kind}` as AlertMessageType;
+}
+
+export const ALERT_MESSAGE_TYPES: readonly AlertMessageType[] = ALERT_TYPES.flatMap((type) => [
+  alertMessageType(type, 'reached'),
+  alertMessageType(type, 'resolved'),
+]);
+
 /** All types that an endpoint can subscribe to. */
-export const MESSAGE_TYPES = [...LIFECYCLE_TYPES, 'invoice.finalized', ...PAYMENT_TYPES] as const;
+export const MESSAGE_TYPES = [
+  ...LIFECYCLE_TYPES,
+  'invoice.finalized',
+  ...PAYMENT_TYPES,
+  ...ALERT_MESSAGE_TYPES,
+] as const;
 
 export type LifecycleType = (typeof LIFECYCLE_TYPES)[number];
 export type MessageType = (typeof MESSAGE_TYPES)[number];

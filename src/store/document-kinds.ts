@@ -1,4 +1,5 @@
 /** Every kind of JSON document in the database. A change of its schema adds a step here (docs/upgrades.md). */
+import { alertFilters } from '../core/alerts.ts';
 import { invoiceBalances } from '../core/invoice-balances.ts';
 import { cardTerms, contractUsageTerms } from '../core/invoice-terms.ts';
 import { fullContract } from '../core/terms/contract.ts';
@@ -52,5 +53,12 @@ export const contractTermsDocument = createDocument({
 export const invoiceBalancesDocument = createDocument({
   name: 'the balances of an invoice',
   schema: invoiceBalances,
+  steps: [],
+});
+
+/** `alerts.filters`. */
+export const alertFiltersDocument = createDocument({
+  name: 'the filters of an alert',
+  schema: alertFilters,
   steps: [],
 });

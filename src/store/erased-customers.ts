@@ -1,8 +1,12 @@
 /** Removes what identifies a customer from PostgreSQL (docs/erasure.md). */
 import { and, eq, inArray, isNotNull, or, sql } from 'drizzle-orm';
+import { NO_ALERT_FILTERS } from '../core/alerts.ts';
 import type { Instant } from '../core/time.ts';
+import { lockAlertStates } from './alert-states.ts';
 import { deleteValues, lockKeys } from './custom-fields.ts';
 import type { Database, Transaction } from './database.ts';
+import { alertFiltersDocument } from './document-kinds.ts';
+import { alertStates, alerts } from './schema/alerts.ts';
 import { commits } from './schema/commits.ts';
 import { contracts } from './schema/contracts.ts';
 import { customFieldValues } from './schema/custom-fields.ts';
@@ -11,6 +15,7 @@ import { idempotencyKeys } from './schema/idempotency-keys.ts';
 import { webhookMessages } from './schema/webhooks.ts';
 
 const ERASED_NAME = 'Erased customer';
+const ERASED_ALERT_NAME = 'Alert of an erased customer';
 
 /** The header and the aliases. It is archived from then on, and stays so from earlier. */
 export async function eraseHeader(tx: Transaction, id: string, now: Instant): Promise<void> {
@@ -51,6 +56,21 @@ export async function eraseCustomFields(tx: Transaction, customerId: string): Pr
   const keyIds = [...new Set(values.map((value) => value.keyId))];
   await lockKeys(tx, keyIds, 'alone');
   for (const id of new Set(values.map((value) => value.entityId))) await deleteValues(tx, id, keyIds);
+}
+
+/** The states of alerts, and what its own alerts say of it. These are archived. */
+export async function eraseAlerts(tx: Transaction, customerId: string, now: Instant): Promise<void> {
+  await lockAlertStates(tx, [customerId]);
+  await tx.delete(alertStates).where(eq(alertStates.customerId, customerId));
+  await tx
+    .update(alerts)
+    .set({
+      name: ERASED_ALERT_NAME,
+      uniquenessKey: null,
+      filters: alertFiltersDocument.write(NO_ALERT_FILTERS),
+      archivedAt: sql`coalesce(${alerts.archivedAt}, ${new Date(now).toISOString()})`,
+    })
+    .where(eq(alerts.customerId, customerId));
 }
 
 /** Messages about it, also those that are not delivered yet. */

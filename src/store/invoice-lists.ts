@@ -109,3 +109,23 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
         : sql`${invoices.warningCount} = 0`,
   ];
 }
+
+/** The issued invoices of these customers with a date since `from`, without voided ones and without their lines. */
+export async function issuedSince(
+  db: Database | Transaction,
+  customerIds: readonly string[],
+  from: Instant,
+): Promise<IssuedHead[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        inArray(invoices.customerId, [...customerIds]),
+        gte(invoices.issuedAt, from),
+        eq(invoices.status, 'FINALIZED'),
+      ),
+    );
+  return rows.map(invoiceFromRow);
+}

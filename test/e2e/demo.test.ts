@@ -52,6 +52,7 @@ describe('npm run demo', () => {
     for (const name of ['Priority support', 'Seats', 'Set-up', 'Prepaid tokens', 'Launch credit']) {
       expect(stdout).toContain(name);
     }
+    expect(stdout).toMatch(/signature verified:\n[\s\S]*"type": "alerts.spend_threshold_reached"/);
     expect(stdout).toMatch(/covered: units above 0 up to/);
     const documents = [...stdout.matchAll(/^ {2}(\S+\/(?:invoice\.pdf|invoice\.csv|ledgers\.csv)) /gm)].map(
       ([, file = '']) => file,

@@ -2,6 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { alertStates } from '../../src/store/schema/alerts.ts';
 import { auditLog } from '../../src/store/schema/audit-log.ts';
 import { idempotencyKeys } from '../../src/store/schema/idempotency-keys.ts';
 import { webhookMessages } from '../../src/store/schema/webhooks.ts';
@@ -95,8 +96,18 @@ describe('erasing a customer', () => {
     await db.insert(webhookMessages).values({
       ...{ id: customerId, type: 'invoice.finalized', customerId, body: `{"id":"${customerId}"}` },
     });
+    const alert_id = await createdId(api, '/v1/alerts/create', {
+      ...{ alert_type: 'spend_threshold_reached', name: 'Spend of Ada', threshold: 1 },
+      customer_id: customerId,
+      group_values: [{ key: 'user', value: 'ada' }],
+    });
+    await settled();
     expect((await erase()).status).toBe(200);
     await settled();
+    const alert = await api.post('/v1/customer-alerts/get', { customer_id: customerId, alert_id });
+    expect(alert.at('data.alert')).toMatchObject({ name: 'Alert of an erased customer', status: 'archived' });
+    expect(alert.at('data.alert.group_values')).toBeUndefined();
+    expect(await db.select().from(alertStates)).toEqual([]);
 
     const customer = await api.get(`/v1/customers/${customerId}`);
     expect(customer.at('data')).toMatchObject({

@@ -20,16 +20,11 @@ const VENDOR = 'it belongs to a product of the vendor';
 
 export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
   ...because(NOT_YET, [
-    'POST /v1/alerts/archive',
-    'POST /v1/alerts/create',
     'POST /v1/contract-pricing/rate-cards/getNamedSchedule',
     'POST /v1/contract-pricing/rate-cards/updateNamedSchedule',
     'POST /v1/contracts/getNamedSchedule',
     'POST /v1/contracts/seatBalances/list',
     'POST /v1/contracts/updateNamedSchedule',
-    'POST /v1/customer-alerts/get',
-    'POST /v1/customer-alerts/list',
-    'POST /v1/customer-alerts/reset',
     'POST /v1/customers/getNamedSchedule',
     'POST /v1/customers/updateNamedSchedule',
   ]),

@@ -27,6 +27,7 @@ export const errorBody = z
     conflicting_id: z.string().optional().meta({
       description: 'With 409: the object that has the key, the name or the value already.',
     }),
+    conflicting_value: z.string().optional().meta({ description: 'With 409 of alerts: the key.' }),
   })
   .meta({ id: 'Error' });
 

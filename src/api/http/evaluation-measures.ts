@@ -3,16 +3,16 @@ import type { Registry } from 'prom-client';
 import type { EvaluationFigures } from '../../jobs/evaluations.ts';
 import { registerCounter, registerGauge } from './metrics.ts';
 
-/** The evaluation of thresholds. */
+/** The evaluation of thresholds and alerts. */
 export function evaluationMeasures(registry: Registry, figures: () => EvaluationFigures): void {
   registerGauge(registry, {
     name: 'tallyhouse_evaluations_watched',
-    help: 'Customers with thresholds.',
+    help: 'Customers with thresholds or alerts.',
     value: () => figures().watched,
   });
   registerGauge(registry, {
     name: 'tallyhouse_evaluations_waiting',
-    help: 'Customers that wait for the evaluation of their thresholds.',
+    help: 'Customers that wait for the evaluation of their thresholds and alerts.',
     value: () => figures().waiting,
   });
   registerCounter(registry, {

@@ -6,6 +6,7 @@ import { loadContracts } from '../../store/contracts.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
   type ComputeDeps,
+  type ComputedDraft,
   computeDrawingDrafts,
   type PlannedInvoices,
   planInvoices,
@@ -76,7 +77,13 @@ export async function draftDeductions(
   { alarms: _, ...silent }: ComputeDeps,
   plan: PlannedInvoices,
 ): Promise<BalanceDeduction[]> {
-  const drafts = await computeDrawingDrafts(silent, plan);
+  return deductionsOfDrafts(await computeDrawingDrafts(silent, plan));
+}
+
+/** The same of drafts that are computed. */
+export function deductionsOfDrafts(
+  drafts: readonly Pick<ComputedDraft, 'invoice' | 'deductions'>[],
+): BalanceDeduction[] {
   return drafts.flatMap(({ invoice, deductions }) =>
     deductions.map(({ bucket, amount }) => ({
       commitId: bucket.id,

@@ -9,6 +9,7 @@ import { loadContracts } from '../../store/contracts.ts';
 import { customerRefs, lockCustomer } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
 import {
+  eraseAlerts,
   eraseAnswers,
   eraseConfigurations,
   eraseCustomFields,
@@ -41,6 +42,7 @@ export async function eraseCustomer(deps: ContractDeps, customerId: string): Pro
     const refs = (await customerRefs(tx, [customerId])).get(customerId) ?? [customerId];
     await eraseHeader(tx, customerId, now);
     await eraseConfigurations(tx, customerId, now);
+    await eraseAlerts(tx, customerId, now);
     await eraseMessages(tx, customerId);
     await eraseAnswers(tx, customerId, ANSWER_ERASED);
     await enqueueJobs(tx, [eraseEventsJob(customerId, refs, now)]);

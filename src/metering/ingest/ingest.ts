@@ -41,8 +41,8 @@ export interface IngestOptions {
   readonly cluster?: string | undefined;
   /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
-  /** Called with the customer references of new events when they are on disk. Runs within the request. */
-  readonly onStored?: (customerRefs: ReadonlySet<string>) => void;
+  /** Called with the number of new events of each customer reference when they are on disk. Runs within the request. */
+  readonly onStored?: (customerRefs: ReadonlyMap<string, number>) => void;
 }
 
 interface IngestOutcome {
@@ -102,10 +102,10 @@ interface NewEvents {
 interface Taken extends IngestOutcome {
   readonly durable: Promise<void> | undefined;
   /** Of the new events. */
-  readonly customerRefs: ReadonlySet<string>;
+  readonly customerRefs: ReadonlyMap<string, number>;
 }
 
-const NO_REFS: ReadonlySet<string> = new Set();
+const NO_REFS: ReadonlyMap<string, number> = new Map();
 
 export function createIngest(options: IngestOptions): Ingest {
   const { clickhouse, blocks, clock, windowDays, log, onRepeat, onStored } = options;

@@ -59,13 +59,29 @@ test('a customer whose evaluation fails fails alone', async () => {
   expect(queue.figures()).toEqual({ waiting: 0, evaluated: 2, failed: 1 });
 });
 
+test('urgent customers do not wait for calm ones, and a calm one that becomes urgent is evaluated once', async () => {
+  const { begun, end, evaluator } = recorder();
+  const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure: () => undefined });
+  queue.mark(['a', 'b', 'c'], 'calm');
+  queue.mark(['b']);
+  queue.mark(['b'], 'calm');
+  expect(queue.figures().waiting).toBe(3);
+  for (const run of [queue.runBatch(), queue.runBatch('calm')]) {
+    end();
+    await run;
+  }
+  expect(begun).toEqual([['b'], ['a', 'c']]);
+  expect(await queue.runBatch('urgent')).toBe(false);
+});
+
 test('an alias is found at its present customer, also when it moves', () => {
   const list = createWatchList();
+  const evaluators = new Set(['one']);
   list.replaceAll([
-    { id: 'a', refs: ['a', 'shared'] },
-    { id: 'b', refs: ['b'] },
+    { id: 'a', refs: ['a', 'shared'], evaluators },
+    { id: 'b', refs: ['b'], evaluators },
   ]);
-  list.replace(['b'], [{ id: 'b', refs: ['b', 'shared'] }]);
+  list.replace(['b'], [{ id: 'b', refs: ['b', 'shared'], evaluators }]);
   list.replace(['a'], []);
   expect(['a', 'b', 'shared', 'unknown'].map((ref) => list.customerOf(ref))).toEqual([
     undefined,
@@ -73,5 +89,7 @@ test('an alias is found at its present customer, also when it moves', () => {
     'b',
     undefined,
   ]);
+  expect(['one', 'other'].map((name) => list.isWatchedBy('b', name))).toEqual([true, false]);
+  expect(list.isWatchedBy('a', 'one')).toBe(false);
   expect([...list.customerIds()]).toEqual(['b']);
 });

@@ -11,6 +11,7 @@ import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';
 import { insertDeductions, lockBalances } from '../../../store/balance-deductions.ts';
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
+import { noteCustomerChanges } from '../../../store/customer-changes.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
 import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
@@ -189,5 +190,9 @@ export async function freezeScheduledDrafts(
   await insertInvoicedItems(tx, issued);
   await insertDeductions(tx, drafts.flatMap(deductionsToKeep));
   await freezeCustomFields(tx, issued);
+  await noteCustomerChanges(
+    tx,
+    issued.map(({ customerId }) => customerId),
+  );
   await publishFinalized(tx, issued);
 }

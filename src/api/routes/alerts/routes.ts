@@ -1,0 +1,156 @@
+/** Alerts: threshold notifications, and their states for customers. */
+import { z } from 'zod';
+import { type AlertDeps, archiveAlert, createAlert } from '../../../billing/alerts/create-alert.ts';
+import {
+  getCustomerAlert,
+  listCustomerAlerts,
+  resetCustomerAlert,
+} from '../../../billing/alerts/customer-alerts.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { createdId, enumIn, uuid } from '../../wire/fields.ts';
+import { cursor, keysetPosition, pageOf, pageToWire } from '../../wire/paging.ts';
+import {
+  customerAlert,
+  customerAlertToWire,
+  exclusion,
+  fieldFilter,
+  groupValue,
+  newAlert,
+  newAlertFromWire,
+} from './schemas.ts';
+
+const tags = ['Alerts'];
+const PAGE_SIZE = 100;
+
+const ofCustomer = { customer_id: uuid, alert_id: uuid };
+
+/** Which alarm is asked for, where a customer has several of one alert. */
+const asked = z.strictObject({
+  group_values: z.array(groupValue).nullish(),
+  seat_filter: z.strictObject({ seat_group_key: z.string(), seat_group_value: z.string() }).nullish(),
+  alert_specifiers: z
+    .array(
+      z.strictObject({
+        custom_field_filters: z.array(fieldFilter),
+        exclude: z.array(exclusion).optional(),
+      }),
+    )
+    .nullish(),
+  plans_or_contracts: enumIn(['PLANS', 'CONTRACTS']).nullish(),
+});
+
+export function alertRoutes(deps: AlertDeps): RouteDefinition[] {
+  return [...definitionRoutes(deps), ...stateRoutes(deps)];
+}
+
+function definitionRoutes(deps: AlertDeps): RouteDefinition[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/alerts/create',
+      operationId: 'createAlert',
+      summary: 'Create an alert',
+      description:
+        'Compares a value of one customer, or of every customer, with a threshold whenever it changes. A member that ' +
+        'the type does not take answers 400, a uniqueness_key that was used before 409.',
+      tags,
+      scope: 'write',
+      body: newAlert,
+      response: createdId,
+      errors: [400, 404, 409],
+      async handler({ body, actor }) {
+        return { data: { id: await createAlert(deps, newAlertFromWire(body, actor.name)) } };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/alerts/archive',
+      operationId: 'archiveAlert',
+      summary: 'Archive an alert',
+      description: 'For good. Its uniqueness_key stays used unless it is released.',
+      tags,
+      scope: 'write',
+      body: z
+        .strictObject({ id: uuid, release_uniqueness_key: z.boolean().nullish() })
+        .meta({ id: 'ArchiveAlert' }),
+      response: createdId,
+      errors: [400, 404],
+      async handler({ body: { id, release_uniqueness_key: releaseKey } }) {
+        await archiveAlert(deps, id, { releaseKey: releaseKey ?? false });
+        return { data: { id } };
+      },
+    }),
+  ];
+}
+
+function stateRoutes(deps: AlertDeps): RouteDefinition[] {
+  return [
+    route({
+      method: 'post',
+      path: '/v1/customer-alerts/get',
+      operationId: 'getCustomerAlert',
+      summary: 'Get the state of an alert for a customer',
+      description:
+        'Of all alarms of the customer, or of the one that group_values, seat_filter or alert_specifiers name.',
+      tags,
+      scope: 'read',
+      body: asked.extend(ofCustomer).meta({ id: 'GetCustomerAlert' }),
+      response: z.object({ data: customerAlert }),
+      errors: [404],
+      async handler({ body }) {
+        const { customer_id: customerId, alert_id: alertId } = body;
+        const asked = { values: askedValues(body), seatId: body.seat_filter?.seat_group_value ?? null };
+        return { data: customerAlertToWire(await getCustomerAlert(deps, { customerId, alertId, asked })) };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/customer-alerts/list',
+      operationId: 'listCustomerAlerts',
+      summary: 'List the alerts of a customer',
+      description: `Its own and those of every customer, in the order of their creation, ${PAGE_SIZE} a page.`,
+      tags,
+      scope: 'read',
+      query: z.object({ next_page: cursor(keysetPosition).optional() }),
+      body: z
+        .strictObject({
+          customer_id: uuid,
+          alert_statuses: z
+            .array(enumIn(['ENABLED', 'DISABLED', 'ARCHIVED']))
+            .min(1)
+            .nullish()
+            .meta({ description: 'By default ENABLED. No alert is DISABLED.' }),
+        })
+        .meta({ id: 'ListCustomerAlerts' }),
+      response: pageOf(customerAlert),
+      errors: [400, 404],
+      async handler({ query, body: { customer_id: customerId, alert_statuses } }) {
+        const statuses = alert_statuses ?? ['ENABLED'];
+        const of = { active: statuses.includes('ENABLED'), archived: statuses.includes('ARCHIVED') };
+        const page = { after: query.next_page ?? null, limit: PAGE_SIZE };
+        return pageToWire(await listCustomerAlerts(deps, { customerId, ...of }, page), customerAlertToWire);
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/v1/customer-alerts/reset',
+      operationId: 'resetCustomerAlert',
+      summary: 'Forget the state of an alert for a customer',
+      description: 'It is evaluated again within a second or two, and may be told again.',
+      tags,
+      scope: 'write',
+      body: z.strictObject(ofCustomer).meta({ id: 'ResetCustomerAlert' }),
+      errors: [404],
+      response: 'empty',
+      async handler({ body: { customer_id: customerId, alert_id: alertId } }) {
+        await resetCustomerAlert(deps, { customerId, alertId });
+      },
+    }),
+  ];
+}
+
+/** By group key or custom field. */
+function askedValues({ group_values: groups, alert_specifiers: specifiers }: z.output<typeof asked>) {
+  const fields = (specifiers ?? []).flatMap((one) => one.custom_field_filters);
+  return new Map([...(groups ?? []), ...fields].map(({ key, value }) => [key, value]));
+}

@@ -1,0 +1,163 @@
+/** The states of alerts as clients see them, and their reset. */
+import {
+  ALERT_RULES,
+  type Alert,
+  type AlertState,
+  type AlertSubject,
+  keyedField,
+  keyedGroup,
+  valueTarget,
+  WHOLE_TARGET,
+} from '../../core/alerts.ts';
+import type { CreditType } from '../../core/credit-types.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Page, PageRequest } from '../../core/paging.ts';
+import type { Instant } from '../../core/time.ts';
+import {
+  loadAlertStates,
+  lockAlertStates,
+  replaceAlertStates,
+  type StoredAlertState,
+} from '../../store/alert-states.ts';
+import { findAlert, listAlertsOf } from '../../store/alerts.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import { noteCustomerChanges } from '../../store/customer-changes.ts';
+import { findCustomer } from '../../store/customers.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import type { AlertDeps } from './create-alert.ts';
+
+export interface CustomerAlert {
+  readonly alert: Alert;
+  readonly creditType: CreditType | null;
+  /** Null: the alert is archived. */
+  readonly state: AlertState | null;
+  /** Null unless it is in alarm. */
+  readonly triggeredBy: string | null;
+  /** When the state last changed, or the alert was made. */
+  readonly updatedAt: Instant;
+}
+
+/** Which of the customer's alarms of an alert is asked for; where nothing fits, all of them. */
+interface AskedAlarm {
+  /** By group key or key of a custom field. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly seatId: string | null;
+}
+
+/** Why an alarm of a subject begins, where the subject tells. */
+const TRIGGERS: Readonly<Partial<Record<AlertSubject, string>>> = {
+  spend: 'usage',
+  usage: 'usage',
+  invoice_total: 'invoice_generation',
+};
+
+export function triggerOf({ type }: Pick<Alert, 'type'>): string | null {
+  return TRIGGERS[ALERT_RULES[type].subject] ?? null;
+}
+
+/**
+ * One alert of a customer. `asked` may name one of several alarms. Refuses an unknown customer or alert, and the alert of another customer (`not_found`).
+ */
+export async function getCustomerAlert(
+  { db }: Pick<AlertDeps, 'db'>,
+  {
+    customerId,
+    alertId,
+    asked,
+  }: {
+    readonly customerId: string;
+    readonly alertId: string;
+    readonly asked: AskedAlarm;
+  },
+): Promise<CustomerAlert> {
+  const alert = await requireAlert(db, customerId, alertId);
+  const states = await loadAlertStates(db, [alertId], [customerId]);
+  const [shown] = await withStates(db, [alert], states, targetOf(alert, asked));
+  if (shown === undefined) throw notFound('alert', alertId);
+  return shown;
+}
+
+/** Its own alerts and those of all customers, in the order of their creation. Refuses an unknown customer. */
+export async function listCustomerAlerts(
+  { db }: Pick<AlertDeps, 'db'>,
+  {
+    customerId,
+    ...of
+  }: { readonly customerId: string; readonly active: boolean; readonly archived: boolean },
+  page: PageRequest,
+): Promise<Page<CustomerAlert>> {
+  await requireCustomer(db, customerId);
+  const { rows, next } = await listAlertsOf(db, customerId, of, page);
+  const ids = rows.map(({ id }) => id);
+  return { rows: await withStates(db, rows, await loadAlertStates(db, ids, [customerId])), next };
+}
+
+/** Forgets the states, and has the alert evaluated again, so that it may be told again. Refuses as reading does. */
+export async function resetCustomerAlert(
+  { db, clock }: Pick<AlertDeps, 'db' | 'clock'>,
+  { customerId, alertId }: { readonly customerId: string; readonly alertId: string },
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const alert = await requireAlert(tx, customerId, alertId);
+    if (alert.archivedAt !== null) return;
+    await lockAlertStates(tx, [customerId]);
+    // The row says that there was an evaluation before: what is past its threshold is told this time.
+    const row = {
+      alertId,
+      customerId,
+      target: WHOLE_TARGET,
+      isTold: false,
+      since: null,
+      updatedAt: clock.now(),
+    };
+    await replaceAlertStates(tx, [{ alertId, customerId, isNew: false }], [{ ...row, state: 'evaluating' }]);
+    await noteCustomerChanges(tx, [customerId]);
+  });
+}
+
+function targetOf(alert: Alert, { values, seatId }: AskedAlarm): string {
+  const key = keyedGroup(alert) ?? keyedField(alert)?.key ?? null;
+  const value = alert.filters.seat === null ? (key === null ? undefined : values.get(key)) : seatId;
+  return value == null ? WHOLE_TARGET : valueTarget(value);
+}
+
+async function requireAlert(db: Database | Transaction, customerId: string, alertId: string): Promise<Alert> {
+  await requireCustomer(db, customerId);
+  const alert = await findAlert(db, alertId);
+  const isOthers = alert?.customerId != null && alert.customerId !== customerId;
+  if (alert === null || isOthers) throw notFound('alert', alertId);
+  return alert;
+}
+
+async function requireCustomer(db: Database | Transaction, customerId: string): Promise<void> {
+  if ((await findCustomer(db, customerId)) === null) {
+    throw notFound('customer', customerId, 'CustomerNotFound');
+  }
+}
+
+async function withStates(
+  db: Database | Transaction,
+  alerts: readonly Alert[],
+  states: readonly StoredAlertState[],
+  askedTarget = WHOLE_TARGET,
+): Promise<CustomerAlert[]> {
+  const units = await loadCreditTypes(
+    db,
+    alerts.flatMap(({ creditTypeId }) => creditTypeId ?? []),
+  );
+  return alerts.map((alert) => {
+    const own = states.filter(({ alertId }) => alertId === alert.id);
+    const whole = own.find(({ target }) => target === WHOLE_TARGET);
+    const asked = own.find(({ target }) => target === askedTarget);
+    const present =
+      whole === undefined || whole.state === 'evaluating' ? 'evaluating' : (asked?.state ?? 'ok');
+    const state = alert.archivedAt === null ? present : null;
+    return {
+      alert,
+      creditType: units.get(alert.creditTypeId ?? '') ?? null,
+      state,
+      triggeredBy: state === 'in_alarm' ? triggerOf(alert) : null,
+      updatedAt: alert.archivedAt ?? (asked ?? whole)?.updatedAt ?? alert.createdAt,
+    };
+  });
+}

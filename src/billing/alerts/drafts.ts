@@ -1,0 +1,47 @@
+/** The drafts that alerts look at. */
+import type { BalanceDeduction } from '../../core/terms/ledger.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Contract } from '../../store/contracts.ts';
+import { createBooks } from '../balances/books.ts';
+import { type DraftDeps, deductionsOfDrafts } from '../balances/deductions.ts';
+import { type ComputedDraft, computeDrafts, planInvoices } from '../invoices/compute.ts';
+import { draftPlacesOf } from '../invoices/draft-places.ts';
+import { createScheduledDraws } from '../invoices/scheduled/drawing.ts';
+import type { InvoiceTarget } from '../invoices/usage-periods.ts';
+
+export interface AlertDrafts {
+  /** Of usage invoices. */
+  readonly drafts: readonly { readonly target: InvoiceTarget; readonly draft: ComputedDraft }[];
+  /** What all drafts take from balances. */
+  readonly deductions: readonly BalanceDeduction[];
+  /** Customers with a draft that could not be computed, or not all of it. */
+  readonly unknown: ReadonlySet<string>;
+}
+
+export const NO_DRAFTS: AlertDrafts = { drafts: [], deductions: [], unknown: new Set() };
+
+/** One computation for all contracts. */
+export async function computedDrafts(
+  { alarms: _, ...deps }: DraftDeps,
+  contracts: readonly Contract[],
+  now: Instant,
+): Promise<AlertDrafts> {
+  const places = await draftPlacesOf(deps, contracts, { type: 'USAGE' });
+  const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
+  const plan = await planInvoices(deps.db, targets, now, { schedulesOf: contracts });
+  const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
+  const computed = await computeDrafts(deps, plan, null, draws);
+  draws.drawAll();
+  return {
+    drafts: computed.flatMap((draft, index) => {
+      const target = targets[index];
+      return target === undefined ? [] : [{ target, draft }];
+    }),
+    deductions: deductionsOfDrafts([...computed, ...draws.drafts.values()]),
+    unknown: new Set(computed.filter(isIncomplete).map(({ invoice }) => invoice.customerId)),
+  };
+}
+
+function isIncomplete({ warnings }: ComputedDraft): boolean {
+  return warnings.some(({ kind }) => kind === 'not_computed' || kind === 'metric_not_evaluated');
+}

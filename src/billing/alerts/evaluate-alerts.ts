@@ -1,0 +1,164 @@
+/**
+ * Evaluates the alerts of customers (docs/notifications.md, "Alerts"). Values are computed without a lock; the states are
+ * then changed under one, if they are still those that the evaluation began with. So of several processes one tells of an
+ * alarm.
+ */
+import type { Alert } from '../../core/alerts.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Instant } from '../../core/time.ts';
+import { type AlertEvent, publishAlerts } from '../../notifications/alert-messages.ts';
+import type { AlertFacts } from '../../rating/alerts/facts.ts';
+import { readingsOf } from '../../rating/alerts/readings.ts';
+import { type AlertStates, type AlertTurn, advance, areSame } from '../../rating/alerts/states.ts';
+import {
+  loadAlertStates,
+  lockAlertStates,
+  replaceAlertStates,
+  type StoredAlertState,
+} from '../../store/alert-states.ts';
+import { activeAlertsFor, creationTimes } from '../../store/alerts.ts';
+import { inSnapshot, type Transaction } from '../../store/database.ts';
+import type { BalanceDeps } from '../balances/deductions.ts';
+import { triggerOf } from './customer-alerts.ts';
+import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
+import { type AlertPace, createAlertPace, type Distance, distanceOf } from './pace.ts';
+
+/** What an evaluation changes of one alert of a customer. */
+interface AlertChange {
+  readonly customerId: string;
+  readonly alert: Alert;
+  readonly before: AlertStates;
+  readonly after: AlertStates;
+  readonly turns: readonly AlertTurn[];
+}
+
+/**
+ * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` is told how far
+ * their values are from their thresholds.
+ */
+export async function evaluateAlerts(
+  deps: BalanceDeps,
+  customerIds: readonly string[],
+  pace: AlertPace = createAlertPace(),
+): Promise<readonly string[]> {
+  const now = deps.clock.now();
+  pace.begin(customerIds);
+  const changes = await inSnapshot(deps.db, async (db) => {
+    const customers = await loadCustomers(db, customerIds);
+    if (customers.length === 0) return [];
+    const before = await statesOf(db, customers);
+    const facts = await loadAlertFacts({ ...deps, db }, customers, now);
+    return customers.flatMap((customer) =>
+      changesOf(customer, facts.get(customer.customerId), before, now, pace),
+    );
+  });
+  if (changes.length === 0) return [];
+  return deps.db.transaction((tx) => store(tx, changes, now));
+}
+
+interface EvaluatedCustomer extends CustomerAlerts {
+  readonly createdAt: Instant;
+}
+
+function changesOf(
+  { customerId, alerts, createdAt }: EvaluatedCustomer,
+  facts: AlertFacts | undefined,
+  statesBefore: StatesOf,
+  now: Instant,
+  pace: AlertPace,
+): AlertChange[] {
+  if (facts === undefined) return [];
+  const distances = new Map<string, Distance>();
+  const changes = alerts.flatMap((alert) => {
+    const before = statesBefore(alert.id, customerId);
+    const readings = readingsOf(alert, facts, now);
+    const next = readings === null ? null : advance(alert, before, readings, createdAt > alert.createdAt);
+    distances.set(alert.id, distanceOf(alert, readings, next?.states ?? before));
+    if (next === null || (next.turns.length === 0 && areSame(before, next.states))) return [];
+    return [{ customerId, alert, before, after: next.states, turns: next.turns }];
+  });
+  pace.found(customerId, distances);
+  return changes;
+}
+
+/** Those that are not archived, with their alerts and those of all customers. */
+async function loadCustomers(db: Transaction, customerIds: readonly string[]): Promise<EvaluatedCustomer[]> {
+  const active = await activeAlertsFor(db, customerIds);
+  if (active.length === 0) return [];
+  const created = await creationTimes(db, customerIds);
+  return [...created].map(([customerId, createdAt]) => ({
+    customerId,
+    createdAt,
+    alerts: active.filter((alert) => alert.customerId === null || alert.customerId === customerId),
+  }));
+}
+
+type StatesOf = (alertId: string, customerId: string) => AlertStates;
+
+async function statesOf(
+  db: Transaction,
+  customers: readonly { readonly customerId: string; readonly alerts: readonly { readonly id: string }[] }[],
+): Promise<StatesOf> {
+  const alertIds = [...new Set(customers.flatMap(({ alerts }) => alerts.map(({ id }) => id)))];
+  const rows = await loadAlertStates(
+    db,
+    alertIds,
+    customers.map(({ customerId }) => customerId),
+  );
+  const byPlace = groupBy(rows, ({ alertId, customerId }) => `${alertId} ${customerId}`);
+  return (alertId, customerId) => {
+    const own = byPlace.get(`${alertId} ${customerId}`) ?? [];
+    return new Map(own.map(({ target, state, isTold, since }) => [target, { state, isTold, since }]));
+  };
+}
+
+/** States and messages in one transaction. */
+async function store(tx: Transaction, changes: readonly AlertChange[], now: Instant): Promise<string[]> {
+  const customerIds = [...new Set(changes.map(({ customerId }) => customerId))];
+  await lockAlertStates(tx, customerIds);
+  const active = new Set((await activeAlertsFor(tx, customerIds)).map(({ id }) => id));
+  const present = await statesOf(
+    tx,
+    changes.map(({ customerId, alert }) => ({ customerId, alerts: [alert] })),
+  );
+  // An archived customer may have been erased meanwhile.
+  const live = await creationTimes(tx, customerIds);
+  const valid = changes.filter(
+    ({ customerId, alert, before }) =>
+      live.has(customerId) && active.has(alert.id) && areSame(before, present(alert.id, customerId)),
+  );
+  await replaceAlertStates(
+    tx,
+    valid.map(({ alert, customerId, before }) => ({
+      alertId: alert.id,
+      customerId,
+      isNew: before.size === 0,
+    })),
+    valid.flatMap((change) => rowsOf(change, now)),
+  );
+  await publishAlerts(tx, valid.flatMap(eventsOf), now);
+  const done = new Set(valid);
+  return [...new Set(changes.filter((one) => !done.has(one)).map(({ customerId }) => customerId))];
+}
+
+function rowsOf({ alert, customerId, after }: AlertChange, now: Instant): StoredAlertState[] {
+  return [...after].map(([target, one]) => ({
+    ...one,
+    alertId: alert.id,
+    customerId,
+    target,
+    updatedAt: now,
+  }));
+}
+
+function eventsOf({ alert, customerId, turns }: AlertChange): AlertEvent[] {
+  return turns.map(({ kind, reading: { target, value, details } }) => ({
+    alert,
+    customerId,
+    kind,
+    target,
+    value,
+    details,
+    triggeredBy: kind === 'reached' ? triggerOf(alert) : null,
+  }));
+}

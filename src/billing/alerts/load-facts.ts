@@ -1,0 +1,86 @@
+/**
+ * Loads what alerts are compared with, of many customers at one moment: one computation of drafts for all of their
+ * alerts. What no alert of them needs is not loaded.
+ */
+import { ALERT_RULES, type Alert, type AlertSubject } from '../../core/alerts.ts';
+import type { CustomFieldsById } from '../../core/custom-fields.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import type { AlertFacts } from '../../rating/alerts/facts.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { type Contract, loadContracts } from '../../store/contracts.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
+import type { DraftDeps } from '../balances/deductions.ts';
+import { computedDrafts, NO_DRAFTS } from './drafts.ts';
+import { loadGrantFacts } from './grant-facts.ts';
+import { loadInvoiceFacts } from './invoice-facts.ts';
+import { loadUsageFacts } from './usage-facts.ts';
+
+const OF_INVOICES: readonly AlertSubject[] = ['spend', 'period_total', 'invoice_total'];
+const OF_BALANCES: readonly AlertSubject[] = ['balance', 'percentage', 'seat_balance'];
+const OF_GRANTS: readonly AlertSubject[] = [...OF_BALANCES, 'segment_days'];
+
+export interface CustomerAlerts {
+  readonly customerId: string;
+  readonly alerts: readonly Alert[];
+}
+
+/** By customer. Within a snapshot, which stays open meanwhile. */
+export async function loadAlertFacts(
+  deps: DraftDeps,
+  customers: readonly CustomerAlerts[],
+  now: Instant,
+): Promise<Map<string, AlertFacts>> {
+  const { db } = deps;
+  const customerIds = customers.map(({ customerId }) => customerId);
+  const idsOf = (subjects: readonly AlertSubject[]) =>
+    customers.filter(({ alerts }) => looksAt(alerts, subjects)).map(({ customerId }) => customerId);
+  const contracts = await loadContracts(db, { customerIds });
+  const withGrants = idsOf(OF_GRANTS);
+  const commits =
+    withGrants.length === 0 ? [] : await loadCommits(db, { customerIds: withGrants, includeArchived: false });
+  const withBalances = new Set(idsOf(OF_BALANCES));
+  const withInvoices = new Set(idsOf(OF_INVOICES));
+  const owners = new Set(commits.map((commit) => commit.customerId));
+  const drafted = (id: string) => withInvoices.has(id) || (withBalances.has(id) && owners.has(id));
+  const billed = contracts.filter(({ customerId }) => drafted(customerId));
+  const drafts = billed.length === 0 ? NO_DRAFTS : await computedDrafts(deps, billed, now);
+  const fields = await loadFields(deps, customers, [...contracts, ...commits]);
+  const grants = await loadGrantFacts(db, { commits, fields, draftDeductions: drafts.deductions, now });
+  const invoices = await loadInvoiceFacts(db, { customerIds: [...withInvoices], drafts, fields, now });
+  const usage = await loadUsageFacts(deps, customers, contracts, now);
+  const contractsOf = groupBy(contracts, ({ customerId }) => customerId);
+  return new Map(
+    customerIds.map((id) => [
+      id,
+      {
+        grants: grants.get(id)?.grants ?? [],
+        seats: grants.get(id)?.seats ?? [],
+        contracts: (contractsOf.get(id) ?? []).filter((contract) => isInForce(contract, now)),
+        invoices: invoices.get(id) ?? [],
+        hasDrafts: !drafts.unknown.has(id),
+        usage: usage.get(id) ?? new Map(),
+      },
+    ]),
+  );
+}
+
+function looksAt(alerts: readonly Alert[], subjects: readonly AlertSubject[]): boolean {
+  return alerts.some(({ type }) => subjects.includes(ALERT_RULES[type].subject));
+}
+
+function isInForce({ startingAt: start, endingBefore: end }: Contract, now: Instant): boolean {
+  return contains({ start, end }, now);
+}
+
+/** Of contracts, commits and credits, where an alert looks at custom fields. */
+async function loadFields(
+  { db }: DraftDeps,
+  customers: readonly CustomerAlerts[],
+  objects: readonly { readonly id: string }[],
+): Promise<CustomFieldsById> {
+  const isNeeded = customers.some(({ alerts }) =>
+    alerts.some(({ filters }) => filters.customFieldFilters.length > 0 || filters.specifiers.length > 0),
+  );
+  return loadCustomFields(db, isNeeded ? objects.map(({ id }) => id) : []);
+}

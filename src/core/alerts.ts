@@ -1,0 +1,182 @@
+/** Threshold notifications ("alerts"): what each type compares, and what an alert is (docs/notifications.md). */
+import { z } from 'zod';
+import type { Decimal } from './decimal.ts';
+import { derivedId } from './ids.ts';
+import type { InvoiceType } from './invoice.ts';
+import { listOf, objectOf } from './terms/values.ts';
+import type { Instant } from './time.ts';
+
+/** What is compared with the threshold. */
+export type AlertSubject =
+  | 'balance'
+  | 'percentage'
+  | 'segment_days'
+  | 'contract_days'
+  | 'seat_balance'
+  | 'spend'
+  | 'period_total'
+  | 'invoice_total'
+  | 'usage';
+
+/** Which balances count. */
+type AlertGrants = 'commits' | 'credits' | 'both';
+
+interface AlertRule {
+  readonly subject: AlertSubject;
+  /** Null where no balances are looked at. */
+  readonly grants: AlertGrants | null;
+}
+
+/** By type. Low values of balances and days fire at or below the threshold, the others at or above it. */
+export const ALERT_RULES = {
+  low_credit_balance_reached: { subject: 'balance', grants: 'credits' },
+  spend_threshold_reached: { subject: 'spend', grants: null },
+  monthly_invoice_total_spend_threshold_reached: { subject: 'period_total', grants: null },
+  low_remaining_days_in_plan_reached: { subject: 'contract_days', grants: null },
+  low_remaining_credit_percentage_reached: { subject: 'percentage', grants: 'credits' },
+  usage_threshold_reached: { subject: 'usage', grants: null },
+  low_remaining_days_for_commit_segment_reached: { subject: 'segment_days', grants: 'commits' },
+  low_remaining_commit_balance_reached: { subject: 'balance', grants: 'commits' },
+  low_remaining_commit_percentage_reached: { subject: 'percentage', grants: 'commits' },
+  low_remaining_days_for_contract_credit_segment_reached: { subject: 'segment_days', grants: 'credits' },
+  low_remaining_contract_credit_balance_reached: { subject: 'balance', grants: 'credits' },
+  low_remaining_contract_credit_percentage_reached: { subject: 'percentage', grants: 'credits' },
+  low_remaining_contract_credit_and_commit_balance_reached: { subject: 'balance', grants: 'both' },
+  invoice_total_reached: { subject: 'invoice_total', grants: null },
+  low_remaining_seat_balance_reached: { subject: 'seat_balance', grants: 'both' },
+} as const satisfies Readonly<Record<string, AlertRule>>;
+
+export type AlertType = keyof typeof ALERT_RULES;
+
+export const ALERT_TYPES = Object.keys(ALERT_RULES) as [AlertType, ...AlertType[]];
+
+const SUBJECTS_AT_LEAST: readonly AlertSubject[] = ['spend', 'period_total', 'invoice_total', 'usage'];
+
+/** Whether it fires at or above its threshold, and not at or below it. */
+export function firesAtLeast(type: AlertType): boolean {
+  return SUBJECTS_AT_LEAST.includes(ALERT_RULES[type].subject);
+}
+
+export const ALERT_FIELD_ENTITIES = [
+  'Contract',
+  'Commit',
+  'ContractCredit',
+  'ContractCreditOrCommit',
+] as const;
+
+const INVOICE_TYPES = ['USAGE', 'SCHEDULED'] as const satisfies readonly InvoiceType[];
+
+const fieldFilter = objectOf({
+  entity: z.enum(ALERT_FIELD_ENTITIES),
+  key: z.string(),
+  /** Null: an alarm for each value. Only in specifiers. */
+  value: z.string().nullable(),
+});
+export type AlertFieldFilter = z.output<typeof fieldFilter>;
+
+const specifier = objectOf({
+  /** A balance must meet all. */
+  customFieldFilters: listOf(fieldFilter),
+  /** A balance that meets all filters of one entry is left out. */
+  exclude: listOf(objectOf({ customFieldFilters: listOf(fieldFilter) })),
+});
+export type AlertSpecifier = z.output<typeof specifier>;
+
+/** `alerts.filters`: what narrows an alert. Empty lists and null: nothing. */
+export const alertFilters = objectOf({
+  customFieldFilters: listOf(fieldFilter),
+  /** Usage must have all values; an entry without a value has an alarm for each. */
+  groupValues: listOf(objectOf({ key: z.string(), value: z.string().nullable() })),
+  invoiceTypes: listOf(z.enum(INVOICE_TYPES)),
+  seat: objectOf({ groupKey: z.string(), value: z.string().nullable() }).nullable(),
+  /** A balance counts that any of them lets through. */
+  specifiers: listOf(specifier),
+});
+export type AlertFilters = z.output<typeof alertFilters>;
+
+export const NO_ALERT_FILTERS: AlertFilters = {
+  customFieldFilters: [],
+  groupValues: [],
+  invoiceTypes: [],
+  seat: null,
+  specifiers: [],
+};
+
+export interface Alert {
+  readonly id: string;
+  readonly name: string;
+  readonly type: AlertType;
+  /** Null: it has none, or the archived alert has released it. */
+  readonly uniquenessKey: string | null;
+  readonly threshold: Decimal;
+  /** The unit of the compared amounts; null where no amounts are compared. */
+  readonly creditTypeId: string | null;
+  /** Null: it is evaluated for every customer. */
+  readonly customerId: string | null;
+  readonly billableMetricId: string | null;
+  /** Whether customers that are past the threshold at the first evaluation are told of. */
+  readonly evaluateOnCreate: boolean;
+  readonly filters: AlertFilters;
+  readonly createdAt: Instant;
+  readonly createdBy: string;
+  readonly archivedAt: Instant | null;
+}
+
+/** Most alerts that are not archived. */
+export interface AlertLimits {
+  /** Of all customers. */
+  readonly global: number;
+  /** Of one customer, beside those of all. */
+  readonly perCustomer: number;
+}
+
+export const ALERT_LIMITS_DEFAULT: AlertLimits = { global: 300, perCustomer: 1_200 };
+
+/** The custom field with an alarm for each of its values; null where there is none. */
+export function keyedField({ filters: { specifiers } }: Pick<Alert, 'filters'>): AlertFieldFilter | null {
+  const filters = specifiers.flatMap(({ customFieldFilters }) => customFieldFilters);
+  return filters.find(({ value }) => value === null) ?? null;
+}
+
+/** The group key with an alarm for each of its values; null where there is none. */
+export function keyedGroup({ filters: { groupValues } }: Pick<Alert, 'filters'>): string | null {
+  return groupValues.find(({ value }) => value === null)?.key ?? null;
+}
+
+/** Whether a customer has several alarms of it: by seat, segment, contract, invoice, or value. */
+export function hasTargets(alert: Pick<Alert, 'type' | 'filters'>): boolean {
+  const { subject } = ALERT_RULES[alert.type];
+  if (subject === 'spend') return keyedGroup(alert) !== null;
+  if (subject === 'balance') return keyedField(alert) !== null;
+  return ['segment_days', 'contract_days', 'seat_balance', 'invoice_total'].includes(subject);
+}
+
+export const ALERT_STATES = ['evaluating', 'ok', 'in_alarm'] as const;
+export type AlertState = (typeof ALERT_STATES)[number];
+
+/** The target of a customer's only alarm of an alert. Where there are several, it stands for all of them. */
+export const WHOLE_TARGET = '';
+
+/** Characters of a value in a target; an index of the database cannot hold longer ones. */
+const VALUE_LENGTH_MAX = 200;
+const SHORTENED_TO = 100;
+
+/**
+ * The target of an alarm about a value: of a custom field, of a group key, or a seat. As the database keeps it, so
+ * without characters that it cannot hold; a long value is shortened and told from others by its hash.
+ */
+export function valueTarget(value: string): string {
+  const text = wellFormed(value).replaceAll('\0', '\uFFFD');
+  if (text.length <= VALUE_LENGTH_MAX) return `=${text}`;
+  return `=${wellFormed(text.slice(0, SHORTENED_TO))}…${derivedId('alert target', value)}`;
+}
+
+/** Half of a pair of surrogates becomes U+FFFD, as in the database. */
+function wellFormed(text: string): string {
+  return Buffer.from(text, 'utf8').toString('utf8');
+}
+
+/** Null for a target that is not a value. */
+export function valueOfTarget(target: string): string | null {
+  return target.startsWith('=') ? target.slice(1) : null;
+}

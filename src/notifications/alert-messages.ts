@@ -1,0 +1,110 @@
+/** Messages of alerts (docs/notifications.md): a threshold is reached, and the alarm is over. */
+import {
+  ALERT_RULES,
+  type Alert,
+  type AlertSubject,
+  keyedField,
+  keyedGroup,
+  valueOfTarget,
+} from '../core/alerts.ts';
+import type { Decimal } from '../core/decimal.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
+import type { Transaction } from '../store/database.ts';
+import { ALERT_MESSAGE_TYPES, type AlertMessageType, alertMessageType } from './message-types.ts';
+import { type Message, publish } from './outbox.ts';
+
+/** What an alarm that begins or ends is about. */
+export interface AlertEvent {
+  readonly alert: Alert;
+  readonly customerId: string;
+  readonly kind: 'reached' | 'resolved';
+  /** One of the customer's alarms of the alert; '' stands for all. */
+  readonly target: string;
+  readonly value: Decimal;
+  readonly triggeredBy: string | null;
+  readonly details: {
+    readonly commitId?: string;
+    readonly creditId?: string;
+    readonly segmentId?: string;
+    readonly contractId?: string;
+    readonly invoiceId?: string;
+    readonly invoiceType?: string;
+  };
+}
+
+const VALUE_NAMES: Readonly<Record<AlertSubject, string>> = {
+  balance: 'remaining_balance',
+  percentage: 'remaining_percentage',
+  segment_days: 'remaining_days',
+  contract_days: 'remaining_days',
+  seat_balance: 'remaining_balance',
+  spend: 'current_spend',
+  period_total: 'invoice_total',
+  invoice_total: 'invoice_total',
+  usage: 'current_usage',
+};
+
+/** Tells of alarms, in the transaction that stores their states. */
+export async function publishAlerts(
+  tx: Transaction,
+  events: readonly AlertEvent[],
+  now: Instant,
+): Promise<void> {
+  if (events.length === 0) return;
+  const types = new Set(events.map(typeOf));
+  await publish(
+    tx,
+    ALERT_MESSAGE_TYPES.filter((type) => types.has(type)),
+    async () => events.map((event) => messageOf(event, now)),
+  );
+}
+
+function typeOf({ alert, kind }: AlertEvent): AlertMessageType {
+  return alertMessageType(alert.type, kind);
+}
+
+function messageOf(event: AlertEvent, now: Instant): Message {
+  const { alert, customerId, value, triggeredBy, details } = event;
+  const { subject } = ALERT_RULES[alert.type];
+  const properties = {
+    customer_id: customerId,
+    alert_id: alert.id,
+    alert_name: alert.name,
+    timestamp: formatInstant(now),
+    threshold: alert.threshold,
+    credit_type_id: alert.creditTypeId ?? undefined,
+    billable_metric_id: alert.billableMetricId ?? undefined,
+    [VALUE_NAMES[subject]]: value,
+    commit_id: details.commitId,
+    credit_id: details.creditId,
+    segment_id: details.segmentId,
+    contract_id: details.contractId,
+    invoice_id: details.invoiceId,
+    invoice_type: subject === 'spend' ? 'USAGE' : details.invoiceType,
+    ...partOf(event),
+    triggered_by: triggeredBy ?? undefined,
+  };
+  return { type: typeOf(event), customerId, content: { properties } };
+}
+
+/** Which usage, seat or balances the alarm is about, where it is not about all of the customer. */
+function partOf({ alert, target }: AlertEvent): Readonly<Record<string, unknown>> {
+  const { groupValues, seat } = alert.filters;
+  const value = valueOfTarget(target);
+  if (seat !== null) {
+    return { seat_filter: { seat_group_key: seat.groupKey, seat_group_value: value ?? undefined } };
+  }
+  if (groupValues.length > 0) {
+    const ofKey = keyedGroup(alert);
+    return {
+      group_values: groupValues.map((group) => ({
+        key: group.key,
+        value: (group.key === ofKey ? value : group.value) ?? undefined,
+      })),
+    };
+  }
+  const field = keyedField(alert);
+  if (field === null) return {};
+  const filter = { entity: field.entity, key: field.key, value: value ?? undefined };
+  return { alert_specifiers: [{ custom_field_filters: [filter] }] };
+}

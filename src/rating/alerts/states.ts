@@ -1,0 +1,134 @@
+/** The state machine of an alert of one customer (docs/notifications.md, "Alerts"). Pure. */
+import {
+  ALERT_RULES,
+  type Alert,
+  type AlertState,
+  firesAtLeast,
+  hasTargets,
+  keyedField,
+  WHOLE_TARGET,
+} from '../../core/alerts.ts';
+import { ZERO } from '../../core/decimal.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Reading, TargetDetails } from './readings.ts';
+
+/** The state of one alarm. Of a customer's alarms beside the whole, those that are ok are left out. */
+interface TargetState {
+  readonly state: AlertState;
+  /** Whether the alarm was told, so that its end is told too. */
+  readonly isTold: boolean;
+  /** The start of the period that it was evaluated for; null where there are no periods. */
+  readonly since: Instant | null;
+}
+
+/** By target. Empty before the first evaluation. */
+export type AlertStates = ReadonlyMap<string, TargetState>;
+
+/** What is to be told. `reading` has the value that is past the threshold, or no more. */
+export interface AlertTurn {
+  readonly kind: 'reached' | 'resolved';
+  readonly reading: Reading;
+}
+
+interface Advance {
+  readonly states: AlertStates;
+  readonly turns: readonly AlertTurn[];
+}
+
+const NO_DETAILS: TargetDetails = {};
+
+/**
+ * The states after an evaluation, and what is told of it. `isNew`: the customer was created after the alert, so that whatever it is past has happened under the alert.
+ */
+export function advance(
+  alert: Alert,
+  before: AlertStates,
+  readings: readonly Reading[],
+  isNew: boolean,
+): Advance {
+  const isFirst = !before.has(WHOLE_TARGET);
+  const isQuiet = isFirst && !alert.evaluateOnCreate && !isNew;
+  const turns: AlertTurn[] = [];
+  const states = new Map<string, TargetState>();
+  for (const reading of readings) {
+    const next = advanceOne(alert, before.get(reading.target), reading, isQuiet, turns);
+    if (next.state === 'in_alarm' || reading.target === WHOLE_TARGET) states.set(reading.target, next);
+  }
+  endGone(alert, before, readings, turns);
+  if (!states.has(WHOLE_TARGET)) states.set(WHOLE_TARGET, whole(alert, before, states, turns));
+  return { states, turns };
+}
+
+function advanceOne(
+  alert: Alert,
+  before: TargetState | undefined,
+  reading: Reading,
+  isQuiet: boolean,
+  turns: AlertTurn[],
+): TargetState {
+  const { since } = reading;
+  const isPast = isPastThreshold(alert, reading);
+  const wasInAlarm = before?.state === 'in_alarm';
+  const isInAlarm = wasInAlarm && !isNewPeriod(before, reading);
+  const wasTold = wasInAlarm && before.isTold;
+  if (wasTold && !(isInAlarm && isPast)) turns.push({ kind: 'resolved', reading });
+  if (!isPast) return { state: 'ok', isTold: false, since };
+  if (isInAlarm) return { ...before, since };
+  if (!isQuiet) turns.push({ kind: 'reached', reading });
+  return { state: 'in_alarm', isTold: !isQuiet, since };
+}
+
+/** Exactly at the threshold is past it. */
+function isPastThreshold({ type, threshold }: Alert, { value }: Reading): boolean {
+  return firesAtLeast(type) ? value.gte(threshold) : value.lte(threshold);
+}
+
+function isNewPeriod(before: TargetState, { since }: Reading): boolean {
+  return since !== null && before.since !== null && since > before.since;
+}
+
+/**
+ * Alarms of what is not there any more. A group without any charge has spent 0, which is told; other alarms end without a
+ * word.
+ */
+function endGone(alert: Alert, before: AlertStates, readings: readonly Reading[], turns: AlertTurn[]): void {
+  if (ALERT_RULES[alert.type].subject !== 'spend') return;
+  const present = new Set(readings.map(({ target }) => target));
+  for (const [target, { isTold }] of before) {
+    if (!isTold || target === WHOLE_TARGET || present.has(target)) continue;
+    turns.push({ kind: 'resolved', reading: { target, value: ZERO, since: null, details: NO_DETAILS } });
+  }
+}
+
+/**
+ * The state that stands for several alarms. Where a custom field has an alarm for each value, the first of them is also
+ * told without the value, and the end of the last.
+ */
+function whole(alert: Alert, before: AlertStates, states: AlertStates, turns: AlertTurn[]): TargetState {
+  const known = before.get(WHOLE_TARGET);
+  const isInAlarm = states.size > 0;
+  const wasTold = known?.isTold ?? false;
+  const isTold = [...states.values()].some((one) => one.isTold);
+  if (hasTargets(alert) && keyedField(alert) !== null && isTold !== wasTold) {
+    const kind = isTold ? 'reached' : 'resolved';
+    const first = turns.find((turn) => turn.kind === kind);
+    if (first !== undefined) turns.push({ kind, reading: { ...first.reading, target: WHOLE_TARGET } });
+  }
+  return { state: isInAlarm ? 'in_alarm' : 'ok', isTold, since: null };
+}
+
+/** Whether two states of an alert are the same, so that nothing is to be stored. */
+export function areSame(a: AlertStates, b: AlertStates): boolean {
+  return (
+    a.size === b.size &&
+    [...a].every(([target, one]) => {
+      const other = b.get(target);
+      return (
+        other !== undefined &&
+        one.state === other.state &&
+        one.isTold === other.isTold &&
+        one.since === other.since
+      );
+    })
+  );
+}

@@ -1,0 +1,60 @@
+/** The states of alerts (docs/notifications.md, "Alerts"). */
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import type { AlertState } from '../core/alerts.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
+import { alertStates } from './schema/alerts.ts';
+
+export interface StoredAlertState {
+  readonly alertId: string;
+  readonly customerId: string;
+  readonly target: string;
+  readonly state: AlertState;
+  readonly isTold: boolean;
+  readonly since: Instant | null;
+  readonly updatedAt: Instant;
+}
+
+/** Names the locks of states among those of this database. */
+const STATES_LOCK = 711_007;
+
+/**
+ * Serializes changes of the states of these customers until the transaction ends. In the order of the ids, so that two
+ * transactions cannot wait for each other.
+ */
+export async function lockAlertStates(tx: Transaction, customerIds: readonly string[]): Promise<void> {
+  for (const id of [...new Set(customerIds)].sort()) {
+    await tx.execute(sql`select pg_advisory_xact_lock(${STATES_LOCK}, hashtext(${id}))`);
+  }
+}
+
+/** Those of these alerts and customers. */
+export async function loadAlertStates(
+  db: Database | Transaction,
+  alertIds: readonly string[],
+  customerIds: readonly string[],
+): Promise<StoredAlertState[]> {
+  if (alertIds.length === 0 || customerIds.length === 0) return [];
+  return db
+    .select()
+    .from(alertStates)
+    .where(
+      and(inArray(alertStates.customerId, [...customerIds]), inArray(alertStates.alertId, [...alertIds])),
+    );
+}
+
+/** Replaces all states of an alert of a customer. */
+export async function replaceAlertStates(
+  tx: Transaction,
+  of: readonly { readonly alertId: string; readonly customerId: string; readonly isNew: boolean }[],
+  rows: readonly StoredAlertState[],
+): Promise<void> {
+  for (const { alertId, customerId, isNew } of of) {
+    if (isNew) continue;
+    await tx
+      .delete(alertStates)
+      .where(and(eq(alertStates.alertId, alertId), eq(alertStates.customerId, customerId)));
+  }
+  for (const chunk of rowsPerInsert(rows)) await tx.insert(alertStates).values(chunk);
+}
