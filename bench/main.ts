@@ -13,6 +13,7 @@ import { benchIngest } from './ingest.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
+import { benchSeats } from './seats.ts';
 import { benchSqlRecipes } from './sql-recipes.ts';
 import { benchUsage } from './usage.ts';
 
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   'rate-schedule': benchContractRateSchedule,
   overrides: benchOverrides,
   alerts: () => benchAlerts(SECONDS),
+  seats: benchSeats,
 };
 
 const wanted = process.argv.slice(2);

@@ -12,6 +12,7 @@ import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-num
 import { type NetworkService, networkService } from './core/network-services.ts';
 import type { Seller } from './core/seller.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
+import { SEATS_MAX_DEFAULT } from './core/terms/subscriptions.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -127,6 +128,9 @@ const environment = z
       .describe(
         'Most lines of one invoice. Products beyond it are left out with a warning, the largest first.',
       ),
+    SUBSCRIPTION_SEATS_MAX: wholeNumber(1, 1_000_000)
+      .default(SEATS_MAX_DEFAULT)
+      .describe('Most seats of one subscription, assigned and unassigned ones.'),
     INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
@@ -221,6 +225,8 @@ export interface Config {
   readonly apiToken: string | undefined;
   readonly gracePeriodHours: number;
   readonly invoiceLinesMax: number;
+  /** Of one subscription. */
+  readonly subscriptionSeatsMax: number;
   readonly ingestWindowDays: number;
   /** Whole months before the present one; undefined: for ever. */
   readonly eventRetentionMonths: number | undefined;
@@ -265,6 +271,7 @@ export function loadConfig(env: Environment): Config {
     apiToken: values.API_TOKEN,
     gracePeriodHours: values.GRACE_PERIOD_HOURS,
     invoiceLinesMax: values.INVOICE_LINES_MAX,
+    subscriptionSeatsMax: values.SUBSCRIPTION_SEATS_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
     eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,

@@ -71,6 +71,7 @@ export interface ApplicationParts {
         | 'clickhouseUrl'
         | 'clickhouseCluster'
         | 'invoiceLinesMax'
+        | 'subscriptionSeatsMax'
         | 'eventRetentionMonths'
         | 'invoiceNumberPattern'
         | 'seller'
@@ -238,6 +239,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         ...invoicing,
         db: stores.db,
         paymentProvider: config.paymentProvider,
+        seatsMax: config.subscriptionSeatsMax,
         windowDays,
         repeats,
         seller: config.seller ?? NO_SELLER,

@@ -51,6 +51,8 @@ export interface RouteDeps {
   /** From the end of a billing period to the finalization of its invoice. */
   readonly gracePeriodHours: number;
   readonly paymentProvider?: PaymentProvider | undefined;
+  /** Of one subscription. */
+  readonly seatsMax?: number | undefined;
   readonly invoiceLinesMax?: number;
   readonly alarms?: InvoiceAlarms;
   readonly invoiceLog?: InvoiceLog;

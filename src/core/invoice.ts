@@ -161,6 +161,18 @@ export interface UnpricedUsage {
   readonly quantity: Decimal;
 }
 
+/** A billing period of a subscription without a rate: nothing is charged for it. */
+export interface UnpricedSubscription {
+  readonly kind: 'unpriced_subscription';
+  readonly subscriptionId: string;
+  readonly productId: string;
+  readonly productName: string;
+  /** The billing period of the subscription. */
+  readonly interval: Interval;
+  /** The highest of the period. */
+  readonly quantity: Decimal;
+}
+
 /** Events over which a metric cannot be evaluated. The metric is counted without them. */
 export interface UncountedEvents {
   readonly kind: 'uncounted_events';
@@ -233,7 +245,13 @@ export interface UnseenUsage {
 }
 
 /** What an invoice leaves out although nobody decided so. */
-export type IssuedWarning = UnpricedUsage | UnseenUsage | UncountedEvents | UnlistedLines | UnratedTerms;
+export type IssuedWarning =
+  | UnpricedUsage
+  | UnpricedSubscription
+  | UnseenUsage
+  | UncountedEvents
+  | UnlistedLines
+  | UnratedTerms;
 export type InvoiceWarning = IssuedWarning | UnevaluatedMetric | NotComputed;
 
 /**

@@ -17,7 +17,7 @@ export async function insertInvoiceWarnings(
     warnings.map(({ interval, ...rest }, position) => ({
       ...rest,
       transactionIds: 'transactionIds' in rest ? [...rest.transactionIds] : null,
-      termIds: 'termIds' in rest ? [...rest.termIds] : null,
+      termIds: termIdsOf(rest),
       invoiceId: id,
       position,
       startingAt: interval.start,
@@ -63,6 +63,15 @@ function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
         interval,
         quantity: present(row.quantity),
       };
+    case 'unpriced_subscription':
+      return {
+        kind,
+        subscriptionId: present(present(row.termIds)[0] ?? null),
+        productId: present(row.productId),
+        productName: present(row.productName),
+        interval,
+        quantity: present(row.quantity),
+      };
     case 'usage_filter_without_group_key':
       return {
         kind,
@@ -100,6 +109,11 @@ function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
     default:
       return unreachable(kind);
   }
+}
+
+function termIdsOf(warning: Omit<IssuedWarning, 'interval'>): string[] | null {
+  if ('termIds' in warning) return [...warning.termIds];
+  return 'subscriptionId' in warning ? [warning.subscriptionId] : null;
 }
 
 /** A column that every row of its kind has. */

@@ -1,5 +1,5 @@
 /** Subscriptions with every change of their quantity and their seats, in the order of submission. */
-import { asc, eq, inArray } from 'drizzle-orm';
+import { asc, eq, inArray, sql } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../core/terms/subscriptions.ts';
 import type { Instant } from '../core/time.ts';
@@ -74,21 +74,41 @@ export async function loadSubscriptions(
     .from(subscriptionQuantityChanges)
     .where(inArray(subscriptionQuantityChanges.subscriptionId, ids))
     .orderBy(asc(subscriptionQuantityChanges.sequence));
-  const seatRows = await db
-    .select()
-    .from(subscriptionSeatChanges)
-    .where(inArray(subscriptionSeatChanges.subscriptionId, ids))
-    .orderBy(asc(subscriptionSeatChanges.sequence));
   const quantities = groupBy(quantityRows, (row) => row.subscriptionId);
-  const seats = groupBy(seatRows, (row) => row.subscriptionId);
+  const seats = await loadSeatChanges(db, ids);
   return rows.map((row) =>
-    fromRow(
-      row,
-      (quantities.get(row.id) ?? []).map(quantityChangeFromRow),
-      (seats.get(row.id) ?? []).map(seatChangeFromRow),
-    ),
+    fromRow(row, (quantities.get(row.id) ?? []).map(quantityChangeFromRow), seats.get(row.id) ?? []),
   );
 }
+
+/** As one JSON text for each subscription: 100,000 rows of their own take the driver a second. */
+async function loadSeatChanges(
+  db: Database | Transaction,
+  subscriptionIds: readonly string[],
+): Promise<Map<string, SeatChange[]>> {
+  const { subscriptionId, startingAt, kind, seatId, count, sequence } = subscriptionSeatChanges;
+  const milliseconds = sql`(extract(epoch from ${startingAt}) * 1000)::bigint`;
+  const rows = await db
+    .select({
+      subscriptionId,
+      changes: sql<
+        SeatRow[]
+      >`json_agg(json_build_array(${milliseconds}, ${kind}, ${seatId}, ${count}) order by ${sequence})`,
+    })
+    .from(subscriptionSeatChanges)
+    .where(inArray(subscriptionId, [...subscriptionIds]))
+    .groupBy(subscriptionId);
+  return new Map(
+    rows.map((row) => [
+      row.subscriptionId,
+      row.changes.map(([at, change, seat, seats]) => ({
+        ...{ startingAt: at, kind: change, seatId: seat, count: seats },
+      })),
+    ]),
+  );
+}
+
+type SeatRow = [startingAt: Instant, kind: SeatChange['kind'], seatId: string | null, count: number | null];
 
 /** Those of the contracts that have subscriptions. */
 export async function contractsWithSubscriptions(
@@ -143,9 +163,4 @@ function fromRow(
 function quantityChangeFromRow(row: typeof subscriptionQuantityChanges.$inferSelect): QuantityChange {
   const { startingAt, quantity, quantityDelta } = row;
   return { startingAt, quantity, quantityDelta };
-}
-
-function seatChangeFromRow(row: typeof subscriptionSeatChanges.$inferSelect): SeatChange {
-  const { startingAt, kind, seatId, count } = row;
-  return { startingAt, kind, seatId, count };
 }

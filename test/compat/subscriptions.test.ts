@@ -1,8 +1,8 @@
 /**
- * The official client, unchanged: the histories of subscriptions.
+ * The official client, unchanged: the histories of subscriptions, and the balances of seats.
  *
  * SDK methods covered in this file:
- * - v1.contracts: getSubscriptionSeatsHistory, retrieveSubscriptionQuantityHistory
+ * - v1.contracts: getSubscriptionSeatsHistory, listSeatBalances, retrieveSubscriptionQuantityHistory
  */
 import Metronome, { BadRequestError, NotFoundError } from '@metronome/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +24,9 @@ beforeAll(async () => {
 
 type Input = NonNullable<Metronome.V1.ContractCreateParams['subscriptions']>[number];
 
-async function subscribe(terms: Partial<Input>) {
+type Credits = NonNullable<Metronome.V1.ContractCreateParams['recurring_credits']>;
+
+async function subscribe(terms: Partial<Input>, recurring_credits: Credits = []) {
   const customer_id = await createdId(service.api, '/v1/customers', { name: 'Customer' });
   const { data } = await client.v1.contracts.create({
     customer_id,
@@ -38,6 +40,7 @@ async function subscribe(terms: Partial<Input>) {
         ...terms,
       },
     ],
+    recurring_credits,
     overrides: [
       {
         type: 'MULTIPLIER',
@@ -99,12 +102,78 @@ describe('the quantity history', () => {
   });
 });
 
-describe('the seats history', () => {
-  const seated: Partial<Input> = {
-    quantity_management_mode: 'SEAT_BASED',
-    seat_config: { seat_group_key: 'user', initial_seat_ids: ['ada'], initial_unassigned_seats: 1 },
-  };
+const seated: Partial<Input> = {
+  quantity_management_mode: 'SEAT_BASED',
+  seat_config: { seat_group_key: 'user', initial_seat_ids: ['ada'], initial_unassigned_seats: 1 },
+};
 
+describe('the balances of seats', () => {
+  const CREDIT_TYPE = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
+  const seatIds = Array.from({ length: 30 }, (_, index) => `user-${10 + index}`);
+
+  async function withAllowance() {
+    const { reference, all } = await subscribe(
+      {
+        ...{ ...seated, temporary_id: 'seats' },
+        seat_config: { seat_group_key: 'user', initial_seat_ids: seatIds, initial_unassigned_seats: 2 },
+      },
+      // One per month from October on, so that each seat has more than three.
+      [
+        {
+          access_amount: { credit_type_id: CREDIT_TYPE, unit_price: 100 },
+          ...{ product_id: catalogue.fee, priority: 1, commit_duration: { value: 1, unit: 'PERIODS' } },
+          ...{ recurrence_frequency: 'MONTHLY', starting_at: START },
+          subscription_config: {
+            ...{ subscription_id: 'seats', allocation: 'INDIVIDUAL' },
+            apply_seat_increase_config: { is_prorated: false },
+          },
+        },
+      ],
+    );
+    return { reference, all };
+  }
+
+  it('are listed seat by seat, and pages have 25 seats, or fewer where they show 100 credits', async () => {
+    const { reference } = await withAllowance();
+    const covering_date = '2026-12-10T00:00:00Z';
+    const balances = [{ credit_type_id: CREDIT_TYPE, balance: 100, starting_balance: 100 }];
+    const first = await client.v1.contracts.listSeatBalances({ ...reference, covering_date });
+    expect(first.data).toEqual(seatIds.slice(0, 25).map((seat_id) => ({ seat_id, balances })));
+    expect(first.pagination).toMatchObject({ seats_included: 25, seats_available_for_next_page: 5 });
+    const rest = await client.v1.contracts.listSeatBalances({
+      ...{ ...reference, covering_date, cursor: first.pagination.next_page ?? '' },
+    });
+    expect(rest.data.map(({ seat_id }) => seat_id)).toEqual(seatIds.slice(25));
+    expect(rest.pagination).toEqual({
+      ...{ seats_included: 5, seats_available_for_next_page: 0, next_page: null },
+    });
+    const shown = await client.v1.contracts.listSeatBalances({
+      ...{ ...reference, limit: 100, include_credits_and_commits: true, include_ledgers: true },
+    });
+    const each = shown.data[0]?.credits?.length ?? 0;
+    expect(each).toBeGreaterThan(3);
+    expect(shown.data).toHaveLength(Math.ceil(100 / each));
+    expect(shown.data.every(({ credits }) => credits?.length === each)).toBe(true);
+    expect(shown.data[0]?.credits?.[0]).toMatchObject({
+      ...{ balance: 0, start_date: START, end_date: '2026-11-01T00:00:00.000Z' },
+      ledger_entries: [
+        { type: 'CREDIT_SEGMENT_START', amount: 100, timestamp: START },
+        { type: 'CREDIT_EXPIRATION', amount: -100, timestamp: '2026-11-01T00:00:00.000Z' },
+      ],
+    });
+  });
+
+  it('are refused for a subscription without seats', async () => {
+    const { reference, all } = await subscribe({ initial_quantity: 3 });
+    const subscription_ids = [all.subscription_id];
+    await expect(
+      client.v1.contracts.listSeatBalances({ ...reference, subscription_ids }),
+    ).rejects.toBeInstanceOf(BadRequestError);
+    expect((await client.v1.contracts.listSeatBalances(reference)).data).toEqual([]);
+  });
+});
+
+describe('the seats history', () => {
   it('has segments of the same seats, page by page, up to the present one', async () => {
     const { reference, all } = await subscribe(seated);
     const on = (day: string) => `2026-${day}T00:00:00.000Z`;

@@ -218,6 +218,36 @@ describe('seats', () => {
     expect(await refused(counted, { quantity_management_mode_update })).toMatch(/is SEAT_BASED already$/);
   });
 
+  test('are 1,000 at most unless more are configured, also those of a quantity that becomes seats', async () => {
+    const more = (quantity: number) => ({
+      seat_updates: { add_unassigned_seats: [{ quantity, starting_at: at(11) }] },
+    });
+    const problem = 'a subscription has at most 1000 seats, this one would have 1001';
+    expect(await refused(seated, more(998))).toBe(`update_subscriptions[0].seat_updates: ${problem}`);
+    expect(await quantities(seated, more(997))).toEqual({ [at(10)]: 3, [at(11)]: 1000 });
+    await quantities(counted, { quantity_updates: [{ starting_at: at(11), quantity: 1_001 }] });
+    const quantity_management_mode_update = {
+      quantity_management_mode: 'SEAT_BASED',
+      seat_config: { seat_group_key: 'user' },
+    };
+    expect(await refused(counted, { quantity_management_mode_update })).toBe(
+      `update_subscriptions[0].quantity_management_mode_update: ${problem}`,
+    );
+    const contract_of_more = await api.send('POST', CONTRACTS, {
+      ...{ customer_id: customer, rate_card_id: catalogue.card, starting_at: at(10) },
+      subscriptions: [
+        {
+          subscription_rate: { product_id: catalogue.seats, billing_frequency: 'MONTHLY' },
+          ...{ collection_schedule: 'ADVANCE', proration: {}, quantity_management_mode: 'SEAT_BASED' },
+          seat_config: { seat_group_key: 'user', initial_seat_ids: ['a'], initial_unassigned_seats: 1_000 },
+        },
+      ],
+    });
+    expect([contract_of_more.status, contract_of_more.text('message')]).toEqual([
+      ...[400, `subscriptions[0].seat_config: ${problem}`],
+    ]);
+  });
+
   test('a quantity with a fraction cannot become seats', async () => {
     await quantities(counted, { quantity_updates: [{ starting_at: at(11), quantity: 1.5 }] });
     const quantity_management_mode_update = {

@@ -187,6 +187,120 @@ describe('an entry by hand', () => {
   });
 });
 
+describe('the balances of seats', () => {
+  const list = (more: object = {}) =>
+    api.post('/v1/contracts/seatBalances/list', { customer_id: customer, contract_id: contract, ...more });
+  const refused = async (more: object) => {
+    const answer = await api.send('POST', '/v1/contracts/seatBalances/list', {
+      ...{ customer_id: customer, contract_id: contract },
+      ...more,
+    });
+    return [answer.status, answer.text('message')];
+  };
+  type Answer = Awaited<ReturnType<typeof list>>;
+  /** `seat balance of granted`, of the only unit. */
+  const balancesIn = (answer: Answer) =>
+    answer.list('data').map((_, at) => {
+      const seat = `data[${at}]`;
+      if (answer.list(`${seat}.balances`).length === 0) return answer.text(`${seat}.seat_id`);
+      const [left, granted] = ['balance', 'starting_balance'].map((name) =>
+        answer.digits(`${seat}.balances[0].${name}`),
+      );
+      return `${answer.text(`${seat}.seat_id`)} ${left} of ${granted}`;
+    });
+  const covered = { covering_date: october(15) };
+
+  test('are what is left of their shares, and come to the balance of the credit', async () => {
+    const answer = await list(covered);
+    expect(balancesIn(answer)).toEqual(['ada 0 of 100', 'bob 60 of 100', 'cleo 70 of 100', 'dan']);
+    expect((await octoberCredit()).balance).toBe(String(0 + 60 + 70));
+    expect(answer.at('pagination')).toEqual({
+      ...{ seats_included: 4, seats_available_for_next_page: 0, next_page: null },
+    });
+  });
+
+  test('have the credits and the entries of each seat alone', async () => {
+    const answer = await list({
+      ...{ ...covered, seat_ids: ['bob'], include_credits_and_commits: true, include_ledgers: true },
+    });
+    expect(answer.at('data[0].commits')).toEqual([]);
+    expect(answer.list('data[0].credits')).toHaveLength(1);
+    const own = 'data[0].credits[0]';
+    expect([answer.text(`${own}.id`), answer.digits(`${own}.balance`)]).toEqual([credit.id, '60']);
+    expect([answer.text(`${own}.start_date`), answer.text(`${own}.end_date`)]).toEqual([
+      ...[october(1), october(32)],
+    ]);
+    const entries = answer
+      .list(`${own}.ledger_entries`)
+      .map((_, at) =>
+        ['type', 'timestamp']
+          .map((name) => answer.text(`${own}.ledger_entries[${at}].${name}`))
+          .concat(answer.digits(`${own}.ledger_entries[${at}].amount`)),
+      );
+    expect(entries).toEqual([
+      ['CREDIT_SEGMENT_START', october(1), '100'],
+      ['CREDIT_AUTOMATED_INVOICE_DEDUCTION', expect.any(String), '-40'],
+    ]);
+  });
+
+  test('of an increase begin with an adjustment', async () => {
+    const answer = await list({
+      ...{ ...covered, seat_ids: ['cleo'], include_credits_and_commits: true, include_ledgers: true },
+    });
+    expect(answer.text('data[0].credits[0].ledger_entries[0].type')).toBe('CREDIT_SEAT_BASED_ADJUSTMENT');
+    expect(answer.text('data[0].credits[0].start_date')).toBe(october(10));
+  });
+
+  test('have an entry by hand of the seat that it names', async () => {
+    const byHand = (amount: number) =>
+      api.post('/v1/contracts/addManualBalanceLedgerEntry', {
+        ...{ customer_id: customer, id: credit.id, segment_id: credit.segment, reason: 'Goodwill' },
+        ...{ amount, per_group_amounts: { bob: amount } },
+      });
+    await byHand(7);
+    expect(balancesIn(await list(covered))[1]).toBe('bob 67 of 100');
+    await byHand(-7);
+    expect(balancesIn(await list(covered))[1]).toBe('bob 60 of 100');
+  });
+
+  test('come page by page, each seat once', async () => {
+    const first = await list({ ...covered, limit: 3 });
+    expect(first.at('pagination')).toMatchObject({ seats_included: 3, seats_available_for_next_page: 1 });
+    const rest = await list({ ...covered, limit: 3, cursor: first.text('pagination.next_page') });
+    expect(rest.at('pagination.next_page')).toBeNull();
+    expect([...balancesIn(first), ...balancesIn(rest)]).toEqual(balancesIn(await list(covered)));
+  });
+
+  test('are of the commits and credits whose access the filters let through', async () => {
+    const before = { effective_before: october(9) };
+    expect(balancesIn(await list(before))).toEqual(['ada 0 of 100', 'bob 60 of 100', 'cleo', 'dan']);
+    expect(balancesIn(await list({ starting_at: october(40) }))).not.toContain('bob 60 of 100');
+  });
+
+  test.each([
+    ['an unknown seat', { seat_ids: ['ada', 'eve'] }, /^seat_ids\[1\]: there is no seat "eve"/],
+    ['ledgers alone', { include_ledgers: true }, /^include_ledgers: needs/],
+    ['a date with a range', { ...covered, starting_at: october(1) }, /^covering_date: cannot be combined/],
+    ['more than 100 seats', { limit: 101 }, /^limit: must be a whole number from 1 to 100/],
+    ['a cursor of another list', { cursor: 'e30' }, /^cursor: must be the next_page/],
+  ])('are refused for %s', async (_, more, message) => {
+    expect(await refused(more)).toEqual([400, expect.stringMatching(message)]);
+  });
+
+  test('of unknown seats are left out where the request says so', async () => {
+    const answer = await list({ ...covered, seat_ids: ['eve', 'cleo'], skip_missing_seat_ids: true });
+    expect(balancesIn(answer)).toEqual(['cleo 70 of 100']);
+  });
+
+  test.each(['contract_id', 'customer_id', 'subscription_ids'])(
+    'of an unknown %s are not found',
+    async (name) => {
+      const id = '00000000-0000-4000-8000-000000000000';
+      expect((await refused({ [name]: name === 'subscription_ids' ? [id] : id }))[0]).toBe(404);
+    },
+  );
+});
+
 test('an issued invoice keeps what it drew, agrees with its ledger, and the rest expires', async () => {
   await service.moveClock('2026-11-03T00:00:00Z');
   expect(sorted(await octoberLines('FINALIZED'))).toEqual(sorted(DRAWN));

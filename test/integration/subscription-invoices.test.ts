@@ -327,3 +327,51 @@ describe('the explanation of a charge', () => {
     ]);
   });
 });
+
+describe('a billing period that begins without a rate', () => {
+  const warnings = async (status: string) => {
+    const answer = await api.get(`/v1/customers/${customer}/invoices`, { query: { status, type: 'USAGE' } });
+    return answer.list('data').flatMap((_, index) =>
+      answer.list(`data[${index}].warnings`).map((__, at) => {
+        const warning = `data[${index}].warnings[${at}]`;
+        const texts = ['code', 'starting_at', 'ending_before'].map((name) =>
+          answer.text(`${warning}.${name}`),
+        );
+        return [...texts, answer.digits(`${warning}.quantity`), answer.text(`${warning}.subscription_id`)];
+      }),
+    );
+  };
+
+  test('is a warning of the usage invoice in whose period it begins, as a draft and once it is issued', async () => {
+    const product_id = await createdId(api, '/v1/contract-pricing/products/create', {
+      ...{ name: `Late ${year}`, type: 'SUBSCRIPTION' },
+    });
+    await api.post('/v1/contract-pricing/rate-cards/addRate', {
+      ...{ rate_card_id: catalogue.card, product_id, billing_frequency: 'MONTHLY', price: 100 },
+      ...{ starting_at: date('02-01'), entitled: true, rate_type: 'FLAT' },
+    });
+    const subscription_rate = { billing_frequency: 'MONTHLY', product_id };
+    // The second one has a price, and nothing to charge.
+    await contractWith([subscription({ subscription_rate }), subscription({ initial_quantity: 0 })]);
+    const answer = await api.post('/v2/contracts/get', { customer_id: customer, contract_id: contract });
+    const id = answer.text('data.subscriptions[0].id');
+    const expected = [['unpriced_subscription', date('01-01'), date('02-01'), '10', id]];
+    expect(await warnings('DRAFT')).toEqual(expected);
+    await service.moveClock(date('02-03'));
+    expect(await warnings('FINALIZED')).toEqual(expected);
+    expect(await warnings('DRAFT')).toEqual([]);
+    expect(await findings()).toEqual([]);
+  });
+
+  test('is none where the contract excludes the product', async () => {
+    await contractWith([subscription()], {
+      overrides: [
+        {
+          ...{ starting_at: date('01-01'), entitled: false },
+          override_specifiers: [{ product_id: catalogue.seats, billing_frequency: 'MONTHLY' }],
+        },
+      ],
+    });
+    expect(await warnings('DRAFT')).toEqual([]);
+  });
+});

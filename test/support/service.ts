@@ -20,6 +20,7 @@ export interface TestServiceOptions {
   readonly sandboxNow?: string | null;
   readonly gracePeriodHours?: number;
   readonly invoiceLinesMax?: number;
+  readonly subscriptionSeatsMax?: number;
   readonly eventRetentionMonths?: number;
   readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
@@ -43,7 +44,7 @@ export interface TestService {
   /** Moves the sandbox clock and waits until everything that fell due is done. */
   moveClock(to: string | Instant): Promise<void>;
   /** Stops the application and starts it again on the same stores, with other settings where given. */
-  restart(settings?: Pick<TestServiceOptions, 'invoiceLinesMax'>): Promise<void>;
+  restart(settings?: Pick<TestServiceOptions, 'invoiceLinesMax' | 'subscriptionSeatsMax'>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +62,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
       ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
+      ...(options.subscriptionSeatsMax === undefined
+        ? {}
+        : { subscriptionSeatsMax: options.subscriptionSeatsMax }),
       eventRetentionMonths: options.eventRetentionMonths,
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,

@@ -14,6 +14,7 @@ describe('the configuration', () => {
       apiToken: undefined,
       gracePeriodHours: 24,
       invoiceLinesMax: 200_000,
+      subscriptionSeatsMax: 1_000,
       ingestWindowDays: 34,
       invoiceNumberPattern: 'INV-{year}-{number:6}',
       seller: { name: null, address: [], taxId: null, email: null, note: [] },
@@ -61,6 +62,7 @@ describe('the configuration', () => {
       SANDBOX_NOW: '2026-11-20T01:00:00+01:00',
       UV_THREADPOOL_SIZE: '16',
       INVOICE_LINES_MAX: '5000',
+      SUBSCRIPTION_SEATS_MAX: '100000',
     };
     expect(loadConfig(env)).toEqual({
       port: 0,
@@ -72,6 +74,7 @@ describe('the configuration', () => {
       apiToken: 'secret-of-16-or-more',
       gracePeriodHours: 0,
       invoiceLinesMax: 5_000,
+      subscriptionSeatsMax: 100_000,
       ingestWindowDays: 35,
       invoiceNumberPattern: '{year}/{number:4}',
       seller: {

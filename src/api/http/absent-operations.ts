@@ -23,7 +23,6 @@ export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
     'POST /v1/contract-pricing/rate-cards/getNamedSchedule',
     'POST /v1/contract-pricing/rate-cards/updateNamedSchedule',
     'POST /v1/contracts/getNamedSchedule',
-    'POST /v1/contracts/seatBalances/list',
     'POST /v1/contracts/updateNamedSchedule',
     'POST /v1/customers/getNamedSchedule',
     'POST /v1/customers/updateNamedSchedule',

@@ -117,6 +117,15 @@ export async function withOwners(
   return commits.map((commit) => ({ commit, contract: byId.get(commit.contractId ?? '') ?? null }));
 }
 
+/** What ledgers of the commits and credits need, with the deductions of drafts; not for such as have rolled over. */
+export async function ledgerFactsOf(
+  deps: BalanceDeps,
+  owned: readonly OwnedCommit[],
+  now: Instant,
+): Promise<(one: OwnedCommit) => LedgerFacts> {
+  return loadFacts({ ...deps, finalizedOnly: false }, owned, now);
+}
+
 async function loadFacts(
   source: BalanceSource,
   owned: readonly OwnedCommit[],

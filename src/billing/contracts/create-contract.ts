@@ -26,6 +26,7 @@ import { type RateCardReference, resolveRateCard } from './rate-card-of-contract
 import { type ContractDeps, settleContracts } from './settle-contract.ts';
 import { buildNewTerms, type TermsInput } from './terms/build-terms.ts';
 import { namedIds } from './terms/named-ids.ts';
+import { checkSeatLimit } from './terms/seat-limit.ts';
 import { loadTermsContext } from './terms/terms-context.ts';
 import { type Renewal, renewContract } from './transitions.ts';
 import { checkUsageFilter } from './usage-filters.ts';
@@ -82,6 +83,9 @@ export async function createContractIn(
     ...(await buildNewTerms(input.terms, { contract, loaded, createdAt: now, createdBy: input.createdBy })),
     usageFilters: usageFilter === null ? [] : [usageFilter],
   };
+  checkSeatLimit([], terms.subscriptions, deps.seatsMax, ({ id }) => [
+    ...['terms', 'subscriptions', terms.subscriptions.findIndex((one) => one.id === id), 'seatConfig'],
+  ]);
   if (!(await insertContract(tx, contract))) {
     throw keyUsed(await contractWithKey(tx, contract.uniquenessKey ?? ''));
   }

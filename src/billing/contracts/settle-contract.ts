@@ -34,6 +34,8 @@ export interface ContractDeps {
   /** From the end of a billing period to the finalization of its invoice. */
   readonly gracePeriodHours: number;
   readonly paymentProvider?: PaymentProvider | undefined;
+  /** Of one subscription; undefined: the default. */
+  readonly seatsMax?: number | undefined;
 }
 
 export interface ChangeOrigin {

@@ -26,6 +26,7 @@ export function inputFingerprints({
     termsOf(context, contract),
     context.joined.get(contract.id) ?? [],
     context.unrated.get(contract.id) ?? [],
+    context.unpriced.get(contract.id) ?? [],
   ];
   return new Map(
     targets.map((target) => {

@@ -15,6 +15,7 @@ export interface InvoiceAlarms {
 
 const KINDS = [
   'unpriced_usage',
+  'unpriced_subscription',
   'usage_filter_without_group_key',
   'uncounted_events',
   'too_many_lines',
@@ -25,6 +26,7 @@ const KINDS = [
 /** Counted, but not logged: they follow from the catalogue and the contract, and their entries are many. */
 const NOT_LOGGED: readonly InvoiceWarning['kind'][] = [
   'unpriced_usage',
+  'unpriced_subscription',
   'usage_filter_without_group_key',
   'unrated_terms',
 ];

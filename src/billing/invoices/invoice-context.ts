@@ -11,6 +11,7 @@ import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts'
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
+import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
 import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
 import type { UnratedTerm } from '../../rating/unrated-terms.ts';
 import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
@@ -53,6 +54,8 @@ export interface InvoiceContext {
   readonly metrics: ReadonlyMap<string, BillableMetric>;
   /** Scheduled items and charges of subscriptions on usage invoices, by contract. */
   readonly joined: ReadonlyMap<string, JoinedSchedule>;
+  /** Periods of subscriptions without a rate, by contract; contracts without any are absent. */
+  readonly unpriced: ReadonlyMap<string, readonly UnpricedPeriod[]>;
   /** By customer; those without commits and credits are absent. */
   readonly balances: CustomerBalances;
   /** Terms that have no effect on the invoices yet, by contract; contracts without any are absent. */
@@ -67,9 +70,9 @@ export async function loadInvoiceContext(
   const cards = await loadCardTerms(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
   const contracts = await loadContractTerms(db, billed);
-  const joined = await loadJoinedItems(db, billed, now);
+  const { joined, unpriced } = await loadJoinedItems(db, billed, now);
   const unrated = unratedTermsOf(billed);
-  return { ...(await invoiceContext(db, cards, contracts)), joined, unrated };
+  return { ...(await invoiceContext(db, cards, contracts)), joined, unpriced, unrated };
 }
 
 /**
@@ -93,6 +96,7 @@ export async function invoiceContext(
     contracts,
     metrics,
     joined: new Map(),
+    unpriced: new Map(),
     balances: new Map(),
     unrated: new Map(),
   };

@@ -1,5 +1,10 @@
-/** Finds the terms that usage invoices do not bill yet, and makes their warnings (rating/unrated-terms.ts). */
-import type { BilledPeriod, UnratedTerms } from '../../core/invoice.ts';
+/**
+ * Warnings of usage invoices about terms: those that they do not bill yet (rating/unrated-terms.ts), and subscriptions
+ * without a rate.
+ */
+import type { BilledPeriod, UnpricedSubscription, UnratedTerms } from '../../core/invoice.ts';
+import { contains } from '../../core/time.ts';
+import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
 import { type UnratedTerm, unratedIn, unratedTerms } from '../../rating/unrated-terms.ts';
 import type { Contract } from '../../store/contracts.ts';
 
@@ -25,4 +30,14 @@ export function unratedWarnings(
     termCount: ids.length,
     interval,
   }));
+}
+
+/** One for each billing period of a subscription that begins in that of the invoice. `unpriced` is by contract. */
+export function unpricedWarnings(
+  unpriced: ReadonlyMap<string, readonly UnpricedPeriod[]>,
+  { contract, period }: { readonly contract: Pick<Contract, 'id'>; readonly period: BilledPeriod },
+): UnpricedSubscription[] {
+  return (unpriced.get(contract.id) ?? [])
+    .filter(({ interval }) => contains(period, interval.start))
+    .map((one) => ({ kind: 'unpriced_subscription', ...one }));
 }

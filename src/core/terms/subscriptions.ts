@@ -11,6 +11,9 @@ export const INVOICE_BEHAVIORS = ['BILL_IMMEDIATELY', 'BILL_ON_NEXT_COLLECTION_D
 export const INVOICE_PLACEMENTS = ['ON_SCHEDULED_INVOICE', 'ON_USAGE_INVOICE'] as const;
 export const QUANTITY_MODES = ['SEAT_BASED', 'QUANTITY_ONLY'] as const;
 
+/** Seats of one subscription, unless configured (SUBSCRIPTION_SEATS_MAX). */
+export const SEATS_MAX_DEFAULT = 1_000;
+
 /** One of both is set. Changes at one instant count in the order in which they were submitted. */
 export const quantityChange = objectOf({
   startingAt: instantValue,

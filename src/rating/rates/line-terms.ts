@@ -186,6 +186,17 @@ export function subscriptionTermsAt(
   return termsAt(overrides, key, at, rateAt(book, {}, at, key.billingFrequency));
 }
 
+/** Whether it has a price at an instant, or an override says that it is not entitled. */
+export function isSubscriptionDecidedAt(
+  book: RateBook,
+  contract: OverrideIndex,
+  key: PricedKey,
+  at: Instant,
+): boolean {
+  if (subscriptionTermsAt(book, contract, key, at, null) !== null) return true;
+  return overridesOfKey(contract, key, null).decisionAt(at).entitled === false;
+}
+
 function subjectOf(
   { product, pricingGroupValues, presentationGroupValues, billingFrequency }: PricedKey,
   { tags }: ProductVersion,

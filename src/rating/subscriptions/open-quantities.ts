@@ -48,9 +48,15 @@ export function openQuantities(input: PeriodQuantities): OpenQuantity[] {
     .sort((a, b) => a.interval.start - b.interval.start || b.interval.end - a.interval.end);
 }
 
-/** The quantity from the last step at or before `at`. */
+/** The quantity from the last step at or before `at`, found by halving: a subscription may have thousands. */
 export function quantityAt(steps: readonly QuantityStep[], at: Instant): Decimal {
-  return steps.findLast((step) => step.at <= at)?.quantity ?? ZERO;
+  let [known, later] = [-1, steps.length];
+  while (later - known > 1) {
+    const middle = (known + later) >> 1;
+    if ((steps[middle]?.at ?? at) <= at) known = middle;
+    else later = middle;
+  }
+  return steps[known]?.quantity ?? ZERO;
 }
 
 /** The highest quantity in the interval. */

@@ -3,12 +3,13 @@ import type { Product, RateEntry } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
-import { type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
+import { isSubscriptionDecidedAt, type PayerTerms, subscriptionTermsAt } from '../rates/line-terms.ts';
 import { indexOverrides } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { type RateBook, rateBook } from '../rates/rate-schedule.ts';
 import { oneBand, type PriceBands, priceBands } from '../rates/tiers.ts';
 import type { UnitConversion } from '../usage/cpu-conversion.ts';
+import { versionAt } from '../usage/product-spans.ts';
 
 export interface SubscriptionPrice {
   readonly bands: PriceBands;
@@ -24,6 +25,9 @@ export interface SubscriptionPrices {
   /** By custom pricing unit. */
   readonly conversions: ReadonlyMap<string, UnitConversion>;
   productOf(subscription: Pick<Subscription, 'productId'>): Product;
+  nameAt(subscription: Pick<Subscription, 'productId'>, at: Instant): string;
+  /** Whether it has a rate then, or the contract says that it is not to be charged. */
+  isRated(subscription: PricedSubscription, at: Instant): boolean;
   /** Of one unit for a whole period; null where it has no price, or is not entitled. */
   priceAt(subscription: PricedSubscription, at: Instant, payer?: PayerTerms | null): SubscriptionPrice | null;
 }
@@ -49,16 +53,25 @@ export function subscriptionPrices(
     books.set(id, book);
     return { product: found.product, book };
   };
+  const keyOf = ({ productId, billingFrequency }: PricedSubscription) => {
+    const { product, book } = pricedOf(productId);
+    const key = {
+      ...{ product, fiatCreditTypeId, billingFrequency },
+      ...{ pricingGroupValues: {}, presentationGroupValues: {} },
+    };
+    return { book, key };
+  };
   return {
     fiatCreditTypeId,
     conversions,
     productOf: ({ productId }) => pricedOf(productId).product,
-    priceAt({ productId, billingFrequency }, at, payer = null) {
-      const { product, book } = pricedOf(productId);
-      const key = {
-        ...{ product, fiatCreditTypeId, billingFrequency },
-        ...{ pricingGroupValues: {}, presentationGroupValues: {} },
-      };
+    nameAt: ({ productId }, at) => versionAt(pricedOf(productId).product, at).name,
+    isRated(subscription, at) {
+      const { book, key } = keyOf(subscription);
+      return isSubscriptionDecidedAt(book, index, key, at);
+    },
+    priceAt(subscription, at, payer = null) {
+      const { book, key } = keyOf(subscription);
       const terms = subscriptionTermsAt(book, index, key, at, payer);
       if (terms === null || !terms.entitled) return null;
       const { rate, creditTypeId } = terms;

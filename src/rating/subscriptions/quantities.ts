@@ -3,7 +3,6 @@
  * Changes apply in the order of their starts; those with one start in the order of submission.
  */
 import { Decimal, ZERO } from '../../core/decimal.ts';
-import { groupBy } from '../../core/group-by.ts';
 import type { QuantityChange, SeatChange, Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, OpenInterval } from '../../core/time.ts';
 
@@ -84,67 +83,54 @@ function eachState(subscription: Subscription, visit: Visit): void {
   const { startingAt, endingBefore } = subscription;
   const end = endingBefore ?? Number.POSITIVE_INFINITY;
   if (startingAt >= end) return;
-  const byInstant = groupBy(
-    changesOf(subscription).filter(({ at }) => at < end),
-    ({ at }) => Math.max(at, startingAt),
-  );
-  const instants = [...new Set([startingAt, ...byInstant.keys()])].sort((a, b) => a - b);
+  const changes = changesOf(subscription).filter(({ startingAt: at }) => at < end);
   const state: State = { quantity: ZERO, seatIds: new Set(), unassigned: 0, hasSeats: false };
-  for (const [index, start] of instants.entries()) {
-    const changes = byInstant.get(start) ?? [];
-    const named = new Set(changes.flatMap(({ seatId }) => seatId ?? []));
-    const assigned = new Set([...named].filter((id) => state.seatIds.has(id)));
-    for (const { apply } of changes) apply(state);
-    const hasOtherSeats = [...named].some((id) => state.seatIds.has(id) !== assigned.has(id));
-    visit({ start, end: instants[index + 1] ?? endingBefore }, state, hasOtherSeats);
+  let next = 0;
+  for (let start: Instant | undefined = startingAt; start !== undefined; ) {
+    const first = next;
+    while ((changes[next]?.startingAt ?? end) <= start) next += 1;
+    const hasOtherSeats = applyAll(changes.slice(first, next), state);
+    const following: Instant | undefined = changes[next]?.startingAt;
+    visit({ start, end: following ?? endingBefore }, state, hasOtherSeats);
+    start = following;
   }
 }
 
-/** A change of the state at an instant. */
-interface Change {
-  readonly at: Instant;
-  /** Null: of no named seat. */
-  readonly seatId: string | null;
-  readonly apply: (state: State) => void;
-}
+type Change = QuantityChange | SeatChange;
 
 /** In the order in which they apply. */
 function changesOf({ quantityChanges, seatChanges }: Subscription): Change[] {
-  return [
-    ...quantityChanges.map((change) => ({
-      at: change.startingAt,
-      seatId: null,
-      apply: applyQuantity(change),
-    })),
-    ...seatChanges.map((change) => ({
-      at: change.startingAt,
-      seatId: change.seatId,
-      apply: applySeat(change),
-    })),
-  ].toSorted((a, b) => a.at - b.at);
+  return [...quantityChanges, ...seatChanges].sort((a, b) => a.startingAt - b.startingAt);
+}
+
+/** Whether other seats are assigned afterwards. */
+function applyAll(changes: readonly Change[], state: State): boolean {
+  const before = new Map<string, boolean>();
+  for (const change of changes) {
+    if (!('kind' in change)) {
+      state.quantity = change.quantity ?? state.quantity.plus(change.quantityDelta ?? ZERO);
+      continue;
+    }
+    const { seatId } = change;
+    if (seatId !== null && !before.has(seatId)) before.set(seatId, state.seatIds.has(seatId));
+    applySeat(change, state);
+  }
+  return [...before].some(([seatId, wasAssigned]) => state.seatIds.has(seatId) !== wasAssigned);
 }
 
 function quantityOf({ hasSeats, seatIds, unassigned, quantity }: State): Decimal {
   return hasSeats ? new Decimal(String(seatIds.size + unassigned)) : quantity;
 }
 
-function applyQuantity(change: QuantityChange): (state: State) => void {
-  return (state) => {
-    state.quantity = change.quantity ?? state.quantity.plus(change.quantityDelta ?? ZERO);
-  };
-}
-
 /** New seats take unassigned ones first. A removal of an absent seat changes nothing. */
-function applySeat({ kind, seatId, count }: SeatChange): (state: State) => void {
-  return (state) => {
-    state.hasSeats = true;
-    if (kind === 'ADD_UNASSIGNED') state.unassigned += count ?? 0;
-    if (kind === 'REMOVE_UNASSIGNED') state.unassigned = Math.max(0, state.unassigned - (count ?? 0));
-    if (seatId === null) return;
-    if (kind === 'REMOVE') state.seatIds.delete(seatId);
-    if (kind === 'ADD' && !state.seatIds.has(seatId)) {
-      state.seatIds.add(seatId);
-      state.unassigned = Math.max(0, state.unassigned - 1);
-    }
-  };
+function applySeat({ kind, seatId, count }: SeatChange, state: State): void {
+  state.hasSeats = true;
+  if (kind === 'ADD_UNASSIGNED') state.unassigned += count ?? 0;
+  if (kind === 'REMOVE_UNASSIGNED') state.unassigned = Math.max(0, state.unassigned - (count ?? 0));
+  if (seatId === null) return;
+  if (kind === 'REMOVE') state.seatIds.delete(seatId);
+  if (kind === 'ADD' && !state.seatIds.has(seatId)) {
+    state.seatIds.add(seatId);
+    state.unassigned = Math.max(0, state.unassigned - 1);
+  }
 }

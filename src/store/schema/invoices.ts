@@ -217,6 +217,7 @@ export const invoiceWarnings = pgTable(
     kind: text('kind', {
       enum: [
         'unpriced_usage',
+        'unpriced_subscription',
         'usage_filter_without_group_key',
         'uncounted_events',
         'too_many_lines',
@@ -228,11 +229,12 @@ export const invoiceWarnings = pgTable(
     /** Set for all but `uncounted_events` and `unrated_terms`. */
     productId: uuid('product_id'),
     productName: text('product_name'),
-    /** Set for all but `too_many_lines` and `unrated_terms`. */
+    /** Set for all but `unpriced_subscription`, `too_many_lines` and `unrated_terms`. */
     billableMetricId: uuid('billable_metric_id'),
     /** Set for `unpriced_usage`. */
     pricingGroupValues: jsonb('pricing_group_values'),
     presentationGroupValues: jsonb('presentation_group_values'),
+    /** Set for `unpriced_subscription` too. */
     quantity: exact('quantity'),
     /** Set for `uncounted_events`. */
     metricName: text('metric_name'),
@@ -241,7 +243,7 @@ export const invoiceWarnings = pgTable(
     /** Set for `too_many_lines`. */
     lineCount: integer('line_count'),
     lineCountMax: integer('line_count_max'),
-    /** Set for `unrated_terms`. */
+    /** Set for `unrated_terms`; its ids for `unpriced_subscription` too, as that of the subscription. */
     termKind: text('term_kind', { enum: UNRATED_TERM_KINDS }),
     termIds: text('term_ids').array(),
     termCount: integer('term_count'),

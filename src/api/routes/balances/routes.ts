@@ -6,6 +6,7 @@ import { balanceRoutes } from './balance-routes.ts';
 import { commitEditRoutes } from './commit-edit-routes.ts';
 import { customerCommitRoutes } from './customer-commit-routes.ts';
 import { balanceListRoutes } from './list-routes.ts';
+import { seatBalancesRoute } from './seat-balances-route.ts';
 
 export function customerBalanceRoutes(deps: ContractDeps & BalanceDeps): RouteDefinition[] {
   return [
@@ -13,5 +14,6 @@ export function customerBalanceRoutes(deps: ContractDeps & BalanceDeps): RouteDe
     ...commitEditRoutes(deps),
     ...balanceListRoutes(deps),
     ...balanceRoutes(deps),
+    seatBalancesRoute(deps),
   ];
 }

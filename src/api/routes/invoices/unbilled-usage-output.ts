@@ -26,7 +26,8 @@ const warningSchema = z
   .object({
     code: z.string().meta({
       description:
-        '`unpriced_usage`: usage that no rate covers. `usage_filter_without_group_key`: the metric cannot group by ' +
+        '`unpriced_usage`: usage that no rate covers. `unpriced_subscription`: a billing period of a subscription ' +
+        'that begins without a rate. `usage_filter_without_group_key`: the metric cannot group by ' +
         'the key of the usage filter; events without this property are not counted. `uncounted_events`: events over ' +
         'which the metric cannot be evaluated; it is counted without them. `too_many_lines`: a product with more ' +
         'lines than an invoice lists; none of them is on the invoice. On drafts also `metric_not_evaluated`: a ' +
@@ -34,6 +35,7 @@ const warningSchema = z
         '`unrated_terms`: terms of the contract that this version does not bill yet.',
     }),
     message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
+    subscription_id: uuid.optional(),
     product_id: uuid.optional(),
     product_name: z.string().optional(),
     billable_metric_id: uuid.optional(),
@@ -43,7 +45,8 @@ const warningSchema = z
     ending_before: timestamp,
     quantity: exactValue.optional().meta({
       type: 'number',
-      description: 'Not billed; after conversion and rounding. For `unpriced_usage`.',
+      description:
+        'Not billed; after conversion and rounding. For `unpriced_usage` and `unpriced_subscription`.',
     }),
     event_count: z.int().optional().meta({ description: 'Events that are not counted.' }),
     transaction_ids: z
@@ -155,6 +158,14 @@ function warningToWire(warning: InvoiceWarning): z.input<typeof warningSchema> {
         product_name: warning.productName,
         billable_metric_id: warning.billableMetricId,
         ...groupValuesToWire(warning),
+        quantity: warning.quantity,
+      };
+    case 'unpriced_subscription':
+      return {
+        ...common,
+        subscription_id: warning.subscriptionId,
+        product_id: warning.productId,
+        product_name: warning.productName,
         quantity: warning.quantity,
       };
     case 'usage_filter_without_group_key':

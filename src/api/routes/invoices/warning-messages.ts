@@ -3,6 +3,7 @@ import { unreachable } from '../../../core/errors.ts';
 import type {
   InvoiceWarning,
   UncountedEvents,
+  UnpricedSubscription,
   UnpricedUsage,
   UnratedTermKind,
   UnratedTerms,
@@ -14,6 +15,8 @@ export function invoiceAdvice(warning: InvoiceWarning): string {
   switch (warning.kind) {
     case 'unpriced_usage':
       return unpricedAdvice(warning);
+    case 'unpriced_subscription':
+      return unpricedSubscriptionAdvice(warning);
     case 'usage_filter_without_group_key':
       return unseenAdvice(warning);
     case 'uncounted_events':
@@ -77,6 +80,14 @@ function unpricedAdvice({ productName, pricingGroupValues, interval }: UnpricedU
   return (
     `no rate of the rate card covers ${name} with ${values} from ${from} to ${to}: ` +
     'add a rate for these values or a rate without group values'
+  );
+}
+
+function unpricedSubscriptionAdvice({ productName, interval }: UnpricedSubscription): string {
+  return (
+    `no rate of the rate card covers ${JSON.stringify(productName)} at ${formatInstant(interval.start)}, where a billing ` +
+    `period of the subscription begins: nothing is charged for it until ${formatInstant(interval.end)}; add a rate for ` +
+    'this time and the frequency of the subscription'
   );
 }
 

@@ -45,7 +45,7 @@ import { inside, insideIfAny, record, reshaped, within } from '../record.ts';
 import { duration, offset } from './relative-dates.ts';
 import { rounding } from './scope.ts';
 
-/** Far above the limit of 1,000 seats with individual balances. */
+/** Of one list or number. How many seats a subscription may have is configured. */
 const SEATS_MAX = 100_000;
 /** More changes in one call are a mistake. */
 const UPDATES_MAX = 1_000;

@@ -13,6 +13,7 @@ import {
   type Updates,
 } from '../../../core/terms/contract-edits.ts';
 import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
+import type { Subscription } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { findRateCard } from '../../../store/rate-cards.ts';
@@ -25,6 +26,7 @@ import { checkEndDate } from '../contract-changes.ts';
 import type { ContractChange } from '../settle-contract.ts';
 import { type BuiltTerms, buildTerms, NO_TERMS_INPUT, type TermsInput } from '../terms/build-terms.ts';
 import { namedIds } from '../terms/named-ids.ts';
+import { checkSeatLimit } from '../terms/seat-limit.ts';
 import { loadTermsContext, type NamedIds } from '../terms/terms-context.ts';
 import { withEndDate } from '../terms/truncate-terms.ts';
 import { namedByUpdated, namedByUpdates } from './named-by-updates.ts';
@@ -56,6 +58,8 @@ export interface EditOrigin {
   readonly editedBy: string;
   readonly now: Instant;
   readonly paymentProvider: PaymentProvider | undefined;
+  /** Of one subscription; undefined: the default. */
+  readonly seatsMax?: number | undefined;
 }
 
 /** Refuses (`invalid`) the first bad field. Reads what the edit names, and writes nothing. */
@@ -89,6 +93,10 @@ export async function applyEdit(
   });
   const after = { contract, terms: withAdditions(updated, built, origin.additionsAt) };
   requireUsedTrackers(after.terms, removals);
+  const { subscriptions } = after.terms;
+  checkSeatLimit(full.terms.subscriptions, subscriptions, origin.seatsMax, (one) =>
+    seatsPath(one, built, updates, origin.additionsAt),
+  );
   return {
     after,
     changes: {
@@ -100,6 +108,20 @@ export async function applyEdit(
     },
     newFields: fieldsOfTerms(additions, built, origin.additionsAt),
   };
+}
+
+/** Where the edit says how many seats the subscription has. */
+function seatsPath(
+  { id }: Subscription,
+  built: BuiltTerms,
+  { updateSubscriptions }: Updates,
+  additionsAt: FieldPath,
+): FieldPath {
+  const added = built.subscriptions.findIndex((one) => one.id === id);
+  if (added !== -1) return [...additionsAt, 'subscriptions', added, 'seatConfig'];
+  const index = updateSubscriptions.findIndex((one) => one.id === id);
+  const field = updateSubscriptions[index]?.seatUpdates === undefined ? 'seatGroupKey' : 'seatUpdates';
+  return ['updates', 'updateSubscriptions', index, field];
 }
 
 async function withHeader(

@@ -38,8 +38,8 @@ export async function editContractIn(
   const origin = { now, changedBy: editedBy, uniquenessKey };
   return changeContract(tx, deps, input, origin, async (full) => {
     requireNotArchived(full);
-    const { paymentProvider } = deps;
-    const edit = { additionsAt: ['additions'], editedBy, now, paymentProvider };
+    const { paymentProvider, seatsMax } = deps;
+    const edit = { additionsAt: ['additions'], editedBy, now, paymentProvider, seatsMax };
     return checkedEdit(tx, full, changes, edit);
   });
 }

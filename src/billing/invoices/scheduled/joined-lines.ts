@@ -6,6 +6,7 @@ import type { Instant, Interval } from '../../../core/time.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
 import { type PricedCharge, pricedCharges } from '../../../rating/subscriptions/charge-lines.ts';
 import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
+import type { UnpricedPeriod } from '../../../rating/subscriptions/unpriced-periods.ts';
 import type { RatedScheduledLine } from '../../../rating/types.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
@@ -28,12 +29,18 @@ export interface JoinedSchedule {
 
 export const NOTHING_JOINED: JoinedSchedule = { items: [], prices: null };
 
-/** By contract; contracts that no item joins are absent. Two queries if no contract takes any. */
+/** What usage invoices have of schedules and subscriptions, by contract; contracts without any are absent. */
+interface JoinedTerms {
+  readonly joined: Map<string, JoinedSchedule>;
+  readonly unpriced: Map<string, readonly UnpricedPeriod[]>;
+}
+
+/** Two queries if no contract takes any. */
 export async function loadJoinedItems(
   db: Database | Transaction,
   contracts: readonly Contract[],
   now: Instant,
-): Promise<Map<string, JoinedSchedule>> {
+): Promise<JoinedTerms> {
   const ids = contracts.map(({ id }) => id);
   const forced = await contractsWithChargesOnUsageInvoices(db, ids);
   const subscribing = await contractsWithSubscriptions(db, ids);
@@ -41,15 +48,20 @@ export async function loadJoinedItems(
     ({ id, scheduledChargesOnUsageInvoices }) =>
       scheduledChargesOnUsageInvoices || forced.has(id) || subscribing.has(id),
   );
-  if (joining.length === 0) return new Map();
+  if (joining.length === 0) return { joined: new Map(), unpriced: new Map() };
   const schedules = await loadOpenSchedules(db, joining, now);
   const items = [...schedules].flatMap(([contractId, { joined }]) =>
     joined.map((one) => ({ ...one, contractId })),
   );
   const priced = groupBy(await pricedItems(db, items), ({ contractId }) => contractId);
-  return new Map(
-    [...priced].map(([id, own]) => [id, { items: own, prices: schedules.get(id)?.prices ?? null }]),
-  );
+  return {
+    joined: new Map(
+      [...priced].map(([id, own]) => [id, { items: own, prices: schedules.get(id)?.prices ?? null }]),
+    ),
+    unpriced: new Map(
+      [...schedules].flatMap(([id, { unpriced }]) => (unpriced.length === 0 ? [] : [[id, unpriced]])),
+    ),
+  };
 }
 
 /** The same items in the same order, each with its product. One query. */

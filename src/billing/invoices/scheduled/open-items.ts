@@ -14,6 +14,7 @@ import {
   scheduledItems,
 } from '../../../rating/scheduled/scheduled-items.ts';
 import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
+import type { UnpricedPeriod } from '../../../rating/subscriptions/unpriced-periods.ts';
 import { loadCommits } from '../../../store/commits.ts';
 import { loadTransitions } from '../../../store/contract-transitions.ts';
 import type { Contract } from '../../../store/contracts.ts';
@@ -54,6 +55,8 @@ export interface OpenSchedule {
   readonly nextChargeAt: Instant | null;
   /** Null without subscriptions. */
   readonly prices: SubscriptionPrices | null;
+  /** Periods of subscriptions without a rate. */
+  readonly unpriced: readonly UnpricedPeriod[];
 }
 
 const NOTHING = { targets: [], joined: [] };
@@ -85,14 +88,14 @@ export async function loadOpenSchedules(
         if (periodEnd === null) own.push(item);
         else joined.push({ item, periodEnd });
       }
-      const { prices = null, nextDate: nextChargeAt = null } = charges.get(contract.id) ?? {};
+      const { prices = null, unpriced = [], nextDate: nextChargeAt = null } = charges.get(contract.id) ?? {};
       const targets = scheduledGroups(own).map((group) => {
         const invoiceId = idOf(contract.id, group);
         return { ...group, contract, invoiceId, issueAt: issueAtOf(contract, group, invoiceId), prices };
       });
       targets.sort((a, b) => a.issueAt - b.issueAt);
       const open = own.length + joined.length === 0 ? NOTHING : { targets, joined };
-      return [contract.id, { ...open, prices, nextChargeAt }];
+      return [contract.id, { ...open, prices, unpriced, nextChargeAt }];
     }),
   );
 }

@@ -6,6 +6,7 @@ import type { Instant } from '../../../core/time.ts';
 import { type ScheduledItem, subscriptionItem } from '../../../rating/scheduled/scheduled-items.ts';
 import { chargePrice, nextChargeDate, openCharges } from '../../../rating/subscriptions/charges.ts';
 import { type SubscriptionPrices, subscriptionPrices } from '../../../rating/subscriptions/prices.ts';
+import { type UnpricedPeriod, unpricedPeriods } from '../../../rating/subscriptions/unpriced-periods.ts';
 import { loadBilledCharges } from '../../../store/billed-charges.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
@@ -21,6 +22,8 @@ export interface ContractCharges {
   /** What is owed up to the end of the present billing periods, by date. */
   readonly items: readonly ScheduledItem[];
   readonly prices: SubscriptionPrices;
+  /** What nothing is charged for, because there is no rate. */
+  readonly unpriced: readonly UnpricedPeriod[];
   /** When further charges may be due that are not among the items. Null: never. */
   readonly nextDate: Instant | null;
 }
@@ -64,8 +67,11 @@ export async function loadCharges(
         });
       });
       const dates = own.flatMap((subscription) => nextChargeDate(contract, subscription, now) ?? []);
+      const unpriced = own.flatMap((one) => unpricedPeriods(contract, one, prices, now));
       const nextDate = dates.length === 0 ? null : Math.min(...dates);
-      return [[contract.id, { items: items.sort((a, b) => a.at - b.at), prices, nextDate }] as const];
+      return [
+        [contract.id, { items: items.sort((a, b) => a.at - b.at), prices, unpriced, nextDate }] as const,
+      ];
     }),
   );
 }

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { decimal, sum } from '../../../../src/core/decimal.ts';
 import type { RecurringCommit } from '../../../../src/core/terms/recurring-commits.ts';
 import type { SeatChange, Subscription } from '../../../../src/core/terms/subscriptions.ts';
-import { HOUR_MS } from '../../../../src/core/time.ts';
 import { recurringGrants, seatGrantsOf } from '../../../../src/rating/balances/recurring-grants.ts';
 import { seatShares } from '../../../../src/rating/balances/seat-shares.ts';
 import { seatAssignments } from '../../../../src/rating/subscriptions/seat-assignments.ts';
+import { seatChangesFrom } from '../../../support/seat-changes.ts';
 import { contractWith, recurringWith, subscriptionWith } from '../../core/terms/fixtures.ts';
 
 const day = (text: string) => Date.parse(`2026-${text}T00:00:00Z`);
@@ -132,18 +132,7 @@ test('a seat that is removed and added at one instant stays assigned', () => {
 });
 
 const HOURS = 24 * 31;
-const change = fc.record({
-  startingAt: fc.nat(HOURS).map((hour) => day('01-01') + hour * HOUR_MS),
-  kind: fc.constantFrom('ADD', 'ADD', 'REMOVE', 'ADD_UNASSIGNED', 'REMOVE_UNASSIGNED'),
-  seatId: fc.constantFrom('a', 'b', 'c', 'd'),
-  count: fc.nat(3),
-});
-const changes = fc.array(change, { maxLength: 15 }).map((all) =>
-  all.map(({ kind, seatId, count, ...one }): SeatChange => {
-    const isNamed = kind === 'ADD' || kind === 'REMOVE';
-    return { ...one, kind, seatId: isNamed ? seatId : null, count: isNamed ? null : count };
-  }),
-);
+const changes = seatChangesFrom(day('01-01'), HOURS);
 
 test('seats never have more than their segment grants, and none is granted twice', () => {
   fc.assert(

@@ -1,0 +1,193 @@
+/** Lists what the seats of a contract have of its commits and credits (docs/subscriptions.md, "Balances of seats"). */
+import { invalid, notFound } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { derivedId } from '../../core/ids.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { AccessSegment } from '../../core/terms/schedules.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import { contains, type Instant } from '../../core/time.ts';
+import { type ShareBalance, shareBalances } from '../../rating/balances/seat-balances.ts';
+import type { SeatShare } from '../../rating/balances/seat-shares.ts';
+import { seatAssignments } from '../../rating/subscriptions/seat-assignments.ts';
+import { compareText } from '../../rating/usage/group-values.ts';
+import { loadCommits } from '../../store/commits.ts';
+import type { Database } from '../../store/database.ts';
+import { loadSubscriptions } from '../../store/subscriptions.ts';
+import { findContractOf } from '../contracts/reads/contracts.ts';
+import { ledgerFactsOf } from './balances.ts';
+import type { BalanceDeps } from './deductions.ts';
+import { loadDividedCommits } from './seat-shares.ts';
+
+/** Null: not given. */
+export interface SeatBalancesInput {
+  readonly customerId: string;
+  readonly contractId: string;
+  /** Only seats of these, and what they have from them. */
+  readonly subscriptionIds: readonly string[] | null;
+  readonly seatIds: readonly string[] | null;
+  /** Whether `seatIds` may name seats that there are not. */
+  readonly skipsMissingSeats: boolean;
+  /** Only commits and credits with access then. Excludes the others. */
+  readonly coveringDate: Instant | null;
+  /** Only those with access at or after it. */
+  readonly startingAt: Instant | null;
+  /** Only those with access at or before it. */
+  readonly effectiveBefore: Instant | null;
+  /** Whether the page is cut after `RECORDS_MAX` commits and credits, because the answer shows them. */
+  readonly showsRecords: boolean;
+}
+
+/** A seat with what it has of each commit and credit, in the order in which these were created. */
+export interface SeatBalances {
+  readonly seatId: string;
+  readonly shares: readonly ShareBalance[];
+}
+
+/** The last seat of a page. Ids of seats may be too long for a cursor. */
+export interface SeatPosition {
+  readonly seat: string;
+}
+
+export interface SeatBalancesPage {
+  readonly page: Page<SeatBalances, SeatPosition>;
+  /** How many seats follow the page. */
+  readonly seatsAfter: number;
+}
+
+/** A page has no further seat once its seats have so many commits and credits. */
+const RECORDS_MAX = 100;
+
+/**
+ * By id of the seat: those that have been assigned up to now, also if they have been removed since. Refuses an unknown
+ * customer, contract or subscription (`not_found`), and (`invalid`) a subscription without seats, unknown seats, and a
+ * date together with a range.
+ */
+export async function listSeatBalances(
+  deps: BalanceDeps,
+  input: SeatBalancesInput,
+  { after, limit }: PageRequest<SeatPosition>,
+): Promise<SeatBalancesPage> {
+  const { db, clock } = deps;
+  if (input.coveringDate !== null && (input.startingAt !== null || input.effectiveBefore !== null)) {
+    throw invalid(['coveringDate'], 'cannot be combined with a range');
+  }
+  const contract = await findContractOf(db, input.customerId, input.contractId);
+  const subscriptions = await subscriptionsOf(db, input);
+  const now = clock.now();
+  const seatIds = seatsBehind(seatsOf(subscriptions, input, now), after);
+  const held = await loadHeldShares(db, subscriptions, input);
+  const most = input.showsRecords ? seatsWithRecords(seatIds, held) : limit;
+  const { rows, next } = cutPage(seatIds, Math.min(limit, most), positionOf);
+  const shares = new Map(rows.map((seatId) => [seatId, held.get(seatId) ?? []]));
+  const commits = new Set([...shares.values()].flat().map(({ commit }) => commit));
+  const owned = [...commits].map((commit) => ({ commit, contract }));
+  const factsOf = await ledgerFactsOf(deps, owned, now);
+  const balanceOf = new Map(owned.map((one) => [one.commit, shareBalances(one.commit, factsOf(one))]));
+  const balances = [...shares].map(([seatId, own]) => ({
+    seatId,
+    shares: own.flatMap(({ commit, share }) => balanceOf.get(commit)?.(share) ?? []),
+  }));
+  return { page: { rows: balances, next }, seatsAfter: seatIds.length - rows.length };
+}
+
+/** All of the contract with seats, or those that are asked for. */
+async function subscriptionsOf(
+  db: Database,
+  { contractId, subscriptionIds }: SeatBalancesInput,
+): Promise<Subscription[]> {
+  const all = await loadSubscriptions(db, [contractId]);
+  const byId = new Map(all.map((one) => [one.id, one]));
+  for (const [index, id] of (subscriptionIds ?? []).entries()) {
+    const found = byId.get(id);
+    if (found === undefined) throw notFound('subscription', id, 'SubscriptionNotFound');
+    if (found.quantityManagementMode !== 'SEAT_BASED') {
+      throw invalid(['subscriptionIds', index], 'is a QUANTITY_ONLY subscription, which has no seats');
+    }
+  }
+  const wanted = new Set(subscriptionIds ?? byId.keys());
+  return all.filter(({ id, quantityManagementMode: mode }) => wanted.has(id) && mode === 'SEAT_BASED');
+}
+
+/** Their ids, ascending. */
+function seatsOf(
+  subscriptions: readonly Subscription[],
+  { seatIds, skipsMissingSeats }: SeatBalancesInput,
+  now: Instant,
+): string[] {
+  const assigned = new Set(
+    subscriptions
+      .flatMap((one) => seatAssignments(one))
+      .filter(({ interval }) => interval.start <= now)
+      .map(({ seatId }) => seatId),
+  );
+  const missing = (seatIds ?? []).findIndex((id) => !assigned.has(id));
+  if (missing !== -1 && !skipsMissingSeats) {
+    throw invalid(['seatIds', missing], `there is no seat ${JSON.stringify(seatIds?.[missing])}`);
+  }
+  const chosen = seatIds === null ? [...assigned] : [...new Set(seatIds)].filter((id) => assigned.has(id));
+  return chosen.sort(compareText);
+}
+
+function positionOf(seatId: string): SeatPosition {
+  return { seat: derivedId('seat', seatId) };
+}
+
+/** A seat that a change of the past has taken out of the list leaves no place to go on from. */
+function seatsBehind(seatIds: readonly string[], after: SeatPosition | null): readonly string[] {
+  if (after === null) return seatIds;
+  const last = seatIds.findIndex((seatId) => positionOf(seatId).seat === after.seat);
+  if (last === -1) throw invalid(['cursor'], 'must be the next_page of an earlier answer of this list');
+  return seatIds.slice(last + 1);
+}
+
+interface HeldShare {
+  readonly commit: Commit;
+  readonly share: SeatShare;
+}
+
+/** By seat, in the order in which the commits and credits were created. */
+async function loadHeldShares(
+  db: Database,
+  subscriptions: readonly Subscription[],
+  input: SeatBalancesInput,
+): Promise<Map<string, HeldShare[]>> {
+  const all = await loadCommits(db, { contractIds: [input.contractId], includeArchived: false });
+  const commits = all.filter(({ accessSchedule }) =>
+    accessSchedule.segments.some((segment) => isWanted(segment, input)),
+  );
+  const divided = await loadDividedCommits(db, commits);
+  const chosen = new Set(subscriptions.map(({ id }) => id));
+  const held = commits.flatMap((commit) => {
+    const { subscriptionId = '', shares = [] } = divided(commit) ?? {};
+    return chosen.has(subscriptionId) ? shares.map((share) => ({ commit, share })) : [];
+  });
+  return groupBy(
+    held.filter(({ share }) => isWanted(share.segment, input)),
+    ({ share }) => share.seatId,
+  );
+}
+
+function isWanted(
+  { startingAt: start, endingBefore: end }: AccessSegment,
+  { coveringDate, startingAt, effectiveBefore }: SeatBalancesInput,
+): boolean {
+  return (
+    (coveringDate === null || contains({ start, end }, coveringDate)) &&
+    (startingAt === null || end > startingAt) &&
+    (effectiveBefore === null || start <= effectiveBefore)
+  );
+}
+
+/** How many seats, at least one, come to `RECORDS_MAX` commits and credits. */
+function seatsWithRecords(
+  seatIds: readonly string[],
+  held: ReadonlyMap<string, readonly HeldShare[]>,
+): number {
+  let records = 0;
+  const last = seatIds.findIndex((seatId) => {
+    records += held.get(seatId)?.length ?? 0;
+    return records >= RECORDS_MAX;
+  });
+  return last === -1 ? Math.max(1, seatIds.length) : last + 1;
+}

@@ -1,0 +1,36 @@
+/** The ledger of one seat in a commit or credit that is divided among seats (docs/subscriptions.md). Pure. */
+import { type Decimal, sum } from '../../core/decimal.ts';
+import { groupBy } from '../../core/group-by.ts';
+import type { Commit } from '../../core/terms/commits.ts';
+import type { LedgerEntry } from '../../core/terms/ledger.ts';
+import { balanceOf, type LedgerFacts } from './ledger.ts';
+import type { SeatShare } from './seat-shares.ts';
+
+/** What one seat has of a commit or credit. */
+export interface ShareBalance {
+  readonly commit: Commit;
+  readonly share: SeatShare;
+  /** Available now; never negative. */
+  readonly balance: Decimal;
+  /** What the seat was granted, without entries by hand; 0 while a payment for it is outstanding. */
+  readonly granted: Decimal;
+  readonly ledger: readonly LedgerEntry[];
+}
+
+/** The share follows the rules of its commit, as a segment with the amount and the movements of the seat alone. */
+export function shareBalances(commit: Commit, facts: LedgerFacts): (share: SeatShare) => ShareBalance {
+  const deductions = groupBy(facts.deductions, ({ seatId }) => seatId ?? null);
+  const manualEntries = groupBy(facts.manualEntries, ({ seatId }) => seatId ?? null);
+  return (share) => {
+    const { seatId, amount } = share;
+    const segments = [{ ...share.segment, amount }];
+    const ofSeat = { ...commit, accessSchedule: { ...commit.accessSchedule, segments } };
+    const { balance, ledger } = balanceOf(ofSeat, {
+      ...facts,
+      deductions: deductions.get(seatId) ?? [],
+      manualEntries: manualEntries.get(seatId) ?? [],
+    });
+    const grants = ledger.filter(({ kind }) => kind === 'SEGMENT_START' || kind === 'SEAT_BASED_ADJUSTMENT');
+    return { commit, share, balance, granted: sum(grants.map((entry) => entry.amount)), ledger };
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * Billing periods of subscriptions at whose start there is no rate, so that nothing is charged for them
+ * (docs/subscriptions.md, "Charges"). Nobody decided so, as opposed to those that are not entitled. Pure.
+ */
+import { type Decimal, ZERO } from '../../core/decimal.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import type { Subscription } from '../../core/terms/subscriptions.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import { periodsUntilNext } from '../periods/subscription-periods.ts';
+import { highestQuantity } from './open-quantities.ts';
+import type { SubscriptionPrices } from './prices.ts';
+import { quantitySteps } from './quantities.ts';
+
+export interface UnpricedPeriod {
+  readonly subscriptionId: string;
+  readonly productId: string;
+  readonly productName: string;
+  readonly interval: Interval;
+  /** The highest of the period; above 0. */
+  readonly quantity: Decimal;
+}
+
+/** Up to the period after that of `now`, by start. */
+export function unpricedPeriods(
+  contract: Contract,
+  subscription: Subscription,
+  prices: SubscriptionPrices,
+  now: Instant,
+): UnpricedPeriod[] {
+  const { id: subscriptionId, productId } = subscription;
+  const unpriced = periodsUntilNext(contract, subscription, now).filter(
+    ({ interval }) => !prices.isRated(subscription, interval.start),
+  );
+  if (unpriced.length === 0) return [];
+  const steps = quantitySteps(subscription);
+  return unpriced.flatMap(({ interval }) => {
+    const quantity = highestQuantity(steps, interval);
+    const productName = prices.nameAt(subscription, interval.start);
+    return quantity.gt(ZERO) ? [{ subscriptionId, productId, productName, interval, quantity }] : [];
+  });
+}
