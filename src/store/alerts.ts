@@ -6,6 +6,7 @@ import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { alertFiltersDocument } from './document-kinds.ts';
+import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
 import { alerts } from './schema/alerts.ts';
 import { customerChanges } from './schema/customer-changes.ts';
@@ -147,7 +148,7 @@ export async function customersWithAlerts(
     .where(
       and(
         isNull(customers.archivedAt),
-        customerIds === null ? undefined : inArray(customers.id, [...customerIds]),
+        customerIds === null ? undefined : isOneOf(customers.id, customerIds),
         global === undefined ? inArray(customers.id, own) : undefined,
       ),
     );
@@ -162,7 +163,7 @@ export async function creationTimes(
   const rows = await db
     .select({ id: customers.id, createdAt: customers.createdAt })
     .from(customers)
-    .where(and(isNull(customers.archivedAt), inArray(customers.id, [...customerIds])));
+    .where(and(isNull(customers.archivedAt), isOneOf(customers.id, customerIds)));
   return new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
 }
 

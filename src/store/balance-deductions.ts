@@ -4,6 +4,7 @@ import type { Decimal } from '../core/decimal.ts';
 import type { BalanceDeduction } from '../core/terms/ledger.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { balanceDeductions, invoices } from './schema/invoices.ts';
 
@@ -61,7 +62,7 @@ export async function loadIssuedDeductions(
     .select({ deduction: balanceDeductions, contractId: invoices.contractId })
     .from(balanceDeductions)
     .innerJoin(invoices, eq(invoices.id, balanceDeductions.invoiceId))
-    .where(inArray(balanceDeductions.commitId, [...commitIds]));
+    .where(isOneOf(balanceDeductions.commitId, commitIds));
   return rows.map(({ deduction, contractId }) => ({ ...deduction, contractId, isFinal: true }));
 }
 
@@ -89,5 +90,5 @@ export async function creditDeductions(
   await tx
     .update(balanceDeductions)
     .set({ creditedAt })
-    .where(and(inArray(balanceDeductions.invoiceId, [...invoiceIds]), isNull(balanceDeductions.creditedAt)));
+    .where(and(isOneOf(balanceDeductions.invoiceId, invoiceIds), isNull(balanceDeductions.creditedAt)));
 }

@@ -1,5 +1,5 @@
 /** Billable metrics. A definition is written once; only the name and the archive date may change. */
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import { assert } from '../core/errors.ts';
 import { isUuid } from '../core/ids.ts';
@@ -7,6 +7,7 @@ import type { BillableMetric, StreamingMetric } from '../core/metric.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
 import { billableMetrics } from './schema/billable-metrics.ts';
 
@@ -27,10 +28,7 @@ export async function loadMetrics(
   ids: readonly string[],
 ): Promise<Map<string, StoredMetric>> {
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .select()
-    .from(billableMetrics)
-    .where(inArray(billableMetrics.id, [...ids]));
+  const rows = await db.select().from(billableMetrics).where(isOneOf(billableMetrics.id, ids));
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
@@ -53,7 +51,7 @@ export async function listMetrics(
     .where(
       and(
         includeArchived ? undefined : isNull(billableMetrics.archivedAt),
-        ids === null ? undefined : inArray(billableMetrics.id, [...ids]),
+        ids === null ? undefined : isOneOf(billableMetrics.id, ids),
         behind(billableMetrics, page.after),
       ),
     )

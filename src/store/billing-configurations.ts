@@ -1,9 +1,10 @@
 /** Customers' billing configurations: where the invoices of their contracts go. */
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingProvider, DeliveryMethod, TaxProvider } from '../core/billing-providers.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { customerBillingConfigurations } from './schema/customers.ts';
 
 export interface BillingConfiguration {
@@ -35,7 +36,7 @@ export async function loadBillingConfigurations(
   const rows = await db
     .select()
     .from(customerBillingConfigurations)
-    .where(inArray(customerBillingConfigurations.id, [...ids]));
+    .where(isOneOf(customerBillingConfigurations.id, ids));
   return new Map(rows.map((row) => [row.id, fromRow(row)]));
 }
 
@@ -82,10 +83,7 @@ export async function archiveBillingConfigurations(
     .update(customerBillingConfigurations)
     .set({ archivedAt: now })
     .where(
-      and(
-        inArray(customerBillingConfigurations.id, [...ids]),
-        isNull(customerBillingConfigurations.archivedAt),
-      ),
+      and(isOneOf(customerBillingConfigurations.id, ids), isNull(customerBillingConfigurations.archivedAt)),
     );
 }
 

@@ -10,6 +10,7 @@ import type { Interval } from '../core/time.ts';
 import { allOrNone, applicabilityToColumns, hierarchyToColumns, withScope } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceItems, loadInvoiceItems, replaceInvoiceItems } from './invoice-schedules.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { accessSegments, commits } from './schema/commits.ts';
 
@@ -89,15 +90,12 @@ export async function loadCommits(db: Database | Transaction, filter: CommitFilt
     .from(commits)
     .where(
       and(
-        ids === undefined ? undefined : inArray(commits.id, [...ids]),
-        contractIds === undefined ? undefined : inArray(commits.contractId, [...contractIds]),
+        ids === undefined ? undefined : isOneOf(commits.id, ids),
+        contractIds === undefined ? undefined : isOneOf(commits.contractId, contractIds),
         invoicedOn === undefined
           ? undefined
-          : or(
-              inArray(commits.contractId, [...invoicedOn]),
-              inArray(commits.invoiceContractId, [...invoicedOn]),
-            ),
-        customerIds === undefined ? undefined : inArray(commits.customerId, [...customerIds]),
+          : or(isOneOf(commits.contractId, invoicedOn), inArray(commits.invoiceContractId, [...invoicedOn])),
+        customerIds === undefined ? undefined : isOneOf(commits.customerId, customerIds),
         includeArchived ? undefined : isNull(commits.archivedAt),
       ),
     )
@@ -127,7 +125,7 @@ export async function loadUsableCommits(
     .from(commits)
     .where(
       and(
-        inArray(commits.customerId, [...customerIds]),
+        isOneOf(commits.customerId, customerIds),
         or(isNull(commits.archivedAt), gt(commits.archivedAt, start)),
         exists(hasAccess),
       ),
@@ -159,7 +157,7 @@ export async function commitIdsForContract(
     .from(commits)
     .where(
       and(
-        inArray(commits.id, [...ids]),
+        isOneOf(commits.id, ids),
         eq(commits.customerId, contract.customerId),
         or(isNull(commits.contractId), eq(commits.contractId, contract.id)),
       ),
@@ -175,7 +173,7 @@ async function loadSegments(
   const rows = await db
     .select()
     .from(accessSegments)
-    .where(inArray(accessSegments.commitId, [...commitIds]))
+    .where(isOneOf(accessSegments.commitId, commitIds))
     .orderBy(asc(accessSegments.sequence));
   const segments = new Map<string, AccessSegment[]>();
   for (const [commitId, group] of groupBy(rows, (row) => row.commitId)) {

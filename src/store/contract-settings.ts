@@ -14,6 +14,7 @@ import {
 import type { Instant } from '../core/time.ts';
 import { allOrNone, applicabilityFromColumns, applicabilityToColumns } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { prepaidBalanceThresholds, spendThresholds, spendTrackers } from './schema/contract-settings.ts';
 import { contracts, contractUsageFilters } from './schema/contracts.ts';
 
@@ -37,7 +38,7 @@ export async function loadSpendThresholds(
   const rows = await db
     .select()
     .from(spendThresholds)
-    .where(inArray(spendThresholds.contractId, [...contractIds]));
+    .where(isOneOf(spendThresholds.contractId, contractIds));
   return new Map(rows.map((row) => [row.contractId, thresholdFromColumns(row)]));
 }
 
@@ -70,7 +71,7 @@ export async function loadPrepaidBalanceThresholds(
   const rows = await db
     .select()
     .from(prepaidBalanceThresholds)
-    .where(inArray(prepaidBalanceThresholds.contractId, [...contractIds]));
+    .where(isOneOf(prepaidBalanceThresholds.contractId, contractIds));
   return new Map(
     rows.map((row) => {
       const common = thresholdFromColumns(row);
@@ -175,7 +176,7 @@ export async function loadSpendTrackers(
   const rows = await db
     .select()
     .from(spendTrackers)
-    .where(and(inArray(spendTrackers.contractId, [...contractIds]), isNull(spendTrackers.archivedAt)))
+    .where(and(isOneOf(spendTrackers.contractId, contractIds), isNull(spendTrackers.archivedAt)))
     .orderBy(asc(spendTrackers.sequence));
   const trackers = new Map<string, SpendTracker[]>();
   for (const [contractId, group] of groupBy(rows, (row) => row.contractId)) {

@@ -4,6 +4,7 @@ import { isUuid } from '../core/ids.ts';
 import type { Contract } from '../core/terms/contract.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { contracts } from './schema/contracts.ts';
 
 export type { Contract } from '../core/terms/contract.ts';
@@ -96,8 +97,8 @@ export async function loadContracts(db: Database | Transaction, filter: Contract
     .from(contracts)
     .where(
       and(
-        ids === undefined ? undefined : inArray(contracts.id, [...ids]),
-        customerIds === undefined ? undefined : inArray(contracts.customerId, [...customerIds]),
+        ids === undefined ? undefined : isOneOf(contracts.id, ids),
+        customerIds === undefined ? undefined : isOneOf(contracts.customerId, customerIds),
         parentIds === undefined ? undefined : inArray(contracts.parentContractId, [...parentIds]),
         includeArchived ? undefined : isNull(contracts.archivedAt),
         coveringDate === undefined ? undefined : inForceAt(coveringDate),

@@ -4,6 +4,7 @@ import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
 import { customers, ingestAliases } from './schema/customers.ts';
 
@@ -94,7 +95,7 @@ async function otherCustomersIds(
   const rows = await tx
     .select({ id: customers.id })
     .from(customers)
-    .where(and(inArray(customers.id, candidates), ne(customers.id, customerId)));
+    .where(and(isOneOf(customers.id, candidates), ne(customers.id, customerId)));
   return new Set(rows.map((row) => row.id));
 }
 
@@ -208,7 +209,7 @@ export async function customerRefs(
     .select({ id: customers.id, alias: ingestAliases.alias })
     .from(customers)
     .leftJoin(ingestAliases, eq(ingestAliases.customerId, customers.id))
-    .where(inArray(customers.id, [...customerIds]))
+    .where(isOneOf(customers.id, customerIds))
     .orderBy(asc(customers.id), asc(ingestAliases.position));
   const refs = new Map<string, string[]>();
   for (const { id, alias } of rows) {
@@ -229,7 +230,7 @@ async function withAliases(
   const aliases = await db
     .select({ alias: ingestAliases.alias, customerId: ingestAliases.customerId })
     .from(ingestAliases)
-    .where(inArray(ingestAliases.customerId, ids))
+    .where(isOneOf(ingestAliases.customerId, ids))
     .orderBy(asc(ingestAliases.customerId), asc(ingestAliases.position));
   const byCustomer = new Map<string, string[]>(ids.map((id) => [id, []]));
   for (const { alias, customerId } of aliases) byCustomer.get(customerId)?.push(alias);

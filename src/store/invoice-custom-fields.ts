@@ -1,8 +1,8 @@
 /** The custom fields that issued invoices show: frozen when the invoice was. */
-import { inArray } from 'drizzle-orm';
 import { z } from 'zod';
 import type { CustomFieldsById } from '../core/custom-fields.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceCustomFields } from './schema/custom-fields.ts';
 
@@ -26,6 +26,6 @@ export async function loadInvoiceCustomFields(
   const rows = await db
     .select()
     .from(invoiceCustomFields)
-    .where(inArray(invoiceCustomFields.invoiceId, [...invoiceIds]));
+    .where(isOneOf(invoiceCustomFields.invoiceId, invoiceIds));
   return new Map(rows.map((row) => [row.invoiceId, new Map(Object.entries(fieldsColumn.parse(row.fields)))]));
 }

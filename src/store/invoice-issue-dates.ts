@@ -1,7 +1,7 @@
 /** Issue dates that drafts of SCHEDULED invoices were given, other than the dates of their schedules. */
-import { inArray } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { invoiceIssueDates } from './schema/invoice-issue-dates.ts';
 
 export interface InvoiceIssueDate {
@@ -27,6 +27,6 @@ export async function loadInvoiceIssueDates(
   const rows = await db
     .select()
     .from(invoiceIssueDates)
-    .where(inArray(invoiceIssueDates.contractId, [...contractIds]));
+    .where(isOneOf(invoiceIssueDates.contractId, contractIds));
   return new Map(rows.map(({ invoiceId, issueDate }) => [invoiceId, issueDate]));
 }

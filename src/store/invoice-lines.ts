@@ -1,5 +1,5 @@
 /** The lines of issued invoices, written once with the invoice. */
-import { asc, inArray } from 'drizzle-orm';
+import { asc } from 'drizzle-orm';
 import { z } from 'zod';
 import { PRODUCT_TYPES } from '../core/catalogue.ts';
 import { decimal } from '../core/decimal.ts';
@@ -18,6 +18,7 @@ import {
 } from '../core/invoice.ts';
 import { textMap } from '../core/terms/values.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceLineItems } from './schema/invoices.ts';
 
@@ -39,7 +40,7 @@ export async function loadInvoiceLines(
   const rows = await db
     .select()
     .from(invoiceLineItems)
-    .where(inArray(invoiceLineItems.invoiceId, [...invoiceIds]))
+    .where(isOneOf(invoiceLineItems.invoiceId, invoiceIds))
     .orderBy(asc(invoiceLineItems.invoiceId), asc(invoiceLineItems.position));
   const byInvoice = groupBy(rows, (row) => row.invoiceId);
   return new Map([...byInvoice].map(([id, own]) => [id, own.map(fromRow)]));

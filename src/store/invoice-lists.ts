@@ -1,10 +1,11 @@
 /** Issued invoices in order, page by page, without their lines. */
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { InvoiceStatus, InvoiceType } from '../core/invoice.ts';
 import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
+import { isOneOf } from './is-one-of.ts';
 import { invoices } from './schema/invoices.ts';
 
 export interface InvoiceFilter {
@@ -95,7 +96,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
   return [
     customerId === undefined ? undefined : eq(invoices.customerId, customerId),
     contractId === undefined ? undefined : eq(invoices.contractId, contractId),
-    contractIds === undefined ? undefined : inArray(invoices.contractId, [...contractIds]),
+    contractIds === undefined ? undefined : isOneOf(invoices.contractId, contractIds),
     status === undefined ? undefined : eq(invoices.status, status),
     creditTypeId === undefined ? undefined : eq(invoices.creditTypeId, creditTypeId),
     type === undefined ? undefined : eq(invoices.type, type),
@@ -122,7 +123,7 @@ export async function issuedSince(
     .from(invoices)
     .where(
       and(
-        inArray(invoices.customerId, [...customerIds]),
+        isOneOf(invoices.customerId, customerIds),
         gte(invoices.issuedAt, from),
         eq(invoices.status, 'FINALIZED'),
       ),

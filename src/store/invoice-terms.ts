@@ -10,6 +10,7 @@ import type { CardTerms, ContractUsageTerms, InvoiceTerms } from '../core/invoic
 import type { Database, Transaction } from './database.ts';
 import { cardTermsDocument, contractTermsDocument, invoiceBalancesDocument } from './document-kinds.ts';
 import type { JsonObject } from './documents.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
 
@@ -97,6 +98,6 @@ async function knownIds(tx: Transaction, ids: readonly string[]): Promise<Set<st
   const rows = await tx
     .select({ id: invoiceTerms.id })
     .from(invoiceTerms)
-    .where(inArray(invoiceTerms.id, [...ids]));
+    .where(isOneOf(invoiceTerms.id, ids));
   return new Set(rows.map(({ id }) => id));
 }

@@ -1,10 +1,11 @@
 /** Warnings of issued invoices, frozen with the invoice. */
-import { and, asc, inArray, lt } from 'drizzle-orm';
+import { and, asc, lt } from 'drizzle-orm';
 import { assert, unreachable } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import type { IssuedWarning } from '../core/invoice.ts';
 import { textMap } from '../core/terms/values.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceWarnings } from './schema/invoices.ts';
 
@@ -17,7 +18,8 @@ export async function insertInvoiceWarnings(
     warnings.map(({ interval, ...rest }, position) => ({
       ...rest,
       transactionIds: 'transactionIds' in rest ? [...rest.transactionIds] : null,
-      termIds: termIdsOf(rest),
+      termIds:
+        'termIds' in rest ? [...rest.termIds] : 'subscriptionId' in rest ? [rest.subscriptionId] : null,
       invoiceId: id,
       position,
       startingAt: interval.start,
@@ -39,7 +41,7 @@ export async function loadInvoiceWarnings(
     .from(invoiceWarnings)
     .where(
       and(
-        inArray(invoiceWarnings.invoiceId, [...invoiceIds]),
+        isOneOf(invoiceWarnings.invoiceId, invoiceIds),
         max === null ? undefined : lt(invoiceWarnings.position, max),
       ),
     )
@@ -109,11 +111,6 @@ function fromRow(row: typeof invoiceWarnings.$inferSelect): IssuedWarning {
     default:
       return unreachable(kind);
   }
-}
-
-function termIdsOf(warning: Omit<IssuedWarning, 'interval'>): string[] | null {
-  if ('termIds' in warning) return [...warning.termIds];
-  return 'subscriptionId' in warning ? [warning.subscriptionId] : null;
 }
 
 /** A column that every row of its kind has. */

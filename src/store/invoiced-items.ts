@@ -5,6 +5,7 @@ import type { Invoice } from '../core/invoice.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import type { IssuedInvoice } from './invoices.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoicedItems, invoiceLineItems, invoices } from './schema/invoices.ts';
 
@@ -138,6 +139,6 @@ export async function issuedScheduledIds(
   const rows = await db
     .select({ id: invoices.id })
     .from(invoices)
-    .where(and(inArray(invoices.contractId, [...contractIds]), eq(invoices.type, 'SCHEDULED')));
+    .where(and(isOneOf(invoices.contractId, contractIds), eq(invoices.type, 'SCHEDULED')));
   return new Set(rows.map(({ id }) => id));
 }

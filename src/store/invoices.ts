@@ -1,11 +1,12 @@
 /** Issued invoices and their lines. Written once; afterwards only the status may change. */
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceLines, loadInvoiceLines } from './invoice-lines.ts';
 import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoices } from './schema/invoices.ts';
 
@@ -88,7 +89,7 @@ export async function countedUpToOf(
   const rows = await db
     .select({ id: invoices.id, countedUpTo: invoices.countedUpTo })
     .from(invoices)
-    .where(inArray(invoices.id, [...ids]));
+    .where(isOneOf(invoices.id, ids));
   return new Map(rows.map(({ id, countedUpTo }) => [id, countedUpTo]));
 }
 

@@ -3,6 +3,7 @@ import { and, asc, eq, gt, inArray, lt, max, notExists } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Instant, Interval } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { invoices } from './schema/invoices.ts';
 
 const regenerated = alias(invoices, 'regenerated');
@@ -22,7 +23,7 @@ export async function lastIssuedPeriodEnds(
     .from(invoices)
     .where(
       and(
-        inArray(invoices.contractId, [...contractIds]),
+        isOneOf(invoices.contractId, contractIds),
         eq(invoices.type, 'USAGE'),
         eq(invoices.isHistorical, false),
         notExists(
@@ -136,9 +137,6 @@ export async function existingInvoiceIds(
   ids: readonly string[],
 ): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
-  const rows = await db
-    .select({ id: invoices.id })
-    .from(invoices)
-    .where(inArray(invoices.id, [...ids]));
+  const rows = await db.select({ id: invoices.id }).from(invoices).where(isOneOf(invoices.id, ids));
   return new Set(rows.map((row) => row.id));
 }

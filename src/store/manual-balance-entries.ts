@@ -1,9 +1,10 @@
 /** Adjustments of balances by hand. */
-import { asc, inArray } from 'drizzle-orm';
+import { asc } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { ManualEntry } from '../core/terms/ledger.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { manualBalanceEntries } from './schema/commits.ts';
 
 export async function insertManualEntry(
@@ -22,7 +23,7 @@ export async function loadManualEntries(
   const rows = await db
     .select()
     .from(manualBalanceEntries)
-    .where(inArray(manualBalanceEntries.commitId, [...commitIds]))
+    .where(isOneOf(manualBalanceEntries.commitId, commitIds))
     .orderBy(asc(manualBalanceEntries.sequence));
   const entries = new Map<string, ManualEntry[]>();
   for (const [commitId, group] of groupBy(rows, (row) => row.commitId)) {

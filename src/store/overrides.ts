@@ -1,7 +1,8 @@
 /** Writes overrides with their specifiers. */
-import { eq, inArray } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Override, OverrideSpecifier } from '../core/terms/overrides.ts';
 import type { Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { overrideSpecifiers, overrides } from './schema/overrides.ts';
 
@@ -22,7 +23,7 @@ export async function updateOverride(tx: Transaction, override: Override): Promi
 }
 
 export async function deleteOverrides(tx: Transaction, ids: readonly string[]): Promise<void> {
-  if (ids.length > 0) await tx.delete(overrides).where(inArray(overrides.id, [...ids]));
+  if (ids.length > 0) await tx.delete(overrides).where(isOneOf(overrides.id, ids));
 }
 
 function toRow(override: Override): typeof overrides.$inferInsert {

@@ -1,8 +1,8 @@
 /** Outcomes of payments collected outside this service. */
-import { inArray } from 'drizzle-orm';
 import type { PaymentOutcome } from '../core/terms/payment-gate.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { paymentOutcomes } from './schema/payment-outcomes.ts';
 
 export interface PaymentOutcomeRow {
@@ -31,9 +31,6 @@ export async function loadPaymentOutcomes(
   commitIds: readonly string[],
 ): Promise<Map<string, PaymentOutcome>> {
   if (commitIds.length === 0) return new Map();
-  const rows = await db
-    .select()
-    .from(paymentOutcomes)
-    .where(inArray(paymentOutcomes.commitId, [...commitIds]));
+  const rows = await db.select().from(paymentOutcomes).where(isOneOf(paymentOutcomes.commitId, commitIds));
   return new Map(rows.map((row) => [row.commitId, row.outcome]));
 }

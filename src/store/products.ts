@@ -7,6 +7,7 @@ import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
 import {
   type ProductTerms,
@@ -118,10 +119,7 @@ export async function loadProducts(
   ids: readonly string[],
 ): Promise<Map<string, StoredProduct>> {
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .select()
-    .from(products)
-    .where(inArray(products.id, [...ids]));
+  const rows = await db.select().from(products).where(isOneOf(products.id, ids));
   return new Map((await withVersions(db, rows)).map((product) => [product.id, product]));
 }
 
@@ -151,7 +149,7 @@ async function withVersions(
   const versionRows = await db
     .select()
     .from(productVersions)
-    .where(inArray(productVersions.productId, ids))
+    .where(isOneOf(productVersions.productId, ids))
     .orderBy(asc(productVersions.sequence));
   const byProduct = groupBy(versionRows, (version) => version.productId);
   return rows.map((row) => ({ ...row, ...historyFromRows(row.id, byProduct.get(row.id) ?? []) }));

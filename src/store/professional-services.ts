@@ -1,8 +1,9 @@
 /** Professional services with the items that were requested for invoices. */
-import { and, asc, eq, inArray, notInArray } from 'drizzle-orm';
+import { and, asc, eq, notInArray } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import type { ProfessionalService, RequestedItem } from '../core/terms/professional-services.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { professionalServices, requestedItems } from './schema/professional-services.ts';
 
@@ -57,7 +58,7 @@ export async function loadProfessionalServices(
   const rows = await db
     .select()
     .from(professionalServices)
-    .where(inArray(professionalServices.contractId, [...contractIds]))
+    .where(isOneOf(professionalServices.contractId, contractIds))
     .orderBy(asc(professionalServices.sequence));
   const items = await loadItems(
     db,
@@ -74,7 +75,7 @@ async function loadItems(
   const rows = await db
     .select()
     .from(requestedItems)
-    .where(inArray(requestedItems.serviceId, [...serviceIds]))
+    .where(isOneOf(requestedItems.serviceId, serviceIds))
     .orderBy(asc(requestedItems.sequence));
   const byService = groupBy(rows, ({ serviceId }) => serviceId);
   return new Map(

@@ -6,6 +6,7 @@ import { assert } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rateFromColumns, rateToColumns, usageRateFromColumn, usageRateToColumn } from './rate-columns.ts';
 import { rateIdentities, rates } from './schema/rate-cards.ts';
 
@@ -70,7 +71,7 @@ export async function loadRateEntries(
         rateCardIds.length === 1
           ? eq(rateIdentities.rateCardId, rateCardIds[0] ?? '')
           : inArray(rateIdentities.rateCardId, [...rateCardIds]),
-        productIds === undefined ? undefined : inArray(rateIdentities.productId, [...productIds]),
+        productIds === undefined ? undefined : isOneOf(rateIdentities.productId, productIds),
       ),
     )
     .orderBy(asc(rates.sequence));
@@ -161,7 +162,7 @@ async function withEntries(
 function entitledCondition(productIds: readonly string[]): SQL | undefined {
   return or(
     rateIdentities.everEntitled,
-    productIds.length === 0 ? undefined : inArray(rateIdentities.productId, [...productIds]),
+    productIds.length === 0 ? undefined : isOneOf(rateIdentities.productId, productIds),
   );
 }
 
@@ -175,7 +176,7 @@ function selectionCondition(selection: RateSelection): SQL {
         ? undefined
         : productIds.length === 0
           ? sql`false`
-          : inArray(rateIdentities.productId, [...productIds]),
+          : isOneOf(rateIdentities.productId, productIds),
       billingFrequency === undefined ? undefined : eq(rateIdentities.billingFrequency, billingFrequency),
       pricingGroupValues === undefined ? undefined : sql`${column} = ${jsonb(pricingGroupValues)}`,
       partialPricingGroupValues === undefined

@@ -1,8 +1,9 @@
 /** Recurring commits and credits. */
-import { asc, eq, inArray } from 'drizzle-orm';
+import { asc, eq } from 'drizzle-orm';
 import type { RecurringCommit } from '../core/terms/recurring-commits.ts';
 import { allOrNone, applicabilityToColumns, hierarchyToColumns, withScope } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { recurringCommits } from './schema/commits.ts';
 
@@ -28,7 +29,7 @@ export async function loadRecurringCommits(
   const rows = await db
     .select()
     .from(recurringCommits)
-    .where(inArray(recurringCommits.contractId, [...contractIds]))
+    .where(isOneOf(recurringCommits.contractId, contractIds))
     .orderBy(asc(recurringCommits.sequence));
   return rows.map(fromRow);
 }

@@ -1,9 +1,10 @@
 /** Scheduled charges with their invoice items. */
-import { and, asc, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq } from 'drizzle-orm';
 import type { ScheduledCharge } from '../core/terms/scheduled-charges.ts';
 import type { InvoiceItem } from '../core/terms/schedules.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertInvoiceItems, loadInvoiceItems, replaceInvoiceItems } from './invoice-schedules.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { scheduledCharges } from './schema/scheduled-charges.ts';
 
@@ -32,7 +33,7 @@ export async function loadScheduledCharges(
   const rows = await db
     .select()
     .from(scheduledCharges)
-    .where(inArray(scheduledCharges.contractId, [...contractIds]))
+    .where(isOneOf(scheduledCharges.contractId, contractIds))
     .orderBy(asc(scheduledCharges.sequence));
   const items = await loadInvoiceItems(
     db,
@@ -51,9 +52,7 @@ export async function contractsWithChargesOnUsageInvoices(
   const rows = await db
     .selectDistinct({ contractId: scheduledCharges.contractId })
     .from(scheduledCharges)
-    .where(
-      and(inArray(scheduledCharges.contractId, [...contractIds]), eq(scheduledCharges.onUsageInvoice, true)),
-    );
+    .where(and(isOneOf(scheduledCharges.contractId, contractIds), eq(scheduledCharges.onUsageInvoice, true)));
   return new Set(rows.map(({ contractId }) => contractId));
 }
 

@@ -5,6 +5,7 @@ import type { QuantityChange, SeatChange, Subscription } from '../core/terms/sub
 import type { Instant } from '../core/time.ts';
 import { allOrNone } from './applicability.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import {
   subscriptionBillingStarts,
@@ -65,14 +66,14 @@ export async function loadSubscriptions(
   const rows = await db
     .select()
     .from(subscriptions)
-    .where(inArray(subscriptions.contractId, [...contractIds]))
+    .where(isOneOf(subscriptions.contractId, contractIds))
     .orderBy(asc(subscriptions.sequence));
   const ids = rows.map((row) => row.id);
   if (ids.length === 0) return [];
   const quantityRows = await db
     .select()
     .from(subscriptionQuantityChanges)
-    .where(inArray(subscriptionQuantityChanges.subscriptionId, ids))
+    .where(isOneOf(subscriptionQuantityChanges.subscriptionId, ids))
     .orderBy(asc(subscriptionQuantityChanges.sequence));
   const quantities = groupBy(quantityRows, (row) => row.subscriptionId);
   const seats = await loadSeatChanges(db, ids);
@@ -119,7 +120,7 @@ export async function contractsWithSubscriptions(
   const rows = await db
     .selectDistinct({ contractId: subscriptions.contractId })
     .from(subscriptions)
-    .where(inArray(subscriptions.contractId, [...contractIds]));
+    .where(isOneOf(subscriptions.contractId, contractIds));
   return new Set(rows.map(({ contractId }) => contractId));
 }
 

@@ -1,8 +1,9 @@
 /** The commits that thresholds have bought, and which of them are still to be paid. */
-import { and, eq, inArray } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { Decimal } from '../core/decimal.ts';
 import type { ThresholdKind } from '../core/terms/thresholds.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { commits } from './schema/commits.ts';
 import { thresholdCharges } from './schema/threshold-charges.ts';
 
@@ -26,10 +27,7 @@ export async function loadThresholdCharges(
   contractIds: readonly string[],
 ): Promise<ThresholdCharge[]> {
   if (contractIds.length === 0) return [];
-  return db
-    .select()
-    .from(thresholdCharges)
-    .where(inArray(thresholdCharges.contractId, [...contractIds]));
+  return db.select().from(thresholdCharges).where(isOneOf(thresholdCharges.contractId, contractIds));
 }
 
 /** Null where no threshold has bought the commit. */
@@ -50,7 +48,7 @@ export async function loadKindsOfCharges(
   const rows = await db
     .select({ commitId: thresholdCharges.commitId, kind: thresholdCharges.kind })
     .from(thresholdCharges)
-    .where(inArray(thresholdCharges.commitId, [...commitIds]));
+    .where(isOneOf(thresholdCharges.commitId, commitIds));
   return new Map(rows.map(({ commitId, kind }) => [commitId, kind]));
 }
 
@@ -73,6 +71,6 @@ export async function loadChargesInFlight(
     .select({ charge: thresholdCharges, customerId: commits.customerId })
     .from(thresholdCharges)
     .innerJoin(commits, eq(commits.id, thresholdCharges.commitId))
-    .where(and(thresholdCharges.isInFlight, inArray(commits.customerId, [...customerIds])));
+    .where(and(thresholdCharges.isInFlight, isOneOf(commits.customerId, customerIds)));
   return rows.map(({ charge, customerId }) => ({ ...charge, customerId }));
 }

@@ -1,6 +1,7 @@
 /** Which customers have thresholds to evaluate. */
-import { and, asc, eq, exists, inArray, isNull, or } from 'drizzle-orm';
+import { and, asc, eq, exists, isNull, or } from 'drizzle-orm';
 import type { Database } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { prepaidBalanceThresholds, spendThresholds } from './schema/contract-settings.ts';
 import { contracts } from './schema/contracts.ts';
 import { thresholdCharges } from './schema/threshold-charges.ts';
@@ -33,7 +34,7 @@ export async function customersWithThresholds(
     .where(
       and(
         isNull(contracts.archivedAt),
-        customerIds === null ? undefined : inArray(contracts.customerId, [...customerIds]),
+        customerIds === null ? undefined : isOneOf(contracts.customerId, customerIds),
         or(...enabled, inFlight),
       ),
     )

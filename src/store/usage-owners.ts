@@ -2,6 +2,7 @@
 import { and, asc, count, eq, gt, gte, inArray, isNull } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { customers, ingestAliases } from './schema/customers.ts';
 
 export interface UsageOwnerName {
@@ -30,7 +31,7 @@ export async function ownersOfRefs(
       : await db
           .select({ ref: customers.id, id: customers.id, name: customers.name })
           .from(customers)
-          .where(inArray(customers.id, ids));
+          .where(isOneOf(customers.id, ids));
   return new Map([...byAlias, ...byId].map(({ ref, id, name }) => [ref, { id, name }]));
 }
 
