@@ -21,7 +21,7 @@ import { inSnapshot, type Transaction } from '../../store/database.ts';
 import type { BalanceDeps } from '../balances/deductions.ts';
 import { triggerOf } from './customer-alerts.ts';
 import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
-import { type AlertPace, createAlertPace, type Distance, distanceOf } from './pace.ts';
+import { type AlertPace, createAlertPace, distanceOf } from './pace.ts';
 
 /** What an evaluation changes of one alert of a customer. */
 interface AlertChange {
@@ -68,7 +68,7 @@ function changesOf(
   pace: AlertPace,
 ): AlertChange[] {
   if (facts === undefined) return [];
-  const distances = new Map<string, Distance>();
+  const distances = new Map<string, number>();
   const changes = alerts.flatMap((alert) => {
     const before = statesBefore(alert.id, customerId);
     const readings = readingsOf(alert, facts, now);

@@ -4,9 +4,9 @@
  * since the one before. Usage is urgent when twice that could have crossed it.
  *
  * The estimate decides when an evaluation takes place, never its result: everything else is evaluated as time permits.
- * In memory, in floating point; without an estimate, usage is urgent when a fifth of the way is left.
+ * In memory, in floating point. The first usage after the first evaluation is urgent, to learn from it.
  */
-import { ALERT_RULES, type Alert, firesAtLeast, keyedGroup } from '../../core/alerts.ts';
+import { ALERT_RULES, type Alert, keyedGroup } from '../../core/alerts.ts';
 import type { Reading } from '../../rating/alerts/readings.ts';
 import type { AlertStates } from '../../rating/alerts/states.ts';
 
@@ -15,15 +15,8 @@ export interface AlertPace {
   isUrgent(customerId: string, events: number): boolean;
   /** An evaluation of these customers begins: it sees the events that were counted. */
   begin(customerIds: readonly string[]): void;
-  /** What was found of each alert of a customer. */
-  found(customerId: string, distances: ReadonlyMap<string, Distance>): void;
-}
-
-/** How far the value of an alert is from its threshold. */
-export interface Distance {
-  readonly left: number;
-  /** The whole way. */
-  readonly of: number;
+  /** How far the values of a customer are from their thresholds, by alert. */
+  found(customerId: string, distances: ReadonlyMap<string, number>): void;
 }
 
 interface CustomerPace {
@@ -37,7 +30,6 @@ interface CustomerPace {
 }
 
 const SAFETY = 2;
-const NEAR = 0.2;
 /** What an event changes is forgotten slowly where it changes less. */
 const REMEMBERED = 0.5;
 
@@ -63,11 +55,11 @@ export function createAlertPace(): AlertPace {
       const pace = customers.get(customerId) ?? newPace();
       customers.set(customerId, pace);
       pace.budget = Number.POSITIVE_INFINITY;
-      for (const [alertId, { left, of }] of distances) {
+      for (const [alertId, left] of distances) {
         const known = pace.alerts.get(alertId);
         const perEvent = effect(known, left, pace.counted);
         pace.alerts.set(alertId, { left, perEvent });
-        pace.budget = Math.min(pace.budget, budgetOf(left, of, perEvent));
+        pace.budget = Math.min(pace.budget, budgetOf(left, perEvent));
       }
       pace.counted = 0;
     },
@@ -87,9 +79,9 @@ function effect(
   return Math.max((known.left - left) / events, (known.perEvent ?? 0) * REMEMBERED);
 }
 
-function budgetOf(left: number, of: number, perEvent: number | null): number {
+function budgetOf(left: number, perEvent: number | null): number {
   if (!Number.isFinite(left)) return left;
-  if (perEvent === null) return left <= NEAR * of ? 0 : Number.POSITIVE_INFINITY;
+  if (perEvent === null) return 0;
   return left / (SAFETY * perEvent);
 }
 
@@ -97,20 +89,15 @@ function budgetOf(left: number, of: number, perEvent: number | null): number {
  * How far usage has to go until the next alarm of an alert: infinite where it cannot cause one, and where it
  * cannot be computed now, which is tried again as time permits.
  */
-export function distanceOf(alert: Alert, readings: readonly Reading[] | null, states: AlertStates): Distance {
+export function distanceOf(alert: Alert, readings: readonly Reading[] | null, states: AlertStates): number {
   const { subject } = ALERT_RULES[alert.type];
   const threshold = Number(alert.threshold.toFixed());
-  const nowhere = { left: Number.POSITIVE_INFINITY, of: Number.POSITIVE_INFINITY };
-  if (subject === 'segment_days' || subject === 'contract_days' || readings === null) return nowhere;
+  if (subject === 'segment_days' || subject === 'contract_days' || readings === null) {
+    return Number.POSITIVE_INFINITY;
+  }
   const open = readings.filter(({ target }) => states.get(target)?.state !== 'in_alarm');
-  const distances = open.map(({ value }): Distance => {
-    const present = Number(value.toFixed());
-    return firesAtLeast(alert.type)
-      ? { left: threshold - present, of: threshold }
-      : { left: present - threshold, of: present };
-  });
+  const distances = open.map(({ value }) => Math.abs(threshold - Number(value.toFixed())));
   // A group, or an invoice, may be new.
-  if (keyedGroup(alert) !== null || subject === 'invoice_total')
-    distances.push({ left: threshold, of: threshold });
-  return distances.reduce((near, one) => (one.left < near.left ? one : near), nowhere);
+  if (keyedGroup(alert) !== null || subject === 'invoice_total') distances.push(threshold);
+  return Math.min(...distances);
 }
