@@ -21,6 +21,7 @@ import {
   repeatMeasures,
   retentionMeasures,
 } from '../api/http/service-measures.ts';
+import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
@@ -43,6 +44,7 @@ import { createJobRunner } from '../jobs/job-runner.ts';
 import { numberingJobKind } from '../jobs/number-invoices.ts';
 import { createServiceClock, type SandboxClock } from '../jobs/service-clock.ts';
 import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
+import { createScheduledTelling, withTelling } from '../jobs/tell-scheduled.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
@@ -52,6 +54,7 @@ import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { withKeptEvents } from '../metering/kept-events.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
+import { tellScheduled } from '../notifications/tell-scheduled.ts';
 import { createDeliverer } from '../notifications/webhooks/deliverer.ts';
 import type { Database } from '../store/database.ts';
 import type { Listen } from '../store/notifications.ts';
@@ -190,6 +193,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ),
     isPaused: () => parts.problem() !== null,
   });
+  const telling = createScheduledTelling({
+    db: stores.db,
+    clock,
+    log,
+    tell: (dueAt, isClosed) => tellScheduled(stores.db, dueAt, isClosed),
+  });
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont);
@@ -253,11 +262,15 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         flushTokenUses: authenticator.flushUses,
         onRevoked: authenticator.forget,
       }),
-      ...notificationRoutes({ db: stores.db }),
+      ...notificationRoutes({ db: stores.db, clock }),
       ...webhookRoutes({ db: stores.db, clock, allowPrivate }),
       ...(clock.sandbox === null
         ? []
-        : sandboxRoutes({ clock, sandbox: withEvaluations(clock.sandbox, evaluations), jobs })),
+        : sandboxRoutes({
+            clock,
+            sandbox: withEvaluations(clock.sandbox, evaluations),
+            jobs: withTelling(jobs, telling),
+          })),
     ],
     ingest: async (body) => {
       requireNoLoss(parts);
@@ -273,11 +286,13 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       invoiceLifeMeasures(registry, { life: () => invoiceLog.stats(), jobs: () => jobs.stats() });
       laneMeasures(registry, () => stores.clickhouse.laneFigures());
       retentionMeasures(registry, () => retention.stats());
+      webhookMeasures(registry, () => deliverer.stats());
       lossMeasures(registry, () => watch.problems().length);
     },
   });
   jobs.start();
   evaluations.start();
+  telling.start();
   deliverer.start();
   retention.start();
   watch.start(index.build);
@@ -288,10 +303,10 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     newToken,
     problems: () => watch.problems(),
     async endJobs() {
-      await Promise.all([jobs.close(), evaluations.close(), retention.close()]);
+      await Promise.all([jobs.close(), evaluations.close(), telling.close(), retention.close()]);
     },
     async close() {
-      await Promise.all([jobs.close(), evaluations.close(), retention.close()]);
+      await Promise.all([jobs.close(), evaluations.close(), telling.close(), retention.close()]);
       await deliverer.close();
       await ingest.close();
       await repeats.close();

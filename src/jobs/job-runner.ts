@@ -15,6 +15,7 @@ import type { Database } from '../store/database.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/job-figures.ts';
 import { loadFailedJobs, nextStep } from '../store/job-order.ts';
 import type { JobKind } from './job-kind.ts';
+import { createPoll } from './poll.ts';
 import type { JobCounts, RunDeps } from './run-batch.ts';
 import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
 
@@ -160,41 +161,5 @@ function oneAfterAnother() {
       return run;
     },
     last: () => last,
-  };
-}
-
-/** Repeats `work`, `intervalMs` after each end. Of failures in a row, the first is logged. */
-function createPoll(intervalMs: number, work: () => Promise<unknown>, log: Logger) {
-  let timer: NodeJS.Timeout | undefined;
-  let working: Promise<unknown> = Promise.resolve();
-  let closed = false;
-  let isFailing = false;
-
-  async function tried(): Promise<void> {
-    try {
-      await work();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) log.error({ err: error }, 'jobs cannot run now: they will be tried again');
-      isFailing = true;
-    }
-  }
-
-  function wait(): void {
-    timer = setTimeout(() => {
-      working = tried().finally(() => {
-        if (!closed) wait();
-      });
-    }, intervalMs);
-    timer.unref();
-  }
-
-  return {
-    start: wait,
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await working;
-    },
   };
 }

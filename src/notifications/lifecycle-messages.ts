@@ -9,8 +9,9 @@ import type { FullContract } from '../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import { loadCustomFields } from '../store/custom-fields.ts';
 import type { Transaction } from '../store/database.ts';
-import { LIFECYCLE_TYPES, type LifecycleType } from './message-types.ts';
+import { CHANGE_TYPES, type ChangeType, type LifecycleType } from './message-types.ts';
 import { type Message, publish } from './outbox.ts';
+import { contractInstants, type Rescheduled, reschedule, segmentInstants } from './schedule.ts';
 
 /** A state before and after a change; `before` is null for what is new. */
 export interface Changed<State> {
@@ -23,19 +24,25 @@ interface LifecycleEvent {
   readonly customerId: string;
   readonly contractId: string | null;
   /** The commit or credit; null for events of the contract itself. */
-  readonly commit: Commit | null;
+  readonly commit: Pick<Commit, 'id' | 'type' | 'recurringCommitId'> | null;
 }
 
-/** Tells of created and changed contracts, and of what the changes do to their commits and credits. */
+type ChangeEvent = LifecycleEvent & { readonly type: ChangeType };
+
+/**
+ * Tells of created and changed contracts, and of what the changes do to their commits and credits. Schedules what is
+ * told of them later.
+ */
 export async function publishContractChanges(
   tx: Transaction,
   changes: readonly Changed<FullContract>[],
   now: Instant,
 ): Promise<void> {
   await publishEvents(tx, () => changes.flatMap(contractEvents), now);
+  await reschedule(tx, () => changes.flatMap((change) => rescheduledContract(change, now)), now);
 }
 
-/** Tells of commits and credits that change without a change of a contract. */
+/** Tells of commits and credits that change without a change of a contract, likewise. */
 export async function publishCommitChanges(
   tx: Transaction,
   changes: readonly Changed<Commit>[],
@@ -43,21 +50,30 @@ export async function publishCommitChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   await publishEvents(tx, () => changes.flatMap(commitEvents), now);
+  const rescheduled = () =>
+    changes.map((change) => {
+      const isGranted = change.before === null && change.after.recurringCommitId !== null;
+      return rescheduledCommit(change, now, isGranted);
+    });
+  await reschedule(tx, rescheduled, now);
 }
 
-function contractEvents({ before, after }: Changed<FullContract>): LifecycleEvent[] {
-  const known = new Map(before?.terms.commits.map((commit) => [commit.id, commit]));
+function contractEvents(change: Changed<FullContract>): ChangeEvent[] {
+  return [contractEvent(change), ...changedCommits(change).flatMap(commitEvents)];
+}
+
+function contractEvent({ before, after }: Changed<FullContract>): ChangeEvent {
   const { id: contractId, customerId } = after.contract;
   const type = `contract.${verbOf(before?.contract ?? null, after.contract) ?? 'edit'}` as const;
-  return [
-    { type, customerId, contractId, commit: null },
-    ...after.terms.commits.flatMap((commit) =>
-      commitEvents({ before: known.get(commit.id) ?? null, after: commit }),
-    ),
-  ];
+  return { type, customerId, contractId, commit: null };
 }
 
-function commitEvents({ before, after: commit }: Changed<Commit>): LifecycleEvent[] {
+function changedCommits({ before, after }: Changed<FullContract>): Changed<Commit>[] {
+  const known = new Map(before?.terms.commits.map((commit) => [commit.id, commit]));
+  return after.terms.commits.map((commit) => ({ before: known.get(commit.id) ?? null, after: commit }));
+}
+
+function commitEvents({ before, after: commit }: Changed<Commit>): ChangeEvent[] {
   const verb = verbOf(before, commit);
   if (verb === null) return [];
   const { customerId, contractId } = commit;
@@ -75,16 +91,65 @@ function verbOf<State extends { readonly archivedAt: Instant | null }>(
   return isDeepStrictEqual(before, after) ? null : 'edit';
 }
 
+function rescheduledContract(change: Changed<FullContract>, now: Instant): Rescheduled[] {
+  const { before, after } = change;
+  const event = contractEvent(change);
+  const isArchived = event.type === 'contract.archive';
+  return [
+    {
+      before: before === null ? [] : contractInstants(before),
+      after: contractInstants(after),
+      change: datedChange(event, now),
+      archived: isArchived ? [after.contract.id] : [],
+      isGranted: false,
+    },
+    ...changedCommits(change).map((commit) => rescheduledCommit(commit, now, false)),
+  ];
+}
+
+function rescheduledCommit(change: Changed<Commit>, now: Instant, isGranted: boolean): Rescheduled {
+  const { before, after } = change;
+  const [event] = commitEvents(change);
+  const isArchived = before?.archivedAt === null && after.archivedAt !== null;
+  return {
+    before: before === null ? [] : segmentInstants(before),
+    after: segmentInstants(after),
+    change: event === undefined ? null : datedChange(event, now),
+    archived: isArchived ? [after.id, ...after.accessSchedule.segments.map(({ id }) => id)] : [],
+    isGranted,
+  };
+}
+
+function datedChange({ type, customerId, contractId, commit }: ChangeEvent, now: Instant) {
+  const commitId = commit?.id ?? null;
+  const subjectId = commitId ?? contractId ?? customerId;
+  return { type, subjectId, customerId, contractId, commitId, segmentId: null, eventAt: now };
+}
+
 async function publishEvents(
   tx: Transaction,
-  eventsOf: () => readonly LifecycleEvent[],
+  eventsOf: () => readonly ChangeEvent[],
   now: Instant,
 ): Promise<void> {
-  await publish(tx, LIFECYCLE_TYPES, async () => {
-    const events = eventsOf();
-    const fields = await loadCustomFields(tx, [...new Set(events.flatMap(namedIds))]);
-    return events.map((event) => messageOf(event, (id) => fields.get(id) ?? {}, now));
-  });
+  await publish(tx, CHANGE_TYPES, () => lifecycleMessages(tx, eventsOf(), () => ({ eventAt: now })));
+}
+
+/** What a message has beside the event. */
+interface About {
+  /** Given, it is the id of the message. */
+  readonly id?: string;
+  readonly eventAt: Instant;
+  readonly members?: Readonly<Record<string, unknown>>;
+}
+
+/** The messages of events, in their order, with the custom fields as they are now. */
+export async function lifecycleMessages<Event extends LifecycleEvent>(
+  tx: Transaction,
+  events: readonly Event[],
+  aboutOf: (event: Event) => About,
+): Promise<Message[]> {
+  const fields = await loadCustomFields(tx, [...new Set(events.flatMap(namedIds))]);
+  return events.map((event) => messageOf(event, (id) => fields.get(id) ?? {}, aboutOf(event)));
 }
 
 function namedIds({ customerId, contractId, commit }: LifecycleEvent): string[] {
@@ -94,14 +159,15 @@ function namedIds({ customerId, contractId, commit }: LifecycleEvent): string[] 
 function messageOf(
   { type, customerId, contractId, commit }: LifecycleEvent,
   fieldsOf: (id: string) => CustomFields,
-  now: Instant,
+  { id, eventAt, members = {} }: About,
 ): Message {
   const kind = commit?.type === 'CREDIT' ? 'credit' : 'commit';
   return {
+    ...(id === undefined ? {} : { id }),
     type,
     customerId,
     content: {
-      timestamp: formatInstant(now),
+      timestamp: formatInstant(eventAt),
       environment_type: 'PRODUCTION',
       customer_id: customerId,
       customer_custom_fields: fieldsOf(customerId),
@@ -114,6 +180,7 @@ function messageOf(
             [`${kind}_custom_fields`]: fieldsOf(commit.id),
             [`parent_recurring_${kind}_id`]: commit.recurringCommitId,
           }),
+      ...members,
     },
   };
 }

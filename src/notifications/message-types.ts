@@ -1,8 +1,8 @@
 /** The types of messages that the service sends (docs/notifications.md). */
 import { ALERT_TYPES, type AlertType } from '../core/alerts.ts';
 
-/** Events of contracts, commits and credits. They are off until they are switched on. */
-export const LIFECYCLE_TYPES = [
+/** Changes of contracts, commits and credits. */
+export const CHANGE_TYPES = [
   'contract.create',
   'contract.edit',
   'contract.archive',
@@ -13,6 +13,19 @@ export const LIFECYCLE_TYPES = [
   'credit.edit',
   'credit.archive',
 ] as const;
+
+/** What takes place at an instant of a contract or of a segment. */
+const DATED_TYPES = [
+  'contract.start',
+  'contract.end',
+  'commit.segment.start',
+  'commit.segment.end',
+  'credit.segment.start',
+  'credit.segment.end',
+] as const;
+
+/** Events of contracts, commits and credits. They are off until they are switched on. */
+export const LIFECYCLE_TYPES = [...CHANGE_TYPES, ...DATED_TYPES] as const;
 
 /** Messages of payment gates. */
 const PAYMENT_TYPES = [
@@ -45,6 +58,8 @@ export const MESSAGE_TYPES = [
   ...ALERT_MESSAGE_TYPES,
 ] as const;
 
+export type ChangeType = (typeof CHANGE_TYPES)[number];
+export type DatedType = (typeof DATED_TYPES)[number];
 export type LifecycleType = (typeof LIFECYCLE_TYPES)[number];
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 
@@ -52,6 +67,11 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 export const TEST_TYPE = 'webhook.test';
 
 /** Whether the messages of a type are sent only when the type is switched on. */
-export function isLifecycleType(type: MessageType): type is LifecycleType {
+export function isLifecycleType(type: string): type is LifecycleType {
   return LIFECYCLE_TYPES.some((one) => one === type);
+}
+
+/** Whether events of a type are changes, which nothing can be told before. */
+export function isChangeType(type: LifecycleType): type is ChangeType {
+  return CHANGE_TYPES.some((one) => one === type);
 }

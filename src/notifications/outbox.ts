@@ -8,11 +8,13 @@ import { assert } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import type { Transaction } from '../store/database.ts';
 import { insertMessages, loadEnabledTypes } from '../store/webhook-deliveries.ts';
-import { activeEndpoints } from '../store/webhook-endpoints.ts';
+import { activeEndpoints, type WebhookEndpoint } from '../store/webhook-endpoints.ts';
 import { isLifecycleType, type MessageType } from './message-types.ts';
 import { RETRIES_MS } from './webhooks/retries.ts';
 
 export interface Message {
+  /** Of the message; a new one unless given. */
+  readonly id?: string;
   readonly type: MessageType;
   readonly customerId: string;
   /** The members of the body, beside `id` and `type`. Decimals become numbers with all their digits. */
@@ -28,7 +30,27 @@ export async function publish(
   types: readonly MessageType[],
   messages: () => Promise<readonly Message[]>,
 ): Promise<void> {
-  const receivers = await receiversOf(tx, types);
+  const endpoints = await activeEndpoints(tx);
+  if (endpoints.length === 0) return;
+  const enabled = types.some(isLifecycleType) ? await loadEnabledTypes(tx) : new Set();
+  const sent = types.filter((type) => !isLifecycleType(type) || enabled.has(type));
+  await write(tx, receiversOf(endpoints, sent), messages);
+}
+
+/** Writes messages of the given types, whether the types are on or off: somebody has asked for each of them. */
+export async function publishAskedFor(
+  tx: Transaction,
+  types: readonly MessageType[],
+  messages: () => Promise<readonly Message[]>,
+): Promise<void> {
+  await write(tx, receiversOf(await activeEndpoints(tx), types), messages);
+}
+
+async function write(
+  tx: Transaction,
+  receivers: ReadonlyMap<MessageType, readonly string[]>,
+  messages: () => Promise<readonly Message[]>,
+): Promise<void> {
   if (receivers.size === 0) return;
   const wanted = (await messages()).flatMap((message) => {
     const endpointIds = receivers.get(message.type);
@@ -38,16 +60,12 @@ export async function publish(
 }
 
 /** The endpoints by type; types that nobody gets are absent. */
-async function receiversOf(
-  tx: Transaction,
+function receiversOf(
+  endpoints: readonly Pick<WebhookEndpoint, 'id' | 'eventTypes'>[],
   types: readonly MessageType[],
-): Promise<Map<MessageType, readonly string[]>> {
-  const endpoints = await activeEndpoints(tx);
-  if (endpoints.length === 0) return new Map();
-  const enabled = types.some(isLifecycleType) ? await loadEnabledTypes(tx) : new Set();
-  const sent = types.filter((type) => !isLifecycleType(type) || enabled.has(type));
+): Map<MessageType, readonly string[]> {
   return new Map(
-    sent.flatMap((type) => {
+    types.flatMap((type) => {
       const subscribed = endpoints.filter(
         ({ eventTypes }) => eventTypes === null || eventTypes.includes(type),
       );
@@ -56,8 +74,7 @@ async function receiversOf(
   );
 }
 
-function stored({ type, customerId, content }: Message, endpointIds: readonly string[]) {
-  const id = newId();
+function stored({ id = newId(), type, customerId, content }: Message, endpointIds: readonly string[]) {
   const body = stringify({ id, type, ...content }, (_, value) =>
     value instanceof Decimal ? new LosslessNumber(value.toFixed()) : value,
   );

@@ -1,7 +1,11 @@
 /** System notifications: which lifecycle events are told. All are off until they are switched on. */
+import type { Clock } from '../core/clock.ts';
+import { AT_ONCE } from '../core/signed-duration.ts';
 import type { Database } from '../store/database.ts';
+import { scheduleExisting } from '../store/schedule-existing.ts';
+import { lockWanted, removeOfNotification } from '../store/scheduled-messages.ts';
 import { loadEnabledTypes, setTypeEnabled } from '../store/webhook-deliveries.ts';
-import { LIFECYCLE_TYPES, type LifecycleType } from './message-types.ts';
+import { isChangeType, LIFECYCLE_TYPES, type LifecycleType } from './message-types.ts';
 
 export interface SystemNotification {
   readonly type: LifecycleType;
@@ -14,13 +18,24 @@ export async function listSystemNotifications(db: Database): Promise<SystemNotif
   return LIFECYCLE_TYPES.map((type) => ({ type, isEnabled: enabled.has(type) }));
 }
 
-/** Switches an event on or off, for what happens from now on. `isEnabled` undefined: it stays as it is. */
+/**
+ * Switches an event on or off, for what happens from now on. `isEnabled` undefined: it stays as it is. Starts and ends
+ * of contracts and segments that are still to come are scheduled in the same transaction.
+ */
 export function editSystemNotification(
-  db: Database,
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
   { type, isEnabled }: { readonly type: LifecycleType; readonly isEnabled: boolean | undefined },
 ): Promise<SystemNotification> {
   return db.transaction(async (tx) => {
-    if (isEnabled !== undefined) await setTypeEnabled(tx, type, isEnabled);
-    return { type, isEnabled: isEnabled ?? (await loadEnabledTypes(tx)).has(type) };
+    const isDated = !isChangeType(type);
+    if (isDated && isEnabled !== undefined) await lockWanted(tx);
+    const wasEnabled = (await loadEnabledTypes(tx)).has(type);
+    if (isEnabled === undefined || isEnabled === wasEnabled) return { type, isEnabled: wasEnabled };
+    await setTypeEnabled(tx, type, isEnabled);
+    if (isDated && isEnabled) {
+      await scheduleExisting(tx, { type, offsetId: null, offset: AT_ONCE }, clock.now());
+    }
+    if (isDated && !isEnabled) await removeOfNotification(tx, { type, offsetId: null });
+    return { type, isEnabled };
   });
 }

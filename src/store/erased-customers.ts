@@ -12,6 +12,7 @@ import { contracts } from './schema/contracts.ts';
 import { customFieldValues } from './schema/custom-fields.ts';
 import { customerBillingConfigurations, customers, ingestAliases } from './schema/customers.ts';
 import { idempotencyKeys } from './schema/idempotency-keys.ts';
+import { scheduledMessages } from './schema/scheduled-messages.ts';
 import { webhookMessages } from './schema/webhooks.ts';
 
 const ERASED_NAME = 'Erased customer';
@@ -73,8 +74,9 @@ export async function eraseAlerts(tx: Transaction, customerId: string, now: Inst
     .where(eq(alerts.customerId, customerId));
 }
 
-/** Messages about it, also those that are not delivered yet. */
+/** Messages about it, also those that are not delivered yet, and those that are told later. */
 export async function eraseMessages(tx: Transaction, customerId: string): Promise<void> {
+  await tx.delete(scheduledMessages).where(eq(scheduledMessages.customerId, customerId));
   await tx.delete(webhookMessages).where(eq(webhookMessages.customerId, customerId));
 }
 

@@ -25,7 +25,7 @@ await createEndpoint(deps, { name: 'r', url: 'https://receiver.example/', eventT
 let customer = '';
 let people = 0;
 beforeEach(async () => {
-  for (const type of LIFECYCLE_TYPES) await editSystemNotification(db, { type, isEnabled: true });
+  for (const type of LIFECYCLE_TYPES) await editSystemNotification(deps, { type, isEnabled: true });
   people += 1;
   customer = await createdId(api, '/v1/customers', { name: `Customer ${people}` });
 });
@@ -105,10 +105,10 @@ it('tells of credits of a customer, which have no contract', async () => {
 });
 
 it('is silent about events that are off, and tells nothing of the past when they are switched on', async () => {
-  for (const type of LIFECYCLE_TYPES) await editSystemNotification(db, { type, isEnabled: false });
+  for (const type of LIFECYCLE_TYPES) await editSystemNotification(deps, { type, isEnabled: false });
   const contract = await contractWith({});
   expect(await types()).toEqual([]);
-  await editSystemNotification(db, { type: 'contract.archive', isEnabled: true });
+  await editSystemNotification(deps, { type: 'contract.archive', isEnabled: true });
   await api.post('/v1/contracts/archive', {
     customer_id: customer,
     contract_id: contract,

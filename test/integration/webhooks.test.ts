@@ -154,6 +154,13 @@ describe('a message', () => {
   });
 });
 
+it('shows its deliveries in /metrics', async () => {
+  await test();
+  const metrics = async () => String((await api.get('/metrics')).body);
+  await expect.poll(metrics).toMatch(/^tallyhouse_webhook_attempts_total\{result="acknowledged"\} [1-9]/m);
+  expect(await metrics()).toMatch(/^tallyhouse_webhook_oldest_pending_seconds \d/m);
+});
+
 describe('a receiver', () => {
   it('that hangs delays no other', async () => {
     receiver.answerWith(() => undefined);

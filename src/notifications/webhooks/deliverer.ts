@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
 
 import type { Database } from '../../store/database.ts';
+import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/delivery-figures.ts';
 import {
   type DueDelivery,
   deleteOldMessages,
@@ -36,8 +37,22 @@ const LEASE_MS = 20 * SECOND_MS;
 /** How long messages and their deliveries can be looked at and sent again. */
 const KEPT_MS = 30 * DAY_MS;
 
+/** How often the waiting deliveries are counted. */
+const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
+
+export interface DeliveryStats extends WaitingDeliveries {
+  /** Since the start of this process. */
+  readonly attempts: Readonly<Record<AttemptOutcome, number>>;
+  /** Deliveries that were given up, since the start of this process. */
+  readonly givenUp: number;
+}
+
+type AttemptOutcome = 'acknowledged' | 'refused' | 'unanswered';
+
 export interface Deliverer {
   start(): void;
+  /** What is waiting is as of the last read, a few seconds ago. */
+  stats(): DeliveryStats;
   /** Breaks off attempts in progress: their messages are sent again after the next start. */
   close(): Promise<void>;
 }
@@ -57,6 +72,10 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
   let polling: Promise<void> | null = null;
   let isFailing = false;
   let cleanedAt: Instant = Date.now();
+  let waiting: WaitingDeliveries = { pending: 0, oldestAt: null };
+  let countedAt: Instant = 0;
+  const attempts = { acknowledged: 0, refused: 0, unanswered: 0 };
+  let givenUp = 0;
 
   /** Begins a round for every endpoint that has due messages and none in progress. */
   function poll(): void {
@@ -81,6 +100,10 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
           poll();
         });
       rounds.set(endpoint.id, round);
+    }
+    if (leasedAt - countedAt >= FIGURES_INTERVAL_MS) {
+      countedAt = leasedAt;
+      waiting = await loadWaitingDeliveries(db);
     }
     if (leasedAt - cleanedAt < HOUR_MS) return;
     cleanedAt = leasedAt;
@@ -114,7 +137,10 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
     };
     const result = await sendWebhook(endpoint.url, { headers, body }, options);
     if (result.error !== null && closing.signal.aborted) return;
-    await noteAttempt(db, delivery.sequence, noted(delivery, result, at));
+    const outcome = noted(delivery, result, at);
+    attempts[outcomeOf(result)] += 1;
+    if (outcome.status === 'FAILED') givenUp += 1;
+    await noteAttempt(db, delivery.sequence, outcome);
   }
 
   function reportFailure(error: unknown): void {
@@ -127,6 +153,7 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
       timer = setInterval(poll, POLL_INTERVAL_MS);
       timer.unref();
     },
+    stats: () => ({ ...waiting, attempts, givenUp }),
     async close() {
       closing.abort();
       clearInterval(timer);
@@ -134,6 +161,11 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
       await Promise.all(rounds.values());
     },
   };
+}
+
+function outcomeOf({ status, error }: Attempt): AttemptOutcome {
+  if (error === null) return 'acknowledged';
+  return status === null ? 'unanswered' : 'refused';
 }
 
 /** Messages of one customer are sent one after the other, in their order; the others side by side. Last chain first. */

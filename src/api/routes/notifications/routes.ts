@@ -1,15 +1,16 @@
-/** System notifications: lifecycle events that are switched on and off. */
+/** Notifications of lifecycle events: system ones, which are switched on and off, and those with an offset. */
 import { z } from 'zod';
-import { Refusal } from '../../../core/errors.ts';
+import { invalid } from '../../../core/errors.ts';
 import { LIFECYCLE_TYPES } from '../../../notifications/message-types.ts';
+import { editOffset, type OffsetDeps } from '../../../notifications/offset-notifications.ts';
 import {
   editSystemNotification,
   listSystemNotifications,
   type SystemNotification,
 } from '../../../notifications/system-notifications.ts';
-import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
+import { offsetNotification, offsetRoutes, offsetText, offsetToWire } from './offset-routes.ts';
 
 const tags = ['Notifications'];
 
@@ -21,45 +22,54 @@ const systemNotification = z
   })
   .meta({ id: 'SystemNotification' });
 
-export function notificationRoutes({ db }: { readonly db: Database }): RouteDefinition[] {
-  return [
-    route({
-      method: 'post',
-      path: '/v2/notifications/system/list',
-      operationId: 'listSystemNotifications',
-      summary: 'List system notifications',
-      description: 'Every lifecycle event of contracts, commits and credits, on or off. There is one page.',
-      tags,
-      scope: 'read',
-      response: z.object({ data: z.array(systemNotification), cursor: z.string().nullable() }),
-      handler: async () => ({ data: (await listSystemNotifications(db)).map(toWire), cursor: null }),
-    }),
-    route({
-      method: 'post',
-      path: '/v2/notifications/edit',
-      operationId: 'editNotification',
-      summary: 'Switch a system notification on or off',
-      description: 'For events from now on. Offset notifications do not exist yet, so an `id` is refused.',
-      tags,
-      scope: 'write',
-      body: z
-        .strictObject({
-          id: uuid.optional(),
-          is_enabled: z.boolean().optional(),
-          policy: z.strictObject({ type: z.enum(LIFECYCLE_TYPES) }),
-        })
-        .meta({ id: 'EditNotification' }),
-      response: z.object({ data: systemNotification }),
-      errors: [400],
-      async handler({ body: { id, is_enabled: isEnabled, policy } }) {
-        if (id !== undefined) {
-          const problem = `notification ${id} not found`;
-          throw new Refusal('invalid', problem, { code: 'NotificationConfigNotFound' });
-        }
-        return { data: toWire(await editSystemNotification(db, { type: policy.type, isEnabled })) };
-      },
-    }),
-  ];
+export function notificationRoutes(deps: OffsetDeps): RouteDefinition[] {
+  return [listRoute(deps), editRoute(deps), ...offsetRoutes(deps)];
+}
+
+function listRoute({ db }: OffsetDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v2/notifications/system/list',
+    operationId: 'listSystemNotifications',
+    summary: 'List system notifications',
+    description: 'Every lifecycle event of contracts, commits and credits, on or off. There is one page.',
+    tags,
+    scope: 'read',
+    response: z.object({ data: z.array(systemNotification), cursor: z.string().nullable() }),
+    handler: async () => ({ data: (await listSystemNotifications(db)).map(toWire), cursor: null }),
+  });
+}
+
+function editRoute(deps: OffsetDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v2/notifications/edit',
+    operationId: 'editNotification',
+    summary: 'Switch a system notification on or off, or change an offset',
+    description:
+      'With an `id`: sets the offset of an offset notification; `policy.type` must stay as it is. Without one: ' +
+      'switches a lifecycle event on or off. Both for what is due from now on.',
+    tags,
+    scope: 'write',
+    body: z
+      .strictObject({
+        id: uuid.optional(),
+        is_enabled: z.boolean().optional().meta({ description: 'System notifications only.' }),
+        policy: z.strictObject({ type: z.enum(LIFECYCLE_TYPES), offset: offsetText.optional() }),
+      })
+      .meta({ id: 'EditNotification' }),
+    response: z.object({ data: z.union([systemNotification, offsetNotification]) }),
+    errors: [400],
+    async handler({ body: { id, is_enabled: isEnabled, policy } }) {
+      const { type, offset } = policy;
+      if (id === undefined) {
+        if (offset !== undefined) throw invalid(['id'], 'is required for an offset');
+        return { data: toWire(await editSystemNotification(deps, { type, isEnabled })) };
+      }
+      if (isEnabled !== undefined) throw invalid(['is_enabled'], 'is for system notifications only');
+      return { data: offsetToWire(await editOffset(deps, id, { type, offset })) };
+    },
+  });
 }
 
 function toWire({ type, isEnabled }: SystemNotification) {

@@ -1,0 +1,151 @@
+/** Offset notifications: lifecycle events told some time before or after they take place. */
+import { z } from 'zod';
+import { formatInstant } from '../../../core/time.ts';
+import { LIFECYCLE_TYPES } from '../../../notifications/message-types.ts';
+import {
+  archiveOffset,
+  createOffset,
+  getOffset,
+  listOffsets,
+  type OffsetDeps,
+  type OffsetNotification,
+} from '../../../notifications/offset-notifications.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { enumIn, timestamp, uuid } from '../../wire/fields.ts';
+import { cursor, keysetPosition, pageToWire } from '../../wire/paging.ts';
+
+const NAME_LENGTH_MAX = 200;
+const KEY_LENGTH_MAX = 128;
+const OFFSET_LENGTH_MAX = 60;
+const LIST_LIMIT_MAX = 400;
+
+const tags = ['Notifications'];
+
+export const offsetText = z
+  .string()
+  .max(OFFSET_LENGTH_MAX)
+  .meta({
+    description:
+      'A signed ISO 8601 duration: P1D is a day after the event, -PT2H two hours before it. Not zero, and not ' +
+      'negative for create, edit and archive.',
+  });
+
+export const offsetNotification = z
+  .object({
+    id: uuid,
+    name: z.string(),
+    type: z.literal('OFFSET_LIFECYCLE_EVENT'),
+    policy: z.object({ type: z.string(), offset: offsetText }),
+    environment_type: z.literal('PRODUCTION'),
+    created_at: timestamp,
+    created_by: z.string(),
+    archived_at: timestamp.nullable(),
+  })
+  .meta({ id: 'OffsetNotification' });
+
+const answer = z.object({ data: offsetNotification });
+const byId = z.strictObject({ id: uuid });
+
+export function offsetRoutes(deps: OffsetDeps): RouteDefinition[] {
+  return [createRoute(deps), getRoute(deps), listRoute(deps), archiveRoute(deps)];
+}
+
+function createRoute(deps: OffsetDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v2/notifications/create',
+    operationId: 'createOffsetNotification',
+    summary: 'Create an offset notification',
+    description:
+      'Tells a lifecycle event some time before or after it, whether the event itself is switched on or not. ' +
+      'What would have been told before now is not told. A `uniqueness_key` that was used before answers 409. ' +
+      'There may be 50.',
+    tags,
+    scope: 'write',
+    body: z
+      .strictObject({
+        name: z.string().min(1).max(NAME_LENGTH_MAX),
+        policy: z.strictObject({ type: z.enum(LIFECYCLE_TYPES), offset: offsetText }),
+        uniqueness_key: z.string().min(1).max(KEY_LENGTH_MAX).nullish(),
+      })
+      .meta({ id: 'CreateOffsetNotification' }),
+    response: answer,
+    errors: [400, 409],
+    async handler({ body: { name, policy, uniqueness_key }, actor }) {
+      const wanted = { name, policy, uniquenessKey: uniqueness_key ?? null, createdBy: actor.name };
+      return { data: offsetToWire(await createOffset(deps, wanted)) };
+    },
+  });
+}
+
+function getRoute(deps: OffsetDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v2/notifications/get',
+    operationId: 'getOffsetNotification',
+    summary: 'Get an offset notification',
+    tags,
+    scope: 'read',
+    body: byId,
+    response: answer,
+    errors: [400, 404],
+    handler: async ({ body }) => ({ data: offsetToWire(await getOffset(deps, body.id)) }),
+  });
+}
+
+function listRoute(deps: OffsetDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v2/notifications/offset/list',
+    operationId: 'listOffsetNotifications',
+    summary: 'List offset notifications',
+    description: 'In the order in which they were created.',
+    tags,
+    scope: 'read',
+    body: z
+      .strictObject({
+        limit: z.int().min(1).max(LIST_LIMIT_MAX).optional(),
+        cursor: cursor(keysetPosition).nullish(),
+        archive_filter: enumIn(['ARCHIVED', 'NOT_ARCHIVED', 'ALL'])
+          .nullish()
+          .meta({ description: 'Default: NOT_ARCHIVED.' }),
+      })
+      .meta({ id: 'ListOffsetNotifications' }),
+    response: z.object({ data: z.array(offsetNotification), cursor: z.string().nullable() }),
+    errors: [400],
+    async handler({ body: { limit = LIST_LIMIT_MAX, cursor: after, archive_filter } }) {
+      const page = await listOffsets(deps, archive_filter ?? 'NOT_ARCHIVED', { after: after ?? null, limit });
+      const { data, next_page } = pageToWire(page, offsetToWire);
+      return { data, cursor: next_page };
+    },
+  });
+}
+
+function archiveRoute(deps: OffsetDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v2/notifications/archive',
+    operationId: 'archiveOffsetNotification',
+    summary: 'Archive an offset notification',
+    description: 'What it has not told yet is not told. Cannot be undone.',
+    tags,
+    scope: 'write',
+    body: byId,
+    response: answer,
+    errors: [400, 404],
+    handler: async ({ body }) => ({ data: offsetToWire(await archiveOffset(deps, body.id)) }),
+  });
+}
+
+export function offsetToWire({ id, name, type, offset, ...rest }: OffsetNotification) {
+  return {
+    id,
+    name,
+    type: 'OFFSET_LIFECYCLE_EVENT' as const,
+    policy: { type, offset },
+    environment_type: 'PRODUCTION' as const,
+    created_at: formatInstant(rest.createdAt),
+    created_by: rest.createdBy,
+    archived_at: rest.archivedAt === null ? null : formatInstant(rest.archivedAt),
+  };
+}

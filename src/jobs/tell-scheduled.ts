@@ -1,0 +1,64 @@
+/** Tells scheduled messages when they are due, in every process (docs/notifications.md, "Starts and ends"). */
+import type { Logger } from 'pino';
+import type { Clock } from '../core/clock.ts';
+import { type Instant, SECOND_MS } from '../core/time.ts';
+import type { Database } from '../store/database.ts';
+import { nextScheduledAt } from '../store/scheduled-messages.ts';
+import { createPoll } from './poll.ts';
+import type { ClockJobs } from './service-clock.ts';
+
+/** The longest delay of a message on an idle system. */
+const POLL_INTERVAL_MS = SECOND_MS;
+
+export interface ScheduledTelling {
+  /** When the next message is due; null without any. */
+  nextAt(): Promise<Instant | null>;
+  /** Tells all that is due at `dueAt`. */
+  runDue(dueAt: Instant): Promise<void>;
+  start(): void;
+  /** Waits for the work in progress. */
+  close(): Promise<void>;
+}
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Writes the messages that are due at an instant, and stops early once it is closed. */
+  tell(dueAt: Instant, isClosed: () => boolean): Promise<void>;
+}
+
+export function createScheduledTelling({ db, clock, log, tell }: Deps): ScheduledTelling {
+  let isClosed = false;
+  const runDue = (dueAt: Instant) => tell(dueAt, () => isClosed);
+  const poll = createPoll(POLL_INTERVAL_MS, () => runDue(clock.now()), log);
+  return {
+    nextAt: () => nextScheduledAt(db),
+    runDue,
+    start: poll.start,
+    async close() {
+      isClosed = true;
+      await poll.close();
+    },
+  };
+}
+
+/** The jobs for a move of the sandbox clock, which stops for messages too. Those of an instant come before its jobs. */
+export function withTelling(
+  jobs: ClockJobs,
+  telling: Pick<ScheduledTelling, 'nextAt' | 'runDue'>,
+): ClockJobs {
+  return {
+    retryFailed: jobs.retryFailed,
+    logFailed: jobs.logFailed,
+    isPaused: jobs.isPaused,
+    async nextAt() {
+      const next = [await jobs.nextAt(), await telling.nextAt()].filter((at) => at !== null);
+      return next.length === 0 ? null : Math.min(...next);
+    },
+    async runDue(dueAt) {
+      await telling.runDue(dueAt);
+      return jobs.runDue(dueAt);
+    },
+  };
+}

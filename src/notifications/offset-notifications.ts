@@ -1,0 +1,139 @@
+/** Offset notifications: lifecycle events told some time before or after they take place (docs/notifications.md). */
+import type { Clock } from '../core/clock.ts';
+import { conflict, invalid, keyUsed, notFound, Refusal } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
+import { parseSignedDuration, signOf } from '../core/signed-duration.ts';
+import type { Database } from '../store/database.ts';
+import {
+  type ArchiveFilter,
+  countActiveOffsets,
+  findOffset,
+  insertOffset,
+  listOffsets as listStoredOffsets,
+  type OffsetNotification,
+  offsetWithKey,
+  saveOffset,
+} from '../store/offset-notifications.ts';
+import { moveScheduled, scheduleExisting } from '../store/schedule-existing.ts';
+import { lockWanted, removeOfNotification } from '../store/scheduled-messages.ts';
+import { isChangeType, type LifecycleType } from './message-types.ts';
+import { offsetOf } from './schedule.ts';
+
+export type { OffsetNotification };
+
+/** Each may schedule a message per event. */
+const OFFSETS_MAX = 50;
+
+export interface OffsetDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export interface OffsetPolicy {
+  readonly type: LifecycleType;
+  /** A signed ISO 8601 duration. */
+  readonly offset: string;
+}
+
+interface NewOffset {
+  readonly name: string;
+  readonly policy: OffsetPolicy;
+  readonly uniquenessKey: string | null;
+  readonly createdBy: string;
+}
+
+/**
+ * Creates an offset notification, which tells what is due from now on. Refuses a duration that is none, or that lies
+ * before a change (`invalid`), a uniqueness key that was used before, and more than 50 (`conflict`).
+ */
+export function createOffset({ db, clock }: OffsetDeps, wanted: NewOffset): Promise<OffsetNotification> {
+  const { type, offset } = checked(wanted.policy);
+  return db.transaction(async (tx) => {
+    await lockWanted(tx);
+    const now = clock.now();
+    const { name, uniquenessKey, createdBy } = wanted;
+    const times = { createdAt: now, changedAt: now, archivedAt: null };
+    const created = { id: newId(), name, type, offset, uniquenessKey, createdBy, ...times };
+    if (!(await insertOffset(tx, created))) throw keyUsed(await offsetWithKey(tx, uniquenessKey ?? ''));
+    if ((await countActiveOffsets(tx)) > OFFSETS_MAX) {
+      throw conflict(`there are ${OFFSETS_MAX} offset notifications already: archive one first`);
+    }
+    await scheduleExisting(tx, { type, offsetId: created.id, offset: offsetOf(offset) }, now);
+    return created;
+  });
+}
+
+/** Refuses an unknown one (`not_found`). */
+export async function getOffset({ db }: Pick<OffsetDeps, 'db'>, id: string): Promise<OffsetNotification> {
+  return found(await findOffset(db, id), id);
+}
+
+/** In the order in which they were created. */
+export function listOffsets(
+  { db }: Pick<OffsetDeps, 'db'>,
+  filter: ArchiveFilter,
+  page: PageRequest,
+): Promise<Page<OffsetNotification>> {
+  return listStoredOffsets(db, filter, page);
+}
+
+/**
+ * Sets another offset: what was not told yet is told at the new instants, where they are still to come. Refuses an
+ * unknown one, an archived one, and another type of event (`invalid`).
+ */
+export function editOffset(
+  { db, clock }: OffsetDeps,
+  id: string,
+  { type, offset: text }: Pick<OffsetPolicy, 'type'> & { readonly offset: string | undefined },
+): Promise<OffsetNotification> {
+  return db.transaction(async (tx) => {
+    await lockWanted(tx);
+    const before = await findOffset(tx, id);
+    if (before === null) {
+      throw new Refusal('invalid', `notification ${id} not found`, { code: 'NotificationConfigNotFound' });
+    }
+    if (before.archivedAt !== null) throw new Refusal('invalid', `notification ${id} is archived`);
+    if (before.type !== type) throw invalid(['policy', 'type'], `must stay ${before.type}`);
+    if (text === undefined) throw invalid(['policy', 'offset'], 'is required');
+    const { offset } = checked({ type, offset: text });
+    if (offset === before.offset) return before;
+    const changes = { offset, changedAt: clock.now() };
+    await saveOffset(tx, id, changes);
+    const notification = { type, offsetId: id, offset: offsetOf(offset) };
+    await moveScheduled(tx, notification, changes.changedAt);
+    await scheduleExisting(tx, notification, changes.changedAt);
+    return { ...before, ...changes };
+  });
+}
+
+/** Archives one: what it has not told yet is not told. Doing it again changes nothing. */
+export function archiveOffset({ db, clock }: OffsetDeps, id: string): Promise<OffsetNotification> {
+  return db.transaction(async (tx) => {
+    await lockWanted(tx);
+    const before = found(await findOffset(tx, id), id);
+    if (before.archivedAt !== null) return before;
+    const changes = { archivedAt: clock.now() };
+    await saveOffset(tx, id, changes);
+    await removeOfNotification(tx, { offsetId: id, type: before.type });
+    return { ...before, ...changes };
+  });
+}
+
+function checked({ type, offset }: OffsetPolicy): OffsetPolicy {
+  const path = ['policy', 'offset'];
+  const duration = parseSignedDuration(offset);
+  if (duration === null) {
+    throw invalid(path, 'must be an ISO 8601 duration of ten years at most, such as P1D or -PT2H');
+  }
+  if (signOf(duration) === 0) throw invalid(path, 'must not be zero: switch the event itself on');
+  if (signOf(duration) < 0 && isChangeType(type)) {
+    throw invalid(path, `must not be negative: ${type} is not known before it happens`);
+  }
+  return { type, offset };
+}
+
+function found(offset: OffsetNotification | null, id: string): OffsetNotification {
+  if (offset === null) throw notFound('notification', id, 'NotificationConfigNotFound');
+  return offset;
+}

@@ -1,0 +1,91 @@
+/** Tells what is due: starts, ends, and what offset notifications tell before and after events. */
+import { assert } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { findOffset } from '../store/offset-notifications.ts';
+import {
+  type CommitOutline,
+  deleteScheduled,
+  loadCommitOutlines,
+  lockTelling,
+  type ScheduledMessage,
+  takeDue,
+} from '../store/scheduled-messages.ts';
+import { lifecycleMessages } from './lifecycle-messages.ts';
+import { isLifecycleType } from './message-types.ts';
+import { type Message, publishAskedFor } from './outbox.ts';
+
+/** Messages per transaction. */
+const BATCH_MAX = 500;
+
+/**
+ * Writes the messages that are due at `now`, in the order of their instants. Each is written in the transaction that
+ * takes it from the schedule. Any number of processes may call it at a time. `isClosed`: stops between two batches.
+ */
+export async function tellScheduled(db: Database, now: Instant, isClosed = () => false): Promise<void> {
+  let told = BATCH_MAX;
+  while (told === BATCH_MAX && !isClosed()) {
+    told = await db.transaction((tx) => tellBatch(tx, now));
+  }
+}
+
+async function tellBatch(tx: Transaction, now: Instant): Promise<number> {
+  await lockTelling(tx);
+  const due = await takeDue(tx, now, BATCH_MAX);
+  if (due.length === 0) return 0;
+  await publishAskedFor(tx, [...new Set(due.map(typeOf))], () => messagesOf(tx, due));
+  await deleteScheduled(
+    tx,
+    due.map(({ id }) => id),
+  );
+  return due.length;
+}
+
+async function messagesOf(tx: Transaction, due: readonly ScheduledMessage[]): Promise<Message[]> {
+  const commitIds = due.flatMap(({ commitId }) => (commitId === null ? [] : [commitId]));
+  const outlines = await loadCommitOutlines(tx, [...new Set(commitIds)]);
+  const durations = await durationsOf(tx, due);
+  const events = due.map((row) => ({
+    row,
+    type: typeOf(row),
+    customerId: row.customerId,
+    contractId: row.contractId,
+    commit: row.commitId === null ? null : (outlines.get(row.commitId) ?? null),
+  }));
+  return lifecycleMessages(tx, events, ({ row, commit }) => ({
+    id: row.id,
+    eventAt: row.eventAt,
+    members: {
+      ...segmentMembers(row, commit),
+      ...(row.offsetId === null
+        ? {}
+        : { offset_id: row.offsetId, offset_duration: durations.get(row.offsetId) }),
+    },
+  }));
+}
+
+async function durationsOf(
+  tx: Transaction,
+  due: readonly ScheduledMessage[],
+): Promise<Map<string, string | undefined>> {
+  const durations = new Map<string, string | undefined>();
+  for (const { offsetId } of due) {
+    if (offsetId === null || durations.has(offsetId)) continue;
+    durations.set(offsetId, (await findOffset(tx, offsetId))?.offset);
+  }
+  return durations;
+}
+
+function segmentMembers({ segmentId }: ScheduledMessage, commit: CommitOutline | null) {
+  if (segmentId === null || commit === null) return {};
+  return {
+    segment_id: segmentId,
+    segment_index: commit.segmentIds.indexOf(segmentId),
+    segment_count: commit.segmentIds.length,
+  };
+}
+
+function typeOf({ type }: ScheduledMessage) {
+  assert(isLifecycleType(type), `${type} was a lifecycle event when it was scheduled`);
+  return type;
+}
