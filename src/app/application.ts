@@ -53,6 +53,7 @@ import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { withKeptEvents } from '../metering/kept-events.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
+import { closeReportReader } from '../metering/sql-views/run-report.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
 import { tellScheduled } from '../notifications/tell-scheduled.ts';
 import { createDeliverer } from '../notifications/webhooks/deliverer.ts';
@@ -314,6 +315,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       await subscription?.close();
       await authenticator.close();
       await closeMetricReader();
+      await closeReportReader();
     },
   };
 }

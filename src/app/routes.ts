@@ -31,6 +31,7 @@ import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
+import { sqlRoutes } from '../api/routes/sql/routes.ts';
 import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
@@ -73,6 +74,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...billableMetricPreviewRoutes(deps),
     ...usageRoutes(deps),
     ...eventRoutes(deps),
+    ...sqlRoutes(deps),
     ...billingProviderRoutes(deps),
     ...creditTypeRoutes(deps),
     ...productRoutes(deps),

@@ -47,6 +47,8 @@ const RESERVED_WORKER_THREADS = 4;
 const MANY_WORKER_THREADS = 12;
 /** Evaluations of thresholds take their time in between. */
 const EVALUATION_CONNECTIONS = 1;
+/** A query across customers at a time. */
+const REPORT_CONNECTIONS = 1;
 /** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
 const REQUEST_CONNECTIONS_AIM = 4;
 /** Parameters travel in the text of the query; a list of 100,000 customer ids is 4 MB. */
@@ -129,10 +131,19 @@ async function use<T>(
 export function laneConnections(workerThreads: number): Record<QueryLane, number> {
   const few = workerThreads < MANY_WORKER_THREADS ? 1 : 2;
   const aim = Math.max(REQUEST_CONNECTIONS_AIM, availableParallelism());
-  const room = workerThreads - RESERVED_WORKER_THREADS - 2 * few - EVALUATION_CONNECTIONS;
+  const room =
+    workerThreads - RESERVED_WORKER_THREADS - 2 * few - EVALUATION_CONNECTIONS - REPORT_CONNECTIONS;
   const requests = Math.max(1, Math.min(aim, room));
   const evaluation = EVALUATION_CONNECTIONS;
-  return { requests, finalization: few, evaluation, analysis: few, verification: 1, ingest: 1 };
+  return {
+    requests,
+    finalization: few,
+    evaluation,
+    analysis: few,
+    reports: REPORT_CONNECTIONS,
+    verification: 1,
+    ingest: 1,
+  };
 }
 
 async function slotsOfLanes(

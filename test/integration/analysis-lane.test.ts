@@ -14,34 +14,37 @@ const SLOW = 'SELECT sum(cityHash64(number)) AS s FROM numbers(1000000000000)';
 const IS_RUNNING = `SELECT throwIf(count() < 1) FROM system.processes WHERE query LIKE 'SELECT sum(cityHash64%'`;
 const anything = z.unknown();
 
-function slowAnalysis(seconds: number): Promise<unknown> {
+function slowAnalysis(seconds: number, lane: 'analysis' | 'reports' = 'analysis'): Promise<unknown> {
   const settings = { max_execution_time: seconds, max_threads: 1 };
-  return clickhouse.query({ sql: SLOW, settings, lane: 'analysis', schema: anything });
+  return clickhouse.query({ sql: SLOW, settings, lane, schema: anything });
 }
 
-it('slow queries of analysts hold up neither ingestion nor what invoices read', async () => {
-  let ended = 0;
-  const slow = [slowAnalysis(60), slowAnalysis(60), slowAnalysis(60)];
-  for (const query of slow) query.catch(() => {}).finally(() => ended++);
-  await expect
-    .poll(() =>
-      clickhouse.command(IS_RUNNING).then(
-        () => true,
-        () => false,
-      ),
-    )
-    .toBe(true);
-  await storeEvents(clickhouse, EVENTS);
-  const count = await clickhouse.query({
-    sql: 'SELECT toString(count()) AS events FROM usage_events FINAL WHERE customer_ref IN {refs:Array(String)}',
-    params: { refs: ACME },
-    schema: z.object({ events: z.string() }),
-  });
-  await clickhouse.ping();
-  expect(count).toEqual([{ events: '10' }]);
-  expect(ended).toBe(0);
-  await stopAll(slow);
-});
+it.each(['analysis', 'reports'] as const)(
+  'slow queries of the lane %s hold up neither ingestion nor what invoices read',
+  async (lane) => {
+    let ended = 0;
+    const slow = [slowAnalysis(60, lane), slowAnalysis(60, lane), slowAnalysis(60, lane)];
+    for (const query of slow) query.catch(() => {}).finally(() => ended++);
+    await expect
+      .poll(() =>
+        clickhouse.command(IS_RUNNING).then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true);
+    await storeEvents(clickhouse, EVENTS);
+    const count = await clickhouse.query({
+      sql: 'SELECT toString(count()) AS events FROM usage_events FINAL WHERE customer_ref IN {refs:Array(String)}',
+      params: { refs: ACME },
+      schema: z.object({ events: z.string() }),
+    });
+    await clickhouse.ping();
+    expect(count).toEqual([{ events: '10' }]);
+    expect(ended).toBe(0);
+    await stopAll(slow);
+  },
+);
 
 /** The one that runs is stopped, then the next in line. */
 async function stopAll(queries: ReadonlyArray<Promise<unknown>>): Promise<void> {

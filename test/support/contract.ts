@@ -54,9 +54,9 @@ function isCsv(headers: Headers): boolean {
 }
 
 /** What is wrong with an answer as CSV. */
-function csvProblem(columns: readonly { readonly name: string }[], text: string): string | null {
+function csvProblem(columns: readonly { readonly name: string }[] | null, text: string): string | null {
   const [header = [], ...rows] = parseCsv(text);
-  const names = columns.map(({ name }) => name);
+  const names = columns?.map(({ name }) => name) ?? header;
   if (JSON.stringify(header) !== JSON.stringify(names)) return `the header is ${header.join()}`;
   const uneven = rows.find((row) => row.length !== names.length);
   return uneven === undefined ? null : `a row has ${uneven.length} cells: ${uneven.join()}`;

@@ -190,6 +190,10 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
 /** The CSV form of an answer, with the meaning of every column. */
 function csvContent({ csv }: RouteDefinition): Content {
   if (csv === undefined) return {};
+  if (csv.columns === null) {
+    const description = 'All rows, with a header: the columns that were asked for.';
+    return { 'text/csv': { schema: { type: 'string', description } } };
+  }
   const columns = csv.columns.map(({ name, description }) => `- \`${name}\`: ${description}`);
   const description = `All rows, with a header. The columns:\n${columns.join('\n')}`;
   return { 'text/csv': { schema: { type: 'string', description } } };

@@ -105,7 +105,9 @@ export interface RouteDefinition extends RouteFacts {
 }
 
 /** The CSV form of a route. */
-interface CsvForm extends Pick<CsvTable<unknown>, 'columns'> {
+interface CsvForm {
+  /** Null: they depend on the request. */
+  readonly columns: CsvTable<unknown>['columns'] | null;
   /** The whole list as CSV, read page by page while it is taken. Refusals come before the first piece. */
   run(input: UncheckedInput): AsyncGenerator<string, void, undefined>;
 }

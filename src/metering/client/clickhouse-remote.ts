@@ -32,6 +32,7 @@ const LANE_CONNECTIONS: Readonly<Record<QueryLane, number>> = {
   finalization: 6,
   evaluation: 4,
   analysis: 4,
+  reports: 2,
   verification: 2,
   ingest: 4,
 };
@@ -108,6 +109,7 @@ function laneClients(address: ClickHouseAddress): Record<QueryLane, ClickHouseCl
     finalization: open('finalization'),
     evaluation: open('evaluation'),
     analysis: open('analysis', address.analysisUrl),
+    reports: open('reports', address.analysisUrl),
     verification: open('verification', address.analysisUrl),
     ingest: open('ingest'),
   };

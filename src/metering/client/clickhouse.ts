@@ -18,6 +18,7 @@ export type QuerySettings = Readonly<Record<string, string | number>>;
  * - `finalization`: what invoices are computed from by jobs;
  * - `evaluation`: drafts that are compared with thresholds;
  * - `analysis`: SQL metrics that are created or tried out, and their usage;
+ * - `reports`: queries across customers;
  * - `verification`: the parse trees of statements that are about to run, milliseconds each;
  * - `ingest`: ids of known events, and the service's own checks.
  */
@@ -26,6 +27,7 @@ export const QUERY_LANES = [
   'finalization',
   'evaluation',
   'analysis',
+  'reports',
   'verification',
   'ingest',
 ] as const;

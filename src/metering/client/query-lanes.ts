@@ -27,6 +27,8 @@ export interface QueryLanes<Connection> {
 
 /** An analyst's slow query is ended after seconds; beyond this many waiting queries, new ones are refused. */
 const ANALYSES_WAITING_MAX = 20;
+/** The same of queries across customers, which may bring much along. */
+const REPORTS_WAITING_MAX = 5;
 /** One customer's queries take at most this part of a lane, but one connection in any case. */
 const CUSTOMER_SHARE = 1 / 4;
 /** A query that was just about to start is not there yet to be ended. */
@@ -45,6 +47,7 @@ export function createLanes<Connection>(
     finalization: poolOf('finalization'),
     evaluation: poolOf('evaluation'),
     analysis: poolOf('analysis', { waitingMax: ANALYSES_WAITING_MAX }),
+    reports: poolOf('reports', { waitingMax: REPORTS_WAITING_MAX }),
     verification: poolOf('verification'),
     ingest: poolOf('ingest'),
   };

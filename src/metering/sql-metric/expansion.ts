@@ -32,6 +32,11 @@ export function refuseExpansion(query: SelectQuery, valueColumn: number): void {
   refuseLarge(query, total(groups));
 }
 
+/** The same for a query whose columns never become conditions. */
+export function refuseLongConditions(query: SelectQuery): void {
+  columnSizes(query);
+}
+
 /** The sizes of the columns of a query, in order. */
 function columnSizes(query: SelectQuery): number[] {
   const { items, where, having } = query;

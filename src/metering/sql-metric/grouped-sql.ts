@@ -8,7 +8,7 @@ import { createDefinitions, type Definitions } from './definitions.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { type Grouping, type Groups, keyNames, writeGroups } from './groups-sql.ts';
 import { type Input, inputScope, whereConditions } from './input-scope.ts';
-import { limitedSql, writeRowNumber } from './limit-sql.ts';
+import { keptNumber, limitedSql, writeRowNumber } from './limit-sql.ts';
 import { QueryProblem } from './query-refusal.ts';
 import {
   type Expression,
@@ -62,11 +62,15 @@ export function writeGroupedSelect(
     conditions: [...groups.conditions, ...having],
     groupBy: [],
   });
-  const kept = [groups.part, until, ...columns.map((column) => column.sql)].filter((name) => name !== null);
+  const number = keptNumber(context, query, rowNumber);
+  const kept = [groups.part, until, number, ...columns.map((column) => column.sql)].filter(
+    (name) => name !== null,
+  );
   return relationOf(limitedSql(sql, query, rowNumber, kept), columns, {
     part: groups.part,
     until,
     eventOrder: null,
+    rowNumber: number,
   });
 }
 

@@ -2,9 +2,10 @@
 import { renderStatement } from '../query/usage-relation.ts';
 import type { Scope } from './expression-sql.ts';
 import type { SelectQuery } from './query-syntax.ts';
+import type { StatementContext } from './relation.ts';
 import { orderSql, type WindowRows } from './window-sql.ts';
 
-interface RowNumber {
+export interface RowNumber {
   readonly sql: string;
   readonly name: string;
 }
@@ -18,6 +19,15 @@ export function writeRowNumber(scope: Scope, query: SelectQuery, rows: WindowRow
     sql: `row_number() OVER (PARTITION BY ${rows.part}${orderBy})`,
     name: scope.definitions.names.fresh('r'),
   };
+}
+
+/** The name under which rows keep their number, where the statement keeps the order of this query. */
+export function keptNumber(
+  { ordered }: StatementContext,
+  query: SelectQuery,
+  rowNumber: RowNumber | null,
+): string | null {
+  return ordered === query ? (rowNumber?.name ?? null) : null;
 }
 
 /** `sql` with only the rows between OFFSET and LIMIT. `columns` are those that it keeps. */

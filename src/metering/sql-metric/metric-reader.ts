@@ -9,16 +9,23 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { invalid, Refusal } from '../../core/errors.ts';
+import type { CheckedReport } from '../sql-views/read-report.ts';
 import { createKeptMetrics } from './kept-metrics.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
-import type { ReadAnswer } from './reading-thread.ts';
+import type { ReadAnswer, ReadQuestion } from './reading-thread.ts';
 
-export interface MetricReader {
+/** A text that was read. */
+interface ReadText {
+  readonly sql: string;
+}
+
+/** What reads texts of one kind. `sql` identifies what was read. */
+export interface MetricReader<Read extends ReadText = CheckedSqlMetric> {
   /**
    * As `readSqlMetric`. Refuses also a text that meets a limit (`invalid`), and where too many texts wait
    * (`overloaded`).
    */
-  read(sql: string): Promise<CheckedSqlMetric>;
+  read(sql: string): Promise<Read>;
   /** Ends the thread; a later `read` starts another. */
   close(): Promise<void>;
 }
@@ -39,8 +46,35 @@ export function createMetricReader(
   limits: ReadingLimits = LIMITS,
   startThread: (limits: ReadingLimits) => Worker = startReadingThread,
 ): MetricReader {
-  const kept = createKeptMetrics();
-  const waiting = new Map<string, Promise<CheckedSqlMetric>>();
+  return createReader(
+    limits,
+    startThread,
+    createKeptMetrics(),
+    (sql) => ({ sql, isAcross: false }),
+    (answer) => (answer.kind === 'metric' ? answer.metric : null),
+  );
+}
+
+/** Reads queries across customers, on a thread of its own; they are seldom asked twice, so nothing is kept. */
+export function createReportReader(limits: ReadingLimits = LIMITS): MetricReader<CheckedReport> {
+  const nothing = { find: () => null, keep: () => undefined };
+  return createReader(
+    limits,
+    startReadingThread,
+    nothing,
+    (sql) => ({ sql, isAcross: true }),
+    (answer) => (answer.kind === 'report' ? answer.report : null),
+  );
+}
+
+function createReader<Read extends ReadText>(
+  limits: ReadingLimits,
+  startThread: (limits: ReadingLimits) => Worker,
+  kept: { find(sql: string): Read | null; keep(read: Read): void },
+  question: (sql: string) => ReadQuestion,
+  readOf: (answer: ReadAnswer) => Read | null,
+): MetricReader<Read> {
+  const waiting = new Map<string, Promise<Read>>();
   let thread: Promise<Worker> | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -63,18 +97,19 @@ export function createMetricReader(
       });
     return started;
   };
-  const readOnThread = async (sql: string): Promise<CheckedSqlMetric> => {
+  const readOnThread = async (sql: string): Promise<Read> => {
     try {
       thread ??= start();
-      const answer = await ask(await thread, sql, limits);
-      if (answer.kind === 'metric') return answer.metric;
+      const answer = await ask(await thread, question(sql), limits);
+      const read = readOf(answer);
+      if (read !== null) return read;
       throw answer.kind === 'refused' ? invalid(['sql'], answer.problem) : faultOf(answer);
     } catch (error) {
       if (!(error instanceof Refusal)) await end();
       throw error instanceof LimitMet ? invalid(['sql'], error.message) : error;
     }
   };
-  const readNext = async (sql: string): Promise<CheckedSqlMetric> => {
+  const readNext = async (sql: string): Promise<Read> => {
     const metric = last.then(() => readOnThread(sql));
     last = metric.catch(() => undefined);
     try {
@@ -133,9 +168,9 @@ async function untilReady(worker: Worker): Promise<Worker> {
   return worker;
 }
 
-async function ask(worker: Worker, sql: string, { timeMs }: ReadingLimits): Promise<ReadAnswer> {
+async function ask(worker: Worker, question: ReadQuestion, { timeMs }: ReadingLimits): Promise<ReadAnswer> {
   const answer = answerOf(worker, timeMs, `the query takes longer than ${timeMs / 1_000} s to read`);
-  worker.postMessage(sql);
+  worker.postMessage(question);
   return await answer;
 }
 

@@ -23,18 +23,21 @@ import { tokenize } from './tokens.ts';
 
 const SUBQUERY_DEPTH_MAX = 10;
 const COLUMNS_MAX = 12;
+/** Of a query across customers. */
+const REPORT_COLUMNS_MAX = 30;
 /** How often a query may read the events: through joins, UNION and subqueries in expressions. */
 const READS_MAX = 8;
 const ROWS_MAX = 1_000_000;
 /** Of an aggregate over an aggregate, for each that is below it: by hours, each level is planned in several. */
 const GROUPING_WEIGHT = 7;
 
-export function parseQuery(sql: string): SelectQuery {
+/** `isAcross`: over the views of all customers, instead of the events of one. */
+export function parseQuery(sql: string, isAcross = false): SelectQuery {
   const reader = new TokenReader(tokenize(sql));
   if (!reader.isWord('SELECT') && !reader.isWord('WITH')) {
-    throw reader.unexpected('SELECT or WITH: a SQL metric is one SELECT statement');
+    throw reader.unexpected(`SELECT or WITH: a ${isAcross ? 'query' : 'SQL metric'} is one SELECT statement`);
   }
-  const query = parseWith({ reader, named: new Map(), depth: 0, sizes: new Map() });
+  const query = parseWith({ reader, named: new Map(), depth: 0, sizes: new Map(), isAcross });
   const { position } = reader.next;
   const isEnded = reader.takeSymbol(';');
   if (reader.next.kind === 'end') return query;
@@ -43,7 +46,7 @@ export function parseQuery(sql: string): SelectQuery {
 
 /** `[WITH name AS (…), …] SELECT … [UNION ALL SELECT …]` */
 function parseWith(place: Place): SelectQuery {
-  const { reader, depth, sizes } = place;
+  const { reader, depth, sizes, isAcross } = place;
   if (depth > SUBQUERY_DEPTH_MAX) {
     throw new QueryProblem(reader.next.position, `at most ${SUBQUERY_DEPTH_MAX} queries inside each other`);
   }
@@ -59,12 +62,12 @@ function parseWith(place: Place): SelectQuery {
       reader.expectWord('AS');
       reader.expectSymbol('(');
       const before = reader.weighed;
-      const query = parseWith({ reader, named, sizes, depth: depth + 1 });
+      const query = parseWith({ reader, named, sizes, depth: depth + 1, isAcross });
       closeSubquery(reader);
       named.set(name.text.toLowerCase(), { query, weight: reader.weighed - before, uses: 0 });
     } while (reader.takeSymbol(','));
   }
-  return parseUnion({ reader, named, depth, sizes });
+  return parseUnion({ reader, named, depth, sizes, isAcross });
 }
 
 function parseUnion(place: Place): SelectQuery {
@@ -142,7 +145,7 @@ function parseSelect(place: Place): SelectQuery {
   const inExpressions: SelectQuery[] = [];
   reader.expectWord('SELECT');
   const distinct = reader.takeWords('DISTINCT');
-  const items = parseItems(reader);
+  const items = parseItems(reader, place.isAcross ? REPORT_COLUMNS_MAX : COLUMNS_MAX);
   reader.expectWord('FROM');
   const { source, joins } = parseFrom({ ...place, parseWith, closeSubquery });
   const where = reader.takeWords('WHERE') ? parseExpression(reader) : null;
@@ -175,7 +178,8 @@ function measured(place: Place, query: SelectQuery, inExpressions: readonly Sele
 const NO_SIZE: QuerySize = { reads: 0, groupings: 0 };
 
 function isOfEvents(source: Source): boolean {
-  return source.kind === 'events' || (source.kind === 'unnest' && isOfEvents(source.source));
+  if (source.kind === 'unnest') return isOfEvents(source.source);
+  return source.kind === 'events' || source.kind === 'view';
 }
 
 function parseOrderBy(reader: TokenReader, items: readonly SelectItem[]): OrderItem[] {
@@ -191,7 +195,7 @@ function parseRowCount(reader: TokenReader): number {
   return Number(text);
 }
 
-function parseItems(reader: TokenReader): SelectItem[] {
+function parseItems(reader: TokenReader, columnsMax: number): SelectItem[] {
   const items: SelectItem[] = [];
   const names = new Set<string>();
   do {
@@ -206,8 +210,8 @@ function parseItems(reader: TokenReader): SelectItem[] {
     }
     if (name !== null) names.add(name.toLowerCase());
     items.push({ expression, name });
-    if (items.length > COLUMNS_MAX) {
-      throw new QueryProblem(position, `a query has at most ${COLUMNS_MAX} columns`);
+    if (items.length > columnsMax) {
+      throw new QueryProblem(position, `a query has at most ${columnsMax} columns`);
     }
   } while (reader.takeSymbol(','));
   return items;

@@ -1,4 +1,5 @@
 /** The grammar of what stands after FROM: events, subqueries, queries named in WITH, joins and lists. */
+import { VIEW_NAMES, viewNamed } from '../sql-views/views.ts';
 import { suggestion } from './did-you-mean.ts';
 import { parseAlias } from './parse-alias.ts';
 import { parseExpression } from './parse-expression.ts';
@@ -23,6 +24,8 @@ export interface Place {
   readonly named: NamedQueries;
   readonly depth: number;
   readonly sizes: Map<SelectQuery, QuerySize>;
+  /** Whether the views over all customers are read, instead of the events of one. */
+  readonly isAcross: boolean;
 }
 
 /** A place with the grammar of whole queries, which this one is part of. */
@@ -53,20 +56,21 @@ export function parseFrom(place: SourcePlace): { source: Source; joins: Join[] }
 }
 
 function parseTable(place: SourcePlace): Source {
-  const { reader, named, depth } = place;
+  const { reader, named, depth, isAcross } = place;
   const { position, text } = reader.next;
-  let source: Extract<Source, { kind: 'events' | 'query' }>;
+  let source: Extract<Source, { kind: 'events' | 'view' | 'query' }>;
   if (reader.takeSymbol('(')) {
     const query = place.parseWith({ ...place, depth: depth + 1 });
     place.closeSubquery(reader);
     source = { kind: 'query', query, qualifier: null };
   } else {
-    reader.expectName('events, a query named in WITH, or a subquery in brackets');
-    refuseOtherSource(reader, text, position);
+    const tables: readonly string[] = isAcross ? VIEW_NAMES : ['events'];
+    reader.expectName(`${isAcross ? 'a view' : 'events'}, a query named in WITH, or a subquery in brackets`);
+    refuseOtherSource(reader, text, position, tables);
     const name = text.toLowerCase();
     const query = named.get(name);
-    if (name !== 'events' && query === undefined) {
-      const near = suggestion(text, ['events', ...named.keys()]) || '; the only table is events';
+    if (!tables.includes(name) && query === undefined) {
+      const near = suggestion(text, [...tables, ...named.keys()]) || `; ${only(tables)}`;
       throw new QueryProblem(position, `the table ${text} is not available${near}`);
     }
     if (query !== undefined) {
@@ -74,31 +78,34 @@ function parseTable(place: SourcePlace): Source {
       if (query.uses > 0) reader.addWeight(position, query.weight);
       query.uses += 1;
     }
-    source =
-      query === undefined
-        ? { kind: 'events', qualifier: name }
-        : { kind: 'query', query: query.query, qualifier: name };
+    if (query !== undefined) source = { kind: 'query', query: query.query, qualifier: name };
+    else if (isAcross) source = { kind: 'view', view: viewNamed(name), qualifier: name };
+    else source = { kind: 'events', qualifier: name };
   }
   const alias = parseAlias(reader);
   return alias === null ? source : { ...source, qualifier: alias.toLowerCase() };
 }
 
-function refuseOtherSource(reader: TokenReader, text: string, position: number): void {
+/** What may be read, in words. */
+function only(tables: readonly string[]): string {
+  return tables.length === 1 ? `the only table is ${tables[0]}` : `the views are ${tables.join(', ')}`;
+}
+
+function refuseOtherSource(
+  reader: TokenReader,
+  text: string,
+  position: number,
+  tables: readonly string[],
+): void {
   if (reader.isSymbol('(')) {
     const hint =
       text.toUpperCase() === 'UNNEST'
         ? ': a list stands behind events, as in FROM events, UNNEST(…) AS x'
         : '';
-    throw new QueryProblem(
-      position,
-      `the table function ${text} is not available; the only table is events${hint}`,
-    );
+    throw new QueryProblem(position, `the table function ${text} is not available; ${only(tables)}${hint}`);
   }
   if (reader.isSymbol('.')) {
-    throw new QueryProblem(
-      position,
-      'a table of another database is not available; the only table is events',
-    );
+    throw new QueryProblem(position, `a table of another database is not available; ${only(tables)}`);
   }
 }
 

@@ -18,7 +18,6 @@ export interface ParseNode {
   readonly children: ParseNode[];
 }
 
-const EVENTS_TABLE = 'usage_events';
 /** What ClickHouse writes for a SELECT without FROM. */
 const NO_TABLE = 'system.one';
 
@@ -37,6 +36,17 @@ const PLAIN_KINDS = new Set([
 
 /** How often a statement may read the events. */
 const READS_MAX = 8;
+
+/** What a statement may read. */
+export interface TreeRules {
+  /** Each table, and the column by which every read of it names what it reads. */
+  readonly tables: ReadonlyMap<string, string>;
+  /** How often it reads tables, at least. */
+  readonly readsMin: number;
+}
+
+/** Of a SQL metric: the events of one customer. */
+const METRIC_RULES: TreeRules = { tables: new Map([['usage_events', 'customer_ref']]), readsMin: 1 };
 
 const FUNCTIONS = new Set(
   `_CAST abs addDays addHours addMinutes addMonths addQuarters addSeconds addWeeks addYears and any argMax
@@ -64,6 +74,7 @@ export async function verifyStatement(
   clickhouse: ClickHouse,
   sql: string,
   params: QueryParams,
+  rules: TreeRules = METRIC_RULES,
 ): Promise<void> {
   const rows = await clickhouse.query({
     sql: `SELECT explain FROM (EXPLAIN AST ${sql})`,
@@ -71,7 +82,7 @@ export async function verifyStatement(
     lane: 'verification',
     schema: z.object({ explain: z.string() }),
   });
-  verifyTree(readTree(rows.map(({ explain }) => explain)));
+  verifyTree(readTree(rows.map(({ explain }) => explain)), rules);
 }
 
 /** The values do not matter to the tree; what a user wrote had better not appear in it. */
@@ -114,39 +125,38 @@ export function readTree(lines: readonly string[]): ParseNode {
 }
 
 /** Throws when a node is not on the list, when events are not read, or when they are read without naming a customer. */
-export function verifyTree(root: ParseNode): void {
+export function verifyTree(root: ParseNode, rules: TreeRules = METRIC_RULES): void {
   assert(root.kind === 'SelectWithUnionQuery', `a statement is a SELECT, not ${root.kind}`);
   let reads = 0;
   const visit = (node: ParseNode) => {
-    verifyNode(node);
-    if (node.kind === 'SelectQuery' && readsEvents(node)) {
+    verifyNode(node, rules);
+    const key = node.kind === 'SelectQuery' ? keyOfTable(node, rules) : null;
+    if (key !== null) {
       reads += 1;
-      verifyCustomer(node);
+      verifyKey(node, key);
     }
     for (const child of node.children) visit(child);
   };
   visit(root);
   assert(
-    reads >= 1 && reads <= READS_MAX,
-    `a statement reads the events 1 to ${READS_MAX} times, not ${reads} times`,
+    reads >= rules.readsMin && reads <= READS_MAX,
+    `a statement reads the events ${rules.readsMin} to ${READS_MAX} times, not ${reads} times`,
   );
 }
 
-/** Whether a SELECT reads the table itself, rather than another SELECT. */
-function readsEvents({ children }: ParseNode): boolean {
-  return children.some(
-    ({ kind, children: elements }) =>
-      kind === 'TablesInSelectQuery' &&
-      elements.some((element) =>
-        element.children.some((table) =>
-          table.children.some((each) => each.kind === 'TableIdentifier' && each.detail === EVENTS_TABLE),
-        ),
-      ),
-  );
+/** The key column of the table that a SELECT itself reads; null where it reads another SELECT. */
+function keyOfTable({ children }: ParseNode, { tables }: TreeRules): string | null {
+  const names = children
+    .filter(({ kind }) => kind === 'TablesInSelectQuery')
+    .flatMap((from) => from.children.flatMap((element) => element.children))
+    .flatMap((table) => table.children)
+    .filter(({ kind }) => kind === 'TableIdentifier')
+    .map(({ detail }) => tables.get(detail));
+  return names.find((key) => key !== undefined) ?? null;
 }
 
-/** What stands behind the tables of a SELECT first is its WHERE: one of its conditions names the customer. */
-function verifyCustomer({ children }: ParseNode): void {
+/** What stands behind the tables of a SELECT first is its WHERE: one of its conditions names the customers, or what else is the key. */
+function verifyKey({ children }: ParseNode, key: string): void {
   const tables = children.findIndex(({ kind }) => kind === 'TablesInSelectQuery');
   const where = children[tables + 1];
   const conditions = where?.kind === 'Function' && where.detail === 'and' ? partsOf(where) : [where];
@@ -155,9 +165,9 @@ function verifyCustomer({ children }: ParseNode): void {
       condition?.kind === 'Function' &&
       condition.detail === 'in' &&
       partsOf(condition)[0]?.kind === 'Identifier' &&
-      partsOf(condition)[0]?.detail === 'customer_ref',
+      partsOf(condition)[0]?.detail === key,
   );
-  assert(names, 'a SELECT of events names their customer');
+  assert(names, key === 'customer_ref' ? 'a SELECT of events names their customer' : `a SELECT names ${key}`);
 }
 
 /** The arguments of a function. */
@@ -165,7 +175,7 @@ function partsOf({ children }: ParseNode): readonly ParseNode[] {
   return children[0]?.children ?? [];
 }
 
-function verifyNode(node: ParseNode): void {
+function verifyNode(node: ParseNode, { tables }: TreeRules): void {
   const { kind, detail, children } = node;
   const name = detail.replace(/ \(alias [a-z_]+\d*(?:_[a-z_]+\d*)?\)$/, '');
   switch (kind) {
@@ -174,7 +184,7 @@ function verifyNode(node: ParseNode): void {
       if (name === 'in') verifyList(children);
       return;
     case 'TableIdentifier':
-      assert(detail === EVENTS_TABLE || detail === NO_TABLE, `the table ${detail} is not for SQL metrics`);
+      assert(tables.has(detail) || detail === NO_TABLE, `the table ${detail} is not for SQL metrics`);
       return;
     case 'TablesInSelectQuery':
       verifyTables(children);

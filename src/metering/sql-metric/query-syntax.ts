@@ -1,4 +1,5 @@
 /** The syntax tree of a SQL metric. It can express what the grammar allows and nothing else of ClickHouse's SQL. */
+import type { ViewName } from '../sql-views/views.ts';
 import type { IntervalUnit } from './time-units.ts';
 
 export type ComparisonOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
@@ -120,6 +121,8 @@ export interface SelectItem {
 /** A table or a query that is read. */
 export type Source =
   | { readonly kind: 'events'; readonly qualifier: string }
+  /** Only in queries across customers. */
+  | { readonly kind: 'view'; readonly view: ViewName; readonly qualifier: string }
   | { readonly kind: 'query'; readonly query: SelectQuery; readonly qualifier: string | null }
   /** The rows of several queries with as many columns, one after another. */
   | { readonly kind: 'union'; readonly queries: readonly SelectQuery[]; readonly qualifier: null }
@@ -168,6 +171,7 @@ export function queriesIn(query: SelectQuery): SelectQuery[] {
 function queriesOf(source: Source): readonly SelectQuery[] {
   switch (source.kind) {
     case 'events':
+    case 'view':
       return [];
     case 'query':
       return [source.query];

@@ -1,18 +1,27 @@
-/** The worker thread that reads SQL metrics: receives a text, answers with the metric or the reason of the refusal. */
+/** The worker thread that reads SQL metrics and queries across customers: receives a text, answers with what it says or the reason of the refusal. */
 import { parentPort } from 'node:worker_threads';
 import { assert, Refusal } from '../../core/errors.ts';
+import { type CheckedReport, readReport } from '../sql-views/read-report.ts';
 import { type CheckedSqlMetric, readSqlMetric } from './read-metric.ts';
+
+export interface ReadQuestion {
+  readonly sql: string;
+  /** Over the views of all customers, instead of the events of one. */
+  readonly isAcross: boolean;
+}
 
 /** What the thread says: first that it is ready, then one answer to each text, in order. */
 export type ReadAnswer =
   | { readonly kind: 'ready' }
   | { readonly kind: 'metric'; readonly metric: CheckedSqlMetric }
+  | { readonly kind: 'report'; readonly report: CheckedReport }
   | { readonly kind: 'refused'; readonly problem: string }
   /** A fault of ours. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-function answerTo(sql: string): ReadAnswer {
+function answerTo({ sql, isAcross }: ReadQuestion): ReadAnswer {
   try {
+    if (isAcross) return { kind: 'report', report: readReport(sql) };
     return { kind: 'metric', metric: readSqlMetric(sql) };
   } catch (error) {
     // A query is refused in plain words, for the field `sql`.
@@ -29,5 +38,5 @@ function answerTo(sql: string): ReadAnswer {
 const port = parentPort;
 assert(port !== null, 'this module runs on a thread of its own');
 const send = (answer: ReadAnswer) => port.postMessage(answer);
-port.on('message', (sql: string) => send(answerTo(sql)));
+port.on('message', (question: ReadQuestion) => send(answerTo(question)));
 send({ kind: 'ready' });

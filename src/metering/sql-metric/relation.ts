@@ -9,6 +9,7 @@
  */
 import type { Parameters } from '../query/parameters.ts';
 import type { NameSource } from './definitions.ts';
+import type { SelectQuery } from './query-syntax.ts';
 import type { ValueType } from './value.ts';
 
 /** How an evaluation reads time, in SQL. */
@@ -46,6 +47,8 @@ export interface StatementContext {
    * every row carries its part as a column, and nothing but its part decides what it is compared with.
    */
   readonly isByPart: boolean;
+  /** The query whose order the statement keeps; none where rows are summed. */
+  readonly ordered?: SelectQuery;
 }
 
 export interface RelationColumn {
@@ -75,6 +78,8 @@ export interface Relation {
   readonly until: string | null;
   /** What events are ordered by, as a tuple; null where rows are no events. */
   readonly eventOrder: string | null;
+  /** Of the query whose order the statement keeps: the number of a row. */
+  readonly rowNumber?: string | null;
 }
 
 /** After the end of every period. */
@@ -118,7 +123,7 @@ export function named(sql: string, name: string): string {
 export function relationOf(
   sql: string,
   columns: Relation['columns'],
-  held: Pick<Relation, 'part' | 'until' | 'eventOrder'>,
+  held: Pick<Relation, 'part' | 'until' | 'eventOrder' | 'rowNumber'>,
 ): Relation {
   const names = [held.part, held.until, held.eventOrder, ...columns.map((column) => column.sql)];
   return {

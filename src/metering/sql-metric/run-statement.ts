@@ -75,7 +75,7 @@ export function createStatementRunner(
   return { run, runQuery: (statement) => run(statement, statementRow) };
 }
 
-function settingsOf(limits: QueryLimits): QuerySettings {
+export function settingsOf(limits: QueryLimits): QuerySettings {
   return {
     do_not_merge_across_partitions_select_final: 1,
     decimal_check_overflow: 1,
@@ -88,7 +88,7 @@ function settingsOf(limits: QueryLimits): QuerySettings {
 }
 
 /** The engine's errors that a query can cause; null for all others, which are ours. */
-function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null {
+export function refusalOf(error: ClickHouseError, limits: QueryLimits): Refusal | null {
   switch (error.type) {
     case 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO':
       return refuse(error.message.includes(SEVERAL_ROWS_MESSAGE) ? SEVERAL_ROWS_MESSAGE : OVERFLOW_MESSAGE);

@@ -1,11 +1,12 @@
 /** Writes the SELECTs of a query, innermost first. Those that aggregate are in `grouped-sql.ts`. */
 import { renderStatement } from '../query/usage-relation.ts';
+import { viewRelation } from '../sql-views/view-sql.ts';
 import { createDefinitions } from './definitions.ts';
 import { type Scope, writeExpression } from './expression-sql.ts';
 import { listOf } from './function-sql.ts';
 import { writeGroupedSelect } from './grouped-sql.ts';
 import { type Input, inputScope, whereConditions } from './input-scope.ts';
-import { limitedSql, writeRowNumber } from './limit-sql.ts';
+import { keptNumber, limitedSql, writeRowNumber } from './limit-sql.ts';
 import { isGrouped, type SelectQuery, type Source } from './query-syntax.ts';
 import { eventsRelation, named, type Relation, relationOf, type StatementContext } from './relation.ts';
 import type { SideInput } from './source-side.ts';
@@ -28,6 +29,8 @@ function readSource(context: StatementContext, source: Source): SideInput {
   switch (source.kind) {
     case 'events':
       return { ...eventsRelation(context), qualifier };
+    case 'view':
+      return { ...viewRelation(context, source.view), qualifier };
     case 'query':
       return { ...writeSelect(context, source.query), qualifier };
     case 'union':
@@ -102,10 +105,16 @@ function writeRows(context: StatementContext, query: SelectQuery, input: Input):
     conditions: [...source.conditions, ...where],
     groupBy: [],
   });
-  const kept = [part, until, eventOrder, ...columns.map((column) => column.sql)].filter(
+  const number = keptNumber(context, query, rowNumber);
+  const kept = [part, until, eventOrder, number, ...columns.map((column) => column.sql)].filter(
     (name) => name !== null,
   );
-  return relationOf(limitedSql(sql, query, rowNumber, kept), columns, { part, until, eventOrder });
+  return relationOf(limitedSql(sql, query, rowNumber, kept), columns, {
+    part,
+    until,
+    eventOrder,
+    rowNumber: number,
+  });
 }
 
 /** Columns that tell rows apart. */

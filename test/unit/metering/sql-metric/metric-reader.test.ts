@@ -11,7 +11,7 @@ import { readSqlMetric } from '../../../../src/metering/sql-metric/read-metric.t
 const HOSTILE_THREAD = `
   const { parentPort } = require('node:worker_threads');
   let answered = 0;
-  parentPort.on('message', (word) => {
+  parentPort.on('message', ({ sql: word }) => {
     if (word === 'for ever') for (;;);
     if (word === 'all memory') for (const all = []; ; ) all.push(new Array(10_000).fill({}));
     if (word === 'throws') throw new Error('a fault of ours');

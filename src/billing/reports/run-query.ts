@@ -1,0 +1,147 @@
+/** Queries across customers: what they read is brought together, and ClickHouse answers (docs/sql.md). */
+import type { Clock } from '../../core/clock.ts';
+import { invalid } from '../../core/errors.ts';
+import type { ClickHouse, QueryParams } from '../../metering/client/clickhouse.ts';
+import { inLane } from '../../metering/client/clickhouse-client.ts';
+import type { QueryLimits } from '../../metering/query/query-limits.ts';
+import type { CheckedReport } from '../../metering/sql-views/read-report.ts';
+import { loadReport, type ReportRow, runReport } from '../../metering/sql-views/run-report.ts';
+import { ownerParameters, type ViewRow, viewParameter } from '../../metering/sql-views/view-sql.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
+import { type ReportPart, reportAliases, reportCustomers } from '../../store/report-rows.ts';
+import { type CopiedView, readViewRows, type ViewDeps } from './view-rows.ts';
+
+export interface ReportDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** Instead of the usual ones. */
+  readonly limits?: Partial<CopyLimits> & { readonly query?: QueryLimits };
+}
+
+export interface ReportResult {
+  readonly columns: CheckedReport['columns'];
+  readonly rows: readonly ReportRow[];
+}
+
+/** How much of PostgreSQL one query may bring along. */
+interface CopyLimits {
+  /** Of one view; also customers with their aliases, where events are read. */
+  readonly copiedRows: number;
+  /** Characters of all views together. */
+  readonly copiedCharacters: number;
+}
+
+const COPY_LIMITS: CopyLimits = { copiedRows: 200_000, copiedCharacters: 24_000_000 };
+/** Customers or contracts that are read at once. */
+const ITEMS_PER_READ = 1_000;
+/** Invoices with their lines, and customers with their balances. */
+const DOCUMENTS_PER_READ = 200;
+
+/**
+ * Answers a query: over every event that was acknowledged and every invoice that was issued before. Refuses a query
+ * that is not allowed or meets a limit (`invalid`, field `sql`).
+ */
+export async function runQuery(deps: ReportDeps, sql: string): Promise<ReportResult> {
+  const report = await loadReport(sql);
+  const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report));
+  const rows = await runReport(deps.clickhouse, report, copied, deps.limits?.query);
+  return { columns: report.columns, rows };
+}
+
+type CopyDeps = Omit<ReportDeps, 'db'> & { readonly db: Transaction };
+
+async function copyRows(deps: CopyDeps, report: CheckedReport): Promise<QueryParams> {
+  const budget = createBudget({ ...COPY_LIMITS, ...deps.limits });
+  const view: ViewDeps = {
+    db: deps.db,
+    clickhouse: inLane(deps.clickhouse, 'reports'),
+    now: deps.clock.now(),
+  };
+  const params: Record<string, unknown> = {};
+  for (const name of report.views) {
+    if (name === 'events') Object.assign(params, await owners(view, report, budget));
+    else Object.assign(params, viewParameter(name, await copyOf(view, name, report, budget)));
+  }
+  return params;
+}
+
+async function copyOf(
+  deps: ViewDeps,
+  view: CopiedView,
+  { customerIds }: CheckedReport,
+  budget: Budget,
+): Promise<ViewRow[]> {
+  const limit = view === 'customers' || view === 'contracts' ? ITEMS_PER_READ : DOCUMENTS_PER_READ;
+  const copied: ViewRow[] = [];
+  let after: string | null = null;
+  do {
+    const part = await readViewRows(deps, view, { customerIds, after, limit });
+    for (const row of part.rows) copied.push(row);
+    budget.take(view, copied.length, part.rows);
+    after = part.next;
+  } while (after !== null);
+  return copied;
+}
+
+/** What the references in events mean. */
+async function owners(
+  { db }: ViewDeps,
+  { customerIds }: CheckedReport,
+  budget: Budget,
+): Promise<QueryParams> {
+  const ids = await everyRow(
+    (part) => reportCustomers(db, part),
+    customerIds,
+    budget,
+    ({ id }) => [id],
+  );
+  const aliases = await everyRow(
+    (part) => reportAliases(db, part),
+    customerIds,
+    budget,
+    (row) => [row.id, row.customerId],
+  );
+  const refs = [...ids, ...aliases].map(([ref = '']) => ref);
+  const ownersOfAliases = aliases.map(([, customerId = '']) => customerId);
+  return ownerParameters({ refs, aliases: aliases.map(([alias = '']) => alias), ownersOfAliases });
+}
+
+async function everyRow<Row extends { readonly id: string }>(
+  read: (part: ReportPart) => Promise<Row[]>,
+  customerIds: readonly string[] | null,
+  budget: Budget,
+  cells: (row: Row) => string[],
+): Promise<string[][]> {
+  const all: string[][] = [];
+  let after: string | null = null;
+  for (;;) {
+    const rows: Row[] = await read({ customerIds, after, limit: ITEMS_PER_READ });
+    const added = rows.map(cells);
+    for (const row of added) all.push(row);
+    budget.take('events', all.length, added);
+    if (rows.length < ITEMS_PER_READ) return all;
+    after = rows.at(-1)?.id ?? null;
+  }
+}
+
+interface Budget {
+  /** Throws where the rows of a view, or all that was taken, are too many. */
+  take(view: string, rowsOfView: number, added: readonly ViewRow[]): void;
+}
+
+function createBudget({ copiedRows, copiedCharacters }: CopyLimits): Budget {
+  let characters = 0;
+  return {
+    take: (view, rowsOfView, added) => {
+      for (const row of added) for (const cell of row) characters += (cell?.length ?? 4) + 6;
+      if (rowsOfView <= copiedRows && characters <= copiedCharacters) return;
+      const what =
+        rowsOfView > copiedRows ? `${copiedRows} rows of ${view}` : `${copiedCharacters} characters`;
+      throw invalid(
+        ['sql'],
+        `the query would copy more than ${what}: name customers by customer_id = '…' or IN in the WHERE of every view`,
+      );
+    },
+  };
+}

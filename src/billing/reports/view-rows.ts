@@ -1,0 +1,206 @@
+/** The rows of the views that lie in PostgreSQL, with the meanings of the API (docs/sql.md). */
+import type { Decimal } from '../../core/decimal.ts';
+import { roundDecimal } from '../../core/decimal.ts';
+import {
+  countsInTotal,
+  type InvoiceLine,
+  isAppliedLine,
+  isConversionLine,
+  isScheduledLine,
+} from '../../core/invoice.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { readFrozenLines } from '../../metering/frozen-lines.ts';
+import type { ViewRow } from '../../metering/sql-views/view-sql.ts';
+import type { ViewName } from '../../metering/sql-views/views.ts';
+import { lineId } from '../../rating/invoice/line-id.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import type { Transaction } from '../../store/database.ts';
+import { type IssuedHead, withLines } from '../../store/invoices.ts';
+import {
+  type ReportPart,
+  reportContracts,
+  reportCustomers,
+  reportInvoices,
+} from '../../store/report-rows.ts';
+import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+
+export interface ViewDeps {
+  /** One snapshot for all views of a query. */
+  readonly db: Transaction;
+  readonly clickhouse: ClickHouse;
+  readonly now: Instant;
+}
+
+/** Rows of a view, and where the next part begins; null: there is none. */
+export interface RowsPart {
+  readonly rows: ViewRow[];
+  readonly next: string | null;
+}
+
+export type CopiedView = Exclude<ViewName, 'events'>;
+
+/** A part of a view's rows: those of at most `part.limit` invoices, customers or contracts. */
+export async function readViewRows(deps: ViewDeps, view: CopiedView, part: ReportPart): Promise<RowsPart> {
+  switch (view) {
+    case 'customers':
+      return customerRows(deps, part);
+    case 'contracts':
+      return contractRows(deps, part);
+    case 'balances':
+      return balanceRows(deps, part);
+    default: {
+      const heads = await reportInvoices(deps.db, part);
+      return { rows: await invoiceViews[view](deps, heads), next: nextOf(heads, part) };
+    }
+  }
+}
+
+type Head = Awaited<ReturnType<typeof reportInvoices>>[number];
+
+const invoiceViews: Readonly<
+  Record<
+    'invoices' | 'invoice_lines' | 'invoice_hours',
+    (deps: ViewDeps, heads: readonly Head[]) => Promise<ViewRow[]>
+  >
+> = { invoices: invoiceRows, invoice_lines: lineRows, invoice_hours: hourRows };
+
+function nextOf(read: readonly { readonly id: string }[], { limit }: ReportPart): string | null {
+  return read.length < limit ? null : (read.at(-1)?.id ?? null);
+}
+
+async function customerRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+  const read = await reportCustomers(db, part);
+  const rows = read.map(({ id, name, createdAt, archivedAt }) => [
+    id,
+    name,
+    time(createdAt),
+    time(archivedAt),
+  ]);
+  return { rows, next: nextOf(read, part) };
+}
+
+async function contractRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+  const read = await reportContracts(db, part);
+  const rows = read.map(({ id, customerId, name, rateCardId, ...times }) => [
+    ...[id, customerId, name, rateCardId],
+    ...[time(times.startingAt), time(times.endingBefore), time(times.archivedAt)],
+  ]);
+  return { rows, next: nextOf(read, part) };
+}
+
+/** As the API's balances of finalized invoices; drafts of all customers would be too much to compute. */
+async function balanceRows({ db, now }: ViewDeps, part: ReportPart): Promise<RowsPart> {
+  const read = await reportCustomers(db, part);
+  const customerIds = read.map(({ id }) => id);
+  const owned = await withOwners(db, await loadCommits(db, { customerIds, includeArchived: false }));
+  const balances = await balancesWithDrafts({ db, draftDeductions: [] }, owned, now);
+  const rows = owned.map(({ commit: { id, customerId, contractId, type, accessSchedule } }) => {
+    const balance = balances.get(id)?.balance;
+    return [
+      id,
+      customerId,
+      contractId,
+      type,
+      accessSchedule.creditTypeId,
+      balance === undefined ? null : exact(balance),
+    ];
+  });
+  return { rows, next: nextOf(read, part) };
+}
+
+async function invoiceRows({ db }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
+  const creditTypes = await loadCreditTypes(db, [...new Set(heads.map(({ creditTypeId }) => creditTypeId))]);
+  return heads.map((head) => {
+    const { type, period, issuedAt, number, creditTypeId, total } = head;
+    const [start, end] = type === 'USAGE' ? [time(period.start), time(period.end)] : [null, null];
+    const currency = [creditTypeId, creditTypes.get(creditTypeId)?.name ?? null];
+    return [...ownerCells(head), type, start, end, time(issuedAt), number, ...currency, exact(total)];
+  });
+}
+
+async function lineRows({ db }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
+  const invoices = await withLines(db, heads);
+  return invoices.flatMap((invoice) =>
+    invoice.lines.map((line, position) => [
+      ...[lineId(invoice.id, line), ...ownerCells(invoice), time(invoice.issuedAt), String(position)],
+      ...lineCells(line),
+      String(countsInTotal(line) && line.creditTypeId === invoice.creditTypeId),
+    ]),
+  );
+}
+
+function lineCells(line: InvoiceLine): ViewRow {
+  const { interval, creditTypeId, name } = line;
+  const amounts = isAppliedLine(line) ? [null, null] : [exact(line.quantity), exact(line.unitPrice)];
+  const groups =
+    'pricingGroupValues' in line ? line : { pricingGroupValues: {}, presentationGroupValues: {} };
+  return [
+    lineType(line),
+    line.type === 'minimum' ? `${name} (minimum)` : name,
+    isConversionLine(line) ? null : line.productId,
+    ...[
+      ...amounts,
+      exact(line.total),
+      creditTypeId,
+      time(interval.start),
+      time(interval.end),
+      commitOf(line),
+    ],
+    ...[JSON.stringify(groups.pricingGroupValues), JSON.stringify(groups.presentationGroupValues)],
+  ];
+}
+
+/** The type of a line in the API. */
+function lineType(line: InvoiceLine): string {
+  if (isAppliedLine(line)) return 'applied_commit_or_credit';
+  switch (line.type) {
+    case 'minimum':
+      return 'usage';
+    case 'true_up':
+      return 'commit_purchase';
+    case 'discount':
+    case 'professional_service':
+      return 'scheduled';
+    default:
+      return line.type;
+  }
+}
+
+function commitOf(line: InvoiceLine): string | null {
+  if (!isScheduledLine(line)) return line.payer?.commitId ?? null;
+  return line.type === 'commit_purchase' || line.type === 'true_up' ? line.sourceId : null;
+}
+
+const ALL_TIME: Interval = { start: 0, end: (2 ** 32 - 1) * 1_000 };
+
+async function hourRows({ db, clickhouse }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
+  const invoices = await withLines(db, heads);
+  const ids = invoices.flatMap(({ frozen }) => frozen?.breakdownId ?? []);
+  const frozenLines = await readFrozenLines(clickhouse, ids, ALL_TIME);
+  return invoices.flatMap(({ id, customerId, frozen, lines }) =>
+    (frozenLines.get(frozen?.breakdownId ?? '') ?? []).map(({ position, window, quantity, total }) => {
+      const line = lines[position];
+      if (line === undefined) throw new Error(`invoice ${id} has no line ${position}`);
+      const amount = isAppliedLine(line) ? null : exact(quantity);
+      return [lineId(id, line), id, customerId, time(window.start), amount, exact(total)];
+    }),
+  );
+}
+
+function ownerCells({ id, customerId, contractId, status }: IssuedHead): ViewRow {
+  return [id, customerId, contractId, status];
+}
+
+/** Epoch milliseconds. */
+function time<Value extends Instant | null>(at: Value): string | null {
+  return at === null ? null : String(at);
+}
+
+/** As many places as a number of a query has. */
+const PLACES = 30;
+
+function exact(value: Decimal): string {
+  return roundDecimal(value, 'ROUND_HALF_UP', PLACES).toFixed();
+}

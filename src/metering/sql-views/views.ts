@@ -1,0 +1,116 @@
+/** The views that queries across customers read, column by column (docs/sql.md). */
+
+/** What a column holds. A `number` is an exact decimal of up to 30 places. */
+type ViewColumnType = 'text' | 'number' | 'timestamp' | 'boolean';
+
+export interface ViewColumn {
+  readonly name: string;
+  readonly type: ViewColumnType;
+  readonly description: string;
+}
+
+const text = (name: string, description: string): ViewColumn => ({ name, type: 'text', description });
+const number = (name: string, description: string): ViewColumn => ({ name, type: 'number', description });
+const timestamp = (name: string, description: string): ViewColumn => ({
+  name,
+  type: 'timestamp',
+  description,
+});
+
+const boolean = (name: string, description: string): ViewColumn => ({ name, type: 'boolean', description });
+
+const CUSTOMER_ID = text('customer_id', 'the customer');
+const INVOICE_COLUMNS = [
+  text('invoice_id', 'the invoice'),
+  CUSTOMER_ID,
+  text('contract_id', 'the contract'),
+  text('invoice_status', '`FINALIZED` or `VOID`; drafts are not in the views'),
+] as const;
+
+const VIEWS = {
+  events: [
+    CUSTOMER_ID,
+    text('transaction_id', 'the identity of the event; each has one row'),
+    text('event_type', 'as sent'),
+    timestamp('timestamp', 'when the usage happened'),
+  ],
+  customers: [
+    CUSTOMER_ID,
+    text('name', 'its name'),
+    timestamp('created_at', 'when it was created'),
+    timestamp('archived_at', 'when it was archived; NULL: it is not'),
+  ],
+  contracts: [
+    text('contract_id', 'the contract'),
+    CUSTOMER_ID,
+    text('name', 'its name, or NULL'),
+    text('rate_card_id', 'its rate card, or NULL'),
+    timestamp('starting_at', 'its start'),
+    timestamp('ending_before', 'its end, exclusive; NULL: open'),
+    timestamp('archived_at', 'when it was archived; NULL: it is not'),
+  ],
+  invoices: [
+    ...INVOICE_COLUMNS,
+    text('type', '`USAGE` or `SCHEDULED`'),
+    timestamp('start_timestamp', 'start of the billing period; NULL for `SCHEDULED`'),
+    timestamp('end_timestamp', 'its end, exclusive; NULL for `SCHEDULED`'),
+    timestamp('issued_at', 'when it was finalized'),
+    text('invoice_number', 'NULL until it is assigned'),
+    text('credit_type_id', 'the currency or pricing unit of the total'),
+    text('credit_type', 'its name, such as `USD (cents)`'),
+    number('total', 'exact, in the minor unit'),
+  ],
+  invoice_lines: [
+    text('line_id', '`id` of the line in the API'),
+    ...INVOICE_COLUMNS,
+    timestamp('issued_at', 'when the invoice was finalized'),
+    number('position', 'place on the invoice, from 0'),
+    text('type', '`type` of the line in the API'),
+    text('name', 'name of the line'),
+    text('product_id', 'NULL for conversions'),
+    number('quantity', 'NULL for lines that a balance takes back'),
+    number('unit_price', 'likewise'),
+    number('total', 'exact, in the minor unit of `credit_type_id`'),
+    text('credit_type_id', 'the currency or pricing unit of the line'),
+    timestamp('starting_at', 'start of what the line is for'),
+    timestamp('ending_before', 'its end, exclusive'),
+    text(
+      'commit_id',
+      'the commit or credit that pays for the line, that it uses, or that it bills; else NULL',
+    ),
+    text('pricing_group_values', 'JSON object, such as `{"model":"large"}`: read it with `->>`'),
+    text('presentation_group_values', 'JSON object'),
+    boolean('counts_in_total', 'whether the total of the invoice is a sum over this line'),
+  ],
+  invoice_hours: [
+    text('line_id', 'the line, which is the same in `invoice_lines`'),
+    text('invoice_id', 'the invoice'),
+    CUSTOMER_ID,
+    timestamp('hour', 'start of the hour in UTC'),
+    number('quantity', 'quantity of the hour'),
+    number('total', 'amount of the hour, exact'),
+  ],
+  balances: [
+    text('commit_id', 'the commit or credit'),
+    CUSTOMER_ID,
+    text('contract_id', 'its contract; NULL where it belongs to the customer'),
+    text('type', '`PREPAID`, `POSTPAID` or `CREDIT`'),
+    text('credit_type_id', 'what the balance is counted in'),
+    number('balance', 'what is left at the time of the request, without what drafts are going to use'),
+  ],
+} as const satisfies Readonly<Record<string, readonly ViewColumn[]>>;
+
+export type ViewName = keyof typeof VIEWS;
+
+export const VIEW_NAMES = Object.keys(VIEWS) as readonly ViewName[];
+
+export function viewColumns(view: ViewName): readonly ViewColumn[] {
+  return VIEWS[view];
+}
+
+/** Throws for a name that the grammar does not let through. */
+export function viewNamed(name: string): ViewName {
+  const view = VIEW_NAMES.find((each) => each === name);
+  if (view === undefined) throw new Error(`there is no view ${name}`);
+  return view;
+}

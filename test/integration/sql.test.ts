@@ -1,0 +1,266 @@
+/** Queries across customers (docs/sql.md): the views against the API's numbers, recipes, scopes, formats and limits. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { runQuery } from '../../src/billing/reports/run-query.ts';
+import { loadReport, REPORT_LIMITS, runReport } from '../../src/metering/sql-views/run-report.ts';
+import { viewParameter } from '../../src/metering/sql-views/view-sql.ts';
+import { VIEW_NAMES, viewColumns } from '../../src/metering/sql-views/views.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { csvRows } from '../support/csv.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { completion, createScenario, type Scenario } from '../support/scenario.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-12T00:00:00Z' });
+const { api } = service;
+const USD = '2714e483-4ff1-48e4-9e25-ac732e8f24f2';
+
+type Row = Readonly<Record<string, unknown>>;
+
+let first: Scenario;
+let second: Scenario;
+let creditId: string;
+
+const rowsOf = async (sql: string) => (await api.post('/v1/sql', { sql })).list('data') as Row[];
+const refusalOf = async (sql: string) => {
+  const { status, body } = await api.send('POST', '/v1/sql', { sql });
+  return { status, message: String((body as Row).message) };
+};
+
+beforeAll(async () => {
+  first = await createScenario(api, { alias: 'sql-first' });
+  second = await createScenario(api, { alias: 'sql-second' });
+  const product_id = await createdId(api, '/v1/contract-pricing/products/create', {
+    name: 'Credit',
+    type: 'FIXED',
+  });
+  creditId = await createdId(api, '/v1/contracts/customerCredits/create', {
+    ...{ customer_id: first.customerId, priority: 1, product_id, name: 'Welcome' },
+    access_schedule: {
+      credit_type_id: USD,
+      schedule_items: [
+        { amount: 10, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' },
+      ],
+    },
+  });
+  const event = completion('sql-first', { id: 's-1', at: '2026-11-02T10:00:00Z', tokens: '1000.25' });
+  await api.post('/v1/ingest', [
+    event,
+    completion('sql-first', { id: 's-2', at: '2026-11-09T10:30:00Z', tokens: 500, model: 'small' }),
+    completion('sql-first', { id: 's-5', at: '2026-11-10T10:30:00Z', tokens: 7, model: 'unrated' }),
+    completion(second.customerId, { id: 's-3', at: '2026-11-03T11:00:00Z', tokens: 70 }),
+    completion('sql-nobody', { id: 's-4', at: '2026-11-03T11:00:00Z', tokens: 1_000_000 }),
+  ]);
+  await api.post('/v1/ingest', [event]);
+  await service.moveClock('2026-12-05T00:00:00Z');
+});
+
+/** The invoices of November as the API answers them. */
+async function invoicesOf({ customerId }: Scenario): Promise<Row[]> {
+  const query = { status: 'FINALIZED' };
+  return (await api.get(`/v1/customers/${customerId}/invoices`, { query })).list('data') as Row[];
+}
+
+const everyInvoice = async () => (await Promise.all([first, second].map(invoicesOf))).flat();
+const byId = (a: Row, b: Row) => String(a.id).localeCompare(String(b.id));
+
+describe('the views', () => {
+  it('events: every acknowledged one once, with its customer; those of nobody are left out', async () => {
+    const sql = `SELECT customer_id, COUNT(*) AS number, SUM(properties.tokens) AS tokens FROM events
+      GROUP BY customer_id ORDER BY tokens`;
+    expect(await rowsOf(sql)).toEqual([
+      { customer_id: second.customerId, number: 1, tokens: 70 },
+      { customer_id: first.customerId, number: 3, tokens: 1507.25 },
+    ]);
+  });
+
+  it('events that were acknowledged a moment ago are in the answer', async () => {
+    const late = completion('sql-first', { id: 'late', at: '2026-12-04T10:00:00Z', tokens: 1 });
+    await api.post('/v1/ingest', [late]);
+    const sql = `SELECT transaction_id, timestamp FROM events
+      WHERE customer_id = '${first.customerId}' AND transaction_id = 'late'`;
+    expect(await rowsOf(sql)).toEqual([{ transaction_id: 'late', timestamp: '2026-12-04T10:00:00.000Z' }]);
+  });
+
+  it('invoices: as the API lists them', async () => {
+    const sql = `SELECT invoice_id AS id, customer_id, contract_id, invoice_status AS status, type,
+      credit_type, total, start_timestamp FROM invoices`;
+    const listed = (await everyInvoice()).map((invoice) => ({
+      ...Object.fromEntries(
+        ['id', 'customer_id', 'contract_id', 'status', 'type', 'total'].map((name) => [name, invoice[name]]),
+      ),
+      start_timestamp: '2026-11-01T00:00:00.000Z',
+      credit_type: 'USD (cents)',
+    }));
+    expect((await rowsOf(sql)).toSorted(byId)).toEqual(listed.toSorted(byId));
+    expect(listed).toHaveLength(2);
+  });
+
+  it('invoice_lines: those of the API, and those that count sum to the total', async () => {
+    const names = ['id', 'name', 'type', 'quantity', 'unit_price', 'total', 'product_id'];
+    const lines = (await everyInvoice()).flatMap((invoice) => invoice.line_items as Row[]);
+    const shown = lines.map((line) => Object.fromEntries(names.map((name) => [name, line[name] ?? null])));
+    const sql = `SELECT line_id AS id, name, type, quantity, unit_price, total, product_id FROM invoice_lines`;
+    expect((await rowsOf(sql)).toSorted(byId)).toEqual(shown.toSorted(byId));
+    expect(lines.map((line) => line.type)).toContain('applied_commit_or_credit');
+    const different = `SELECT i.invoice_id FROM invoices i JOIN (
+        SELECT invoice_id, SUM(total) AS total FROM invoice_lines WHERE counts_in_total GROUP BY invoice_id) l
+      ON i.invoice_id = l.invoice_id WHERE i.total <> l.total`;
+    expect(await rowsOf(different)).toEqual([]);
+  });
+
+  it('invoice_hours: sum to their lines, quantities and totals', async () => {
+    const sql = `SELECT COUNT(*) AS lines, COUNT(*) FILTER (WHERE l.total = h.total) AS same_total,
+        COUNT(*) FILTER (WHERE l.quantity = h.quantity OR l.quantity IS NULL) AS same_quantity
+      FROM invoice_lines l JOIN (
+        SELECT line_id, SUM(quantity) AS quantity, SUM(total) AS total FROM invoice_hours GROUP BY line_id) h
+      ON l.line_id = h.line_id`;
+    const [counts = {}] = await rowsOf(sql);
+    const lines = (await everyInvoice()).flatMap((invoice) => invoice.line_items as Row[]);
+    expect(counts).toEqual({ lines: lines.length, same_total: lines.length, same_quantity: lines.length });
+  });
+
+  it('balances: what the API says', async () => {
+    const { customerId } = first;
+    const answer = await api.post('/v1/contracts/customerBalances/list', {
+      ...{ customer_id: customerId, include_balance: true, include_contract_balances: true },
+    });
+    // The invoice of November has used all of it, so the draft of December takes nothing.
+    const [row = {}] = await rowsOf(`SELECT commit_id, customer_id, type, balance FROM balances`);
+    expect(row).toEqual({ commit_id: creditId, customer_id: customerId, type: 'CREDIT', balance: 0 });
+    expect(answer.at('data[0].balance')).toBe(0);
+  });
+
+  it('customers and contracts: with their names and times', async () => {
+    const sql = `SELECT c.name, c.archived_at, k.starting_at FROM customers c
+      JOIN contracts k ON c.customer_id = k.customer_id ORDER BY name`;
+    const other = { archived_at: null, starting_at: '2026-11-01T00:00:00.000Z' };
+    expect(await rowsOf(sql)).toEqual([
+      { name: 'sql-first', ...other },
+      { name: 'sql-second', ...other },
+    ]);
+  });
+
+  it('are documented column by column', () => {
+    const page = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
+    for (const view of VIEW_NAMES) {
+      const section = page.split(`### ${view}\n`)[1]?.split('\n### ')[0]?.split('\n## ')[0] ?? '';
+      const documented = [...section.matchAll(/^\| `(\w+)` \| (\w+) \| (.+) \|$/gm)];
+      const columns = viewColumns(view).map(({ name, type, description }) => [name, type, description]);
+      expect(documented.map(([, ...cells]) => cells)).toEqual(columns);
+    }
+  });
+});
+
+describe('the recipes of docs/sql.md', () => {
+  const page = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
+  const recipe = (name: string) =>
+    page.split(`### ${name}\n`)[1]?.split('```sql\n')[1]?.split('```')[0] ?? '';
+
+  it('revenue by model and week', async () => {
+    // 1,000 at 0.03 and 0.25 at 0.02; 70 at 0.03; 500 at 0.005.
+    expect(await rowsOf(recipe('Revenue by model and week'))).toEqual([
+      { week: '2026-11-02T00:00:00.000Z', model: 'large', cents: 32.105 },
+      { week: '2026-11-09T00:00:00.000Z', model: 'small', cents: 2.5 },
+    ]);
+  });
+
+  it('top movers', async () => {
+    expect(await rowsOf(recipe('Top movers'))).toEqual([
+      { customer_id: first.customerId, change: -493.25 },
+      { customer_id: second.customerId, change: -70 },
+    ]);
+  });
+
+  it('usage without a rate', async () => {
+    expect(await rowsOf(recipe('Usage without a rate'))).toEqual([
+      { customer_id: first.customerId, model: 'unrated', calls: 1 },
+    ]);
+  });
+});
+
+describe('an answer', () => {
+  it('as CSV has a header and all rows, and text that a spreadsheet shows as it is', async () => {
+    const sql = `SELECT properties.model AS model, SUM(properties.tokens) AS tokens, '=1+1' AS formula
+      FROM events GROUP BY model ORDER BY tokens`;
+    const answer = await api.post('/v1/sql', { sql }, { headers: { accept: 'text/csv' } });
+    expect(answer.headers.get('content-type')).toMatch(/^text\/csv/);
+    expect(csvRows(String(answer.body))).toHaveLength(3);
+    expect(String(answer.body).split('\r\n')[0]).toBe('model,tokens,formula');
+    expect(String(answer.body)).toContain("'=1+1");
+  });
+
+  it('as CSV without rows is the header', async () => {
+    const sql = "SELECT name FROM customers WHERE name = 'nobody'";
+    const answer = await api.post('/v1/sql', { sql }, { headers: { accept: 'text/csv' } });
+    expect(answer.body).toBe('name\r\n');
+  });
+
+  it('names what was not named, and its types', async () => {
+    const answer = await api.post('/v1/sql', { sql: 'SELECT COUNT(*), TRUE AS yes FROM customers' });
+    expect(answer.at('columns')).toEqual([
+      { name: 'column_1', type: 'number' },
+      { name: 'yes', type: 'boolean' },
+    ]);
+    expect(answer.at('data')).toEqual([{ column_1: 2, yes: true }]);
+  });
+});
+
+describe('a query is refused', () => {
+  it.each([
+    [
+      'SELECT COUNT(*) FROM usage_events',
+      /^sql: line 1, column 22: the table usage_events is not available; the views are events,/,
+    ],
+    ['SELECT COUNT(*) FROM invoice_hourly_lines', /is not available/],
+    ['SELECT totl FROM invoices', /totl is not a column: did you mean total/],
+    ['SELECT name FROM invoices; SELECT 1', /one statement only/],
+    ["SELECT name FROM customers WHERE name LIKE 'a\\'", /the pattern/],
+  ])('%s', async (sql, message) => {
+    expect(await refusalOf(sql)).toEqual({ status: 400, message: expect.stringMatching(message) });
+  });
+
+  it('with a token for ingestion', async () => {
+    const created = await api.post('/v1/tokens/create', { name: 'sender', scope: 'ingest' });
+    const token = created.text('data.token');
+    const { status } = await api.send('POST', '/v1/sql', { sql: 'SELECT name FROM customers' }, { token });
+    expect(status).toBe(403);
+  });
+
+  it.each([
+    ['copies more rows', { copiedRows: 1 }, 'SELECT name FROM customers', /more than 1 rows of customers/],
+    ['copies more text', { copiedCharacters: 50 }, 'SELECT name FROM customers', /more than 50 characters/],
+    [
+      'has more rows',
+      { query: { ...REPORT_LIMITS, resultRows: 1 } },
+      'SELECT name FROM customers',
+      /more than 1 rows/,
+    ],
+    [
+      'reads more rows',
+      { query: { ...REPORT_LIMITS, rowsRead: 1 } },
+      'SELECT event_type FROM events',
+      /reads more than 1 /,
+    ],
+    [
+      'takes longer',
+      { query: { ...REPORT_LIMITS, executionSeconds: 0.000_001 } },
+      'SELECT event_type FROM events',
+      /ran longer/,
+    ],
+  ])('where it %s than it may', async (_, limits, sql, message) => {
+    const { db, clickhouse } = service;
+    const deps = { db, clickhouse, clock: { now: () => Date.parse('2026-12-05T00:00:00Z') }, limits };
+    await expect(runQuery(deps, sql)).rejects.toMatchObject({
+      kind: 'invalid',
+      message: expect.stringMatching(message),
+    });
+  });
+
+  it('where it takes more memory than it may', async () => {
+    const report = await loadReport('SELECT name, COUNT(*) AS times FROM customers GROUP BY name');
+    const rows = Array.from({ length: 50_000 }, (_, index) => [String(index), `name ${index}`, '0', null]);
+    const limits = { ...REPORT_LIMITS, memoryBytes: 2 ** 20 };
+    const run = runReport(service.clickhouse, report, viewParameter('customers', rows), limits);
+    await expect(run).rejects.toMatchObject({ message: expect.stringMatching(/GiB of memory/) });
+  });
+});

@@ -1,0 +1,56 @@
+/** What a query across customers may say, and what is read for it. */
+import { describe, expect, it } from 'vitest';
+import { readReport } from '../../../../src/metering/sql-views/read-report.ts';
+import { REFUSED_QUERIES } from '../../../support/hostile-queries.ts';
+
+/** Only a metric has a quantity. */
+const ALLOWED = new Set([
+  'SELECT event_type FROM events',
+  'SELECT timestamp AS value FROM events',
+  'SELECT properties.model, COUNT(*) FROM events GROUP BY model',
+]);
+
+describe.each(Object.entries(REFUSED_QUERIES))('%s', (_, queries) => {
+  it.each(queries.filter((sql) => !ALLOWED.has(sql)))('is refused, naming line and column: %s', (sql) => {
+    expect(() => readReport(sql)).toThrow(/^sql: (line \d+, column \d+: .+|the query is too complicated)$/s);
+  });
+});
+
+const ID = '9903ddd7-42de-43d2-ad6a-e57b5f254f4d';
+const OTHER = 'd10a5a43-1b1e-4bd5-9c0e-3fd0b1b1f0a1';
+
+describe('the customers whose rows are fetched', () => {
+  it.each<[string, readonly string[] | null]>([
+    ['SELECT name FROM customers', null],
+    [`SELECT name FROM customers WHERE customer_id = '${ID}'`, [ID]],
+    [`SELECT name FROM customers WHERE '${ID}' = customer_id AND name LIKE 'a%'`, [ID]],
+    [`SELECT name FROM customers WHERE customer_id = '${ID}' OR name LIKE 'a%'`, null],
+    [`SELECT name FROM customers WHERE NOT customer_id = '${ID}'`, null],
+    [`SELECT name FROM customers WHERE customer_id <> '${ID}'`, null],
+    [`SELECT total FROM invoices WHERE customer_id IN ('${ID}', '${OTHER}')`, [ID, OTHER]],
+    ["SELECT total FROM invoices WHERE customer_id = 'nobody'", []],
+    [
+      `SELECT COUNT(*) AS n FROM events WHERE customer_id = '${ID}' UNION ALL SELECT COUNT(*) FROM events`,
+      null,
+    ],
+    [`SELECT name FROM customers WHERE customer_id IN (SELECT customer_id FROM invoices)`, null],
+    [`SELECT name FROM customers WHERE customer_id = '${ID}' AND name IN (SELECT name FROM contracts)`, null],
+    [
+      `SELECT n.name FROM customers n JOIN invoices i ON n.customer_id = i.customer_id WHERE n.customer_id = '${ID}'`,
+      null,
+    ],
+    [
+      `SELECT x.total FROM (SELECT total FROM invoices WHERE customer_id = '${ID}') x
+       CROSS JOIN (SELECT name FROM customers WHERE customer_id = '${OTHER}') y`,
+      [ID, OTHER],
+    ],
+  ])('of %s', (sql, ids) => {
+    expect(readReport(sql).customerIds).toEqual(ids);
+  });
+});
+
+it('reads only the views that it names, also in WITH and in expressions', () => {
+  const sql = `WITH paid AS (SELECT invoice_id FROM invoices) SELECT COUNT(*) FROM paid
+    WHERE invoice_id IN (SELECT invoice_id FROM invoice_lines)`;
+  expect(readReport(sql).views.toSorted()).toEqual(['invoice_lines', 'invoices']);
+});
