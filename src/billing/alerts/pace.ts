@@ -26,7 +26,16 @@ interface CustomerPace {
   counted: number;
   /** More events than these are urgent. */
   budget: number;
-  readonly alerts: Map<string, { left: number; perEvent: number | null }>;
+  readonly alerts: Map<string, AlertEffect>;
+}
+
+interface AlertEffect {
+  /** To the threshold, at the last evaluation. */
+  readonly left: number;
+  /** What an event changes; null: not known. */
+  readonly perEvent: number | null;
+  /** The only change that was seen is none, which may have been seen by the evaluation before. */
+  readonly isDoubted: boolean;
 }
 
 const SAFETY = 2;
@@ -56,10 +65,9 @@ export function createAlertPace(): AlertPace {
       customers.set(customerId, pace);
       pace.budget = Number.POSITIVE_INFINITY;
       for (const [alertId, left] of distances) {
-        const known = pace.alerts.get(alertId);
-        const perEvent = effect(known, left, pace.counted);
-        pace.alerts.set(alertId, { left, perEvent });
-        pace.budget = Math.min(pace.budget, budgetOf(left, perEvent));
+        const next = effectOf(pace.alerts.get(alertId), left, pace.counted);
+        pace.alerts.set(alertId, next);
+        pace.budget = Math.min(pace.budget, budgetOf(next));
       }
       pace.counted = 0;
     },
@@ -70,16 +78,21 @@ function newPace(): CustomerPace {
   return { events: 0, counted: 0, budget: 0, alerts: new Map() };
 }
 
-function effect(
-  known: { readonly left: number; readonly perEvent: number | null } | undefined,
-  left: number,
-  events: number,
-): number | null {
-  if (known === undefined || events === 0 || !Number.isFinite(known.left)) return known?.perEvent ?? null;
-  return Math.max((known.left - left) / events, (known.perEvent ?? 0) * REMEMBERED);
+/**
+ * An event is counted a moment after it can be seen, so an evaluation may have seen what the next one counts. A first
+ * effect of 0 is therefore believed only when it is found again.
+ */
+function effectOf(known: AlertEffect | undefined, left: number, events: number): AlertEffect {
+  const unchanged = { perEvent: known?.perEvent ?? null, isDoubted: known?.isDoubted ?? false };
+  if (known === undefined || events === 0 || !Number.isFinite(known.left)) return { left, ...unchanged };
+  const perEvent = (known.left - left) / events;
+  if (known.perEvent === null && perEvent <= 0 && !known.isDoubted) {
+    return { left, perEvent: null, isDoubted: true };
+  }
+  return { left, perEvent: Math.max(perEvent, (known.perEvent ?? 0) * REMEMBERED), isDoubted: false };
 }
 
-function budgetOf(left: number, perEvent: number | null): number {
+function budgetOf({ left, perEvent }: AlertEffect): number {
   if (!Number.isFinite(left)) return left;
   if (perEvent === null) return 0;
   return left / (SAFETY * perEvent);

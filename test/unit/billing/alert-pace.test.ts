@@ -33,12 +33,25 @@ test('events during an evaluation count for the next', () => {
 test('usage that changes nothing, or that no alert looks at, is never urgent', () => {
   const pace = createAlertPace();
   pace.found('a', at(1_000));
-  pace.isUrgent('a', 10);
-  pace.begin(['a']);
-  pace.found('a', at(1_000));
+  for (let found = 0; found < 2; found += 1) {
+    pace.isUrgent('a', 10);
+    pace.begin(['a']);
+    pace.found('a', at(1_000));
+  }
   expect(pace.isUrgent('a', 1_000_000)).toBe(false);
   pace.found('b', at(Number.POSITIVE_INFINITY));
   expect(pace.isUrgent('b', 1_000_000)).toBe(false);
+});
+
+test('usage that the evaluation before has already seen does not make the next usage calm', () => {
+  const pace = createAlertPace();
+  // The evaluation sees an event that is counted after it has begun.
+  pace.begin(['a']);
+  pace.found('a', at(900));
+  pace.isUrgent('a', 10);
+  pace.begin(['a']);
+  pace.found('a', at(900));
+  expect(pace.isUrgent('a', 1)).toBe(true);
 });
 
 test('the distance is that of the nearest value that is not in alarm', () => {
