@@ -1,11 +1,12 @@
 /** Rate cards that the service keeps by the catalogue of AI models, and what they charge for. */
-import { and, asc, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray } from 'drizzle-orm';
 import type { Decimal } from '../core/decimal.ts';
 import { isUuid } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { RepriceMode, TokenKind } from '../core/token-billing.ts';
 import type { Database, Transaction } from './database.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
+import { contracts } from './schema/contracts.ts';
 import { managedModels, managedRateCards } from './schema/token-billing.ts';
 
 export interface ManagedCard {
@@ -69,6 +70,39 @@ export async function loadManagedModels(
     .from(managedModels)
     .where(inArray(managedModels.rateCardId, [...rateCardIds]))
     .orderBy(asc(managedModels.provider), asc(managedModels.model), asc(managedModels.kind));
+}
+
+/** What these products charge for; others are absent. */
+export async function loadModelsOfProducts(
+  db: Database | Transaction,
+  productIds: readonly string[],
+): Promise<ManagedModel[]> {
+  if (productIds.length === 0) return [];
+  return db
+    .select()
+    .from(managedModels)
+    .where(inArray(managedModels.productId, [...productIds]));
+}
+
+/** The first two customers with a contract on a managed card, by id, from `from` on. `customerId` null: of all. */
+export async function customersOnManagedCards(
+  db: Database | Transaction,
+  customerId: string | null,
+  from: string | null,
+): Promise<string[]> {
+  const rows = await db
+    .selectDistinct({ customerId: contracts.customerId })
+    .from(contracts)
+    .innerJoin(managedRateCards, eq(managedRateCards.rateCardId, contracts.rateCardId))
+    .where(
+      and(
+        customerId === null ? undefined : eq(contracts.customerId, customerId),
+        from === null ? undefined : gte(contracts.customerId, from),
+      ),
+    )
+    .orderBy(asc(contracts.customerId))
+    .limit(2);
+  return rows.map((row) => row.customerId);
 }
 
 export async function insertManagedModels(tx: Transaction, models: readonly ManagedModel[]): Promise<void> {

@@ -71,7 +71,7 @@ describe('what alerts look at', () => {
         triggered_by: 'usage',
       },
     ]);
-    expect(await stateOf(customerId, alert)).toBe('in_alarm');
+    await becomes(customerId, alert, 'in_alarm');
     await use(500, NOON);
     await settled();
     expect(told(customerId, alert)).toHaveLength(1);
@@ -89,9 +89,9 @@ describe('what alerts look at', () => {
     await expect.poll(() => told(customerId, balance)).toHaveLength(1);
     expect(told(customerId, balance)[0]).toMatchObject({ remaining_balance: 400, threshold: 400 });
     expect(told(customerId, percentage)[0]).toMatchObject({ remaining_percentage: 40 });
-    expect(await stateOf(customerId, both)).toBe('ok');
+    await becomes(customerId, both, 'ok');
     // Without credits there is no balance of credits.
-    expect(await stateOf(customerId, credits)).toBe('ok');
+    await becomes(customerId, credits, 'ok');
     await api.post('/v1/contracts/customerCredits/create', {
       customer_id: customerId,
       product_id: catalogue.fee,
@@ -126,7 +126,7 @@ describe('what alerts look at', () => {
     const total = await createAlert('invoice_total_reached', 70, { ...of, invoice_types_filter: ['USAGE'] });
     await use(30, NOON);
     await settled();
-    expect(await stateOf(customerId, usage)).toBe('ok');
+    await becomes(customerId, usage, 'ok');
     await use(40, NOON);
     await expect.poll(() => told(customerId, usage)).toHaveLength(1);
     expect(told(customerId, usage)[0]).toMatchObject({ current_usage: 2, billable_metric_id: metric });
@@ -382,7 +382,7 @@ test('a new period ends alarms of spend, and days are told as they pass', async 
   const days = await createAlert('low_remaining_days_for_commit_segment_reached', 10, of);
   await use(1000, NOON);
   await expect.poll(() => typesTold(customerId, spend)).toHaveLength(1);
-  expect(await stateOf(customerId, days)).toBe('ok');
+  await becomes(customerId, days, 'ok');
   await settled('2026-12-01T00:00:00Z');
   await expect
     .poll(() => typesTold(customerId, spend))

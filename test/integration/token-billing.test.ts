@@ -53,6 +53,19 @@ async function linesOf(customerId: string) {
     );
 }
 
+/** All items of a list, one by one. */
+async function allPages(path: string): Promise<unknown[]> {
+  const items: unknown[] = [];
+  let next: unknown;
+  do {
+    const query = next === undefined ? { limit: 1 } : { limit: 1, next_page: String(next) };
+    const page = await api.get(path, { query });
+    items.push(...page.list('data'));
+    next = page.at('next_page') ?? undefined;
+  } while (next !== undefined);
+  return items;
+}
+
 function managed(pricing: object, card: object = {}) {
   return createdId(api, RATE_CARDS, { name: 'Models', ...card, managed_pricing: pricing });
 }
@@ -189,12 +202,16 @@ test('a model that comes later joins once at the default markup and prices the o
       .list('data')
       .map((one) => Object(one))
       .filter((one) => one.customer_id === alias)
-      .map((one) => [one.model, one.token_kinds, one.events, one.reason]);
+      .map((one) => [one.model, one.token_kinds, one.events, one.reason])
+      .sort();
   const isUnknown = 'unheard of acme is not in the catalogue';
   expect(await reasons()).toEqual([
     ['next', ['input_tokens'], 1, 'next of acme is not in the catalogue'],
     ['unheard', ['input_tokens'], 1, isUnknown],
   ]);
+  const paged = await allPages('/v1/token-billing/unpriced');
+  expect(paged).toEqual((await api.get('/v1/token-billing/unpriced')).list('data'));
+  expect(paged.length).toBeGreaterThan(2);
   const found = await api.post('/v1/events/search', { transactionIds: [unheard] });
   expect(found.at('[0].unpriced')).toEqual({ reason: isUnknown });
   const next = { ...SMALL, model: 'acme/next', aliases: ['next'] };
@@ -217,7 +234,7 @@ test('a price change of a provider changes no rate by itself; it is listed, adop
   for (const { alias } of customers) {
     await use(alias, { model: 'moving', input_tokens: 1_000_000 }, '2026-11-09T10:00:00Z');
   }
-  const cheaper = { from: '2026-11-09T05:30:00Z', usd: { input_tokens: '0.1', output_tokens: '0.6' } };
+  const cheaper = { from: '2026-11-09T05:30:00Z', usd: { input_tokens: '0.1', output_tokens: '0.5' } };
   await importModels({ db, now: NOW + 4 }, [{ ...model, prices: [...model.prices, cheaper] }]);
   await Promise.all(
     customers.map(async ({ customerId }) =>
@@ -226,7 +243,8 @@ test('a price change of a provider changes no rate by itself; it is listed, adop
   );
   const pending = `/v1/contract-pricing/rate-cards/${notify}/pendingRepricing`;
   const answer = await api.get(pending);
-  expect(answer.list('data')).toHaveLength(1);
+  expect(answer.list('data')).toHaveLength(2);
+  expect(await allPages(pending)).toEqual(answer.list('data'));
   expect([answer.digits('data[0].usd_per_token'), answer.digits('data[0].new_usd_per_token')]).toEqual([
     '1.5e-7',
     '1e-7',
@@ -246,7 +264,7 @@ test('a price change of a provider changes no rate by itself; it is listed, adop
   });
   expect(rates.list('data').map((_, index) => rates.digits(`data[${index}].rate.price`))).toEqual([
     '10',
-    '60',
+    '50',
   ]);
 });
 

@@ -1,9 +1,10 @@
 /** The tokens that no managed card prices. */
 import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
 import { floorToMonth, type Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { type UsedModel, usedModels } from '../../metering/events/token-uses.ts';
+import { type UsedModel, type UsedModelPosition, usedModels } from '../../metering/events/token-uses.ts';
 import type { Database } from '../../store/database.ts';
 import { unpricedReasons } from './unpriced-uses.ts';
 
@@ -17,21 +18,31 @@ export interface UnpricedModel extends UsedModel {
   readonly reason: string;
 }
 
-/** By customer, provider and model. Null: from the start of this month, or until now. Refuses an empty range. */
+/** What is looked through for one page, with a price or without. */
+const USES_PER_PAGE = 1_000;
+
+/**
+ * A page by customer; it may be short, and is no sign of the end. Null: from the start of this month, or until now.
+ * Refuses an empty range.
+ */
 export async function listUnpriced(
   { db, clickhouse, clock }: UnpricedDeps,
   range: { readonly start: Instant | null; readonly end: Instant | null },
-): Promise<UnpricedModel[]> {
+  { after, limit }: PageRequest<UsedModelPosition>,
+): Promise<Page<UnpricedModel, UsedModelPosition>> {
   const end = range.end ?? clock.now() + 1;
   const start = range.start ?? floorToMonth(end - 1);
   if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
-  const uses = await usedModels(clickhouse, { start, end });
+  const read = await usedModels(clickhouse, { start, end }, { after, limit: USES_PER_PAGE + 1 });
+  const uses = cutPage(read, USES_PER_PAGE, ({ position }) => position);
   const reasons = await unpricedReasons(
     db,
-    uses.map((use) => ({ ...use, at: use.last })),
+    uses.rows.map((use) => ({ ...use, at: use.last })),
   );
-  return uses.flatMap((use, index) => {
+  const unpriced = uses.rows.flatMap((use, index) => {
     const reason = reasons[index] ?? null;
     return reason === null ? [] : [{ ...use, reason }];
   });
+  const page = cutPage(unpriced, limit, ({ position }) => position);
+  return { rows: page.rows, next: page.next ?? uses.next };
 }

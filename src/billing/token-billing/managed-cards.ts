@@ -2,7 +2,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { USD_CENTS } from '../../core/credit-types.ts';
 import type { Decimal } from '../../core/decimal.ts';
-import { conflict, type FieldPath, invalid, notFound, words } from '../../core/errors.ts';
+import { conflict, type FieldPath, invalid, words } from '../../core/errors.ts';
 import { floorToHour, formatInstant, type Instant } from '../../core/time.ts';
 import type { RepriceMode } from '../../core/token-billing.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -20,7 +20,6 @@ import { mergeCustomFields } from '../custom-fields/store-fields.ts';
 import {
   type CreateRateCardInput,
   createRateCardIn,
-  getRateCard,
   type UpdateRateCardInput,
   updateRateCardIn,
 } from '../rate-cards/rate-cards.ts';
@@ -279,25 +278,5 @@ function addedModels(
       throw conflict(words`${model.model} is or was on this rate card`, [...field, 'model']);
     }
     return { model, markup: markupOf(markup ?? card.defaultMarkup, [...field, 'markup']) };
-  });
-}
-
-/** A model whose provider has another price than the card's rate is made of. */
-export interface PendingRepricing {
-  readonly present: ManagedModel;
-  readonly next: ManagedModel;
-}
-
-/** The price changes that a card has not adopted. Refuses a card that is unknown or not managed (`not_found`). */
-export async function pendingRepricing(deps: Deps, rateCardId: string): Promise<PendingRepricing[]> {
-  await getRateCard(deps, rateCardId);
-  const card = await findManagedCard(deps.db, rateCardId);
-  if (card === null) throw notFound('managed rate card', rateCardId);
-  const models = await loadManagedModels(deps.db, [card.rateCardId]);
-  const byProduct = new Map(models.map((row) => [row.productId, row]));
-  const next = repricedModels(models, await loadTokenModels(deps.db), deps.clock.now());
-  return next.flatMap((row) => {
-    const present = byProduct.get(row.productId);
-    return present === undefined ? [] : [{ present, next: row }];
   });
 }

@@ -1,6 +1,6 @@
 /** Which tokens of which models customers used: the events of token billing, by customer, provider and model. */
 import { z } from 'zod';
-import { Refusal } from '../../core/errors.ts';
+import type { PageRequest } from '../../core/paging.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE, TOKEN_KINDS, type TokenKind } from '../../core/token-billing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -16,16 +16,23 @@ export interface UsedModel {
   readonly events: number;
   readonly first: Instant;
   readonly last: Instant;
+  readonly position: UsedModelPosition;
 }
 
-/** More models times customers than anybody looks through. */
-const GROUPS_MAX = 100_000;
+/** A place in the list. Values of events may be too long for a cursor, so that a hash stands for them. */
+export interface UsedModelPosition {
+  /** The first characters of the customer. */
+  readonly prefix: string;
+  /** The hash of customer, provider and model. */
+  readonly key: string;
+}
 
 const KIND_COLUMNS = TOKEN_KINDS.map((kind) => `countIf(mapContains(properties, '${kind}')) > 0`);
 
 const SQL = `
 SELECT
   customer_ref, properties['provider'] AS provider, properties['model'] AS model,
+  substringUTF8(customer_ref, 1, 64) AS prefix, hex(sipHash128(customer_ref, provider, model)) AS key,
   [${KIND_COLUMNS.join(', ')}] AS has,
   toString(count()) AS events,
   toString(toUnixTimestamp64Milli(min(timestamp))) AS first_ms,
@@ -34,8 +41,10 @@ FROM usage_events FINAL
 WHERE event_type = {type:String}
   AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
   AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
+  AND customer_ref >= {after_prefix:String}
 GROUP BY customer_ref, provider, model
-ORDER BY customer_ref, provider, model
+HAVING (prefix, key) > ({after_prefix:String}, {after_key:String})
+ORDER BY prefix, key
 LIMIT {limit:UInt32}`;
 
 const row = z
@@ -43,30 +52,48 @@ const row = z
     customer_ref: z.string(),
     provider: z.string(),
     model: z.string(),
+    prefix: z.string(),
+    key: z.string(),
     has: z.array(z.union([z.boolean(), z.number()])),
     events: z.string().transform(Number),
     first_ms: z.string().transform(Number),
     last_ms: z.string().transform(Number),
   })
   .transform(
-    ({ customer_ref: customerRef, has, first_ms: first, last_ms: last, ...rest }): UsedModel => ({
+    ({
+      customer_ref: customerRef,
+      has,
+      prefix,
+      key,
+      first_ms: first,
+      last_ms: last,
+      ...rest
+    }): UsedModel => ({
       ...rest,
       customerRef,
+      position: { prefix, key },
       kinds: TOKEN_KINDS.filter((_, index) => Boolean(has[index])),
       first,
       last,
     }),
   );
 
-/** In the order of customer, provider and model. Refuses (`too_large`) more groups than one answer can look through. */
-export async function usedModels(clickhouse: ClickHouse, { start, end }: Interval): Promise<UsedModel[]> {
-  const rows = await clickhouse.query({
+/** At most `limit` of them behind `after`, by the start of their customers' names. `after` null: from the first one on. */
+export async function usedModels(
+  clickhouse: ClickHouse,
+  { start, end }: Interval,
+  { after, limit }: PageRequest<UsedModelPosition>,
+): Promise<UsedModel[]> {
+  return clickhouse.query({
     sql: SQL,
-    params: { type: TOKEN_EVENT_TYPE, start, end, limit: GROUPS_MAX + 1 },
+    params: {
+      type: TOKEN_EVENT_TYPE,
+      start,
+      end,
+      after_prefix: after?.prefix ?? '',
+      after_key: after?.key ?? '',
+      limit,
+    },
     schema: row,
   });
-  if (rows.length > GROUPS_MAX) {
-    throw new Refusal('too_large', 'customers used too many models: ask for a shorter time');
-  }
-  return rows;
 }

@@ -1,14 +1,12 @@
 /** Managed prices of rate cards on the wire (docs/token-billing.md). */
 import { z } from 'zod';
-import {
-  type ManagedPricing,
-  type ManagedPricingUpdate,
-  pendingRepricing,
-} from '../../../billing/token-billing/managed-cards.ts';
+import type { ManagedPricing, ManagedPricingUpdate } from '../../../billing/token-billing/managed-cards.ts';
+import { pendingRepricing } from '../../../billing/token-billing/pending-repricing.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { REPRICE_MODES, TOKEN_KINDS } from '../../../core/token-billing.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { exactNumber, exactValue, hourAlignedTimestamp, timestamp, uuid } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 /** A discount on the provider's price is possible, a negative price is not. */
 const markup = exactNumber({ min: '-1', max: '1000' }).meta({ description: 'A fraction: 0.2 is 20 %.' });
@@ -105,19 +103,22 @@ export function pendingRepricingRoute(deps: Parameters<typeof pendingRepricing>[
     tags: ['Token billing'],
     scope: 'read',
     params: z.object({ rate_card_id: uuid }),
-    response: z.object({ data: z.array(pending) }),
-    errors: [404],
-    handler: async ({ params }) => ({
-      data: (await pendingRepricing(deps, params.rate_card_id)).map(({ present, next }) => ({
-        provider: present.provider,
-        model: present.model,
-        token_kind: present.kind,
-        product_id: present.productId,
-        markup: present.markup,
-        usd_per_token: present.usdPerToken,
-        new_usd_per_token: next.usdPerToken,
-        valid_from: formatInstant(next.validFrom),
-      })),
-    }),
+    query: pageQuery(uuid),
+    response: pageOf(pending),
+    errors: [400, 404],
+    handler: async ({ params, query }) =>
+      pageToWire(
+        await pendingRepricing(deps, params.rate_card_id, pageRequest(query)),
+        ({ present, next }) => ({
+          provider: present.provider,
+          model: present.model,
+          token_kind: present.kind,
+          product_id: present.productId,
+          markup: present.markup,
+          usd_per_token: present.usdPerToken,
+          new_usd_per_token: next.usdPerToken,
+          valid_from: formatInstant(next.validFrom),
+        }),
+      ),
   });
 }

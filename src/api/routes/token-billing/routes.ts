@@ -1,10 +1,12 @@
-/** Token billing: what has no price (docs/token-billing.md). Managed rate cards are in routes/rate-cards. */
+/** Token billing: margins, and what has no price (docs/token-billing.md). Managed rate cards are in routes/rate-cards. */
 import { z } from 'zod';
 import { listUnpriced, type UnpricedDeps } from '../../../billing/token-billing/list-unpriced.ts';
 import { formatInstant } from '../../../core/time.ts';
 import { TOKEN_KINDS } from '../../../core/token-billing.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { marginRoute } from './margin-route.ts';
 
 const unpriced = z
   .object({
@@ -19,26 +21,31 @@ const unpriced = z
   })
   .meta({ id: 'UnpricedTokens' });
 
-export function tokenBillingRoutes(deps: UnpricedDeps): RouteDefinition[] {
+const position = z.object({ prefix: z.string(), key: z.string() });
+
+export function tokenBillingRoutes(
+  deps: UnpricedDeps & Parameters<typeof marginRoute>[0],
+): RouteDefinition[] {
   return [
+    marginRoute(deps),
     route({
       method: 'get',
       path: '/v1/token-billing/unpriced',
       operationId: 'listUnpricedTokens',
       summary: 'List token-billing events without a price, by customer and model',
-      description: 'They are priced as soon as their model has a rate, as long as their period is open.',
+      description:
+        'They are priced as soon as their model has a rate, as long as their period is open. A page may have few rows.',
       tags: ['Token billing'],
       scope: 'read',
-      query: z.object({
+      query: pageQuery(position).extend({
         starting_on: timestamp.optional().meta({ description: 'Default: the start of this month.' }),
         ending_before: timestamp.optional().meta({ description: 'Default: now.' }),
       }),
-      response: z.object({ data: z.array(unpriced) }),
-      errors: [400, 413],
-      handler: async ({ query }) => ({
-        data: (
-          await listUnpriced(deps, { start: query.starting_on ?? null, end: query.ending_before ?? null })
-        ).map((one) => ({
+      response: pageOf(unpriced),
+      errors: [400],
+      handler: async ({ query }) => {
+        const range = { start: query.starting_on ?? null, end: query.ending_before ?? null };
+        return pageToWire(await listUnpriced(deps, range, pageRequest(query)), (one) => ({
           customer_id: one.customerRef,
           provider: one.provider,
           model: one.model,
@@ -47,8 +54,8 @@ export function tokenBillingRoutes(deps: UnpricedDeps): RouteDefinition[] {
           first_timestamp: formatInstant(one.first),
           last_timestamp: formatInstant(one.last),
           reason: one.reason,
-        })),
-      }),
+        }));
+      },
     }),
   ];
 }

@@ -1,0 +1,44 @@
+/** Price changes of AI providers that managed cards have not adopted. */
+import type { Clock } from '../../core/clock.ts';
+import { invalid, notFound } from '../../core/errors.ts';
+import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
+import type { Database } from '../../store/database.ts';
+import { findManagedCard, loadManagedModels, type ManagedModel } from '../../store/managed-rate-cards.ts';
+import { loadTokenModels } from '../../store/token-prices.ts';
+import { getRateCard } from '../rate-cards/rate-cards.ts';
+import { repricedModels } from './sync-cards.ts';
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** A model whose provider has another price than the card's rate is made of. */
+export interface PendingRepricing {
+  readonly present: ManagedModel;
+  readonly next: ManagedModel;
+}
+
+/**
+ * A page of the price changes that a card has not adopted; a page starts after the product where the one before ended.
+ * Refuses a card that is unknown or not managed (`not_found`), and a position of another card (`invalid`).
+ */
+export async function pendingRepricing(
+  deps: Deps,
+  rateCardId: string,
+  { after, limit }: PageRequest<string>,
+): Promise<Page<PendingRepricing, string>> {
+  await getRateCard(deps, rateCardId);
+  const card = await findManagedCard(deps.db, rateCardId);
+  if (card === null) throw notFound('managed rate card', rateCardId);
+  const models = await loadManagedModels(deps.db, [card.rateCardId]);
+  const last = models.findIndex(({ productId }) => productId === after);
+  if (after !== null && last === -1) throw invalid(['nextPage'], 'must be of this rate card');
+  const byProduct = new Map(models.map((row) => [row.productId, row]));
+  const next = repricedModels(models.slice(last + 1), await loadTokenModels(deps.db), deps.clock.now());
+  const rows = next.flatMap((row) => {
+    const present = byProduct.get(row.productId);
+    return present === undefined ? [] : [{ present, next: row }];
+  });
+  return cutPage(rows, limit, ({ present }) => present.productId);
+}
