@@ -1,6 +1,7 @@
 /** The command line of the reconciliation and its help text. */
 import { parseArgs } from 'node:util';
 import { formatInstant, type Instant, type Interval, parseRfc3339 } from '../../../core/time.ts';
+import { CommandFailure } from '../running-service.ts';
 
 export interface ReconcileOptions {
   readonly range: Interval;
@@ -29,12 +30,7 @@ Exit code: 0 everything agrees, 1 differences were found, 2 wrong call, or the s
 Usage that arrived after its invoice was issued is counted in the summary, and is no difference.
 `;
 
-/** A reconciliation that cannot be made. The message is for the operator. */
-export class ReconcileFailure extends Error {
-  override readonly name = 'ReconcileFailure';
-}
-
-/** Reads the arguments after the script's name. Throws `ReconcileFailure` naming a wrong one. */
+/** Reads the arguments after the script's name. Throws `CommandFailure` naming a wrong one. */
 export function parseOptions(args: readonly string[], now: Instant): ReconcileOptions | 'help' {
   const values = parsed(args);
   if (values.help === true) return 'help';
@@ -82,6 +78,6 @@ function parsed(args: readonly string[]) {
   }
 }
 
-function wrong(problem: string): ReconcileFailure {
-  return new ReconcileFailure(`${problem}\nSee: npm run reconcile -- --help`);
+function wrong(problem: string): CommandFailure {
+  return new CommandFailure(`${problem}\nSee: npm run reconcile -- --help`);
 }

@@ -2,15 +2,10 @@
 import { z } from 'zod';
 import { parseJson } from '../../../api/http/json.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
+import { ask, type RunningService } from '../running-service.ts';
 import { formatCount } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { ReconcileFailure } from './options.ts';
-
-interface Service {
-  readonly url: string;
-  readonly token: string;
-}
 
 export interface ReconcileCounts {
   readonly customers: number;
@@ -58,9 +53,9 @@ const page = z.object({
 type Page = z.output<typeof page>;
 type Customer = Page['data'][number];
 
-/** Prints every difference, and returns how many of everything there are. Throws `ReconcileFailure`. */
+/** Prints every difference, and returns how many of everything there are. Throws `CommandFailure`. */
 export async function runReconciliation(
-  service: Service,
+  service: RunningService,
   asked: { readonly range: Interval; readonly customerId: string | null },
   terminal: Terminal,
 ): Promise<ReconcileCounts> {
@@ -111,37 +106,17 @@ export function summary({
 }
 
 async function readPage(
-  { url, token }: Service,
+  service: RunningService,
   { range, customerId }: { readonly range: Interval; readonly customerId: string | null },
   next: string | null,
 ): Promise<Page> {
-  const target = new URL('/v1/invoices/reconcile', url);
-  if (next !== null) target.searchParams.set('next_page', next);
-  const body = {
+  const query = next === null ? '' : `?${new URLSearchParams({ next_page: next })}`;
+  const answer = await ask(service, `/v1/invoices/reconcile${query}`, {
     starting_on: formatInstant(range.start),
     ending_before: formatInstant(range.end),
     ...(customerId === null ? {} : { customer_id: customerId }),
-  };
-  const request = {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  };
-  const answer = await fetch(target, request).catch((error: unknown) => {
-    const { cause } = error instanceof Error ? error : { cause: error };
-    throw new ReconcileFailure(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new ReconcileFailure(`${url} answers ${answer.status}: ${messageOf(text)}`);
-  return page.parse(parseJson(text));
-}
-
-function messageOf(text: string): string {
-  try {
-    return z.object({ message: z.string() }).parse(JSON.parse(text)).message;
-  } catch {
-    return text.slice(0, 200);
-  }
+  return page.parse(parseJson(await answer.text()));
 }
 
 function added(counts: ReconcileCounts, customer: Customer): ReconcileCounts {
