@@ -114,14 +114,15 @@ describe('a field that the official client knows and the service ignores', () =>
     ]);
   });
 
-  it.each(Object.entries(IGNORED_FIELDS))('is taken out of bodies of %s', (operationId, paths) => {
+  it.each(Object.entries(IGNORED_FIELDS))('is taken out of bodies of %s', async (operationId, paths) => {
     const route = routes.find((one) => one.operationId === operationId);
     if (route?.body === undefined) throw new Error(`${operationId} is no operation with a body`);
     const check = fieldCheck(route.body, operationId);
     for (const path of paths) {
       const body = path.split('.').reduceRight<unknown>((value, name) => ({ [name]: value }), 'x');
-      expect(check(body).warnings).toEqual([{ field: path, message: 'is accepted and ignored' }]);
-      expect(JSON.stringify(check(body).body)).not.toContain('"x"');
+      const checked = await check(body);
+      expect(checked.warnings).toEqual([{ field: path, message: 'is accepted and ignored' }]);
+      expect(JSON.stringify(checked.body)).not.toContain('"x"');
     }
   });
 });

@@ -162,7 +162,7 @@ export function route<
     response: checkFields === undefined || response === 'empty' ? response : withWarnings(response),
     async run(input) {
       if (checkFields === undefined) return handler(await read(input));
-      const checked = checkFields(input.body);
+      const checked = await checkFields(input.body);
       const result = await handler(await read({ ...input, body: checked.body }));
       return checked.warnings.length === 0 ? result : { ...Object(result), warnings: checked.warnings };
     },

@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
+import { afterOtherWork } from '../../core/in-chunks.ts';
 import { joinPath } from '../wire/names.ts';
 import { IGNORED_FIELDS } from './ignored-fields.ts';
 
@@ -33,11 +34,15 @@ interface Shape {
 }
 
 /** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have. */
-export function fieldCheck(schema: z.ZodType, operationId: string): (body: unknown) => Checked {
+export function fieldCheck(schema: z.ZodType, operationId: string): (body: unknown) => Promise<Checked> {
   const ignored = new Set(IGNORED_FIELDS[operationId]);
   let shape: Shape | undefined;
-  return (body) => {
-    shape ??= shapeOf(schema);
+  return async (body) => {
+    if (shape === undefined) {
+      // Takes some milliseconds, once.
+      shape = shapeOf(schema);
+      await afterOtherWork();
+    }
     const unknown: string[] = [];
     const warnings: Warning[] = [];
     const checked = check(body, shape, { ignored, unknown, warnings }, '', []);
