@@ -39,6 +39,7 @@ import { thresholdEvaluator } from '../jobs/evaluate-thresholds.ts';
 import { createEvaluations, type Evaluations } from '../jobs/evaluations.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
 import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
+import { consolidatedInvoicesJobKind } from '../jobs/issue-consolidated-invoices.ts';
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../jobs/job-runner.ts';
 import { numberingJobKind } from '../jobs/number-invoices.ts';
@@ -176,6 +177,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       recurringGrantsJobKind({ clock }),
       scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
       finalizationJobKind(finalization),
+      consolidatedInvoicesJobKind(invoicing),
       numberingJobKind({ numberPattern, invoiceLog }),
       eraseEventsJobKind({
         db: stores.db,

@@ -5,8 +5,18 @@ import type { CommitType } from './terms/commits.ts';
 import type { Instant, Interval } from './time.ts';
 
 export type InvoiceStatus = 'DRAFT' | 'FINALIZED' | 'VOID';
-/** USAGE: one per contract and billing period. SCHEDULED: one per contract, date and currency. */
-export type InvoiceType = 'USAGE' | 'SCHEDULED';
+/**
+ * USAGE: one per contract and billing period. SCHEDULED: one per contract, date and currency. USAGE_CONSOLIDATED: usage
+ * invoices of a parent and its children as one (core/consolidated-invoice.ts).
+ */
+export type InvoiceType = 'USAGE' | 'SCHEDULED' | 'USAGE_CONSOLIDATED';
+
+/** An invoice with its customer and its contract. */
+export interface InvoiceOwner {
+  readonly invoiceId: string;
+  readonly customerId: string;
+  readonly contractId: string;
+}
 
 /** The tier that prices a line. `startingAt` is its lower bound; `size` is null in the last tier. */
 export interface LineTier {
@@ -30,6 +40,8 @@ interface LineAmounts {
   readonly unitPrice: Decimal;
   /** Exact: never rounded. */
   readonly total: Decimal;
+  /** Of lines on a consolidated invoice: the invoice that the line comes from. */
+  readonly origin?: InvoiceOwner;
 }
 
 /** A charge for a USAGE or COMPOSITE product. The quantity of a composite is the amount it is a percentage of. */
@@ -195,7 +207,7 @@ interface UnlistedLines {
   readonly lineCountMax: number;
 }
 
-/** Kinds of terms that usage invoices did not bill in some version; those that none leaves out now are kept for old invoices. */
+/** Kinds of terms that some version did not bill. None is left out now; old invoices keep their warnings. */
 export const UNRATED_TERM_KINDS = [
   'prepaid_commit',
   'postpaid_commit',
@@ -209,7 +221,7 @@ export const UNRATED_TERM_KINDS = [
 ] as const;
 export type UnratedTermKind = (typeof UNRATED_TERM_KINDS)[number];
 
-/** Terms of one kind that the contract has in the period, and that the invoice leaves out of account. */
+/** Terms of one kind that the contract had in the period, and that an earlier version left out of account. */
 export interface UnratedTerms {
   readonly kind: 'unrated_terms';
   readonly termKind: UnratedTermKind;
@@ -286,6 +298,8 @@ export interface Invoice {
   readonly isHistorical: boolean;
   /** The voided invoice that this one was computed again for; null for drafts and most others. */
   readonly regeneratedFromInvoiceId: string | null;
+  /** Of a consolidated invoice, which has their lines: that of the parent first, the children by the start of contracts. */
+  readonly constituents?: readonly InvoiceOwner[];
   readonly lines: readonly InvoiceLine[];
 }
 

@@ -152,6 +152,19 @@ export async function findCustomer(db: Database | Transaction, id: string): Prom
   return (await withAliases(db, rows))[0] ?? null;
 }
 
+/** By id. */
+export async function customerNames(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db
+    .select({ id: customers.id, name: customers.name })
+    .from(customers)
+    .where(inArray(customers.id, [...new Set(ids)]));
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 export interface CustomerFilter {
   readonly archived: boolean;
   readonly ingestAlias?: string | undefined;

@@ -1,5 +1,5 @@
 /** Issued invoices in order, page by page, without their lines. */
-import { and, asc, desc, eq, gt, gte, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, gte, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm';
 import type { InvoiceStatus, InvoiceType } from '../core/invoice.ts';
 import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
@@ -43,7 +43,8 @@ export async function listInvoiceHeads(
 
 /**
  * The issued invoices whose period shares time with `range`, or whose date lies in it, without their lines: the `limit` earliest
- * ones, or the latest for descending order.
+ * ones, or the latest for descending order. Consolidated ones only where the filter asks for their type: they repeat
+ * others.
  */
 export async function listInvoiceHeadsOverlapping(
   db: Database | Transaction,
@@ -61,6 +62,7 @@ export async function listInvoiceHeadsOverlapping(
     .where(
       and(
         ...headConditions(filter),
+        filter.type === undefined ? ne(invoices.type, 'USAGE_CONSOLIDATED') : undefined,
         lt(invoices.periodStart, range.end),
         or(
           gt(invoices.periodEnd, range.start),
@@ -111,7 +113,30 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
   ];
 }
 
-/** The issued invoices of these customers with a date since `from`, without voided ones and without their lines. */
+/** The finalized usage invoices of these contracts whose periods start at or after `from`, without their lines. Not historical ones. */
+export async function finalizedUsageInvoices(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+  from: Instant,
+): Promise<IssuedHead[]> {
+  if (contractIds.length === 0) return [];
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(
+      and(
+        ...headConditions({ contractIds, type: 'USAGE', status: 'FINALIZED', periodStartsFrom: from }),
+        eq(invoices.isHistorical, false),
+      ),
+    )
+    .orderBy(asc(invoices.periodStart), asc(invoices.id));
+  return rows.map(invoiceFromRow);
+}
+
+/**
+ * The issued invoices of these customers with a date since `from`, without their lines. Not voided ones, and no
+ * consolidated ones, which repeat others.
+ */
 export async function issuedSince(
   db: Database | Transaction,
   customerIds: readonly string[],
@@ -126,6 +151,7 @@ export async function issuedSince(
         isOneOf(invoices.customerId, customerIds),
         gte(invoices.issuedAt, from),
         eq(invoices.status, 'FINALIZED'),
+        ne(invoices.type, 'USAGE_CONSOLIDATED'),
       ),
     );
   return rows.map(invoiceFromRow);

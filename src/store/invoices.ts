@@ -1,9 +1,9 @@
 /** Issued invoices and their lines. Written once; afterwards only the status may change. */
-import { and, eq } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { insertInvoiceLines, loadInvoiceLines } from './invoice-lines.ts';
+import { insertInvoiceLines } from './invoice-lines.ts';
 import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { isOneOf } from './is-one-of.ts';
@@ -18,7 +18,7 @@ interface FrozenUsage extends InvoiceTermsIds {
 
 export interface IssuedInvoice extends Invoice {
   readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
-  /** Null for SCHEDULED invoices. */
+  /** Null for all but USAGE invoices. */
   readonly frozen: FrozenUsage | null;
   readonly warningCount: number;
 }
@@ -28,7 +28,7 @@ export type IssuedHead = Omit<IssuedInvoice, 'lines'>;
 
 /** An invoice to be stored, with the moments of its input. */
 interface NewInvoice extends IssuedInvoice {
-  /** Null for SCHEDULED invoices, whose terms are read when they are issued. */
+  /** Null for all but USAGE invoices, whose terms are read when they are issued. */
   readonly termsReadAt: Instant | null;
   /** Epoch microseconds; null where there was no event. */
   readonly countedUpTo: string | null;
@@ -42,21 +42,6 @@ export async function insertInvoices(tx: Transaction, issued: readonly NewInvoic
   for (const chunk of rowsPerInsert(issued.map(toRow))) await tx.insert(invoices).values(chunk);
   await insertInvoiceLines(tx, issued);
   await queueNumbering(tx, issued);
-}
-
-/** One issued invoice of a customer with its lines, or null. */
-export async function findInvoice(
-  db: Database | Transaction,
-  customerId: string,
-  invoiceId: string,
-): Promise<IssuedInvoice | null> {
-  const rows = await db
-    .select()
-    .from(invoices)
-    .where(and(eq(invoices.id, invoiceId), eq(invoices.customerId, customerId)));
-  const row = rows[0];
-  if (row === undefined) return null;
-  return (await withLines(db, [invoiceFromRow(row)]))[0] ?? null;
 }
 
 /** One issued invoice of any customer, without its lines. */
@@ -91,18 +76,6 @@ export async function countedUpToOf(
     .from(invoices)
     .where(isOneOf(invoices.id, ids));
   return new Map(rows.map(({ id, countedUpTo }) => [id, countedUpTo]));
-}
-
-/** The same invoices in the same order, each with its lines in their order. */
-export async function withLines(
-  db: Database | Transaction,
-  heads: readonly IssuedHead[],
-): Promise<IssuedInvoice[]> {
-  const lines = await loadInvoiceLines(
-    db,
-    heads.map((head) => head.id),
-  );
-  return heads.map((head) => ({ ...head, lines: lines.get(head.id) ?? [] }));
 }
 
 function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {

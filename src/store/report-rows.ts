@@ -1,5 +1,5 @@
 /** Rows of all customers, or of some, in the order of their ids, for queries across customers. */
-import { and, asc, eq, gt, inArray } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, ne } from 'drizzle-orm';
 import type { Database, Transaction } from './database.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 import { contracts } from './schema/contracts.ts';
@@ -72,7 +72,7 @@ export async function reportContracts(db: Reader, { customerIds, after, limit }:
     .limit(limit);
 }
 
-/** Issued invoices without their lines, and their numbers. */
+/** Issued invoices without their lines, and their numbers. No consolidated ones, which repeat others. */
 export async function reportInvoices(
   db: Reader,
   { customerIds, after, limit }: ReportPart,
@@ -83,6 +83,7 @@ export async function reportInvoices(
     .leftJoin(invoiceNumbers, eq(invoiceNumbers.invoiceId, invoices.id))
     .where(
       and(
+        ne(invoices.type, 'USAGE_CONSOLIDATED'),
         customerIds === null ? undefined : inArray(invoices.customerId, [...customerIds]),
         after === null ? undefined : gt(invoices.id, after),
       ),

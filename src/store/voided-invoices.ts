@@ -3,7 +3,9 @@ import { and, eq, inArray, type SQL } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import { creditDeductions } from './balance-deductions.ts';
 import type { Transaction } from './database.ts';
+import { standingConsolidations } from './invoice-constituents.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
+import { isOneOf } from './is-one-of.ts';
 import { invoicedItems, invoices } from './schema/invoices.ts';
 
 /** Voids every finalized invoice of a contract. */
@@ -43,7 +45,7 @@ export async function voidInvoicesOfItems(
   return voidInvoices(tx, inArray(invoices.id, ids), now);
 }
 
-/** What they took from balances is given back. */
+/** What they took from balances is given back. Consolidated invoices that they are on are voided with them. */
 async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<IssuedHead[]> {
   const voided = await tx
     .update(invoices)
@@ -55,5 +57,11 @@ async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instan
     voided.map(({ id }) => id),
     now,
   );
-  return voided.map(invoiceFromRow);
+  const consolidated = await standingConsolidations(
+    tx,
+    voided.map(({ id }) => id),
+  );
+  const heads = voided.map(invoiceFromRow);
+  if (consolidated.length === 0) return heads;
+  return [...heads, ...(await voidInvoices(tx, isOneOf(invoices.id, consolidated), now))];
 }

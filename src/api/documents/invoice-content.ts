@@ -142,19 +142,25 @@ function termsText(days: number | null): string | null {
 
 const CONVERSIONS = 'Conversion of pricing units';
 
-/** Products in the order of their first lines, then the conversions. */
+/**
+ * Products in the order of their first lines, and conversions. Those of each invoice on a consolidated one apart, under the
+ * name of its customer.
+ */
 function sectionsOf(printed: PrintedInvoice): Section[] {
   const groups = groupBy(printed.invoice.lines, (line) =>
-    isConversionLine(line) ? CONVERSIONS : line.productId,
+    JSON.stringify([line.origin?.invoiceId, isConversionLine(line) ? CONVERSIONS : line.productId]),
   );
-  return [...groups].map(([key, lines]) => {
-    const heading = key === CONVERSIONS ? CONVERSIONS : (lines[0]?.name ?? '');
+  return [...groups.values()].map((lines) => {
+    const [first] = lines;
+    const name = first === undefined || isConversionLine(first) ? CONVERSIONS : first.name;
     const totals = [...totalsByCreditType(lines)].map(([unit, total]) =>
       printedAmount(total, unitOf(printed, unit)),
     );
     return {
-      heading,
-      lines: lines.map((line) => printedLine(line, heading, printed)),
+      heading: [printed.originNames.get(first?.origin?.customerId ?? ''), name]
+        .filter((part) => part !== undefined)
+        .join(': '),
+      lines: lines.map((line) => printedLine(line, name, printed)),
       subtotal: lines.length > 1 ? totals.join(' + ') : null,
     };
   });

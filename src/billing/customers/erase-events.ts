@@ -13,9 +13,10 @@ import { loadMetrics } from '../../store/billable-metrics.ts';
 import type { Database } from '../../store/database.ts';
 import { listInvoiceHeads } from '../../store/invoice-lists.ts';
 import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
-import { type IssuedInvoice, withLines } from '../../store/invoices.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
 import type { Job, NewJob } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
+import { withLines } from '../../store/whole-invoices.ts';
 
 /** The kind of the job. */
 export const ERASE_EVENTS_JOB = 'erase_events';

@@ -35,7 +35,7 @@ import {
   loadDrawingSchedules,
   type ScheduledDraws,
 } from './scheduled/drawing.ts';
-import { unpricedWarnings, unratedWarnings } from './unrated-terms.ts';
+import { unpricedWarnings } from './unpriced-warnings.ts';
 import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
 import { finalizationAt, type InvoiceTarget, usageInvoiceId } from './usage-periods.ts';
 
@@ -311,11 +311,7 @@ async function computeOne(
   const { contract } = target;
   const rated = await rateTarget(deps, target, context, usage, windows, book);
   const { lines, problems, hours, deductions, balances } = rated;
-  const warnings = [
-    ...rated.warnings,
-    ...unpricedWarnings(context.unpriced, target),
-    ...unratedWarnings(context.unrated, target),
-  ];
+  const warnings = [...rated.warnings, ...unpricedWarnings(context.unpriced, target)];
   const { terms: card } = cardOf(context, contract);
   const invoice = invoiceOf(deps, target, context, lines);
   deps.alarms?.computed(invoice, warnings);

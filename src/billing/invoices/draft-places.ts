@@ -39,11 +39,21 @@ export type DraftPlace = Placed &
     | { readonly kind: 'scheduled'; readonly target: ScheduledTarget }
   );
 
-/** The list positions of the drafts that pass the filter, before they are computed. */
+/**
+ * The list positions of the drafts of USAGE and SCHEDULED invoices that pass the filter, before they are computed. Those
+ * of consolidated ones, which repeat them, are in consolidated/drafts.ts.
+ */
 export async function draftPlaces(deps: SnapshotDeps, filter: InvoiceListFilter): Promise<DraftPlace[]> {
-  const all = await loadContracts(deps.db, { customerIds: [filter.customerId] });
-  const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
-  return draftPlacesOf(deps, contracts, filter);
+  return draftPlacesOf(deps, await contractsOf(deps, filter), filter);
+}
+
+/** The contracts whose drafts pass the filter. */
+export async function contractsOf(
+  { db }: Pick<SnapshotDeps, 'db'>,
+  { customerId, contractId }: InvoiceListFilter,
+): Promise<Contract[]> {
+  const all = await loadContracts(db, { customerIds: [customerId] });
+  return all.filter(({ id }) => contractId === undefined || id === contractId);
 }
 
 /** The same for contracts of any customers. */
@@ -53,9 +63,13 @@ export async function draftPlacesOf(
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
   return [
-    ...(filter.type === 'SCHEDULED' ? [] : await usagePlaces(deps, contracts, filter)),
-    ...(filter.type === 'USAGE' ? [] : await scheduledPlaces(deps, contracts, filter)),
+    ...(isAsked(filter, 'USAGE') ? await usagePlaces(deps, contracts, filter) : []),
+    ...(isAsked(filter, 'SCHEDULED') ? await scheduledPlaces(deps, contracts, filter) : []),
   ];
+}
+
+function isAsked({ type }: DraftFilter, own: InvoiceType): boolean {
+  return type === undefined || type === own;
 }
 
 async function usagePlaces(
@@ -102,7 +116,7 @@ async function openTargets(deps: SnapshotDeps, contracts: readonly Contract[]): 
   );
 }
 
-function isInTime({ start, end }: Interval, { startingOn, endingBefore }: DraftFilter): boolean {
+export function isInTime({ start, end }: Interval, { startingOn, endingBefore }: DraftFilter): boolean {
   return (
     (startingOn === undefined || start >= startingOn) && (endingBefore === undefined || end <= endingBefore)
   );

@@ -15,6 +15,7 @@ import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
 import { type ComputeDeps, computeInGroups, type PlannedInvoices, planInvoices } from './compute.ts';
+import { planConsolidations } from './consolidated/issue.ts';
 import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
@@ -96,9 +97,15 @@ function preparedInvoices(
     },
     async write(tx, jobs) {
       const own = jobs.flatMap(({ id }) => targets.get(id) ?? []);
-      const ids = new Set(own.map(targetInvoiceId).filter((id) => open.has(id)));
-      const frozen = [...ids].map((id) => invoiceOf(invoices, id));
+      const due = new Map(own.map((target) => [targetInvoiceId(target), target] as const));
+      const written = [...due].filter(([id]) => open.has(id));
+      const frozen = written.map(([id]) => invoiceOf(invoices, id));
       await freezeInvoices(tx, frozen, termsReadAt);
+      await planConsolidations(
+        tx,
+        written.map(([, target]) => target),
+        deps.gracePeriodHours,
+      );
       issued = frozen.map(({ invoice }) => ({ ...invoice, status: 'FINALIZED' }));
       const next = own.flatMap(nextTarget);
       await enqueueJobs(

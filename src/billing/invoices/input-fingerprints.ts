@@ -25,7 +25,6 @@ export function inputFingerprints({
     cards.get(contract.rateCardId ?? '') ?? null,
     termsOf(context, contract),
     context.joined.get(contract.id) ?? [],
-    context.unrated.get(contract.id) ?? [],
     context.unpriced.get(contract.id) ?? [],
   ];
   return new Map(

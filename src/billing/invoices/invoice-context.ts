@@ -13,7 +13,6 @@ import type { Instant } from '../../core/time.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
 import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
-import type { UnratedTerm } from '../../rating/unrated-terms.ts';
 import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
 import { usageNeeds } from '../../rating/usage/product-spans.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
@@ -28,7 +27,6 @@ import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
 import { loadRateEntries } from '../../store/rates.ts';
 import type { CustomerBalances } from '../balances/books.ts';
 import { type JoinedSchedule, loadJoinedItems } from './scheduled/joined-lines.ts';
-import { unratedTermsOf } from './unrated-terms.ts';
 
 /** The usage of one contract in one period. */
 export interface UsageTarget {
@@ -58,8 +56,6 @@ export interface InvoiceContext {
   readonly unpriced: ReadonlyMap<string, readonly UnpricedPeriod[]>;
   /** By customer; those without commits and credits are absent. */
   readonly balances: CustomerBalances;
-  /** Terms that have no effect on the invoices yet, by contract; contracts without any are absent. */
-  readonly unrated: ReadonlyMap<string, readonly UnratedTerm[]>;
 }
 
 export async function loadInvoiceContext(
@@ -71,13 +67,12 @@ export async function loadInvoiceContext(
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
   const contracts = await loadContractTerms(db, billed);
   const { joined, unpriced } = await loadJoinedItems(db, billed, now);
-  const unrated = unratedTermsOf(billed);
-  return { ...(await invoiceContext(db, cards, contracts)), joined, unpriced, unrated };
+  return { ...(await invoiceContext(db, cards, contracts)), joined, unpriced };
 }
 
 /**
  * The context of these terms: with the metrics by which usage is counted, whose definitions never change, and without
- * scheduled items and unrated terms.
+ * scheduled items.
  */
 export async function invoiceContext(
   db: Database | Transaction,
@@ -98,7 +93,6 @@ export async function invoiceContext(
     joined: new Map(),
     unpriced: new Map(),
     balances: new Map(),
-    unrated: new Map(),
   };
 }
 

@@ -3,10 +3,18 @@
 import { cutPage, type Page } from '../../core/paging.ts';
 import { inSnapshot } from '../../store/database.ts';
 import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
-import { type IssuedInvoice, withLines } from '../../store/invoices.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
+import { withLines } from '../../store/whole-invoices.ts';
 import type { DraftDeps } from '../balances/deductions.ts';
 import { computeDrafts, type PlannedInvoices, planInvoices } from './compute.ts';
-import { draftPlaces, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
+import {
+  consolidatedDrafts,
+  consolidatedPlaces,
+  type FoundConsolidations,
+  findConsolidations,
+  withOpenParts,
+} from './consolidated/drafts.ts';
+import { contractsOf, draftPlacesOf, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
 import { byPosition, isBeyond } from './invoice-order.ts';
 import { type InvoiceDeps, requireCustomer, scheduledOf } from './read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings, issuedWithWarnings } from './unbilled-usage.ts';
@@ -20,20 +28,25 @@ export async function listInvoices(
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
-  const { stored, drafts } = await inSnapshot(deps.db, async (db) => {
+  const { stored, usage, consolidated } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
-  const computed = await computeDrafts(deps, drafts);
-  const found = [...stored, ...computed.map(draftWithWarnings)].sort(byPosition(page.order));
+  const computed = (await computeDrafts(deps, usage.planned)).map(draftWithWarnings);
+  const found = [
+    ...stored,
+    ...computed.filter(({ id }) => usage.ids.has(id)),
+    ...consolidatedDrafts(consolidated, computed),
+  ].sort(byPosition(page.order));
   return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
 }
 
 interface FoundPage {
   /** Issued invoices, and drafts of SCHEDULED ones. */
   readonly stored: readonly InvoiceWithWarnings[];
-  /** Of usage invoices. */
-  readonly drafts: PlannedInvoices;
+  /** Drafts of usage invoices: those of the page by id, and all that are to be computed. */
+  readonly usage: { readonly ids: ReadonlySet<string>; readonly planned: PlannedInvoices };
+  readonly consolidated: FoundConsolidations;
 }
 
 /** The invoices of the page and one more, before drafts of usage are computed. */
@@ -44,7 +57,11 @@ async function findPage(
 ): Promise<FoundPage> {
   const limit = page.limit + 1;
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
-  const places = wantsDrafts ? await draftPlaces(deps, filter) : [];
+  const contracts = wantsDrafts ? await contractsOf(deps, filter) : [];
+  const places = [
+    ...(await draftPlacesOf(deps, contracts, filter)),
+    ...(await consolidatedPlaces(deps, contracts, filter)),
+  ];
   const heads = await storedHeads(deps, filter, { ...page, limit });
   const open = places.filter((place) => isBeyond(place, page));
   const first = [...heads, ...open].sort(byPosition(page.order)).slice(0, limit);
@@ -54,6 +71,8 @@ async function findPage(
     heads.filter(({ id }) => ids.has(id)),
   );
   const own = open.filter(({ id }) => ids.has(id));
+  const usage = own.flatMap((place) => (place.kind === 'usage' ? [place] : []));
+  const targets = own.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
   return {
     stored: [
       ...(await issuedWithWarnings(deps.db, issued)),
@@ -62,11 +81,18 @@ async function findPage(
         own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
       )),
     ],
-    drafts: await planInvoices(
-      deps.db,
-      own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
-      deps.clock.now(),
-    ),
+    usage: {
+      ids: new Set(usage.map(({ id }) => id)),
+      planned: await planInvoices(
+        deps.db,
+        withOpenParts(
+          usage.map(({ target }) => target),
+          targets,
+        ),
+        deps.clock.now(),
+      ),
+    },
+    consolidated: await findConsolidations(deps.db, targets),
   };
 }
 

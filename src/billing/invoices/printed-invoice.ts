@@ -3,7 +3,7 @@ import type { CreditType } from '../../core/credit-types.ts';
 import { customFieldsOf } from '../../core/custom-fields.ts';
 import { notFound, Refusal } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerNames, findCustomer } from '../../store/customers.ts';
 import { customFieldsOfInvoices } from './invoice-fields.ts';
 import { numbersOfInvoices } from './numbering.ts';
 import { pricingUnitsOf } from './pricing-units.ts';
@@ -16,6 +16,8 @@ export interface PrintedInvoice {
   /** Null for drafts. */
   readonly number: string | null;
   readonly customerName: string;
+  /** By id, of the customers whose usage a consolidated invoice has; empty for others. */
+  readonly originNames: ReadonlyMap<string, string>;
   /** As frozen with an issued invoice, the present ones for a draft. */
   readonly customFields: { readonly customer: Fields; readonly contract: Fields; readonly invoice: Fields };
   readonly creditTypes: ReadonlyMap<string, CreditType>;
@@ -45,6 +47,10 @@ export async function printedInvoice(
     invoice,
     number,
     customerName: customer.name,
+    originNames: await customerNames(
+      deps.db,
+      (invoice.constituents ?? []).map((one) => one.customerId),
+    ),
     customFields: {
       customer: customFieldsOf(fields, customerId),
       contract: customFieldsOf(fields, invoice.contractId),

@@ -6,10 +6,18 @@ import { assert, notFound } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { findCustomer } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import { findInvoice, type IssuedInvoice } from '../../store/invoices.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
+import { findInvoice } from '../../store/whole-invoices.ts';
 import type { DraftDeps } from '../balances/deductions.ts';
 import { type ComputeDeps, computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
-import { draftPlaces } from './draft-places.ts';
+import {
+  consolidatedDrafts,
+  consolidatedPlaces,
+  type FoundConsolidations,
+  findConsolidations,
+  withOpenParts,
+} from './consolidated/drafts.ts';
+import { contractsOf, draftPlacesOf, type SnapshotDeps } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
 import type { ScheduledTarget } from './scheduled/open-items.ts';
@@ -54,7 +62,9 @@ interface FoundInvoice {
   readonly issued: IssuedInvoice | null;
   /** The draft of a SCHEDULED invoice. */
   readonly scheduled: InvoiceWithWarnings | undefined;
+  /** The draft of a usage invoice, or those on a consolidated one. */
   readonly drafts: PlannedInvoices;
+  readonly consolidated: FoundConsolidations;
 }
 
 /** One snapshot: an invoice that is being finalized is either a draft or issued. */
@@ -62,8 +72,8 @@ async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string)
   return inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
-    const open = found === null ? await draftPlaces({ ...deps, db }, { customerId }) : [];
-    const own = open.filter(({ id }) => id === invoiceId);
+    const own = found === null ? await placesWithId({ ...deps, db }, customerId, invoiceId) : [];
+    const targets = own.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
     const [scheduled] = await scheduledOf(
       { ...deps, db },
       own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : [])),
@@ -73,32 +83,51 @@ async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string)
       scheduled,
       drafts: await planInvoices(
         db,
-        own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+        withOpenParts(
+          own.flatMap((place) => (place.kind === 'usage' ? [place.target] : [])),
+          targets,
+        ),
         deps.clock.now(),
       ),
+      consolidated: await findConsolidations(db, targets),
     };
   });
 }
 
+/** The place of the draft with this id; none where the customer has no such draft. */
+async function placesWithId(deps: SnapshotDeps, customerId: string, invoiceId: string) {
+  const contracts = await contractsOf(deps, { customerId });
+  const places = [
+    ...(await draftPlacesOf(deps, contracts, {})),
+    ...(await consolidatedPlaces(deps, contracts, {})),
+  ];
+  return places.filter(({ id }) => id === invoiceId);
+}
+
 async function draftOf(
   deps: InvoiceDeps,
-  { scheduled, drafts }: FoundInvoice,
+  { scheduled, drafts, consolidated }: FoundInvoice,
   invoiceId: string,
 ): Promise<InvoiceWithWarnings> {
   if (scheduled !== undefined) return scheduled;
-  const [draft] = await computeUsageInvoices(deps, drafts, null);
+  const computed = (await computeUsageInvoices(deps, drafts, null)).map(draftWithWarnings);
+  const [whole] = consolidatedDrafts(consolidated, computed);
+  const draft = whole ?? computed[0];
   if (draft === undefined) throw notFound('invoice', invoiceId);
-  return draftWithWarnings(draft);
+  return draft;
 }
 
-/** A voided invoice bills nothing, and scheduled and historical ones no events, so they have no unbilled usage. */
+/**
+ * A voided invoice bills nothing, and scheduled and historical ones no events, so they have no unbilled usage. That of a
+ * consolidated one is shown on its constituents.
+ */
 async function issuedWithUnbilledUsage(
   deps: InvoiceDeps,
   issued: IssuedInvoice,
 ): Promise<InvoiceWithUnbilledUsage> {
   const [shown] = await issuedWithWarnings(deps.db, [issued]);
   assert(shown !== undefined, 'an invoice is shown as one');
-  if (issued.status === 'VOID' || issued.type === 'SCHEDULED' || issued.isHistorical)
+  if (issued.status === 'VOID' || issued.type !== 'USAGE' || issued.isHistorical)
     return { ...shown, lateUsage: undefined };
   const late = await findLateUsage(deps, issued);
   return { ...shown, lateUsage: late === null ? null : firstOf(late) };

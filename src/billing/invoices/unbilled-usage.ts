@@ -40,10 +40,15 @@ export async function issuedWithWarnings<Issued extends IssuedInvoice>(
   db: Database | Transaction,
   invoices: readonly Issued[],
 ): Promise<(Issued & InvoiceWithWarnings)[]> {
-  const ids = invoices.filter(({ warningCount }) => warningCount > 0).map(({ id }) => id);
+  const ids = invoices.filter(({ warningCount }) => warningCount > 0).flatMap(warnedIds);
   const warnings = await loadInvoiceWarnings(db, ids, SHOWN_MAX);
-  return invoices.map((invoice) => ({
-    ...invoice,
-    warnings: { first: warnings.get(invoice.id) ?? [], count: invoice.warningCount },
-  }));
+  return invoices.map((invoice) => {
+    const { first } = firstOf(warnedIds(invoice).flatMap((id) => warnings.get(id) ?? []));
+    return { ...invoice, warnings: { first, count: invoice.warningCount } };
+  });
+}
+
+/** The invoices that have the warnings of an invoice: those of a consolidated one are kept with its constituents. */
+function warnedIds({ id, constituents }: Invoice): string[] {
+  return constituents === undefined ? [id] : constituents.map(({ invoiceId }) => invoiceId);
 }

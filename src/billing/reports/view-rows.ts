@@ -17,13 +17,14 @@ import { lineId } from '../../rating/invoice/line-id.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Transaction } from '../../store/database.ts';
-import { type IssuedHead, withLines } from '../../store/invoices.ts';
+import type { IssuedHead } from '../../store/invoices.ts';
 import {
   type ReportPart,
   reportContracts,
   reportCustomers,
   reportInvoices,
 } from '../../store/report-rows.ts';
+import { withLines } from '../../store/whole-invoices.ts';
 import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
 
 export interface ViewDeps {

@@ -178,7 +178,7 @@ function periodTotal(alert: Alert, { invoices }: AlertFacts): Reading[] {
 function invoiceTotals(alert: Alert, { invoices }: AlertFacts): Reading[] {
   const { invoiceTypes } = alert.filters;
   return invoices
-    .filter(({ type }) => invoiceTypes.length === 0 || invoiceTypes.includes(type))
+    .filter(({ type }) => invoiceTypes.length === 0 || invoiceTypes.some((one) => one === type))
     .flatMap((invoice) => {
       const value = totalIn(alert, invoice);
       const details = { invoiceId: invoice.id, invoiceType: invoice.type };

@@ -11,10 +11,12 @@ import { lineIdParts } from './rate-usage.ts';
 
 /**
  * The id of a line: derived from its invoice and from what the line stands for, so that every recomputation, the issued
- * invoice and all windows of the breakdown have the same one.
+ * invoice and all windows of the breakdown have the same one. On a consolidated invoice it stands for a line of another.
  */
 export function lineId(invoiceId: string, line: InvoiceLine): string {
-  return derivedId('invoice-line', invoiceId, ...partsOf(line));
+  const { origin } = line;
+  const owned = origin === undefined ? [] : ['consolidated', origin.invoiceId];
+  return derivedId('invoice-line', invoiceId, ...owned, ...partsOf(line));
 }
 
 function partsOf(line: InvoiceLine): string[] {

@@ -43,7 +43,7 @@ export const invoices = pgTable(
     contractId: uuid('contract_id')
       .notNull()
       .references(() => contracts.id),
-    type: text('type', { enum: ['USAGE', 'SCHEDULED'] }).notNull(),
+    type: text('type', { enum: ['USAGE', 'SCHEDULED', 'USAGE_CONSOLIDATED'] }).notNull(),
     status: text('status', { enum: ['FINALIZED', 'VOID'] }).notNull(),
     periodStart: instant('period_start').notNull(),
     periodEnd: instant('period_end').notNull(),
@@ -55,7 +55,7 @@ export const invoices = pgTable(
     creditTypeId: uuid('credit_type_id').notNull(),
     total: exact('total').notNull(),
     netPaymentTermsDays: integer('net_payment_terms_days'),
-    /** Names the frozen hourly lines in ClickHouse; null for SCHEDULED invoices. */
+    /** Names the frozen hourly lines in ClickHouse; null for all but USAGE invoices. */
     breakdownId: uuid('breakdown_id'),
     /** How many rows it has in `invoice_warnings`. */
     warningCount: integer('warning_count').notNull(),
@@ -63,7 +63,7 @@ export const invoices = pgTable(
     termsReadAt: instant('terms_read_at'),
     /** It counts no event that was ingested later. Null: without events, or issued by an earlier version. */
     countedUpTo: microsecond('counted_up_to'),
-    /** Of usage invoices; a SCHEDULED invoice has no terms besides its lines. */
+    /** Of USAGE invoices; others have no terms besides their lines. */
     cardTermsId: uuid('card_terms_id').references(() => invoiceTerms.id),
     contractTermsId: uuid('contract_terms_id').references(() => invoiceTerms.id),
     /** The balances that it found. Null: none, or issued by an earlier version. */
@@ -79,6 +79,9 @@ export const invoices = pgTable(
     uniqueIndex('invoices_contract_period_once')
       .on(table.contractId, table.type, table.periodStart)
       .where(sql`${table.status} <> 'VOID' and ${table.type} = 'USAGE'`),
+    uniqueIndex('invoices_consolidated_once')
+      .on(table.contractId, table.periodStart)
+      .where(sql`${table.status} <> 'VOID' and ${table.type} = 'USAGE_CONSOLIDATED'`),
     index('invoices_customer_issued').on(table.customerId, table.issuedAt, table.id),
     check(
       'invoices_usage_has_terms',
@@ -90,6 +93,26 @@ export const invoices = pgTable(
     index('invoices_issued').on(table.issuedAt, table.id),
     index('invoices_issued_with_warnings').on(table.issuedAt, table.id).where(sql`${table.warningCount} > 0`),
     uniqueIndex('invoices_regenerated_once').on(table.regeneratedFromInvoiceId),
+  ],
+);
+
+/** The usage invoices that a consolidated invoice is made of. It has their lines, and none of its own. */
+export const invoiceConstituents = pgTable(
+  'invoice_constituents',
+  {
+    /** The consolidated invoice. */
+    invoiceId: uuid('invoice_id')
+      .notNull()
+      .references(() => invoices.id),
+    /** Order on the consolidated invoice, from 0. */
+    position: integer('position').notNull(),
+    constituentId: uuid('constituent_id')
+      .notNull()
+      .references(() => invoices.id),
+  },
+  (table) => [
+    primaryKey({ columns: [table.invoiceId, table.position] }),
+    uniqueIndex('invoice_constituents_once').on(table.constituentId, table.invoiceId),
   ],
 );
 

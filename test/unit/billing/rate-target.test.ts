@@ -72,7 +72,6 @@ async function rated() {
     joined: new Map(),
     balances: new Map(),
     unpriced: new Map(),
-    unrated: new Map(),
     metrics: new Map([metric('slow'), metric('quick')].map((one) => [one.id, one])),
   };
   const answers = {

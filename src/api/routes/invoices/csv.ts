@@ -32,7 +32,11 @@ const HEAD: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   },
   { name: 'customer_id', description: 'Id of the customer.', value: ({ invoice }) => invoice.customer_id },
   { name: 'contract_id', description: 'Id of the contract.', value: ({ invoice }) => invoice.contract_id },
-  { name: 'invoice_type', description: '`USAGE` or `SCHEDULED`.', value: ({ invoice }) => invoice.type },
+  {
+    name: 'invoice_type',
+    description: '`USAGE`, `SCHEDULED` or `USAGE_CONSOLIDATED`.',
+    value: ({ invoice }) => invoice.type,
+  },
   {
     name: 'invoice_status',
     description: '`DRAFT`, `FINALIZED` or `VOID`.',
@@ -153,6 +157,20 @@ const LINE: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   },
 ];
 
+/** Of consolidated invoices, which windows of breakdowns are not of. */
+const ORIGIN: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
+  {
+    name: 'origin_customer_id',
+    description: 'Of a line on a `USAGE_CONSOLIDATED` invoice: the customer whose usage it is.',
+    value: ({ line }) => line?.origin?.customer_id,
+  },
+  {
+    name: 'origin_invoice_id',
+    description: 'The invoice of that customer which the line comes from.',
+    value: ({ line }) => line?.origin?.invoice_id,
+  },
+];
+
 function isPostpaidApplied({ type, commit_type }: LineWire): boolean {
   return type === 'applied_commit_or_credit' && commit_type === 'PostpaidCommit';
 }
@@ -188,6 +206,6 @@ const WINDOW: readonly CsvColumn<InvoiceRow<BreakdownWire>>[] = [
   },
 ];
 
-export const invoicesCsv = csvTable([...HEAD, ...INVOICE_TOTALS, ...LINE], rowsOf<InvoiceWire>);
+export const invoicesCsv = csvTable([...HEAD, ...INVOICE_TOTALS, ...LINE, ...ORIGIN], rowsOf<InvoiceWire>);
 
 export const breakdownsCsv = csvTable([...HEAD, ...WINDOW, ...LINE], rowsOf<BreakdownWire>);

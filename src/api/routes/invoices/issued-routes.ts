@@ -28,7 +28,7 @@ function listRoute(deps: RegenerateDeps): RouteDefinition {
     scope: 'read',
     query: pageQuery(keysetPosition, 25).extend({
       status: enumIn(['FINALIZED', 'VOID']).optional(),
-      type: enumIn(['USAGE', 'SCHEDULED']).optional(),
+      type: enumIn(['USAGE', 'SCHEDULED', 'USAGE_CONSOLIDATED']).optional(),
       customer_id: uuid.optional(),
       contract_id: uuid.optional(),
       starting_on: timestamp.optional(),

@@ -4,6 +4,7 @@ import type { ProductType } from '../../../core/catalogue.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import {
   type InvoiceLine,
+  type InvoiceOwner,
   isAppliedLine,
   isUsageLine,
   type LinePayer,
@@ -98,6 +99,10 @@ export const lineItemSchema = z
     commit_custom_fields: customFields.optional(),
     ...groupValuesShape,
     tier: tierSchema.optional(),
+    origin: z
+      .object({ line_item_id: uuid, invoice_id: uuid, contract_id: uuid, customer_id: uuid })
+      .optional()
+      .meta({ description: 'Of a line on a `USAGE_CONSOLIDATED` invoice: where it comes from.' }),
     sub_line_items: z.array(z.never()),
   })
   .meta({ id: 'InvoiceLineItem' });
@@ -126,6 +131,7 @@ export function lineToWire(
       : { type: line.type, quantity: line.quantity, unit_price: line.unitPrice }),
     total: line.total,
     credit_type: creditTypeOf(line.creditTypeId, view),
+    ...originToWire(line),
     sub_line_items: [],
   };
   const time = {
@@ -172,6 +178,15 @@ export function lineToWire(
     case 'professional_service':
       return { ...common, type: 'scheduled', ...productToWire(line, fields), ...sourceToWire(line, fields) };
   }
+}
+
+function originToWire({ origin, ...line }: InvoiceLine): Pick<LineItemWire, 'origin'> {
+  if (origin === undefined) return {};
+  return { origin: { line_item_id: lineId(origin.invoiceId, line), ...ownerToWire(origin) } };
+}
+
+export function ownerToWire({ invoiceId, contractId, customerId }: InvoiceOwner) {
+  return { invoice_id: invoiceId, contract_id: contractId, customer_id: customerId };
 }
 
 /** What a line of a schedule is for, with its custom fields. */

@@ -15,14 +15,14 @@ import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
-import { lineItemSchema, lineToWire } from './line-output.ts';
+import { lineItemSchema, lineToWire, ownerToWire } from './line-output.ts';
 import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output.ts';
 
 const invoiceShape = {
   id: uuid,
   customer_id: uuid,
   contract_id: uuid,
-  type: z.string().meta({ description: '`USAGE` or `SCHEDULED`.' }),
+  type: z.string().meta({ description: '`USAGE`, `SCHEDULED` or `USAGE_CONSOLIDATED`.' }),
   status: z.string().meta({ description: '`DRAFT`, `FINALIZED` or `VOID`.' }),
   start_timestamp: timestamp.optional().meta({ description: 'Of usage invoices: their billing period.' }),
   end_timestamp: timestamp.optional(),
@@ -46,6 +46,14 @@ const invoiceShape = {
   regenerated_from_invoice_id: uuid
     .optional()
     .meta({ description: 'The voided invoice that this one was computed again for.' }),
+  payer: z
+    .object({ contract_id: uuid, customer_id: uuid })
+    .optional()
+    .meta({ description: 'Of usage invoices in a hierarchy: who pays.' }),
+  constituent_invoices: z
+    .array(z.object({ invoice_id: uuid, contract_id: uuid, customer_id: uuid }))
+    .optional()
+    .meta({ description: 'Of a `USAGE_CONSOLIDATED` invoice: the invoices whose lines it has.' }),
   external_invoice: z.null(),
   customer_custom_fields: customFields,
   contract_custom_fields: customFields,
@@ -118,7 +126,7 @@ function fieldsToWire(
     contract_id: invoice.contractId,
     type: invoice.type,
     status: invoice.status,
-    ...(invoice.type === 'USAGE' ? periodToWire(invoice.period) : {}),
+    ...(invoice.type === 'SCHEDULED' ? {} : periodToWire(invoice.period)),
     issued_at: formatInstant(invoice.issuedAt),
     credit_type: creditTypeOf(invoice.creditTypeId, view),
     subtotal: invoice.total,
@@ -129,12 +137,23 @@ function fieldsToWire(
     ...(invoice.regeneratedFromInvoiceId === null
       ? {}
       : { regenerated_from_invoice_id: invoice.regeneratedFromInvoiceId }),
+    ...payerToWire(invoice, view),
+    ...(invoice.constituents === undefined
+      ? {}
+      : { constituent_invoices: invoice.constituents.map(ownerToWire) }),
     external_invoice: null,
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),
     custom_fields: customFieldsOf(fields, invoice.id),
     line_items: lines,
   };
+}
+
+function payerToWire({ type, contractId }: Invoice, { payers }: InvoiceView) {
+  const payer = type === 'USAGE' ? payers.get(contractId) : undefined;
+  return payer === undefined
+    ? {}
+    : { payer: { contract_id: payer.contractId, customer_id: payer.customerId } };
 }
 
 function linesToWire(invoice: Invoice, view: InvoiceView): InvoiceWire['line_items'] {

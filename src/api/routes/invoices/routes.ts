@@ -5,6 +5,7 @@ import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields
 import { listInvoices } from '../../../billing/invoices/list-invoices.ts';
 import { listPricesOf, type WithCard } from '../../../billing/invoices/list-prices.ts';
 import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
+import { payersOfInvoices } from '../../../billing/invoices/payers.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
@@ -74,19 +75,16 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
     csv: invoicesCsv,
     errors: [400, 404],
     handler: async ({ params, query }) => {
-      const { type } = query;
       const filter = {
         customerId: params.customer_id,
         contractId: query.contract_id,
         status: query.status,
-        type: type === 'USAGE_CONSOLIDATED' ? undefined : type,
+        type: query.type,
         creditTypeId: query.credit_type_id,
         startingOn: query.starting_on,
         endingBefore: query.ending_before,
       };
-      const found = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
-      // Hierarchies are not consolidated yet.
-      const page = type === 'USAGE_CONSOLIDATED' ? { rows: [], next: null } : found;
+      const page = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
       const view = await viewOf(deps, page.rows, query);
       return pageInParts(page, view);
     },
@@ -169,6 +167,7 @@ export async function viewOf(
     creditTypes: await pricingUnitsOf(deps, invoices, listPrices),
     customFields: await customFieldsOfInvoices(deps, invoices),
     numbers: await numbersOfInvoices(deps, invoices),
+    payers: await payersOfInvoices(deps, invoices),
     listPrices,
     skipZeroQuantityLines: shown.skip_zero_qty_line_items === true,
   };

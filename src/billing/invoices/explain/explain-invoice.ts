@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
-import { notFound } from '../../../core/errors.ts';
+import { notFound, Refusal } from '../../../core/errors.ts';
 import { type Invoice, type InvoiceLine, isUsageLine, type LineWindow } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import type { BillableMetric } from '../../../core/metric.ts';
@@ -21,9 +21,11 @@ import { lineWindows } from '../../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../../rating/types.ts';
 import { groupValuesKey } from '../../../rating/usage/group-values.ts';
 import { type Database, inSnapshot } from '../../../store/database.ts';
-import { findInvoice, type IssuedInvoice } from '../../../store/invoices.ts';
+import type { IssuedInvoice } from '../../../store/invoices.ts';
+import { findInvoice } from '../../../store/whole-invoices.ts';
 import { type ComputeDeps, computeUsageInvoices, planInvoices } from '../compute.ts';
-import { draftPlaces } from '../draft-places.ts';
+import { consolidatedPlaces } from '../consolidated/drafts.ts';
+import { contractsOf, draftPlaces, type SnapshotDeps } from '../draft-places.ts';
 import { frozenInput } from '../frozen-input.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { rateTarget } from '../rate-target.ts';
@@ -75,7 +77,7 @@ interface Sources {
   } | null;
 }
 
-/** A page of lines in their order. Refuses an unknown customer or invoice (`not_found`). */
+/** A page of lines in their order. Refuses an unknown customer or invoice (`not_found`), and a consolidated one (`invalid`). */
 export async function explainInvoice(
   deps: ExplainDeps,
   customerId: string,
@@ -124,7 +126,7 @@ function isReproduced(line: InvoiceLine, { recomputed }: LineExplanation): boole
 }
 
 async function findSources(deps: ExplainDeps, customerId: string, invoiceId: string): Promise<Sources> {
-  const { issued, plan, scheduled } = await inSnapshot(deps.db, async (db) => {
+  const { issued, isConsolidated, plan, scheduled } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, customerId);
     const found = await findInvoice(db, customerId, invoiceId);
     const places = found === null ? await draftPlaces({ ...deps, db }, { customerId }) : [];
@@ -133,10 +135,20 @@ async function findSources(deps: ExplainDeps, customerId: string, invoiceId: str
     const dated = own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
     return {
       issued: found,
+      isConsolidated:
+        found === null
+          ? own.length === 0 && (await isConsolidatedDraft({ ...deps, db }, customerId, invoiceId))
+          : found.type === 'USAGE_CONSOLIDATED',
       plan: await planInvoices(db, usage, deps.clock.now()),
       scheduled: await scheduledOf({ ...deps, db }, dated),
     };
   });
+  if (isConsolidated) {
+    throw new Refusal(
+      'invalid',
+      `invoice ${invoiceId} is consolidated: explain the invoices that its lines come from, its constituent_invoices`,
+    );
+  }
   if (issued !== null) return issuedSources(deps, issued);
   const [draft] = scheduled;
   if (draft !== undefined) return { invoice: draft, rated: null };
@@ -151,6 +163,15 @@ async function findSources(deps: ExplainDeps, customerId: string, invoiceId: str
   const { context } = plan;
   const unpaid = () => unpaidLines(deps, target, context, countedUpTo);
   return { invoice, rated: { target, context, countedUpTo, balances, hours, unpaid } };
+}
+
+async function isConsolidatedDraft(
+  deps: SnapshotDeps,
+  customerId: string,
+  invoiceId: string,
+): Promise<boolean> {
+  const places = await consolidatedPlaces(deps, await contractsOf(deps, { customerId }), {});
+  return places.some(({ id }) => id === invoiceId);
 }
 
 async function issuedSources(deps: ExplainDeps, invoice: IssuedInvoice): Promise<Sources> {

@@ -3,6 +3,7 @@ import { notFound, type Refusal } from '../../../core/errors.ts';
 import { listContracts } from '../../../store/contracts.ts';
 import { type Database, inSnapshot } from '../../../store/database.ts';
 import { findInvoiceHead, type IssuedInvoice } from '../../../store/invoices.ts';
+import { type ConsolidatedPlace, consolidatedPlaces } from '../consolidated/drafts.ts';
 import { type DraftPlace, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
 
 export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
@@ -10,6 +11,8 @@ export type InvoiceHead = Omit<IssuedInvoice, 'lines'>;
 export interface IssuedInvoiceDeps extends Omit<SnapshotDeps, 'db'> {
   readonly db: Database;
 }
+
+type AnyDraftPlace = DraftPlace | ConsolidatedPlace;
 
 /** Refuses an unknown id (`not_found`), and that of a draft with what `refusal` makes of it. */
 export async function requireIssued(
@@ -30,7 +33,7 @@ const CONTRACTS_PER_READ = 500;
  * The draft with this id, or null. A draft is not stored, and its id does not tell its contract, so all contracts are
  * asked.
  */
-export async function findDraftPlace(deps: IssuedInvoiceDeps, id: string): Promise<DraftPlace | null> {
+export async function findDraftPlace(deps: IssuedInvoiceDeps, id: string): Promise<AnyDraftPlace | null> {
   let after: string | null = null;
   for (;;) {
     const { places, last } = await draftPlacesAfter(deps, after);
@@ -45,10 +48,13 @@ export async function findDraftPlace(deps: IssuedInvoiceDeps, id: string): Promi
 async function draftPlacesAfter(
   deps: IssuedInvoiceDeps,
   after: string | null,
-): Promise<{ readonly places: readonly DraftPlace[]; readonly last: string | null }> {
+): Promise<{ readonly places: readonly AnyDraftPlace[]; readonly last: string | null }> {
   return inSnapshot(deps.db, async (db) => {
     const contracts = await listContracts(db, { after, limit: CONTRACTS_PER_READ });
-    const places = await draftPlacesOf({ ...deps, db }, contracts, {});
+    const places = [
+      ...(await draftPlacesOf({ ...deps, db }, contracts, {})),
+      ...(await consolidatedPlaces({ ...deps, db }, contracts, {})),
+    ];
     const last = contracts.length < CONTRACTS_PER_READ ? null : (contracts.at(-1)?.id ?? null);
     return { places, last };
   });

@@ -7,7 +7,7 @@ import {
   type InvoicePageRequest,
   listInvoiceHeads,
 } from '../../../store/invoice-lists.ts';
-import { withLines } from '../../../store/invoices.ts';
+import { withLines } from '../../../store/whole-invoices.ts';
 import { type InvoiceWithWarnings, issuedWithWarnings } from '../unbilled-usage.ts';
 
 /**

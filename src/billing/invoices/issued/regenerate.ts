@@ -11,6 +11,7 @@ import { findInvoiceHead } from '../../../store/invoices.ts';
 import { afterCommit } from '../../../store/request-unit.ts';
 import { requireIssued } from './issued-invoice.ts';
 import { type IssueInstead, lockOriginal, notVoid, type RegenerateDeps, readOriginal } from './original.ts';
+import { regenerateConsolidated } from './regenerated-consolidated.ts';
 import { regenerateScheduled } from './regenerated-scheduled.ts';
 import { regenerateUsage } from './regenerated-usage.ts';
 
@@ -39,7 +40,14 @@ async function tell({ db, invoiceLog }: RegenerateDeps, id: string): Promise<voi
 
 async function prepare(deps: RegenerateDeps, id: string): Promise<IssueInstead> {
   const original = await inSnapshot(deps.db, (tx) => readOriginal(tx, id));
-  return original.invoice.type === 'USAGE' ? regenerateUsage(deps, original) : regenerateScheduled(deps);
+  switch (original.invoice.type) {
+    case 'USAGE':
+      return regenerateUsage(deps, original);
+    case 'SCHEDULED':
+      return regenerateScheduled(deps);
+    case 'USAGE_CONSOLIDATED':
+      return regenerateConsolidated;
+  }
 }
 
 /** Null if the terms have changed since the invoice was computed. */

@@ -1,6 +1,7 @@
 /** Voids an issued invoice (docs/invoices.md, "Void and regenerate"). */
 import { assert, Refusal } from '../../../core/errors.ts';
 import type { InvoiceStatus } from '../../../core/invoice.ts';
+import { standingConsolidations } from '../../../store/invoice-constituents.ts';
 import { lockInvoice } from '../../../store/invoices.ts';
 import { afterCommit } from '../../../store/request-unit.ts';
 import { voidInvoiceWithId } from '../../../store/voided-invoices.ts';
@@ -8,7 +9,10 @@ import { requireEventsOfInvoice } from '../../retention/require-events.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
 import { type IssuedInvoiceDeps, requireIssued } from './issued-invoice.ts';
 
-/** Refuses an unknown invoice (`not_found`), and as `invalid` one that is not finalized or whose events were removed. It cannot be undone. */
+/**
+ * Refuses an unknown invoice (`not_found`), and as `invalid` one that is not finalized, whose events were removed, or
+ * that is on a consolidated invoice. It cannot be undone.
+ */
 export async function voidInvoice(
   deps: IssuedInvoiceDeps & { readonly invoiceLog?: InvoiceLog },
   id: string,
@@ -22,6 +26,10 @@ export async function voidInvoice(
     if (invoice.status !== 'FINALIZED') throw refusal(invoice.status);
     if (invoice.type === 'USAGE' && !invoice.isHistorical) {
       await requireEventsOfInvoice(tx, { id, countedFrom: invoice.period.countedFrom });
+    }
+    const [consolidated] = await standingConsolidations(tx, [id]);
+    if (consolidated !== undefined) {
+      throw new Refusal('invalid', `invoice ${id} is on invoice ${consolidated}: void that one first`);
     }
     await voidInvoiceWithId(tx, id, deps.clock.now());
     return { ...invoice, status: 'VOID' as const };

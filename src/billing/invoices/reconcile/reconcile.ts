@@ -13,12 +13,14 @@ import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
 import { findCustomer } from '../../../store/customers.ts';
 import { inSnapshot } from '../../../store/database.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
-import { type IssuedInvoice, withLines } from '../../../store/invoices.ts';
+import type { IssuedInvoice } from '../../../store/invoices.ts';
 import { countCustomersAfter, customerIdsAfter } from '../../../store/usage-owners.ts';
+import { withLines } from '../../../store/whole-invoices.ts';
 import { planInvoices } from '../compute.ts';
 import { type DraftPlace, draftPlaces } from '../draft-places.ts';
 import { firstOf, type Shown } from '../unbilled-usage.ts';
 import { checkBalances } from './balances.ts';
+import { reconcileConsolidated } from './consolidated.ts';
 import type { Difference } from './difference.ts';
 import { checkIssue, reconcileDrafts } from './drafts.ts';
 import { type CheckDeps, type Findings, reconcileIssued } from './issued.ts';
@@ -96,7 +98,7 @@ async function reconcileCustomer(
   range: Interval,
 ): Promise<ReconciledCustomer | null> {
   const now = deps.clock.now();
-  const { heads, places, plan } = await inSnapshot(deps.db, async (db) => {
+  const { heads, places, plan, consolidated } = await inSnapshot(deps.db, async (db) => {
     const all = await draftPlaces({ ...deps, db }, { customerId });
     const open = all.filter((place) => isIn(place, range));
     const page = { order: 'ascending', limit: INVOICES_MAX } as const;
@@ -108,10 +110,16 @@ async function reconcileCustomer(
         now,
       ),
       heads: await listInvoiceHeadsOverlapping(db, { customerId }, range, page),
+      consolidated: await reconcileConsolidated({ ...deps, db }, customerId, range),
     };
   });
-  if (heads.length + places.length === 0) return null;
-  const found: Collected = { lineCount: 0, differences: [], late: [], unchecked: [] };
+  const invoiceCount = heads.length + places.length + consolidated.invoiceCount;
+  if (invoiceCount === 0) return null;
+  const found: Collected = {
+    lineCount: 0,
+    differences: [...consolidated.differences],
+    ...{ late: [], unchecked: [] },
+  };
   for (const head of heads) {
     const [invoice] = await withLines(deps.db, [head]);
     if (invoice !== undefined) collect(found, invoice, await reconcileIssued(deps, invoice));
@@ -130,7 +138,7 @@ async function reconcileCustomer(
   }
   return {
     customerId,
-    invoiceCount: heads.length + places.length,
+    invoiceCount,
     lineCount: found.lineCount,
     differences: firstOf(found.differences),
     late: firstOf(found.late),

@@ -27,7 +27,7 @@ export async function moveIssueDate(
   if (issued !== null) throw notADraft(invoiceId, issued.status);
   const place = await findDraftPlace(deps, invoiceId);
   if (place === null) throw notFound('invoice', invoiceId);
-  if (place.kind === 'usage') {
+  if (place.kind !== 'scheduled') {
     throw invalid(['invoiceId'], `invoice ${invoiceId} is a usage invoice: it is issued after its period`);
   }
   await deps.db.transaction(async (tx) => {

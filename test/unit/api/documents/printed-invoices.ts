@@ -76,6 +76,7 @@ export function printed(
     },
     number: 'INV-2026-000042',
     customerName: 'Ada Ltd',
+    originNames: new Map(),
     customFields: { customer: {}, contract: {}, invoice: {} },
     creditTypes: new Map([USD_CENTS, CREDITS].map((unit) => [unit.id, unit])),
     ...other,

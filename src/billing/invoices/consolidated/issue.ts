@@ -1,0 +1,105 @@
+/**
+ * Issues consolidated invoices (docs/invoices.md, "Consolidated invoices"): when the usage invoice of a parent is issued,
+ * a job is queued that waits until those of its children are issued too.
+ */
+import type { Clock } from '../../../core/clock.ts';
+import type { Invoice } from '../../../core/invoice.ts';
+import { publishFinalized } from '../../../notifications/invoice-messages.ts';
+import { consolidatedPeriodOf, queueConsolidations } from '../../../store/consolidation-jobs.ts';
+import { findContract } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { insertConstituents, lockConstituents } from '../../../store/invoice-constituents.ts';
+import { type IssuedHead, insertInvoices } from '../../../store/invoices.ts';
+import { existingInvoiceIds } from '../../../store/issued-periods.ts';
+import type { Job } from '../../../store/jobs.ts';
+import { withLines } from '../../../store/whole-invoices.ts';
+import { freezeCustomFields } from '../invoice-fields.ts';
+import { finalizationAt, type InvoiceTarget } from '../usage-periods.ts';
+import { consolidatedInvoice } from './drafts.ts';
+import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './targets.ts';
+
+interface ConsolidationDeps {
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+}
+
+/** Queues the consolidated invoices of those of these usage invoices, issued by this transaction, that are of parents. */
+export async function planConsolidations(
+  tx: Transaction,
+  issued: readonly InvoiceTarget[],
+  gracePeriodHours: number,
+): Promise<void> {
+  await queueConsolidations(
+    tx,
+    issued
+      .filter(({ contract }) => concatenates(contract))
+      .map(({ contract, period }) => ({
+        contractId: contract.id,
+        periodStart: period.start,
+        runAt: finalizationAt(period, gracePeriodHours),
+      })),
+  );
+}
+
+/**
+ * Issues the consolidated invoices of due jobs, and returns them. A job whose invoice waits for one that is not issued
+ * fails, and is tried again.
+ */
+export async function issueConsolidatedInvoices(
+  deps: ConsolidationDeps,
+  tx: Transaction,
+  jobs: readonly Job[],
+): Promise<Invoice[]> {
+  const issued: Invoice[] = [];
+  for (const job of jobs) {
+    const { contractId, periodStart } = consolidatedPeriodOf(job);
+    const contract = await findContract(tx, contractId);
+    const moment = { now: deps.clock.now(), gracePeriodHours: deps.gracePeriodHours };
+    const target = contract && (await consolidatedTargetOf(tx, contract, periodStart, moment));
+    if (target === null) continue;
+    if ((await existingInvoiceIds(tx, [target.invoiceId])).size > 0) continue;
+    issued.push(await issueConsolidated(tx, target, await lockParts(tx, target)));
+  }
+  return issued;
+}
+
+/** None of them can be voided until the transaction ends. Throws if one is not issued, or was voided since it was read. */
+async function lockParts(tx: Transaction, { parts }: ConsolidatedTarget): Promise<IssuedHead[]> {
+  const waiting = parts.find(({ issued }) => issued === null);
+  if (waiting !== undefined) {
+    const { invoiceId, contract } = waiting;
+    throw new Error(
+      `waits for invoice ${invoiceId} of contract ${contract.id}, customer ${contract.customerId}, which is not issued`,
+    );
+  }
+  const locked = await lockConstituents(
+    tx,
+    parts.map(({ invoiceId }) => invoiceId),
+  );
+  const voided = locked.find(({ status }) => status !== 'FINALIZED');
+  if (voided !== undefined) throw new Error(`invoice ${voided.id} was voided meanwhile`);
+  return locked;
+}
+
+/** Stores a consolidated invoice as issued. `parts` are finalized, locked, and in their order. */
+export async function issueConsolidated(
+  tx: Transaction,
+  target: Omit<ConsolidatedTarget, 'parts'>,
+  parts: readonly IssuedHead[],
+  identity: Partial<Pick<Invoice, 'issuedAt' | 'regeneratedFromInvoiceId'>> = {},
+): Promise<Invoice> {
+  const draft = consolidatedInvoice(target, await withLines(tx, parts));
+  const invoice = { ...draft, ...identity, status: 'FINALIZED' as const };
+  const warningCount = parts.reduce((count, part) => count + part.warningCount, 0);
+  // Its lines are those of its constituents.
+  const row = { ...invoice, lines: [], frozen: null, warningCount, termsReadAt: null, countedUpTo: null };
+  await insertInvoices(tx, [row]);
+  await insertConstituents(
+    tx,
+    invoice.id,
+    parts.map(({ id }) => id),
+  );
+  await freezeCustomFields(tx, [invoice]);
+  await publishFinalized(tx, [invoice]);
+  return invoice;
+}

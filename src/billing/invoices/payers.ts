@@ -1,0 +1,13 @@
+/** Who pays for invoices of hierarchies. */
+import type { Invoice } from '../../core/invoice.ts';
+import type { Database } from '../../store/database.ts';
+import { type HierarchyPayer, hierarchyPayers } from '../../store/hierarchy-payers.ts';
+
+/** Of usage invoices, by contract; contracts of no hierarchy are absent. */
+export async function payersOfInvoices(
+  { db }: { readonly db: Database },
+  invoices: readonly Pick<Invoice, 'type' | 'contractId'>[],
+): Promise<ReadonlyMap<string, HierarchyPayer>> {
+  const usage = invoices.filter(({ type }) => type === 'USAGE');
+  return hierarchyPayers(db, [...new Set(usage.map(({ contractId }) => contractId))]);
+}

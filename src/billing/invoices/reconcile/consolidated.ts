@@ -1,0 +1,64 @@
+/** Reconciles consolidated invoices: what was issued is the sum of what it consolidates, and none is overdue. */
+import { totalOfConstituents } from '../../../core/consolidated-invoice.ts';
+import type { Invoice } from '../../../core/invoice.ts';
+import type { Instant, Interval } from '../../../core/time.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { loadConstituents } from '../../../store/invoice-constituents.ts';
+import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
+import { consolidatedPlaces } from '../consolidated/drafts.ts';
+import { contractsOf, type SnapshotDeps } from '../draft-places.ts';
+import { type Difference, differencesOf } from './difference.ts';
+import { checkIssue } from './drafts.ts';
+
+/** More than a customer has in any range that is asked for. */
+const INVOICES_MAX = 10_000;
+
+export interface ConsolidatedFindings {
+  readonly invoiceCount: number;
+  readonly differences: readonly Difference[];
+}
+
+/** Of the consolidated invoices of a customer whose periods share time with `range`, drafts included. */
+export async function reconcileConsolidated(
+  deps: SnapshotDeps,
+  customerId: string,
+  range: Interval,
+): Promise<ConsolidatedFindings> {
+  const page = { order: 'ascending', limit: INVOICES_MAX } as const;
+  const filter = { customerId, type: 'USAGE_CONSOLIDATED' } as const;
+  const heads = await listInvoiceHeadsOverlapping(deps.db, filter, range, page);
+  const constituents = await loadConstituents(
+    deps.db,
+    heads.map(({ id }) => id),
+  );
+  const places = await consolidatedPlaces(deps, await contractsOf(deps, { customerId }), {});
+  const open = places.filter(
+    ({ target: { period } }) => period.start < range.end && period.end > range.start,
+  );
+  const now = deps.clock.now();
+  return {
+    invoiceCount: heads.length + open.length,
+    differences: [
+      ...heads.flatMap((head) => checkSum({ ...head, lines: [] }, constituents.get(head.id) ?? [])),
+      ...open.flatMap((place) => overdue(place.id, place.target.contract.id, place.issuedAt, now)),
+    ],
+  };
+}
+
+/** A voided one keeps its total, whatever became of its constituents. */
+function checkSum(
+  invoice: Invoice,
+  constituents: readonly Pick<Invoice, 'status' | 'total'>[],
+): Difference[] {
+  const counted = constituents.filter(({ status }) => invoice.status === 'VOID' || status === 'FINALIZED');
+  const expected = totalOfConstituents(counted);
+  if (expected.eq(invoice.total)) return [];
+  const message = 'the invoices that it consolidates do not add up to its total';
+  return [
+    differencesOf(invoice)('invoice_total', message, { field: 'total', expected, found: invoice.total }),
+  ];
+}
+
+function overdue(id: string, contractId: string, issueAt: Instant, now: Instant): Difference[] {
+  return checkIssue({ id, contractId, lines: [] }, issueAt, now);
+}

@@ -1,0 +1,47 @@
+/** Issued invoices with their lines. */
+import { and, eq } from 'drizzle-orm';
+import { linesOfConstituents, ownerOf } from '../core/consolidated-invoice.ts';
+import type { Database, Transaction } from './database.ts';
+import { loadConstituents } from './invoice-constituents.ts';
+import { loadInvoiceLines } from './invoice-lines.ts';
+import { type IssuedHead, type IssuedInvoice, invoiceFromRow } from './invoices.ts';
+import { invoices } from './schema/invoices.ts';
+
+/** One issued invoice of a customer with its lines, or null. */
+export async function findInvoice(
+  db: Database | Transaction,
+  customerId: string,
+  invoiceId: string,
+): Promise<IssuedInvoice | null> {
+  const rows = await db
+    .select()
+    .from(invoices)
+    .where(and(eq(invoices.id, invoiceId), eq(invoices.customerId, customerId)));
+  const row = rows[0];
+  if (row === undefined) return null;
+  return (await withLines(db, [invoiceFromRow(row)]))[0] ?? null;
+}
+
+/**
+ * The same invoices in the same order, each with its lines in their order. A consolidated one has those of its
+ * constituents.
+ */
+export async function withLines(
+  db: Database | Transaction,
+  heads: readonly IssuedHead[],
+): Promise<IssuedInvoice[]> {
+  const constituents = await loadConstituents(
+    db,
+    heads.flatMap(({ id, type }) => (type === 'USAGE_CONSOLIDATED' ? [id] : [])),
+  );
+  const parts = [...constituents.values()].flat();
+  const lines = await loadInvoiceLines(
+    db,
+    [...heads, ...parts].map(({ id }) => id),
+  );
+  return heads.map((head) => {
+    if (head.type !== 'USAGE_CONSOLIDATED') return { ...head, lines: lines.get(head.id) ?? [] };
+    const own = (constituents.get(head.id) ?? []).map((one) => ({ ...one, lines: lines.get(one.id) ?? [] }));
+    return { ...head, constituents: own.map(ownerOf), lines: linesOfConstituents(own) };
+  });
+}
