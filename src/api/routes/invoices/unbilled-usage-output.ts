@@ -32,7 +32,7 @@ const warningSchema = z
         'which the metric cannot be evaluated; it is counted without them. `too_many_lines`: a product with more ' +
         'lines than an invoice lists; none of them is on the invoice. On drafts also `metric_not_evaluated`: a ' +
         'metric that needs too much time or memory; and `not_computed`: lines and totals of this draft are missing. ' +
-        '`unrated_terms`: terms of the contract that this version does not bill yet.',
+        '`unrated_terms`: terms of the contract that the version which issued the invoice did not bill.',
     }),
     message: z.string().meta({ description: 'What is missing, and what to do about it.' }),
     subscription_id: uuid.optional(),

@@ -56,15 +56,15 @@ const TERM_NAMES: Record<UnratedTermKind, string> = {
 function unratedAdvice({ termKind, termCount }: UnratedTerms): string {
   if (termKind === 'consolidation') {
     return (
-      'the usage of this contract is to be on the invoice of its parent: this version of the service does not ' +
-      'consolidate invoices of hierarchies, so it is billed on an invoice of its own'
+      'the usage of this contract was to be on the invoice of its parent: the version of the service that issued ' +
+      'this invoice did not consolidate invoices of hierarchies, so it is billed on an invoice of its own'
     );
   }
   const name = TERM_NAMES[termKind];
   const terms = termCount === 1 ? `a ${name}` : `${termCount} ${name}s`;
   return (
-    `the contract has ${terms} in this period, which this version of the service stores but does not bill: ` +
-    'usage is charged as if there were none, and nothing is charged for the term itself'
+    `the contract had ${terms} in this period, which the version of the service that issued this invoice stored but ` +
+    'did not bill: usage was charged as if there were none, and nothing was charged for the term itself'
   );
 }
 

@@ -2,7 +2,6 @@
 import { totalOfConstituents } from '../../../core/consolidated-invoice.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
-import type { Transaction } from '../../../store/database.ts';
 import { loadConstituents } from '../../../store/invoice-constituents.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
 import { consolidatedPlaces } from '../consolidated/drafts.ts';
