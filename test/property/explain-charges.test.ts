@@ -2,15 +2,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { RateEntry, UsageRate } from '../../src/core/catalogue.ts';
-import { decimal } from '../../src/core/decimal.ts';
+import { decimal, ZERO } from '../../src/core/decimal.ts';
 import { ANY_USAGE } from '../../src/core/terms/applicability.ts';
+import type { Override } from '../../src/core/terms/overrides.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
 import { coverSegments } from '../../src/rating/balances/coverage.ts';
 import { offeredBalances } from '../../src/rating/balances/offered-balances.ts';
 import { createChargeTerms } from '../../src/rating/explain/charge-terms.ts';
 import { explainLine } from '../../src/rating/explain/explain-line.ts';
-import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
+import { NO_CONDITION } from '../../src/rating/rates/override-targets.ts';
+import { type ContractOverrides, NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { subscriptionItem } from '../../src/rating/scheduled/scheduled-items.ts';
 import { chargeClaims, chargeLines, pricedCharges } from '../../src/rating/subscriptions/charge-lines.ts';
 import { chargePrice, openCharges } from '../../src/rating/subscriptions/charges.ts';
@@ -63,12 +65,52 @@ const given = fc.record({
     { roundingMethod: 'CEILING' as const, decimalPlaces: -1 },
   ),
   collectionSchedule: fc.constantFrom('ADVANCE' as const, 'ARREARS' as const),
-  balances: fc.array(fc.oneof(hundredths(3_000_000), fc.constant(decimal('33.33333333333333333333'))), {
-    maxLength: 3,
-  }),
+  balances: fc.array(
+    fc.record({
+      left: fc.oneof(hundredths(3_000_000), fc.constant(decimal('33.33333333333333333333'))),
+      /** What it pays for, where that is not what the customer pays. */
+      ownRate: fc.option(rate, { nil: null }),
+    }),
+    { maxLength: 3 },
+  ),
   hasTerms: fc.boolean(),
 });
 type Given = typeof given extends fc.Arbitrary<infer One> ? One : never;
+
+/** Balances do not pay for units without a price, so those that they pay for do not follow one another. */
+function hasFreeUnits({ rate: list, balances, isProrated, prorationRounding }: Given): boolean {
+  // A part of a small price may be rounded to nothing.
+  if (isProrated && prorationRounding !== null) return true;
+  const isFree = (one: UsageRate) =>
+    one.rateType === 'FLAT' ? one.price.eq(ZERO) : one.tiers.some(({ price }) => price.eq(ZERO));
+  return [list, ...balances.flatMap(({ ownRate }) => ownRate ?? [])].some(isFree);
+}
+
+function overridesOf({ balances, hasTerms }: Given): ContractOverrides {
+  // Lines alone do not tell the order of several balances with prices of their own.
+  if (!hasTerms && balances.length > 1) return NO_OVERRIDES;
+  const overrides = balances.flatMap(({ ownRate }, index): Override[] => {
+    if (ownRate === null) return [];
+    const specifier = { ...NO_CONDITION, commitIds: [`commit ${index}`] };
+    return [
+      {
+        ...{ id: `override ${index}`, contractId: 'contract', startingAt: START, endingBefore: null },
+        ...{
+          entitled: null,
+          type: 'OVERWRITE',
+          multiplier: null,
+          priority: null,
+          tiers: [],
+          productId: null,
+        },
+        ...{ applicableProductTags: [], isCommitSpecific: true, target: 'LIST_RATE', createdAt: START },
+        overwriteRate: { rate: ownRate, creditTypeId: null },
+        specifiers: [specifier],
+      },
+    ];
+  });
+  return { overrides, prioritization: 'LOWEST_MULTIPLIER' };
+}
 
 function linesOf(one: Given) {
   const entry: RateEntry = {
@@ -90,17 +132,15 @@ function linesOf(one: Given) {
       ...{ startingAt: day(on), quantity: decimal(String(quantity)), quantityDelta: null },
     })),
   });
+  const overrides = overridesOf(one);
   const products = [{ product: PRODUCT, rateEntries: [entry] }];
-  const prices = subscriptionPrices(
-    { fiatCreditTypeId: 'usd', conversions: new Map(), products },
-    NO_OVERRIDES,
-  );
+  const prices = subscriptionPrices({ fiatCreditTypeId: 'usd', conversions: new Map(), products }, overrides);
   const charges = openCharges({ contract, subscription, prices, billed: [], billedFrom: null, now: day(70) });
   const items = charges.flatMap((charge) => {
     const price = chargePrice(charge, prices);
     return price === null ? [] : [subscriptionItem(subscription, charge, price, 'usd')];
   });
-  const buckets = one.balances.map((left, index) => ({
+  const buckets = one.balances.map(({ left }, index) => ({
     ...{
       id: `commit ${index}`,
       recurringId: null,
@@ -120,7 +160,6 @@ function linesOf(one: Given) {
   const priced = pricedCharges(items, prices);
   const { coverage } = coverSegments(chargeClaims(priced, prices, 'contract', book), book);
   const subscriptions = new Map([[subscription.id, subscription]]);
-  const overrides = NO_OVERRIDES;
   return {
     lines: chargeLines(priced, prices, coverage, PERIOD),
     balances,
@@ -142,7 +181,11 @@ test('every line of a charge is given by the figures of its explanation, whoever
         const explained = explainLine(line, lines, { usage: nothing, composite: nothing, ...known });
         const { kind, recomputed, formula } = explained;
         kinds.add(kind);
-        const { quantity, unitPrice, total } = recomputed ?? {};
+        if (recomputed === null) {
+          expect(hasFreeUnits(one)).toBe(true);
+          continue;
+        }
+        const { quantity, unitPrice, total } = recomputed;
         expect([quantity, unitPrice, total].map(String)).toEqual(
           [line.quantity, line.unitPrice, line.total].map(String),
         );
@@ -152,5 +195,5 @@ test('every line of a charge is given by the figures of its explanation, whoever
     }),
     { numRuns: runs(150) },
   );
-  expect([...kinds].sort()).toEqual(['applied', 'subscription']);
+  expect([...kinds].sort()).toEqual(expect.arrayContaining(['applied', 'subscription']));
 });

@@ -5,13 +5,14 @@
  * line in a tier pays for nothing in it, so its price there does not matter.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
-import type { LinePayer, LineTier, SubscriptionInvoiceLine } from '../../core/invoice.ts';
+import type { LinePayer, SubscriptionInvoiceLine } from '../../core/invoice.ts';
 import { ANY_USAGE } from '../../core/terms/applicability.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import type { Claim } from '../balances/draw-down.ts';
 import { oneBand, type PriceBand, type PriceBands } from '../rates/tiers.ts';
 import { isPaidByBalance, unitsPaidBy } from './explain-share.ts';
 import type { ExplainedShare } from './explanation.ts';
+import { firstUnit } from './first-unit.ts';
 
 type CoveredLine = SubscriptionInvoiceLine & { readonly payer: LinePayer };
 
@@ -27,14 +28,18 @@ interface SharedCharge {
 
 /**
  * What `line` is for, counted in units of the subscription: from 0 without tiers, else from where the tiers say. Null
- * where payers have different tiers, because the lines then do not say in which of them the charge begins.
+ * where they do not say it (first-unit.ts).
  */
 export function chargeShare(
   line: SubscriptionInvoiceLine,
   { own, unitPrice, payer, balances }: SharedCharge,
 ): ExplainedShare | null {
-  const from = firstUnit(own);
-  if (from === null) return null;
+  const first = firstUnit(
+    own,
+    balances.map(({ segmentId }) => segmentId),
+  );
+  if (first === null) return null;
+  const { from, order } = first;
   const paid = own.filter((one): one is CoveredLine => isPaidByBalance(one));
   const to = from.plus(sum(own.map(({ quantity }) => quantity)));
   const bandsOf = (lines: readonly SubscriptionInvoiceLine[]) =>
@@ -42,7 +47,7 @@ export function chargeShare(
   const claim: Claim = {
     ...{ key: line.scheduleItemId, interval: line.interval, from, to, overshoots: false },
     ...{ productType: 'SUBSCRIPTION', unitPrice, name: line.name, groupValues: '' },
-    claimants: bucketsOf(paid, balances).map((bucket) => ({
+    claimants: bucketsOf(paid, balances, order).map((bucket) => ({
       bucket,
       bands: bandsOf(paid.filter((one) => one.payer.segmentId === bucket.segmentId)),
     })),
@@ -53,31 +58,6 @@ export function chargeShare(
     payer,
     ...unitsPaidBy({ from, to, list, claims: [claim], paid }, line.payer?.segmentId ?? null, level),
   };
-}
-
-/** How many units are below those of the charge. In one tier it does not matter where the charge begins. */
-export function firstUnit(own: readonly SubscriptionInvoiceLine[]): Decimal | null {
-  const tiers = own.map(({ tier }) => tier);
-  const lowest = tiers.reduce(
-    (a, b) => (a !== null && (b === null || a.level <= b.level) ? a : b),
-    tiers[0] ?? null,
-  );
-  if (tiers.every((tier) => tier === null)) return ZERO;
-  if (lowest === null || !haveSameTiers(tiers)) return null;
-  const inLowest = own.filter(({ tier }) => tier?.level === lowest.level);
-  if (lowest.size === null || inLowest.length === own.length) return lowest.startingAt;
-  return lowest.startingAt.plus(lowest.size).minus(sum(inLowest.map(({ quantity }) => quantity)));
-}
-
-function haveSameTiers(tiers: readonly (LineTier | null)[]): boolean {
-  return tiers.every((tier) =>
-    tiers.every((other) => {
-      if (tier === null || other === null) return false;
-      if (tier.level !== other.level)
-        return tier.level < other.level === tier.startingAt.lt(other.startingAt);
-      return tier.startingAt.eq(other.startingAt) && String(tier.size) === String(other.size);
-    }),
-  );
 }
 
 /** The prices of one payer. Tiers in which it has no line cost nothing here. */
@@ -103,10 +83,14 @@ function bandOf(level: number, startingAt: Decimal, end: Decimal | null, price: 
   return { level, startingAt, end, size: end?.minus(startingAt) ?? null, price, isTier: true };
 }
 
-/** Each once: in burn-down order where that is known, else in the order of the units that they pay for. */
-function bucketsOf(paid: readonly CoveredLine[], balances: readonly Bucket[]): Bucket[] {
+/** Each once, in the order of their segments. */
+function bucketsOf(
+  paid: readonly CoveredLine[],
+  balances: readonly Bucket[],
+  order: readonly string[],
+): Bucket[] {
   const buckets = new Map(paid.map((one) => [one.payer.segmentId, bucketOf(one, balances)]));
-  return [...buckets.values()].toSorted((a, b) => balances.indexOf(a) - balances.indexOf(b));
+  return order.flatMap((segmentId) => buckets.get(segmentId) ?? []);
 }
 
 function bucketOf({ payer, creditTypeId, interval }: CoveredLine, balances: readonly Bucket[]): Bucket {

@@ -13,10 +13,11 @@ import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import { bandAt, type PriceBands, walkBands } from '../rates/tiers.ts';
 import { proratedPrice, roundedPrice } from '../subscriptions/proration.ts';
-import { chargeShare, firstUnit } from './charge-share.ts';
+import { chargeShare } from './charge-share.ts';
 import type { ChargeTerms, ChargeTermsOf } from './charge-terms.ts';
 import { isPaidByBalance, payerOf } from './explain-share.ts';
 import type { ChargeExplanation } from './explanation.ts';
+import { firstUnit } from './first-unit.ts';
 import {
   partStep,
   payerSteps,
@@ -33,7 +34,7 @@ interface ChargeExplainers {
   readonly balances: readonly OfferedBalance[];
 }
 
-/** Null for a charge that payers with different tiers share. */
+/** Null for a charge whose lines do not say where its units begin. */
 export function explainCharge(
   line: SubscriptionInvoiceLine,
   lines: readonly InvoiceLine[],
@@ -105,7 +106,7 @@ function unitsOf(
 ): { readonly quantity: Decimal; readonly step: readonly string[] } {
   const { quantity, tier } = line;
   if (tier === null || bands === null) return { quantity, step: [] };
-  const from = firstUnit(own) ?? ZERO;
+  const from = firstUnit(own, [])?.from ?? ZERO;
   const to = from.plus(sum(own.map((one) => one.quantity)));
   const band = bands.find(({ level }) => level === tier.level) ?? bandAt(bands, to);
   const found = walkBands(bands, from, to).find((slice) => slice.band.level === band.level);

@@ -97,7 +97,8 @@ export function groupsOf<Group extends TargetGroup>(
   );
 }
 
-const NO_CONDITION: OverrideSpecifier = {
+/** Of an override that concerns everything. */
+export const NO_CONDITION: OverrideSpecifier = {
   productId: null,
   productTags: [],
   pricingGroupValues: {},
