@@ -14,6 +14,7 @@ import type { Seller } from './core/seller.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
 import { SEATS_MAX_DEFAULT } from './core/terms/subscriptions.ts';
 import { type Instant, parseRfc3339 } from './core/time.ts';
+import { SPAN_CUSTOMER_ATTRIBUTE } from './core/token-billing.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -134,6 +135,13 @@ const environment = z
     INGEST_WINDOW_DAYS: wholeNumber(1, 3650)
       .default(34)
       .describe('How far back an event may be dated, and how long a transaction_id is remembered.'),
+    OTLP_CUSTOMER_ATTRIBUTE: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,256}$/, 'must be printable ASCII without spaces, at most 256 characters')
+      .default(SPAN_CUSTOMER_ATTRIBUTE)
+      .describe(
+        'Attribute of OpenTelemetry spans, or of their resource, with the id or an ingest alias of the customer.',
+      ),
     EVENT_RETENTION_MONTHS: wholeNumber(1, 1200)
       .optional()
       .describe(
@@ -228,6 +236,8 @@ export interface Config {
   /** Of one subscription. */
   readonly subscriptionSeatsMax: number;
   readonly ingestWindowDays: number;
+  /** Of the spans that `POST /v1/ingest/otlp` takes. */
+  readonly otlpCustomerAttribute: string;
   /** Whole months before the present one; undefined: for ever. */
   readonly eventRetentionMonths: number | undefined;
   readonly invoiceNumberPattern: string;
@@ -273,6 +283,7 @@ export function loadConfig(env: Environment): Config {
     invoiceLinesMax: values.INVOICE_LINES_MAX,
     subscriptionSeatsMax: values.SUBSCRIPTION_SEATS_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
+    otlpCustomerAttribute: values.OTLP_CUSTOMER_ATTRIBUTE,
     eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,
     seller: {

@@ -20,6 +20,7 @@ import {
   lossMeasures,
   repeatMeasures,
   retentionMeasures,
+  spanMeasures,
 } from '../api/http/service-measures.ts';
 import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
@@ -32,6 +33,7 @@ import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
+import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
 import { alertEvaluator } from '../jobs/evaluate-alerts.ts';
@@ -53,6 +55,7 @@ import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
 import { withKeptEvents } from '../metering/kept-events.ts';
+import { createSpanIngest } from '../metering/otlp/ingest-spans.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { closeReportReader } from '../metering/sql-views/run-report.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
@@ -88,6 +91,7 @@ export interface ApplicationParts {
         | 'requestRates'
         | 'webhookAllowPrivate'
         | 'alertLimits'
+        | 'otlpCustomerAttribute'
       >
     >;
   readonly log: Logger;
@@ -218,6 +222,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     onRepeat: (read, now) => repeats.note(read, now),
     onStored: (customerRefs) => evaluations.used(customerRefs),
   });
+  const ingestEvents = async (body: Buffer) => {
+    requireNoLoss(parts);
+    return await ingest.ingest(body);
+  };
+  const spans = createSpanIngest({
+    ingestEvents,
+    customerAttribute: config.otlpCustomerAttribute ?? SPAN_CUSTOMER_ATTRIBUTE,
+  });
   const newToken = await ensureFirstToken({
     db: stores.db,
     clock,
@@ -275,13 +287,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
             jobs: withTelling(jobs, telling),
           })),
     ],
-    ingest: async (body) => {
-      requireNoLoss(parts);
-      return await ingest.ingest(body);
-    },
+    ingest: ingestEvents,
+    ingestSpans: spans.ingest,
     readiness: () => readiness({ stores, watch, dataDir: embeddedDirectory(config) }),
     measures: (registry) => {
       ingestMeasures(registry, () => ingest.stats());
+      spanMeasures(registry, () => spans.stats());
       repeatMeasures(registry, () => repeats.stats());
       jobMeasures(registry, () => jobs.stats(), clock);
       invoiceMeasures(registry, () => alarms.stats());

@@ -14,6 +14,7 @@ import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { unreadableRequests } from '../api/http/parser-errors.ts';
 import { registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
+import { type IngestSpans, otlpRoute } from '../api/routes/ingest/otlp-route.ts';
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
 
@@ -32,6 +33,7 @@ export interface AppDeps {
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
   readonly ingest: Ingest;
+  readonly ingestSpans: IngestSpans;
   readonly bodyLimitBytes?: number;
   readonly bodiesLimitBytes?: number;
   readiness(): Promise<Readiness>;
@@ -53,6 +55,7 @@ export function createApp(deps: AppDeps): App {
   const routes: RouteDefinition[] = [
     ...deps.routes,
     ingestRoute(deps.ingest),
+    otlpRoute(deps.ingestSpans),
     ...serviceRoutes({
       version: deps.version,
       metrics,

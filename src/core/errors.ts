@@ -12,6 +12,7 @@ export type RefusalKind =
   | 'conflict' // conflicts with the present state or a unique key: 409
   | 'running' // the same request is being carried out: 409, try again later
   | 'too_large' // 413
+  | 'unsupported' // a form of body that is not taken: 415
   | 'overloaded' // 429, try again later
   | 'unavailable'; // 503, the service is starting or draining
 

@@ -14,6 +14,9 @@ export const TOKEN_KINDS = [
 ] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 
+/** The attribute of a span with its customer, unless the operator names another one. */
+export const SPAN_CUSTOMER_ATTRIBUTE = 'tallyhouse.customer';
+
 /** What rate cards do when a provider changes the price of a model that they have. */
 export const REPRICE_MODES = ['off', 'notify', 'auto'] as const;
 export type RepriceMode = (typeof REPRICE_MODES)[number];

@@ -43,6 +43,7 @@ const STATUS_AND_HEADERS: Readonly<Record<RefusalKind, readonly [number, Readonl
     conflict: [409, { 'x-should-retry': 'false' }],
     running: [409, RETRY_LATER],
     too_large: [413, {}],
+    unsupported: [415, {}],
     overloaded: [429, { ...RETRY_LATER, 'x-metronome-rate-limit-type': 'client' }],
     unavailable: [503, RETRY_LATER],
   };

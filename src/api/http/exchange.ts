@@ -6,11 +6,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
-import { errorAnswer } from './errors.ts';
+import { type ErrorAnswer, errorAnswer } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { headerOf } from './request-body.ts';
-import type { RequestContext, RouteFacts } from './route.ts';
+import { headerOf, mediaTypeOf } from './request-body.ts';
+import type { OtherEncoding, RequestContext, RouteFacts } from './route.ts';
 
 export interface Answer {
   /** Default: 200. */
@@ -26,8 +26,8 @@ export interface ExchangeDeps {
   readonly metrics: HttpMetrics;
 }
 
-/** The route's path, or a fixed label where no route matched, and the route's own wire names. */
-type Destination = Pick<RouteFacts, 'wireWords'> & { readonly path: string };
+/** The route's path, or a fixed label where no route matched, and what is the route's own in the answers. */
+type Destination = Pick<RouteFacts, 'wireWords' | 'otherEncoding'> & { readonly path: string };
 
 /** Runs `work` for a request. */
 export type Exchange = (
@@ -86,9 +86,20 @@ async function respond(
     else if (answer.logged === 'store') {
       deps.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
     }
-    const headers = { ...always, 'content-type': JSON_TYPE, ...answer.headers };
-    return new Response(stringifyJson(answer.body), { status: answer.status, headers });
+    const { body, mediaType } = refusalIn(encodingOf(context, to), answer);
+    const headers = { ...always, 'content-type': mediaType, ...answer.headers };
+    return new Response(body, { status: answer.status, headers });
   }
+}
+
+/** The other encoding of the route, where the request is in it. */
+function encodingOf(context: Context, { otherEncoding }: Destination): OtherEncoding | undefined {
+  return mediaTypeOf(context) === otherEncoding?.mediaType ? otherEncoding : undefined;
+}
+
+function refusalIn(encoding: OtherEncoding | undefined, { body }: ErrorAnswer) {
+  if (encoding === undefined) return { body: stringifyJson(body), mediaType: JSON_TYPE };
+  return { body: encoding.writeRefusal(String(body.message)), mediaType: encoding.mediaType };
 }
 
 type ResponseBody = ConstructorParameters<typeof Response>[0];

@@ -96,7 +96,13 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
     ...(body === undefined
       ? {}
       : {
-          requestBody: { required: true, content: { 'application/json': { schema: components.add(body) } } },
+          requestBody: {
+            required: true,
+            content: {
+              'application/json': { schema: components.add(body) },
+              ...otherContent(definition, 'request'),
+            },
+          },
         }),
     responses: responsesOf(definition, components),
   };
@@ -146,6 +152,7 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: 'There is no such thing.',
   409: 'It stands against something that exists, such as a uniqueness key that has been used.',
   413: 'The request body is too large.',
+  415: 'The body is in a form that is not taken; see Content-Type and Content-Encoding.',
   429: 'Too much at once; try again after the seconds in Retry-After.',
   500: 'Our fault; the message carries the request id that the log has.',
   503: 'Not ready; try again.',
@@ -172,7 +179,11 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
       ? { description: 'Done; the answer has no body.' }
       : {
           description: 'Done.',
-          content: { [mediaType]: { schema: components.add(response) }, ...csvContent(definition) },
+          content: {
+            [mediaType]: { schema: components.add(response) },
+            ...csvContent(definition),
+            ...otherContent(definition, 'response'),
+          },
         };
   const errorSchema = components.add(definition.errorBody ?? errorBody);
   const errors = errorStatusesOf(definition).map(
@@ -180,11 +191,18 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
       String(status),
       {
         description: ERROR_DESCRIPTIONS[status] ?? 'Refused.',
-        content: { 'application/json': { schema: errorSchema } },
+        content: { 'application/json': { schema: errorSchema }, ...otherContent(definition, 'refusal') },
       },
     ],
   );
   return { 200: answer, ...Object.fromEntries(errors) };
+}
+
+/** Bodies and answers in the other encoding of a route. */
+function otherContent({ otherEncoding }: RouteDefinition, part: 'request' | 'response' | 'refusal'): Content {
+  if (otherEncoding === undefined) return {};
+  const description = otherEncoding.messages[part];
+  return { [otherEncoding.mediaType]: { schema: { type: 'string', format: 'binary', description } } };
 }
 
 /** The CSV form of an answer, with the meaning of every column. */

@@ -13,6 +13,7 @@ import { afterOtherWork } from '../../core/in-chunks.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { identify, scopeRefusal } from './auth.ts';
 import { CSV_TYPE, wantsCsv } from './csv.ts';
+import { EncodedAnswer } from './encoded-answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
 import { parseJson, stringifyJson } from './json.ts';
@@ -101,7 +102,8 @@ async function answerTo(
     await recordForbidden(deps.records, recorded);
     throw refusal;
   }
-  const body = definition.body === undefined ? undefined : await readBody(context, deps.bodies);
+  const body =
+    definition.body === undefined ? undefined : await readBody(context, deps.bodies, definition.takesGzip);
   try {
     return await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
       sent = body === undefined ? undefined : contentOf(definition, body.bytes);
@@ -131,6 +133,7 @@ async function answerWith(definition: RouteDefinition, result: unknown): Promise
   const { mediaType = 'application/json' } = definition;
   const headers = definition.csv === undefined ? definition.headers : { ...VARIES, ...definition.headers };
   if (definition.response === 'empty') return { body: null, mediaType };
+  if (result instanceof EncodedAnswer) return { body: result.bytes, mediaType: result.mediaType };
   if (result instanceof FileAnswer) return { body: result.bytes, mediaType, headers: result.headers };
   return {
     body: typeof result === 'string' && definition.mediaType ? result : await writeJson(result),

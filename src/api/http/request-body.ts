@@ -5,6 +5,8 @@
  * stream at 30 KB a body. Without it (`app.request()` in tests) the web request is read.
  */
 import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/errors.ts';
 import type { BodyBudget } from './body-budget.ts';
@@ -18,12 +20,23 @@ function incomingOf(context: Context): IncomingMessage | undefined {
 /** A request header by its lower-case name. Avoids building a web `Headers` object where Node has the header. */
 export function headerOf(
   context: Context,
-  name: 'authorization' | 'user-agent' | 'x-request-id' | 'content-encoding' | 'idempotency-key',
+  name:
+    | 'authorization'
+    | 'user-agent'
+    | 'x-request-id'
+    | 'content-encoding'
+    | 'content-type'
+    | 'idempotency-key',
 ) {
   const incoming = incomingOf(context);
   if (incoming === undefined) return context.req.header(name);
   const value = incoming.headers[name];
   return Array.isArray(value) ? value[0] : value;
+}
+
+/** The media type of the body in lower case, without its parameters; undefined where the request does not say. */
+export function mediaTypeOf(context: Context): string | undefined {
+  return headerOf(context, 'content-type')?.split(';', 1)[0]?.trim().toLowerCase();
 }
 
 /** The address that the connection comes from; null without a connection, in tests. */
@@ -44,23 +57,51 @@ export interface ReadBody {
   release(): void;
 }
 
-/** Refuses a body that is larger than the limits with 413 or 429, and a compressed or truncated one with 400. */
-export async function readBody(context: Context, limits: BodyLimits): Promise<ReadBody> {
-  const encoding = headerOf(context, 'content-encoding');
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new Refusal('invalid', `Content-Encoding ${encoding} is not supported: send the body as it is`);
+/** A body that can grow. */
+interface HeldBody extends ReadBody {
+  /** Takes room for more bytes. Refuses with `overloaded` if there is none. */
+  take(bytes: number): void;
+}
+
+/**
+ * Refuses a body that is larger than the limits with 413 or 429, and a compressed or truncated one with 400. With
+ * `takesGzip` a compressed one is decompressed, within the same limits.
+ */
+export async function readBody(context: Context, limits: BodyLimits, takesGzip = false): Promise<ReadBody> {
+  const encoding = headerOf(context, 'content-encoding')?.toLowerCase();
+  const isCompressed = encoding !== undefined && encoding !== 'identity';
+  if (isCompressed && !(takesGzip && encoding === 'gzip')) {
+    throw takesGzip
+      ? new Refusal('unsupported', `Content-Encoding ${encoding} is not supported: use gzip, or none`)
+      : new Refusal('invalid', `Content-Encoding ${encoding} is not supported: send the body as it is`);
   }
   const incoming = incomingOf(context);
-  return incoming === undefined
-    ? readWebBody(context.req.raw, limits.limitBytes)
-    : readNodeBody(incoming, limits);
+  const sent =
+    incoming === undefined ? readWebBody(context.req.raw, limits.limitBytes) : readNodeBody(incoming, limits);
+  return isCompressed ? decompressed(await sent, limits.limitBytes) : sent;
+}
+
+const gunzipAsync = promisify(gunzip);
+
+/** A small body can be made that is a thousand times as large: it is given up at the limit. */
+async function decompressed(sent: HeldBody, limitBytes: number): Promise<ReadBody> {
+  try {
+    const bytes = await gunzipAsync(sent.bytes, { maxOutputLength: limitBytes });
+    sent.take(bytes.length);
+    return { bytes, release: sent.release };
+  } catch (error) {
+    sent.release();
+    if (error instanceof Refusal) throw error;
+    if (error instanceof RangeError) throw tooLarge(limitBytes);
+    throw new Refusal('invalid', 'The request body is not valid gzip');
+  }
 }
 
 function tooLarge(limitBytes: number): Refusal {
   return new Refusal('too_large', `The request body is larger than ${limitBytes} bytes`);
 }
 
-function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLimits): Promise<ReadBody> {
+function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLimits): Promise<HeldBody> {
   if (Number(incoming.headers['content-length'] ?? 0) > limitBytes)
     return Promise.reject(tooLarge(limitBytes));
   return new Promise((resolve, reject) => {
@@ -95,7 +136,7 @@ function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLim
       share.complete();
       const [only] = chunks;
       const whole = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, bytes);
-      resolve({ bytes: whole, release: share.release });
+      resolve({ bytes: whole, take: share.take, release: share.release });
     };
     const onCut = (): void =>
       refuse(new Refusal('invalid', 'The request ended before its body was complete'));
@@ -108,7 +149,7 @@ function readNodeBody(incoming: IncomingMessage, { limitBytes, budget }: BodyLim
 }
 
 /** Of a request without a connection, in tests: nothing is shared. */
-async function readWebBody(request: Request, limitBytes: number): Promise<ReadBody> {
+async function readWebBody(request: Request, limitBytes: number): Promise<HeldBody> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
@@ -116,5 +157,5 @@ async function readWebBody(request: Request, limitBytes: number): Promise<ReadBo
     if (bytes > limitBytes) throw tooLarge(limitBytes);
     chunks.push(chunk);
   }
-  return { bytes: Buffer.concat(chunks, bytes), release: () => {} };
+  return { bytes: Buffer.concat(chunks, bytes), take: () => {}, release: () => {} };
 }

@@ -18,7 +18,7 @@ import { fieldCheck } from './unknown-fields.ts';
 export type RouteScope = 'read' | 'write' | 'ingest' | 'public';
 
 /** Statuses that a route declares in addition to those of every route (401, 403, 500). */
-type ErrorStatus = 400 | 404 | 409 | 413 | 429 | 503;
+type ErrorStatus = 400 | 404 | 409 | 413 | 415 | 429 | 503;
 
 /** The part of the HTTP request that a handler gets. */
 export interface RequestContext {
@@ -45,6 +45,15 @@ export interface HandlerInput<Params, Query, Body> {
   readonly context: RequestContext;
 }
 
+/** An encoding of bodies and answers besides JSON, which a request chooses by its Content-Type. */
+export interface OtherEncoding {
+  readonly mediaType: string;
+  /** What each of them is, for the reference. */
+  readonly messages: Readonly<Record<'request' | 'response' | 'refusal', string>>;
+  /** The answer to a request in this encoding that is refused. */
+  writeRefusal(message: string): Uint8Array<ArrayBuffer>;
+}
+
 export interface RouteFacts {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** OpenAPI style: `/v1/customers/{customer_id}`. */
@@ -59,6 +68,10 @@ export interface RouteFacts {
   readonly errorBody?: z.ZodType;
   /** Media type of the answer, by default JSON. For any other type the handler returns the text to send. */
   readonly mediaType?: string;
+  /** A handler answers such a request with an `EncodedAnswer`. */
+  readonly otherEncoding?: OtherEncoding;
+  /** Bodies may be compressed with gzip; any other compression is refused with 415. */
+  readonly takesGzip?: true;
   /** Headers of every answer of the route. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The operation commits by itself, more than once, so that its record cannot be part of one transaction. */

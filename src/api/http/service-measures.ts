@@ -14,6 +14,7 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { PoolFigures } from '../../metering/client/connection-pool.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { Ingest } from '../../metering/ingest/ingest.ts';
+import type { SpanIngest } from '../../metering/otlp/ingest-spans.ts';
 import { registerCounter, registerGauge } from './metrics.ts';
 
 /** Counters and gauges of ingest. */
@@ -72,6 +73,24 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
     name: 'tallyhouse_known_transaction_ids_bytes',
     help: 'Memory of that index.',
     value: () => stats().indexBytes,
+  });
+}
+
+/** What became of the spans of `POST /v1/ingest/otlp`. */
+export function spanMeasures(registry: Registry, stats: () => ReturnType<SpanIngest['stats']>): void {
+  registerCounter(registry, {
+    name: 'tallyhouse_otlp_spans_total',
+    help: 'Spans by what became of them: their events were stored or known, or they were ignored or refused.',
+    label: 'outcome',
+    values: () => {
+      const { accepted, duplicates, ignored, refused } = stats();
+      return new Map([
+        ['accepted', accepted],
+        ['duplicate', duplicates],
+        ['ignored', ignored],
+        ['refused', refused],
+      ]);
+    },
   });
 }
 

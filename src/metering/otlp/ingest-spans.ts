@@ -1,0 +1,153 @@
+/**
+ * Stores the events of spans, the billable ones of a request although others are refused: an exporter does not send a
+ * refused span again, and its other spans are not its fault.
+ *
+ * Uses the road of `POST /v1/ingest` with its limits, its deduplication and its durability. A request that fails
+ * halfway is sent again by the exporter as a whole; what was stored of it is a duplicate then.
+ */
+import { Refusal } from '../../core/errors.ts';
+import { afterOtherWork } from '../../core/in-chunks.ts';
+import { EVENTS_PER_REQUEST_MAX } from '../ingest/event-limits.ts';
+import { readJsonSpans } from './read-json.ts';
+import { readProtobufSpans } from './read-protobuf.ts';
+import type { Span } from './span.ts';
+import { type SpanEvent, spanOutcome, wantedAttributes } from './span-event.ts';
+
+/** How an export request is written. */
+export type SpanEncoding = 'json' | 'protobuf';
+
+/** `POST /v1/ingest`: refuses a body with invalid events as a whole, and lists these in the details. */
+type IngestEvents = (body: Buffer) => Promise<{ readonly accepted: number; readonly duplicates: number }>;
+
+export interface RefusedSpan {
+  /** `trace id:span id`, as they were sent. */
+  readonly id: string;
+  readonly reason: string;
+}
+
+export interface SpanCounts {
+  /** Spans whose events were stored. */
+  readonly accepted: number;
+  /** Spans whose events were known. */
+  readonly duplicates: number;
+  /** Spans that are no calls to models, or used no tokens. */
+  readonly ignored: number;
+}
+
+export interface SpansOutcome extends SpanCounts {
+  readonly refused: readonly RefusedSpan[];
+}
+
+export interface SpanIngest {
+  /**
+   * Takes the body of an `ExportTraceServiceRequest`. Resolves when every event is on disk. Refuses (`invalid`) a body
+   * that is none, and rejects with what `POST /v1/ingest` refuses if an event could not be stored.
+   */
+  ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome>;
+  /** All spans since the start. */
+  stats(): SpanCounts & { readonly refused: number };
+}
+
+export interface SpanIngestOptions {
+  readonly ingestEvents: IngestEvents;
+  /** Name of the attribute with the customer's id or alias. */
+  readonly customerAttribute: string;
+}
+
+export function createSpanIngest({ ingestEvents, customerAttribute }: SpanIngestOptions): SpanIngest {
+  const wanted = wantedAttributes(customerAttribute);
+  const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0 };
+
+  async function ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome> {
+    const read = encoding === 'json' ? readJsonSpans : readProtobufSpans;
+    const spans = read(body, wanted);
+    const running: Promise<{ part: SpansOutcome } | { error: unknown }>[] = [];
+    for (let start = 0; start < spans.length; start += EVENTS_PER_REQUEST_MAX) {
+      // All events would be prepared at once otherwise, while other requests wait.
+      if (start > 0) await afterOtherWork();
+      const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX));
+      running.push(
+        part.then(
+          (outcome) => ({ part: outcome }),
+          (error: unknown) => ({ error }),
+        ),
+      );
+    }
+    const parts = (await Promise.all(running)).map((ended) => {
+      if ('error' in ended) throw ended.error;
+      return ended.part;
+    });
+    return {
+      accepted: sum(parts.map(({ accepted }) => accepted)),
+      duplicates: sum(parts.map(({ duplicates }) => duplicates)),
+      ignored: sum(parts.map(({ ignored }) => ignored)),
+      refused: parts.flatMap(({ refused }) => refused),
+    };
+  }
+
+  async function ingestPart(spans: readonly Span[]): Promise<SpansOutcome> {
+    const events: SpanEvent[] = [];
+    const refused: RefusedSpan[] = [];
+    let ignored = 0;
+    for (const span of spans) {
+      const outcome = spanOutcome(span, customerAttribute);
+      if (outcome.kind === 'event') events.push(outcome.event);
+      else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
+      else ignored += 1;
+    }
+    const stored = await ingestValid(ingestEvents, events);
+    const part = { ...stored, ignored, refused: [...refused, ...stored.refused] };
+    total.accepted += part.accepted;
+    total.duplicates += part.duplicates;
+    total.ignored += part.ignored;
+    total.refused += part.refused.length;
+    return part;
+  }
+
+  return { ingest, stats: () => ({ ...total }) };
+}
+
+type StoredEvents = Omit<SpansOutcome, 'ignored'>;
+
+/**
+ * Sends events without those that are refused. Each round leaves one out at least, and the second one is the last
+ * unless an event has become too old in between.
+ */
+async function ingestValid(ingestEvents: IngestEvents, given: readonly SpanEvent[]): Promise<StoredEvents> {
+  let events = given;
+  const refused: RefusedSpan[] = [];
+  while (events.length > 0) {
+    try {
+      return { ...(await ingestEvents(Buffer.from(JSON.stringify(events)))), refused };
+    } catch (error) {
+      const problems = problemsByIndex(error);
+      const valid = events.filter((_, index) => !problems.has(index));
+      if (valid.length === events.length) throw error;
+      for (const [index, reason] of problems)
+        refused.push({ id: events[index]?.transaction_id ?? '', reason });
+      events = valid;
+    }
+  }
+  return { accepted: 0, duplicates: 0, refused };
+}
+
+/** The invalid events that a refusal lists; none where it is about something else. */
+function problemsByIndex(error: unknown): ReadonlyMap<number, string> {
+  const problems = new Map<number, string>();
+  if (!(error instanceof Refusal) || error.kind !== 'invalid') return problems;
+  const listed = error.details?.errors;
+  if (!Array.isArray(listed)) return problems;
+  for (const { index, message } of listed) problems.set(Number(index), String(message));
+  return problems;
+}
+
+/** Ids that are not valid can be as long as the body. */
+const SHOWN_ID_LENGTH_MAX = 64;
+
+function shownId({ traceId, spanId }: Span): string {
+  return `${traceId.slice(0, SHOWN_ID_LENGTH_MAX)}:${spanId.slice(0, SHOWN_ID_LENGTH_MAX)}`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -1,0 +1,187 @@
+/**
+ * Reads the spans of an `ExportTraceServiceRequest` in the JSON of OTLP: ids in hexadecimal, integers of 64 bits as
+ * texts or numbers, unknown members passed over, null the same as absent. Only members that billing needs are read.
+ */
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../../core/errors.ts';
+import { extractNumbers, mayLoseDigits, numberText, plainDecimal } from '../ingest/number-text.ts';
+import { isObject } from '../ingest/property-text.ts';
+import { doubleValue, integerValue, isInt64 } from './attribute-number.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  OTHER_VALUE,
+  requireRoomForSpan,
+  type Span,
+  STATUS_CODE_ERROR,
+  type WantedAttributes,
+} from './span.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+interface Reading {
+  readonly wanted: WantedAttributes;
+  /** Texts of the numbers of the body, where a double might not hold one of them. */
+  readonly numbers: readonly string[] | null;
+}
+
+/** The spans in the order of the body. Refuses (`invalid`) a body that is not such a message, and too many spans. */
+export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
+  const { json, numbers } = parsed(body);
+  const reading = { wanted, numbers };
+  const spans: Span[] = [];
+  for (const [group, path] of objectsOf(objectAt(json, 'body'), 'resourceSpans', '')) {
+    const resource = attributesOf(member(group, 'resource', path), `${path}.resource`, reading);
+    for (const [scope, scopePath] of objectsOf(group, 'scopeSpans', path)) {
+      for (const [span, spanPath] of objectsOf(scope, 'spans', scopePath)) {
+        requireRoomForSpan(spans.length);
+        spans.push(readSpan(span, spanPath, resource, reading));
+      }
+    }
+  }
+  return spans;
+}
+
+function parsed(body: Buffer): { json: unknown; numbers: readonly string[] | null } {
+  if (!isUtf8(body)) throw new Refusal('invalid', 'body is not valid UTF-8');
+  const text = body.toString('utf8');
+  const json = parse(text);
+  if (!mayLoseDigits(text)) return { json, numbers: null };
+  const exact = extractNumbers(text);
+  return { json: parse(exact.json), numbers: exact.numbers };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal('invalid', 'body is not valid JSON');
+  }
+}
+
+function readSpan(span: JsonObject, path: string, resource: Attributes, reading: Reading): Span {
+  return {
+    traceId: textAt(span, 'traceId', path).toLowerCase(),
+    spanId: textAt(span, 'spanId', path).toLowerCase(),
+    endTimeUnixNano: nanosecondsAt(span, path, reading),
+    isFailed: statusCode(member(span, 'status', path), `${path}.status`, reading) === STATUS_CODE_ERROR,
+    attributes: attributesOf(span, path, reading),
+    resource,
+  };
+}
+
+function nanosecondsAt(span: JsonObject, path: string, reading: Reading): bigint {
+  const { endTimeUnixNano } = span;
+  if (endTimeUnixNano === undefined || endTimeUnixNano === null) return 0n;
+  const nanoseconds = wholeNumber(endTimeUnixNano, reading);
+  if (nanoseconds === null || nanoseconds < 0n || nanoseconds >= 2n ** 64n) {
+    throw refused(`${path}.endTimeUnixNano`, 'must be a whole number of nanoseconds');
+  }
+  return nanoseconds;
+}
+
+function statusCode(status: JsonObject, path: string, reading: Reading): number {
+  const { code } = status;
+  if (code === undefined || code === null) return 0;
+  const value = typeof code === 'number' ? wholeNumber(code, reading) : null;
+  if (value === null) throw refused(`${path}.code`, 'must be an integer');
+  return Number(value);
+}
+
+function attributesOf(owner: JsonObject, path: string, reading: Reading): Attributes {
+  const attributes = new Map<string, AttributeValue>();
+  for (const [attribute, place] of objectsOf(owner, 'attributes', path)) {
+    const name = textAt(attribute, 'key', place);
+    if (!reading.wanted.has(name)) continue;
+    attributes.set(name, readValue(member(attribute, 'value', place), `${place}.value`, reading));
+  }
+  return attributes;
+}
+
+const VALUE_MEMBERS = [
+  'stringValue',
+  'boolValue',
+  'intValue',
+  'doubleValue',
+  'arrayValue',
+  'kvlistValue',
+  'bytesValue',
+] as const;
+
+function readValue(value: JsonObject, path: string, reading: Reading): AttributeValue {
+  const [name, second] = VALUE_MEMBERS.filter((one) => value[one] !== undefined && value[one] !== null);
+  if (second !== undefined) throw refused(path, 'must have one value');
+  if (name === 'stringValue') return { kind: 'text', text: textAt(value, name, path) };
+  if (name === 'intValue') {
+    const integer = wholeNumber(value[name], reading);
+    if (integer === null || !isInt64(integer)) {
+      throw refused(`${path}.${name}`, 'must be an integer of 64 bits');
+    }
+    return integerValue(integer);
+  }
+  if (name === 'doubleValue') return doubleAt(value[name], `${path}.${name}`, reading);
+  return OTHER_VALUE;
+}
+
+const NOT_FINITE = new Set(['NaN', 'Infinity', '-Infinity']);
+
+function doubleAt(value: unknown, path: string, reading: Reading): AttributeValue {
+  if (typeof value === 'string' && NOT_FINITE.has(value)) return OTHER_VALUE;
+  const token = numberToken(value, reading);
+  if (token === null || !JSON_NUMBER.test(token)) throw refused(path, 'must be a number');
+  return doubleValue(Number(token));
+}
+
+const JSON_NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/** The literal of a number, which may be a text too; null where the value is something else. */
+function numberToken(value: unknown, { numbers }: Reading): string | null {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'number') return null;
+  return numbers === null ? String(value) : (numbers[value] ?? null);
+}
+
+/** Exact; null where it is no whole number. */
+function wholeNumber(value: unknown, reading: Reading): bigint | null {
+  const text =
+    typeof value === 'number'
+      ? numberText(value, reading.numbers)
+      : typeof value === 'string'
+        ? plainDecimal(value)
+        : null;
+  return text !== null && /^-?\d+$/.test(text) ? BigInt(text) : null;
+}
+
+/** The items of a list with their paths; none where the list is absent. */
+function* objectsOf(owner: JsonObject, name: string, path: string): Generator<[JsonObject, string]> {
+  const list = owner[name];
+  const place = path === '' ? name : `${path}.${name}`;
+  if (list === undefined || list === null) return;
+  if (!Array.isArray(list)) throw refused(place, 'must be an array');
+  for (const [index, item] of list.entries()) {
+    yield [objectAt(item, `${place}[${index}]`), `${place}[${index}]`];
+  }
+}
+
+const NOTHING: JsonObject = {};
+
+function member(owner: JsonObject, name: string, path: string): JsonObject {
+  const value = owner[name];
+  return value === undefined || value === null ? NOTHING : objectAt(value, `${path}.${name}`);
+}
+
+function objectAt(value: unknown, path: string): JsonObject {
+  if (!isObject(value)) throw refused(path, 'must be an object');
+  return value;
+}
+
+/** Empty where it is absent. */
+function textAt(owner: JsonObject, name: string, path: string): string {
+  const value = owner[name] ?? '';
+  if (typeof value !== 'string') throw refused(`${path}.${name}`, 'must be a string');
+  return value;
+}
+
+function refused(path: string, problem: string): Refusal {
+  return new Refusal('invalid', `${path}: ${problem}`);
+}

@@ -1,0 +1,126 @@
+/**
+ * Reads the spans of an `ExportTraceServiceRequest` in protobuf. The numbers of fields are those of
+ * opentelemetry-proto; only fields that billing needs are read.
+ */
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../../core/errors.ts';
+import { doubleValue, integerValue } from './attribute-number.ts';
+import { ProtobufFields, WIRE } from './protobuf-fields.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  OTHER_VALUE,
+  requireRoomForSpan,
+  type Span,
+  STATUS_CODE_ERROR,
+  type WantedAttributes,
+} from './span.ts';
+
+const REQUEST = { resourceSpans: 1 };
+const RESOURCE_SPANS = { resource: 1, scopeSpans: 2 };
+const RESOURCE = { attributes: 1 };
+const SCOPE_SPANS = { spans: 2 };
+const SPAN = { traceId: 1, spanId: 2, endTimeUnixNano: 8, attributes: 9, status: 15 };
+const STATUS = { code: 3 };
+const KEY_VALUE = { key: 1, value: 2 };
+const ANY_VALUE = { string: 1, bool: 2, int: 3, double: 4, array: 5, keyValueList: 6, bytes: 7 };
+
+/** The spans in the order of the body. Refuses (`invalid`) a body that is not such a message, and too many spans. */
+export function readProtobufSpans(body: Buffer, wanted: WantedAttributes): Span[] {
+  const spans: Span[] = [];
+  const fields = new ProtobufFields(body);
+  while (fields.next()) {
+    if (fields.is(REQUEST.resourceSpans, WIRE.bytes)) readResourceSpans(fields.bytes(), wanted, spans);
+  }
+  return spans;
+}
+
+function readResourceSpans(message: Buffer, wanted: WantedAttributes, spans: Span[]): void {
+  const resource = new Map<string, AttributeValue>();
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    // Fields come in any order, and spans that were read already share this map.
+    if (fields.is(RESOURCE_SPANS.resource, WIRE.bytes)) readResource(fields.bytes(), wanted, resource);
+    else if (fields.is(RESOURCE_SPANS.scopeSpans, WIRE.bytes)) {
+      const scope = new ProtobufFields(fields.bytes());
+      while (scope.next()) {
+        if (!scope.is(SCOPE_SPANS.spans, WIRE.bytes)) continue;
+        requireRoomForSpan(spans.length);
+        spans.push(readSpan(scope.bytes(), wanted, resource));
+      }
+    }
+  }
+}
+
+function readResource(message: Buffer, wanted: WantedAttributes, into: Map<string, AttributeValue>): void {
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    if (fields.is(RESOURCE.attributes, WIRE.bytes)) readAttribute(fields.bytes(), wanted, into);
+  }
+}
+
+function readSpan(message: Buffer, wanted: WantedAttributes, resource: Attributes): Span {
+  let traceId = '';
+  let spanId = '';
+  let endTimeUnixNano = 0n;
+  let isFailed = false;
+  const attributes = new Map<string, AttributeValue>();
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    if (fields.is(SPAN.attributes, WIRE.bytes)) readAttribute(fields.bytes(), wanted, attributes);
+    else if (fields.is(SPAN.traceId, WIRE.bytes)) traceId = fields.bytes().toString('hex');
+    else if (fields.is(SPAN.spanId, WIRE.bytes)) spanId = fields.bytes().toString('hex');
+    else if (fields.is(SPAN.endTimeUnixNano, WIRE.fixed64)) endTimeUnixNano = fields.fixed64();
+    else if (fields.is(SPAN.status, WIRE.bytes)) isFailed = hasFailed(fields.bytes(), isFailed);
+  }
+  return { traceId, spanId, endTimeUnixNano, isFailed, attributes, resource };
+}
+
+/** `before` is what an earlier part of the same status says. */
+function hasFailed(message: Buffer, before: boolean): boolean {
+  let isFailed = before;
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    if (fields.is(STATUS.code, WIRE.varint)) isFailed = fields.int64() === BigInt(STATUS_CODE_ERROR);
+  }
+  return isFailed;
+}
+
+function readAttribute(message: Buffer, wanted: WantedAttributes, into: Map<string, AttributeValue>): void {
+  let name = '';
+  // Fields come in any order, and the parts of a value in turn are one value.
+  const values: Buffer[] = [];
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    if (fields.is(KEY_VALUE.key, WIRE.bytes)) name = fields.bytes().toString('utf8');
+    else if (fields.is(KEY_VALUE.value, WIRE.bytes)) values.push(fields.bytes());
+  }
+  if (wanted.has(name)) into.set(name, readValue(Buffer.concat(values), name));
+}
+
+function readValue(message: Buffer, name: string): AttributeValue {
+  let value = OTHER_VALUE;
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    if (fields.is(ANY_VALUE.string, WIRE.bytes)) value = { kind: 'text', text: textOf(fields.bytes(), name) };
+    else if (fields.is(ANY_VALUE.int, WIRE.varint)) value = integerValue(fields.int64());
+    else if (fields.is(ANY_VALUE.double, WIRE.fixed64)) value = doubleValue(fields.double());
+    else if (isOther(fields)) value = OTHER_VALUE;
+  }
+  return value;
+}
+
+function isOther(fields: ProtobufFields): boolean {
+  return (
+    fields.is(ANY_VALUE.bool, WIRE.varint) ||
+    fields.is(ANY_VALUE.array, WIRE.bytes) ||
+    fields.is(ANY_VALUE.keyValueList, WIRE.bytes) ||
+    fields.is(ANY_VALUE.bytes, WIRE.bytes)
+  );
+}
+
+/** Two customers must not become one by the replacement of bytes that are not UTF-8. */
+function textOf(bytes: Buffer, name: string): string {
+  if (!isUtf8(bytes)) throw new Refusal('invalid', `attribute ${name}: is not valid UTF-8`);
+  return bytes.toString('utf8');
+}

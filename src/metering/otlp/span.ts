@@ -1,0 +1,42 @@
+/** What is read of an OpenTelemetry span, the same from either encoding of an export request. */
+import { Refusal } from '../../core/errors.ts';
+
+/** An attribute's value. A number is plain decimal text with every digit; `other` is what billing has no use for. */
+export type AttributeValue =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'number'; readonly text: string }
+  | { readonly kind: 'other' };
+
+/** By name; the last one of a name counts. Holds only the attributes that the reader was asked for. */
+export type Attributes = ReadonlyMap<string, AttributeValue>;
+
+/** Names of the attributes to read. The others, prompts among them, are passed over. */
+export type WantedAttributes = ReadonlySet<string>;
+
+export interface Span {
+  /** Lower-case hexadecimal, of any length: not checked yet. Empty where there is none. */
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Nanoseconds since 1970; 0 where there is none. */
+  readonly endTimeUnixNano: bigint;
+  /** Whether its status is an error. */
+  readonly isFailed: boolean;
+  readonly attributes: Attributes;
+  /** Those of the program that made the span. */
+  readonly resource: Attributes;
+}
+
+/** The status code of a span that failed. */
+export const STATUS_CODE_ERROR = 2;
+
+export const OTHER_VALUE: AttributeValue = { kind: 'other' };
+
+/** A span that can be billed has 100 bytes at least; an empty one has two, and costs as much memory. */
+const SPANS_MAX = 20_000;
+
+/** Refuses (`too_large`) one more span than a request may have. */
+export function requireRoomForSpan(count: number): void {
+  if (count >= SPANS_MAX) {
+    throw new Refusal('too_large', `The request has more than ${SPANS_MAX} spans: send smaller batches`);
+  }
+}
