@@ -95,9 +95,9 @@ function spanMessage({ traceId, spanId, name, end, attributes, statusCode }: Sen
     fixed64(8, end),
     ...attributes.map((attribute) => field(9, attributeMessage(attribute))),
     field(15, [field(2, Buffer.from('why')), varintField(3, BigInt(statusCode ?? 0))]),
-    Buffer.from(
-      [16 * 8 + 5, 1, 1, 0, 0, 0].flatMap((byte, at) => (at === 0 ? [(byte % 128) | 128] : [byte])),
-    ),
+    // The flags, four bytes.
+    varint(BigInt(16 * 8 + 5)),
+    Buffer.from([1, 1, 0, 0]),
   ]);
 }
 
