@@ -62,14 +62,18 @@ export function createSpanIngest({ ingestEvents, customerAttribute }: SpanIngest
     const read = encoding === 'json' ? readJsonSpans : readProtobufSpans;
     const spans = read(body, wanted);
     const running: Promise<{ part: SpansOutcome } | { error: unknown }>[] = [];
-    for (let start = 0; start < spans.length; start += EVENTS_PER_REQUEST_MAX) {
+    let hasFailed = false;
+    for (let start = 0; start < spans.length && !hasFailed; start += EVENTS_PER_REQUEST_MAX) {
       // All events would be prepared at once otherwise, while other requests wait.
       if (start > 0) await afterOtherWork();
       const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX));
       running.push(
         part.then(
           (outcome) => ({ part: outcome }),
-          (error: unknown) => ({ error }),
+          (error: unknown) => {
+            hasFailed = true;
+            return { error };
+          },
         ),
       );
     }

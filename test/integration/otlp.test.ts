@@ -1,0 +1,155 @@
+/** Spans of AI gateways are billed: from the export request to the lines of a managed rate card's invoice. */
+import { gzipSync } from 'node:zlib';
+import { beforeAll, expect, test } from 'vitest';
+import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { modelCall, requestJson, requestOf, requestProtobuf, type SentSpan } from '../support/otlp.ts';
+import { importModels, LARGE, SMALL } from '../support/token-prices.ts';
+
+const NOW = Date.UTC(2026, 10, 10);
+const AT = '2026-11-02T10:00:00Z';
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const { api, db } = service;
+let card = '';
+
+beforeAll(async () => {
+  await importModels({ db, now: NOW }, [LARGE, SMALL]);
+  card = await createdId(api, RATE_CARDS, {
+    name: 'Models',
+    managed_pricing: { providers: ['acme'], default_markup: 0.2 },
+  });
+});
+
+let sequence = 0;
+
+async function newCustomer() {
+  sequence += 1;
+  const alias = `customer-${sequence}`;
+  const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+  await api.post('/v1/contracts/create', {
+    customer_id: customerId,
+    rate_card_id: card,
+    starting_at: '2026-11-01T00:00:00Z',
+  });
+  return { alias, customerId };
+}
+
+/** Name, quantity in million tokens, price of a million and total of each usage line of the draft. */
+async function linesOf(customerId: string) {
+  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  return answer
+    .list('data[0].line_items')
+    .map((_, index) => `data[0].line_items[${index}]`)
+    .filter((line) => answer.at(`${line}.type`) === 'usage')
+    .map((line) =>
+      ['name', 'quantity', 'unit_price', 'total'].map((name) => String(answer.at(`${line}.${name}`))),
+    );
+}
+
+async function exportSpans(spans: readonly SentSpan[], token = service.token) {
+  const response = await fetch(new URL('/v1/ingest/otlp', service.url), {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'gzip',
+    },
+    body: gzipSync(requestProtobuf(requestOf(spans))),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const exportJson = (spans: readonly SentSpan[]) =>
+  api.post('/v1/ingest/otlp', undefined, { rawBody: requestJson(requestOf(spans)) });
+
+async function spanCounts() {
+  const { body } = await api.get('/metrics');
+  const counts = String(body).matchAll(/^tallyhouse_otlp_spans_total\{outcome="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
+}
+
+test('the tokens of spans are priced lines of the draft, each kind of tokens once', async () => {
+  const { alias, customerId } = await newCustomer();
+  const tokens = {
+    input_tokens: 1_300_008,
+    'cache_read.input_tokens': 300_000,
+    'cache_creation.input_tokens': 8,
+    output_tokens: 123_457,
+  };
+  const small = [
+    ['gen_ai.response.model', { string: 'small' }],
+    ['gen_ai.usage.output_tokens', { int: 1_000n }],
+  ] as const;
+  expect(
+    await exportSpans([
+      modelCall(AT, { customer: alias, tokens }),
+      modelCall(AT, { customer: alias, attributes: small }),
+    ]),
+  ).toEqual({ status: 200, text: '' });
+  // 2.5 USD × 1.2 = 300 cents a million, and so on.
+  expect(await linesOf(customerId)).toEqual([
+    ['acme/large input tokens', '1', '300', '300'],
+    ['acme/large cached input tokens', '0.3', '30', '9'],
+    ['acme/large output tokens', '0.123457', '1200', '148.1484'],
+    ['acme/large cached write tokens', '0.000008', '375', '0.003'],
+    ['acme/small output tokens', '0.001', '72', '0.072'],
+  ]);
+});
+
+test('spans that are exported again, in either encoding and also as events, are billed once', async () => {
+  const { alias, customerId } = await newCustomer();
+  const spans = Array.from({ length: 230 }, () =>
+    modelCall(AT, { customer: alias, tokens: { output_tokens: 10_000 } }),
+  );
+  const before = await spanCounts();
+  await Promise.all([exportSpans(spans), exportSpans(spans)]);
+  expect((await exportJson(spans)).body).toEqual({});
+  const [span] = spans;
+  if (span === undefined) throw new Error('there are spans');
+  const id = [span.traceId, span.spanId].map((bytes) => Buffer.from(bytes).toString('hex')).join(':');
+  const event = { customer_id: alias, event_type: 'token-billing', timestamp: AT };
+  const answer = await api.post('/v1/ingest', [{ ...event, transaction_id: id }]);
+  expect(answer.body).toEqual({ accepted: 0, duplicates: 1 });
+  expect(await linesOf(customerId)).toEqual([['acme/large output tokens', '2.3', '1200', '2760']]);
+  const after = await spanCounts();
+  expect([after.accepted, after.duplicate].map(Number)).toEqual([
+    Number(before.accepted) + 230,
+    Number(before.duplicate) + 460,
+  ]);
+});
+
+test('spans beyond the limits of events are refused with the reason of ingestion, without the others', async () => {
+  const { alias, customerId } = await newCustomer();
+  const tokens = { output_tokens: 1_000_000 };
+  const good = modelCall(AT, { customer: alias, tokens });
+  const bad = [
+    modelCall('2026-08-01T00:00:00Z', { customer: alias, tokens }),
+    modelCall('2026-11-12T00:00:00Z', { customer: alias, tokens }),
+    modelCall(AT, { customer: 'x'.repeat(257), tokens }),
+    modelCall(AT, { customer: 'half \ud800', tokens }),
+    { ...modelCall(AT, { customer: alias, tokens }), end: 2n ** 64n - 1n },
+  ];
+  const answer = await exportJson([...bad.slice(0, 2), good, ...bad.slice(2)]);
+  expect(answer.at('partialSuccess.rejectedSpans')).toBe('5');
+  const message = answer.text('partialSuccess.errorMessage');
+  for (const reason of [
+    'timestamp: is too far in the past, must not be before 2026-10-07T00:00:00.000Z',
+    'timestamp: must be at most 24 hours in the future',
+    'customer_id: must have 1 to 256 characters',
+    'customer_id: must not contain half of a surrogate pair',
+  ]) {
+    expect(message).toContain(reason);
+  }
+  expect(await linesOf(customerId)).toEqual([['acme/large output tokens', '1', '1200', '1200']]);
+});
+
+test('a token of ingestion exports spans, and one that only reads does not', async () => {
+  const { alias, customerId } = await newCustomer();
+  const spans = [modelCall(AT, { customer: alias, tokens: { output_tokens: 1_000_000 } })];
+  const tokenOf = async (scope: string) =>
+    (await api.post('/v1/tokens/create', { name: `exporter ${scope}`, scope })).text('data.token');
+  expect((await exportSpans(spans, await tokenOf('read'))).status).toBe(403);
+  expect(await linesOf(customerId)).toEqual([]);
+  expect((await exportSpans(spans, await tokenOf('ingest'))).status).toBe(200);
+  expect(await linesOf(customerId)).toHaveLength(1);
+});
