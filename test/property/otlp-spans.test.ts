@@ -110,6 +110,14 @@ describe('the spans of an export request', () => {
 
 const ID = Buffer.alloc(8, 1);
 
+it('a span has failed by the number of its status, and by the name that some senders write', () => {
+  const failed = ['2', '"STATUS_CODE_ERROR"', '1', '0', '"STATUS_CODE_OK"', 'null'].map((code) => {
+    const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"status":{"code":${code}}}]}]}]}`;
+    return readJsonSpans(Buffer.from(body), WANTED)[0]?.isFailed;
+  });
+  expect(failed).toEqual([true, true, false, false, false, false]);
+});
+
 describe('a body that is no export request', () => {
   it('is read or refused, whatever its bytes are', () => {
     fc.assert(

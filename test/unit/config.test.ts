@@ -16,6 +16,7 @@ describe('the configuration', () => {
       invoiceLinesMax: 200_000,
       subscriptionSeatsMax: 1_000,
       ingestWindowDays: 34,
+      otlpCustomerAttribute: 'tallyhouse.customer',
       invoiceNumberPattern: 'INV-{year}-{number:6}',
       seller: { name: null, address: [], taxId: null, email: null, note: [] },
       invoiceFont: undefined,
@@ -48,6 +49,7 @@ describe('the configuration', () => {
       SERVICES: '[{"name":"api","usage":"accepts_connections_at","ips":["198.51.100.7"]}]',
       GRACE_PERIOD_HOURS: '0',
       INGEST_WINDOW_DAYS: '35',
+      OTLP_CUSTOMER_ATTRIBUTE: 'enduser.id',
       INVOICE_NUMBER_PATTERN: '{year}/{number:4}',
       SELLER_NAME: 'Tally Ltd',
       SELLER_ADDRESS: '1 High Street\\nLondon\nUnited Kingdom',
@@ -76,6 +78,7 @@ describe('the configuration', () => {
       invoiceLinesMax: 5_000,
       subscriptionSeatsMax: 100_000,
       ingestWindowDays: 35,
+      otlpCustomerAttribute: 'enduser.id',
       invoiceNumberPattern: '{year}/{number:4}',
       seller: {
         name: 'Tally Ltd',

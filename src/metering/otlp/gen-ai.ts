@@ -8,7 +8,8 @@ export const OPERATION = 'gen_ai.operation.name';
 /** The model that answered is the one that is billed; the request may name an alias of it. */
 export const MODEL = ['gen_ai.response.model', 'gen_ai.request.model'] as const;
 
-export const PROVIDER = ['gen_ai.provider.name', 'gen_ai.system'] as const;
+/** The last one is in no version of the conventions: gateways send it. */
+export const PROVIDER = ['gen_ai.provider.name', 'gen_ai.system', 'gen_ai.model.provider'] as const;
 
 /** All tokens of the prompt, those that were read from a cache or written to one included. */
 export const INPUT_TOKENS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'] as const;

@@ -11,9 +11,10 @@ import {
   type Attributes,
   type AttributeValue,
   OTHER_VALUE,
-  requireRoomForSpan,
+  requireFewSpans,
   type Span,
   STATUS_CODE_ERROR,
+  STATUS_CODE_ERROR_NAME,
   type WantedAttributes,
 } from './span.ts';
 
@@ -34,8 +35,8 @@ export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
     const resource = attributesOf(member(group, 'resource', path), `${path}.resource`, reading);
     for (const [scope, scopePath] of objectsOf(group, 'scopeSpans', path)) {
       for (const [span, spanPath] of objectsOf(scope, 'spans', scopePath)) {
-        requireRoomForSpan(spans.length);
         spans.push(readSpan(span, spanPath, resource, reading));
+        requireFewSpans(spans.length);
       }
     }
   }
@@ -64,7 +65,7 @@ function readSpan(span: JsonObject, path: string, resource: Attributes, reading:
     traceId: textAt(span, 'traceId', path).toLowerCase(),
     spanId: textAt(span, 'spanId', path).toLowerCase(),
     endTimeUnixNano: nanosecondsAt(span, path, reading),
-    isFailed: statusCode(member(span, 'status', path), `${path}.status`, reading) === STATUS_CODE_ERROR,
+    isFailed: hasFailed(member(span, 'status', path), `${path}.status`, reading),
     attributes: attributesOf(span, path, reading),
     resource,
   };
@@ -80,12 +81,12 @@ function nanosecondsAt(span: JsonObject, path: string, reading: Reading): bigint
   return nanoseconds;
 }
 
-function statusCode(status: JsonObject, path: string, reading: Reading): number {
-  const { code } = status;
-  if (code === undefined || code === null) return 0;
-  const value = typeof code === 'number' ? wholeNumber(code, reading) : null;
-  if (value === null) throw refused(`${path}.code`, 'must be an integer');
-  return Number(value);
+function hasFailed({ code }: JsonObject, path: string, reading: Reading): boolean {
+  if (code === undefined || code === null) return false;
+  if (typeof code === 'string') return code === STATUS_CODE_ERROR_NAME;
+  const number = wholeNumber(code, reading);
+  if (number === null) throw refused(`${path}.code`, 'must be an integer');
+  return number === BigInt(STATUS_CODE_ERROR);
 }
 
 function attributesOf(owner: JsonObject, path: string, reading: Reading): Attributes {
@@ -158,6 +159,8 @@ function* objectsOf(owner: JsonObject, name: string, path: string): Generator<[J
   const place = path === '' ? name : `${path}.${name}`;
   if (list === undefined || list === null) return;
   if (!Array.isArray(list)) throw refused(place, 'must be an array');
+  // Spans come in such lists; of attributes there are never that many.
+  requireFewSpans(list.length);
   for (const [index, item] of list.entries()) {
     yield [objectAt(item, `${place}[${index}]`), `${place}[${index}]`];
   }

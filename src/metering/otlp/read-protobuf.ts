@@ -10,7 +10,7 @@ import {
   type Attributes,
   type AttributeValue,
   OTHER_VALUE,
-  requireRoomForSpan,
+  requireFewSpans,
   type Span,
   STATUS_CODE_ERROR,
   type WantedAttributes,
@@ -45,8 +45,8 @@ function readResourceSpans(message: Buffer, wanted: WantedAttributes, spans: Spa
       const scope = new ProtobufFields(fields.bytes());
       while (scope.next()) {
         if (!scope.is(SCOPE_SPANS.spans, WIRE.bytes)) continue;
-        requireRoomForSpan(spans.length);
         spans.push(readSpan(scope.bytes(), wanted, resource));
+        requireFewSpans(spans.length);
       }
     }
   }

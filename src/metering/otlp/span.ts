@@ -28,15 +28,17 @@ export interface Span {
 
 /** The status code of a span that failed. */
 export const STATUS_CODE_ERROR = 2;
+/** Its name, which some senders of JSON write although OTLP has numbers only. */
+export const STATUS_CODE_ERROR_NAME = 'STATUS_CODE_ERROR';
 
 export const OTHER_VALUE: AttributeValue = { kind: 'other' };
 
 /** A span that can be billed has 100 bytes at least; an empty one has two, and costs as much memory. */
 const SPANS_MAX = 20_000;
 
-/** Refuses (`too_large`) one more span than a request may have. */
-export function requireRoomForSpan(count: number): void {
-  if (count >= SPANS_MAX) {
+/** Refuses (`too_large`) more spans than a request may have. */
+export function requireFewSpans(count: number): void {
+  if (count > SPANS_MAX) {
     throw new Refusal('too_large', `The request has more than ${SPANS_MAX} spans: send smaller batches`);
   }
 }

@@ -39,7 +39,7 @@ const span = z
     spanId: z.string().meta({ description: '16 hexadecimal digits.' }),
     endTimeUnixNano: z.union([z.string(), z.number()]),
     attributes,
-    status: z.object({ code: z.number().optional() }).optional(),
+    status: z.object({ code: z.union([z.number(), z.string()]).optional() }).optional(),
   })
   .meta({ id: 'OtlpSpan' });
 

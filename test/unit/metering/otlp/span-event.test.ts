@@ -177,7 +177,11 @@ describe('a span of a call to a model is refused', () => {
   it.each<[string, SentSpan, string]>([
     ['a customer', without(CUSTOMER), `has no attribute ${CUSTOMER}, and neither has its resource`],
     ['a model', without('gen_ai.response.model'), 'has no gen_ai.response.model and no gen_ai.request.model'],
-    ['a provider', without('gen_ai.provider.name'), 'has no gen_ai.provider.name and no gen_ai.system'],
+    [
+      'a provider',
+      without('gen_ai.provider.name'),
+      'has no gen_ai.provider.name and no gen_ai.system and no gen_ai.model.provider',
+    ],
     ['counts', modelCall(AT), 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens'],
     ['an end', { ...modelCall(AT, { tokens }), end: 0n }, 'has no end time'],
     ['a trace id', modelCall(AT, { tokens, traceId: Buffer.alloc(0) }), 'has no valid trace id'],
