@@ -1,4 +1,5 @@
 /** Spans of AI gateways are billed: from the export request to the lines of a managed rate card's invoice. */
+import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
@@ -152,4 +153,18 @@ test('a token of ingestion exports spans, and one that only reads does not', asy
   expect(await linesOf(customerId)).toEqual([]);
   expect((await exportSpans(spans, await tokenOf('ingest'))).status).toBe(200);
   expect(await linesOf(customerId)).toHaveLength(1);
+});
+
+test('the example of the documentation is answered as it says', async () => {
+  const page = await readFile(new URL('../../docs/token-billing.md', import.meta.url), 'utf8');
+  const example =
+    /ingest\/otlp -H .* -d '(?<request>[^']+)'\n```\n\n```json\n(?<answer>.+)\n```\n\nThe stored event:\n\n```json\n(?<event>[^`]+)```/;
+  const { request = '', answer = '', event = '' } = example.exec(page)?.groups ?? {};
+  // The day after the example.
+  await service.moveClock('2026-11-24T00:00:00Z');
+  const sent = await api.post('/v1/ingest/otlp', undefined, { rawBody: request });
+  expect(sent.body).toEqual(JSON.parse(answer));
+  const expected = JSON.parse(event);
+  const found = await api.post('/v1/events/search', { transactionIds: [expected.transaction_id] });
+  expect(found.body).toMatchObject([expected]);
 });

@@ -126,6 +126,8 @@ describe('the configuration', () => {
     ['SELLER_NAME', 'two\nlines'],
     ['SELLER_ADDRESS', 'x\\n'.repeat(21)],
     ['SELLER_EMAIL', 'x'.repeat(201)],
+    ['OTLP_CUSTOMER_ATTRIBUTE', 'customer id'],
+    ['OTLP_CUSTOMER_ATTRIBUTE', 'x'.repeat(257)],
     ['LOG_LEVEL', 'loud'],
     ['SANDBOX_NOW', '2026-11-20'],
     ['SANDBOX_NOW', 'tomorrow'],

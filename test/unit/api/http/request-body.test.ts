@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { serve } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiClient } from '../../../support/api-client.ts';
@@ -128,5 +129,41 @@ describe('what is not HTTP', () => {
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const body: unknown = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
     expect(body).toEqual({ message: expect.any(String) });
+  });
+});
+
+describe('a compressed body over TCP', () => {
+  const ROOM_BYTES = 50_000;
+  const inflated: number[] = [];
+  const small = testApp([], {
+    bodyLimitBytes: LIMIT_BYTES,
+    bodiesLimitBytes: ROOM_BYTES,
+    ingestSpans: async (body) => {
+      inflated.push(body.length);
+      return { accepted: 0, duplicates: 0, ignored: 0, refused: [] };
+    },
+  });
+
+  it('takes room for its decompressed size, and gives it back', async () => {
+    const listening = await new Promise<{ port: number; close(): void }>((resolve) => {
+      const other = serve({ fetch: small.hono.fetch, port: 0, hostname: '127.0.0.1' }, (info) =>
+        resolve({ port: info.port, close: () => other.close() }),
+      );
+    });
+    const client = createApiClient(
+      { baseUrl: `http://127.0.0.1:${listening.port}`, routes: small.routes },
+      'sender',
+    );
+    const send = async (bytes: number) => {
+      const rawBody = gzipSync(Buffer.alloc(bytes, ' '));
+      const headers = { 'content-encoding': 'gzip' };
+      return (await client.send('POST', '/v1/ingest/otlp', undefined, { rawBody, headers })).status;
+    };
+    const most = ROOM_BYTES - 1_000;
+    expect([await send(ROOM_BYTES), await send(most), await send(LIMIT_BYTES + 1), await send(most)]).toEqual(
+      [429, 200, 413, 200],
+    );
+    expect(inflated).toEqual([most, most]);
+    listening.close();
   });
 });
