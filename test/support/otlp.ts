@@ -18,7 +18,7 @@ export interface SentSpan {
   readonly statusCode?: number;
 }
 
-export interface SentResource {
+interface SentResource {
   readonly attributes: SentAttributes;
   readonly scopes: readonly (readonly SentSpan[])[];
 }

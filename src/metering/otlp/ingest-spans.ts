@@ -14,7 +14,7 @@ import type { Span } from './span.ts';
 import { type SpanEvent, spanOutcome, wantedAttributes } from './span-event.ts';
 
 /** How an export request is written. */
-export type SpanEncoding = 'json' | 'protobuf';
+type SpanEncoding = 'json' | 'protobuf';
 
 /** `POST /v1/ingest`: refuses a body with invalid events as a whole, and lists these in the details. */
 type IngestEvents = (body: Buffer) => Promise<{ readonly accepted: number; readonly duplicates: number }>;
@@ -25,7 +25,7 @@ export interface RefusedSpan {
   readonly reason: string;
 }
 
-export interface SpanCounts {
+interface SpanCounts {
   /** Spans whose events were stored. */
   readonly accepted: number;
   /** Spans whose events were known. */
@@ -34,7 +34,7 @@ export interface SpanCounts {
   readonly ignored: number;
 }
 
-export interface SpansOutcome extends SpanCounts {
+interface SpansOutcome extends SpanCounts {
   readonly refused: readonly RefusedSpan[];
 }
 
