@@ -1,16 +1,20 @@
 /** Evaluates the alerts of customers. The work is in `billing/alerts/`. */
 import { evaluateAlerts } from '../billing/alerts/evaluate-alerts.ts';
-import { createAlertPace } from '../billing/alerts/pace.ts';
 import type { BalanceDeps } from '../billing/balances/deductions.ts';
+import { createEvaluationPace, type PaceLimits } from '../billing/evaluation-pace.ts';
+import { MINUTE_MS } from '../core/time.ts';
 import { customersWithAlerts } from '../store/alerts.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
+/** Alerts may be of all customers: ten thousand of them with new usage are 33 evaluations a second. */
+const LIMITS: PaceLimits = { waitMaxMs: 5 * MINUTE_MS, unknownWaitMs: 5 * MINUTE_MS };
+
 export function alertEvaluator(deps: BalanceDeps): CustomerEvaluator {
-  const pace = createAlertPace();
+  const pace = createEvaluationPace(LIMITS);
   return {
     name: 'alerts',
     watched: (customerIds) => customersWithAlerts(deps.db, customerIds),
     evaluate: (customerIds) => evaluateAlerts(deps, customerIds, pace),
-    isUrgent: (customerId, events) => pace.isUrgent(customerId, events),
+    waitMs: (customerId, events) => pace.waitMs(customerId, events),
   };
 }

@@ -1,12 +1,22 @@
 /** Evaluates the thresholds of customers. The work is in `billing/thresholds/`. */
 import type { BalanceDeps } from '../billing/balances/deductions.ts';
+import { createEvaluationPace, type PaceLimits } from '../billing/evaluation-pace.ts';
 import { evaluateThresholds, watchedCustomers } from '../billing/thresholds/evaluate-thresholds.ts';
+import { SECOND_MS } from '../core/time.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
+/**
+ * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest. A
+ * single event may be larger than all before, so it does not wait for long.
+ */
+const LIMITS: PaceLimits = { waitMaxMs: 15 * SECOND_MS, unknownWaitMs: 0 };
+
 export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
+  const pace = createEvaluationPace(LIMITS);
   return {
     name: 'thresholds',
     watched: (customerIds) => watchedCustomers(deps, customerIds),
-    evaluate: (customerIds) => evaluateThresholds(deps, customerIds),
+    evaluate: (customerIds) => evaluateThresholds(deps, customerIds, pace),
+    waitMs: (customerId, events) => pace.waitMs(customerId, events),
   };
 }

@@ -11,13 +11,13 @@ export interface CustomerEvaluator {
    */
   evaluate(customerIds: readonly string[]): Promise<readonly string[]>;
   /**
-   * Told of so many new events of a watched customer. Whether they may change what is told, so that it is evaluated at
-   * once and not when there is time. Absent: they always may.
+   * Told of so many new events of a watched customer. Within how many milliseconds it is to be evaluated: 0 where they
+   * may change what it does. Absent: they always may.
    */
-  isUrgent?(customerId: string, events: number): boolean;
+  waitMs?(customerId: string, events: number): number;
 }
 
-/** Urgent customers are evaluated at once, calm ones as time permits. */
+/** Urgent customers are evaluated at once, calm ones as time permits, until they are due. */
 export type EvaluationLane = 'urgent' | 'calm';
 
 export interface QueueFigures {
@@ -27,56 +27,85 @@ export interface QueueFigures {
 }
 
 export interface EvaluationQueue {
-  /** A customer that waits already is evaluated once, one that is being evaluated once more. Urgent unless given. */
-  mark(customerIds: Iterable<string>, lane?: EvaluationLane): void;
-  /** Evaluates the customers of the lane that have waited longest; without one, urgent ones first. False if none waits. */
+  /**
+   * The customers are to be evaluated within so many milliseconds: 0, unless given, is urgent. A customer that waits
+   * already is evaluated once, at the earlier time, and one that is being evaluated once more.
+   */
+  mark(customerIds: Iterable<string>, withinMs?: number): void;
+  /**
+   * Evaluates the customers of the lane that have waited longest; without one, urgent ones first. The urgent lane takes
+   * calm ones that are due along with its own. False if none waits.
+   */
   runBatch(lane?: EvaluationLane): Promise<boolean>;
   /** Resolves when what runs now has ended. */
   running(): Promise<unknown>;
   figures(): QueueFigures;
 }
 
+/** Of a mark that other marks go before, however long it waits. */
+export const WHEN_THERE_IS_TIME = Number.POSITIVE_INFINITY;
+
 /** Many share the queries of one evaluation; a slow customer delays no more than these. Calm ones may wait longer. */
 const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, calm: 250 };
 
 interface QueueOptions {
   readonly evaluators: readonly CustomerEvaluator[];
+  /** Milliseconds from any beginning, never less than before. */
+  readonly elapsedMs?: () => number;
   /** Told of each customer whose evaluation has failed, which is marked no more. */
   onFailure(customerId: string, error: unknown): void;
 }
 
-export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): EvaluationQueue {
-  const waiting = { urgent: new Set<string>(), calm: new Set<string>() };
+export function createEvaluationQueue({
+  evaluators,
+  onFailure,
+  elapsedMs = () => performance.now(),
+}: QueueOptions): EvaluationQueue {
+  const urgent = new Set<string>();
+  /** When each is due. */
+  const calm = new Map<string, number>();
   const evaluating = new Set<string>();
   const batches = new Set<Promise<void>>();
   let evaluated = 0;
   let failed = 0;
 
-  function mark(customerIds: Iterable<string>, lane: EvaluationLane): void {
+  function mark(customerIds: Iterable<string>, withinMs: number): void {
+    const dueAt = elapsedMs() + withinMs;
     for (const id of customerIds) {
-      if (lane === 'urgent') waiting.calm.delete(id);
-      else if (waiting.urgent.has(id)) continue;
-      waiting[lane].add(id);
+      if (withinMs <= 0) {
+        calm.delete(id);
+        urgent.add(id);
+      } else if (!urgent.has(id)) {
+        calm.set(id, Math.min(dueAt, calm.get(id) ?? WHEN_THERE_IS_TIME));
+      }
     }
   }
 
   function take(lane: EvaluationLane): string[] {
     const batch: string[] = [];
-    for (const id of waiting[lane]) {
+    for (const id of inOrder(lane)) {
       if (evaluating.has(id)) continue;
       batch.push(id);
       if (batch.length === BATCH_MAX[lane]) break;
     }
     for (const id of batch) {
-      waiting[lane].delete(id);
+      urgent.delete(id);
+      calm.delete(id);
       evaluating.add(id);
     }
     return batch;
   }
 
+  function* inOrder(lane: EvaluationLane): Generator<string> {
+    if (lane === 'calm') return yield* calm.keys();
+    yield* urgent;
+    const now = elapsedMs();
+    for (const [id, dueAt] of calm) if (dueAt <= now) yield id;
+  }
+
   async function evaluateAll(customerIds: readonly string[]): Promise<void> {
     for (const evaluator of evaluators) {
-      mark(await evaluator.evaluate(customerIds), 'urgent');
+      mark(await evaluator.evaluate(customerIds), 0);
     }
     evaluated += customerIds.length;
   }
@@ -100,10 +129,10 @@ export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): 
   }
 
   return {
-    mark: (customerIds, lane = 'urgent') => mark(customerIds, lane),
+    mark: (customerIds, withinMs = 0) => mark(customerIds, withinMs),
     async runBatch(lane) {
-      const urgent = lane === 'calm' ? [] : take('urgent');
-      const batch = urgent.length > 0 || lane === 'urgent' ? urgent : take('calm');
+      const first = lane === 'calm' ? [] : take('urgent');
+      const batch = first.length > 0 || lane === 'urgent' ? first : take('calm');
       if (batch.length === 0) return false;
       const work = evaluate(batch);
       batches.add(work);
@@ -111,6 +140,6 @@ export function createEvaluationQueue({ evaluators, onFailure }: QueueOptions): 
       return true;
     },
     running: () => Promise.all(batches),
-    figures: () => ({ waiting: waiting.urgent.size + waiting.calm.size, evaluated, failed }),
+    figures: () => ({ waiting: urgent.size + calm.size, evaluated, failed }),
   };
 }

@@ -16,8 +16,8 @@ import { createChangesFeed } from './changes-feed.ts';
 import {
   type CustomerEvaluator,
   createEvaluationQueue,
-  type EvaluationLane,
   type QueueFigures,
+  WHEN_THERE_IS_TIME,
 } from './evaluation-queue.ts';
 import { createWatchList, type WatchedCustomer } from './watch-list.ts';
 
@@ -122,19 +122,20 @@ export function createEvaluations({
     return found;
   }
 
-  function isUrgent(customerId: string, events: number): boolean {
+  function waitMs(customerId: string, events: number): number {
     // Each is told of the events.
-    const answers = evaluators.map(
-      (evaluator) =>
-        list.isWatchedBy(customerId, evaluator.name) && (evaluator.isUrgent?.(customerId, events) ?? true),
+    const waits = evaluators.map((evaluator) =>
+      list.isWatchedBy(customerId, evaluator.name)
+        ? (evaluator.waitMs?.(customerId, events) ?? 0)
+        : WHEN_THERE_IS_TIME,
     );
-    return answers.includes(true);
+    return Math.min(...waits);
   }
 
-  function mark(watched: readonly WatchedCustomer[], lane: EvaluationLane): void {
+  function mark(watched: readonly WatchedCustomer[], withinMs: number): void {
     queue.mark(
       watched.map(({ id }) => id),
-      lane,
+      withinMs,
     );
   }
 
@@ -144,7 +145,7 @@ export function createEvaluations({
       await feed.skip();
       const watched = await watchedOf(null);
       list.replaceAll(watched);
-      mark(watched, 'calm');
+      mark(watched, WHEN_THERE_IS_TIME);
       await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
     });
 
@@ -155,7 +156,7 @@ export function createEvaluations({
         const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
         const watched = await watchedOf(ids);
         list.replace(ids, watched);
-        mark(watched, changed.length > URGENT_CHANGES_MAX ? 'calm' : 'urgent');
+        mark(watched, changed.length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
       }
     });
 
@@ -195,7 +196,7 @@ export function createEvaluations({
     used(events) {
       for (const [ref, count] of events) {
         const id = list.customerOf(ref);
-        if (id !== undefined) queue.mark([id], isUrgent(id, count) ? 'urgent' : 'calm');
+        if (id !== undefined) queue.mark([id], waitMs(id, count));
       }
     },
     markAll: () => queue.mark(list.customerIds()),

@@ -19,9 +19,10 @@ import {
 import { activeAlertsFor, creationTimes } from '../../store/alerts.ts';
 import { inSnapshot, type Transaction } from '../../store/database.ts';
 import type { BalanceDeps } from '../balances/deductions.ts';
+import type { EvaluationPace } from '../evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';
+import { distanceOf } from './distance.ts';
 import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
-import { type AlertPace, createAlertPace, distanceOf } from './pace.ts';
 
 /** What an evaluation changes of one alert of a customer. */
 interface AlertChange {
@@ -39,10 +40,10 @@ interface AlertChange {
 export async function evaluateAlerts(
   deps: BalanceDeps,
   customerIds: readonly string[],
-  pace: AlertPace = createAlertPace(),
+  pace?: EvaluationPace,
 ): Promise<readonly string[]> {
   const now = deps.clock.now();
-  pace.begin(customerIds);
+  pace?.begin(customerIds);
   const changes = await inSnapshot(deps.db, async (db) => {
     const customers = await loadCustomers(db, customerIds);
     if (customers.length === 0) return [];
@@ -65,7 +66,7 @@ function changesOf(
   facts: AlertFacts | undefined,
   statesBefore: StatesOf,
   now: Instant,
-  pace: AlertPace,
+  pace: EvaluationPace | undefined,
 ): AlertChange[] {
   if (facts === undefined) return [];
   const distances = new Map<string, number>();
@@ -77,7 +78,7 @@ function changesOf(
     if (next === null || (next.turns.length === 0 && areSame(before, next.states))) return [];
     return [{ customerId, alert, before, after: next.states, turns: next.turns }];
   });
-  pace.found(customerId, distances);
+  pace?.found(customerId, distances);
   return changes;
 }
 

@@ -3,9 +3,11 @@
  * together; what is due is then charged contract by contract.
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
+import type { SpendThreshold } from '../../core/terms/thresholds.ts';
 import type { Instant } from '../../core/time.ts';
 import { isRechargeDue } from '../../rating/thresholds/recharge.ts';
 import { candidateCommit } from '../../rating/thresholds/threshold-commit.ts';
@@ -14,6 +16,7 @@ import { loadThresholdCharges } from '../../store/threshold-charges.ts';
 import { customersWithThresholds } from '../../store/threshold-contracts.ts';
 import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
 import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
+import type { EvaluationPace } from '../evaluation-pace.ts';
 import type { PlannedInvoices } from '../invoices/compute.ts';
 import { type ChargeOutcome, chargeThreshold } from './charge-threshold.ts';
 import { countedCommits, type WatchedBalance } from './counted-balances.ts';
@@ -31,16 +34,22 @@ export function watchedCustomers(
 
 /**
  * Settles payments, and makes the charges that are due: at most one for each contract, of its balance before its spend.
- * Returns the customers that are to be evaluated again, because something has changed meanwhile.
+ * Returns the customers that are to be evaluated again, because something has changed meanwhile. `pace` is told how far
+ * they are from their thresholds.
  */
 export async function evaluateThresholds(
   deps: BalanceDeps,
   customerIds: readonly string[],
+  pace?: EvaluationPace,
 ): Promise<readonly string[]> {
   await settlePayments(deps, customerIds);
+  pace?.begin(customerIds);
+  const standings = await loadStandings(deps, customerIds);
+  const ofCustomers = groupBy(standings, ({ reference }) => reference.customerId);
+  for (const id of customerIds) pace?.found(id, distancesOf(ofCustomers.get(id) ?? []));
   const outcomes = new Map<string, ChargeOutcome>();
   const again: string[] = [];
-  for (const reference of await dueThresholds(deps, customerIds)) {
+  for (const { reference } of standings.filter(({ isDue }) => isDue)) {
     const { contractId, customerId } = reference;
     if (outcomes.get(contractId) === 'charged') continue;
     const outcome = await chargeThreshold(deps, reference);
@@ -50,19 +59,30 @@ export async function evaluateThresholds(
   return [...new Set(again)];
 }
 
+interface WatchedSpend extends ThresholdContract {
+  readonly spend: SpendThreshold;
+  /** What would pay for the spend. */
+  readonly candidate: Commit;
+}
+
 /** What is read of many contracts at one moment in PostgreSQL. */
 interface Readings {
   readonly balances: readonly (WatchedBalance & { readonly counted: readonly Commit[] })[];
-  readonly spends: readonly { readonly of: ThresholdContract; readonly candidate: Commit }[];
+  readonly spends: readonly WatchedSpend[];
   /** With the candidates behind all other balances, from which they take nothing. */
   readonly plan: PlannedInvoices;
 }
 
-/** Those of contracts without a charge in flight; balances before spend. */
-async function dueThresholds(
-  deps: BalanceDeps,
-  customerIds: readonly string[],
-): Promise<ThresholdReference[]> {
+/** Where a balance or a spend stands. */
+interface Standing {
+  readonly reference: ThresholdReference;
+  readonly isDue: boolean;
+  /** What usage may still take until it is due, in the unit of the threshold. */
+  readonly left: Decimal;
+}
+
+/** Of contracts without a charge in flight; balances before spend. */
+async function loadStandings(deps: BalanceDeps, customerIds: readonly string[]): Promise<Standing[]> {
   const now = deps.clock.now();
   const { balances, spends, plan } = await inSnapshot(deps.db, (db) =>
     readThresholds({ ...deps, db }, customerIds, now),
@@ -74,17 +94,30 @@ async function dueThresholds(
     deductions,
     now,
   );
-  const low = balances.filter(({ prepaidBalance, counted }) =>
-    isRechargeDue(prepaidBalance, sum(counted.map(({ id }) => leftOf.get(id) ?? ZERO))),
-  );
-  const high = spends.filter(({ of: { spend }, candidate }) => {
-    const drawn = deductions.filter(({ commitId }) => commitId === candidate.id);
-    return spend !== null && sum(drawn.map(({ amount }) => amount)).gte(spend.thresholdAmount);
+  const ofBalances = balances.map(({ contract, prepaidBalance, counted }): Standing => {
+    const balance = sum(counted.map(({ id }) => leftOf.get(id) ?? ZERO));
+    return {
+      reference: referenceTo(contract, 'PREPAID_BALANCE'),
+      isDue: isRechargeDue(prepaidBalance, balance),
+      left: balance.minus(prepaidBalance.thresholdAmount),
+    };
   });
-  return [
-    ...low.map(({ contract }) => referenceTo(contract, 'PREPAID_BALANCE')),
-    ...high.map(({ of: { contract } }) => referenceTo(contract, 'SPEND')),
-  ];
+  const ofSpends = spends.map(({ contract, spend, candidate }): Standing => {
+    const drawn = deductions.filter(({ commitId }) => commitId === candidate.id);
+    const left = spend.thresholdAmount.minus(sum(drawn.map(({ amount }) => amount)));
+    return { reference: referenceTo(contract, 'SPEND'), isDue: left.lte(ZERO), left };
+  });
+  return [...ofBalances, ...ofSpends];
+}
+
+/** In floating point, which is enough to say when to look again. */
+function distancesOf(standings: readonly Standing[]): Map<string, number> {
+  return new Map(
+    standings.map(({ reference: { contractId, kind }, left }) => [
+      `${kind} ${contractId}`,
+      Number(left.toFixed()),
+    ]),
+  );
 }
 
 function referenceTo(
@@ -111,10 +144,11 @@ async function readThresholds(
   );
   const counted = await countedCommits(deps.db, watched, now);
   const balances = watched.map((one) => ({ ...one, counted: counted.get(one.contract.id) ?? [] }));
-  const spends = free.flatMap((of) => {
+  const spends = free.flatMap(({ spend, ...of }): WatchedSpend[] => {
+    if (spend === null) return [];
     const ids = { commit: newId(), segment: newId(), item: newId() };
-    const input = of.spend === null ? null : spendInput(of, of.spend, { productName: '', now, ids });
-    return input === null ? [] : [{ of, candidate: candidateCommit(input) }];
+    const input = spendInput({ ...of, spend }, spend, { productName: '', now, ids });
+    return input === null ? [] : [{ ...of, spend, candidate: candidateCommit(input) }];
   });
   const candidates = spends.map(({ candidate: commit }) => ({ commit, isLast: true }));
   const drawing = [...balances.flatMap((one) => one.counted), ...candidates.map(({ commit }) => commit)];

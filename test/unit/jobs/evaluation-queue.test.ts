@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEvaluationQueue } from '../../../src/jobs/evaluation-queue.ts';
+import { createEvaluationQueue, WHEN_THERE_IS_TIME } from '../../../src/jobs/evaluation-queue.ts';
 import { createWatchList } from '../../../src/jobs/watch-list.ts';
 
 /** Evaluations that last until the test ends them. */
@@ -62,9 +62,9 @@ test('a customer whose evaluation fails fails alone', async () => {
 test('urgent customers do not wait for calm ones, and a calm one that becomes urgent is evaluated once', async () => {
   const { begun, end, evaluator } = recorder();
   const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure: () => undefined });
-  queue.mark(['a', 'b', 'c'], 'calm');
+  queue.mark(['a', 'b', 'c'], 1_000_000);
   queue.mark(['b']);
-  queue.mark(['b'], 'calm');
+  queue.mark(['b'], 1_000_000);
   expect(queue.figures().waiting).toBe(3);
   for (const run of [queue.runBatch(), queue.runBatch('calm')]) {
     end();
@@ -72,6 +72,56 @@ test('urgent customers do not wait for calm ones, and a calm one that becomes ur
   }
   expect(begun).toEqual([['b'], ['a', 'c']]);
   expect(await queue.runBatch('urgent')).toBe(false);
+});
+
+test('a calm customer that is due goes along with the urgent ones, behind them', async () => {
+  const { begun, end, evaluator } = recorder();
+  let now = 0;
+  const queue = createEvaluationQueue({
+    evaluators: [evaluator],
+    onFailure: () => undefined,
+    elapsedMs: () => now,
+  });
+  const urgentRun = async () => {
+    const run = queue.runBatch('urgent');
+    end();
+    return run;
+  };
+  queue.mark(['later', 'never'], WHEN_THERE_IS_TIME);
+  queue.mark(['soon', 'later'], 1_000);
+  // The earlier time holds.
+  queue.mark(['soon'], 200);
+  queue.mark(['soon'], 5_000);
+  now = 199;
+  expect(await urgentRun()).toBe(false);
+  now = 200;
+  queue.mark(['urgent']);
+  expect(await urgentRun()).toBe(true);
+  now = 1_000;
+  expect(await urgentRun()).toBe(true);
+  expect(begun).toEqual([['urgent', 'soon'], ['later']]);
+  expect(queue.figures().waiting).toBe(1);
+});
+
+test('a customer that is due while it is evaluated is evaluated again afterwards', async () => {
+  const { begun, end, evaluator } = recorder();
+  let now = 0;
+  const queue = createEvaluationQueue({
+    evaluators: [evaluator],
+    onFailure: () => undefined,
+    elapsedMs: () => now,
+  });
+  queue.mark(['a']);
+  const first = queue.runBatch('urgent');
+  queue.mark(['a'], 100);
+  now = 100;
+  expect(await queue.runBatch('urgent')).toBe(false);
+  end();
+  await first;
+  const second = queue.runBatch('urgent');
+  end();
+  expect(await second).toBe(true);
+  expect(begun).toEqual([['a'], ['a']]);
 });
 
 test('an alias is found at its present customer, also when it moves', () => {

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { distanceOf } from '../../../../src/billing/alerts/distance.ts';
+import { decimal } from '../../../../src/core/decimal.ts';
+import { alertOf } from '../../../support/alert-cases.ts';
+
+test('the distance is that of the nearest value that is not in alarm', () => {
+  const reading = (target: string, value: string) => ({
+    ...{ target, value: decimal(value), since: null, details: {} },
+  });
+  const inAlarm = { state: 'in_alarm', isTold: true, since: null } as const;
+  const spend = alertOf('spend_threshold_reached', '100');
+  expect(distanceOf(spend, [reading('', '70')], new Map())).toBe(30);
+  expect(distanceOf(spend, [reading('', '170')], new Map([['', inAlarm]]))).toBe(Infinity);
+  const balance = alertOf('low_remaining_commit_balance_reached', '100');
+  expect(distanceOf(balance, [reading('', '150')], new Map())).toBe(50);
+  expect(distanceOf(balance, null, new Map())).toBe(Infinity);
+});
