@@ -15,6 +15,7 @@ import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
 import { benchSeats } from './seats.ts';
 import { benchSqlRecipes } from './sql-recipes.ts';
+import { benchThresholds } from './thresholds.ts';
 import { benchUsage } from './usage.ts';
 
 /** Seconds of each load. */
@@ -33,6 +34,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   overrides: benchOverrides,
   alerts: () => benchAlerts(SECONDS),
   seats: benchSeats,
+  thresholds: () => benchThresholds(SECONDS),
 };
 
 const wanted = process.argv.slice(2);
