@@ -2,6 +2,7 @@
  * Customers with a contract at one cent a token, as alerts and thresholds watch them: setting them up, using their
  * tokens, and the load of many beside which a few cross a line.
  */
+import { mapConcurrently } from '../src/core/concurrently.ts';
 import { runGenerator } from './ingest.ts';
 import { quantile } from './report.ts';
 import type { TemporaryService } from './temporary-service.ts';
@@ -62,10 +63,7 @@ export async function each(
   atOnce = AT_ONCE,
 ): Promise<void> {
   const numbers = Array.from({ length: count }, (_, number) => number);
-  const worker = async () => {
-    for (let number = numbers.shift(); number !== undefined; number = numbers.shift()) await work(number);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await mapConcurrently(numbers, atOnce, work);
 }
 
 /** One event of a customer, under an id of its own. */

@@ -1,8 +1,9 @@
 /** The service's results for every customer, read through the public API and summed by product and group. */
+
+import { mapConcurrently } from '../core/concurrently.ts';
 import { type Decimal, sum, ZERO } from '../core/decimal.ts';
 import { DAY_MS, type Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';
-import { mapConcurrently } from './concurrently.ts';
 import type { HttpApi } from './http-api.ts';
 import { at, type Provisioned } from './provisioning.ts';
 import { groupText, type MeteredProduct, type Scenario } from './scenario.ts';

@@ -1,7 +1,8 @@
 /** Creates what a scenario needs in the service: metrics, products, one rate card with all prices, customers, contracts. */
+
+import { mapConcurrently } from '../core/concurrently.ts';
 import type { Interval } from '../core/time.ts';
 import * as billing from './billing-api.ts';
-import { mapConcurrently } from './concurrently.ts';
 import type { HttpApi } from './http-api.ts';
 import type { Scenario } from './scenario.ts';
 

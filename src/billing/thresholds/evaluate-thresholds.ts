@@ -2,6 +2,7 @@
  * Evaluates the thresholds of customers (docs/thresholds.md). The balances and the spend of many customers are computed
  * together; what is due is then charged contract by contract.
  */
+import { mapConcurrently } from '../../core/concurrently.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { newId } from '../../core/ids.ts';
@@ -18,11 +19,14 @@ import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
 import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
 import type { EvaluationPace } from '../evaluation-pace.ts';
 import type { PlannedInvoices } from '../invoices/compute.ts';
-import { type ChargeOutcome, chargeThreshold } from './charge-threshold.ts';
+import { chargeThreshold } from './charge-threshold.ts';
 import { countedCommits, type WatchedBalance } from './counted-balances.ts';
 import { spendInput, type ThresholdReference } from './prepare-charge.ts';
 import { settlePayments } from './settle-payment.ts';
 import { loadThresholdContracts, type ThresholdContract } from './threshold-contracts.ts';
+
+/** Of different customers. Each takes a connection to PostgreSQL, of which changes and jobs need most. */
+const CHARGES_AT_ONCE = 3;
 
 /** Of these customers, or of all where null, those with a threshold that is enabled. */
 export function watchedCustomers(
@@ -47,16 +51,26 @@ export async function evaluateThresholds(
   const standings = await loadStandings(deps, customerIds);
   const ofCustomers = groupBy(standings, ({ reference }) => reference.customerId);
   for (const id of customerIds) pace?.found(id, distancesOf(ofCustomers.get(id) ?? []));
-  const outcomes = new Map<string, ChargeOutcome>();
-  const again: string[] = [];
-  for (const { reference } of standings.filter(({ isDue }) => isDue)) {
-    const { contractId, customerId } = reference;
-    if (outcomes.get(contractId) === 'charged') continue;
+  const due = standings.flatMap(({ reference, isDue }) => (isDue ? [reference] : []));
+  const charged = await mapConcurrently(
+    [...groupBy(due, ({ customerId }) => customerId)],
+    CHARGES_AT_ONCE,
+    async ([customerId, references]) => ((await chargeAll(deps, references)) ? [customerId] : []),
+  );
+  return charged.flat();
+}
+
+/** One after the other, as they lock the same balances. Whether anything was charged or overtaken. */
+async function chargeAll(deps: BalanceDeps, references: readonly ThresholdReference[]): Promise<boolean> {
+  const charged = new Set<string>();
+  let isChanged = false;
+  for (const reference of references) {
+    if (charged.has(reference.contractId)) continue;
     const outcome = await chargeThreshold(deps, reference);
-    outcomes.set(contractId, outcome);
-    if (outcome !== 'not_due') again.push(customerId);
+    if (outcome === 'charged') charged.add(reference.contractId);
+    if (outcome !== 'not_due') isChanged = true;
   }
-  return [...new Set(again)];
+  return isChanged;
 }
 
 interface WatchedSpend extends ThresholdContract {
