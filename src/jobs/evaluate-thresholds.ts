@@ -9,7 +9,7 @@ import type { CustomerEvaluator } from './evaluation-queue.ts';
  * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest. A
  * single event may be larger than all before, so it does not wait for long.
  */
-const LIMITS: PaceLimits = { waitMaxMs: 15 * SECOND_MS, unknownWaitMs: 0 };
+const LIMITS: PaceLimits = { waitMaxMs: 30 * SECOND_MS, unknownWaitMs: 0 };
 
 export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
   const pace = createEvaluationPace(LIMITS);

@@ -17,8 +17,8 @@ export interface CustomerEvaluator {
   waitMs?(customerId: string, events: number): number;
 }
 
-/** Urgent customers are evaluated at once, calm ones as time permits, until they are due. */
-export type EvaluationLane = 'urgent' | 'calm';
+/** Urgent customers are evaluated at once, calm ones as time permits, and earlier if they are due. */
+export type EvaluationLane = 'urgent' | 'due' | 'calm';
 
 export interface QueueFigures {
   readonly waiting: number;
@@ -33,10 +33,10 @@ export interface EvaluationQueue {
    */
   mark(customerIds: Iterable<string>, withinMs?: number): void;
   /**
-   * Evaluates the customers of the lane that have waited longest; without one, urgent ones first. The urgent lane takes
-   * calm ones that are due along with its own. False if none waits.
+   * Evaluates customers of the first of these lanes that has any, those that have waited longest. Without lanes, all.
+   * Urgent customers share no evaluation with others, which would only slow it down. False if none waits.
    */
-  runBatch(lane?: EvaluationLane): Promise<boolean>;
+  runBatch(...lanes: EvaluationLane[]): Promise<boolean>;
   /** Resolves when what runs now has ended. */
   running(): Promise<unknown>;
   figures(): QueueFigures;
@@ -46,7 +46,9 @@ export interface EvaluationQueue {
 export const WHEN_THERE_IS_TIME = Number.POSITIVE_INFINITY;
 
 /** Many share the queries of one evaluation; a slow customer delays no more than these. Calm ones may wait longer. */
-const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, calm: 250 };
+const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, due: 50, calm: 250 };
+
+const ALL_LANES: readonly EvaluationLane[] = ['urgent', 'due', 'calm'];
 
 interface QueueOptions {
   readonly evaluators: readonly CustomerEvaluator[];
@@ -83,7 +85,7 @@ export function createEvaluationQueue({
 
   function take(lane: EvaluationLane): string[] {
     const batch: string[] = [];
-    for (const id of inOrder(lane)) {
+    for (const id of waitingIn(lane)) {
       if (evaluating.has(id)) continue;
       batch.push(id);
       if (batch.length === BATCH_MAX[lane]) break;
@@ -96,9 +98,18 @@ export function createEvaluationQueue({
     return batch;
   }
 
-  function* inOrder(lane: EvaluationLane): Generator<string> {
-    if (lane === 'calm') return yield* calm.keys();
-    yield* urgent;
+  function takeFirst(lanes: readonly EvaluationLane[]): string[] {
+    for (const lane of lanes) {
+      const batch = take(lane);
+      if (batch.length > 0) return batch;
+    }
+    return [];
+  }
+
+  function* waitingIn(lane: EvaluationLane): Generator<string> {
+    if (lane === 'urgent') yield* urgent;
+    if (lane === 'calm') yield* calm.keys();
+    if (lane !== 'due') return;
     const now = elapsedMs();
     for (const [id, dueAt] of calm) if (dueAt <= now) yield id;
   }
@@ -130,9 +141,8 @@ export function createEvaluationQueue({
 
   return {
     mark: (customerIds, withinMs = 0) => mark(customerIds, withinMs),
-    async runBatch(lane) {
-      const first = lane === 'calm' ? [] : take('urgent');
-      const batch = first.length > 0 || lane === 'urgent' ? first : take('calm');
+    async runBatch(...lanes) {
+      const batch = takeFirst(lanes.length > 0 ? lanes : ALL_LANES);
       if (batch.length === 0) return false;
       const work = evaluate(batch);
       batches.add(work);

@@ -16,6 +16,7 @@ import { createChangesFeed } from './changes-feed.ts';
 import {
   type CustomerEvaluator,
   createEvaluationQueue,
+  type EvaluationLane,
   type QueueFigures,
   WHEN_THERE_IS_TIME,
 } from './evaluation-queue.ts';
@@ -59,7 +60,8 @@ const LOOK_INTERVAL_MS = 200;
 const SWEEP_INTERVAL_MS = 3 * MINUTE_MS;
 /** A failed evaluation is repeated after this time. */
 const RETRY_MS = 5 * SECOND_MS;
-const WORKERS = 2;
+/** One worker each. Calm customers that are due never take both of the first. */
+const WORKERS: readonly EvaluationLane[][] = [['urgent'], ['urgent', 'due']];
 /** A worker rests this many times as long as it has worked, so that evaluations take half a core at most. */
 const REST_FACTOR = 3;
 const REST_MAX_MS = SECOND_MS;
@@ -209,8 +211,8 @@ export function createEvaluations({
       const rest = (factor: number, maxMs: number) => (tookMs: number) =>
         Math.max(LOOK_INTERVAL_MS, Math.min(factor * tookMs, maxMs));
       const urgentRest = rest(REST_FACTOR, REST_MAX_MS);
-      for (let worker = 0; worker < WORKERS; worker += 1) {
-        loops.push(repeat(() => queue.runBatch('urgent'), urgentRest));
+      for (const lanes of WORKERS) {
+        loops.push(repeat(() => queue.runBatch(...lanes), urgentRest));
       }
       loops.push(repeat(() => queue.runBatch('calm'), rest(CALM_REST_FACTOR, CALM_REST_MAX_MS)));
     },

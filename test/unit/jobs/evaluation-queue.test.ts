@@ -74,7 +74,7 @@ test('urgent customers do not wait for calm ones, and a calm one that becomes ur
   expect(await queue.runBatch('urgent')).toBe(false);
 });
 
-test('a calm customer that is due goes along with the urgent ones, behind them', async () => {
+test('a calm customer that is due does not wait for the others, and takes no place of urgent ones', async () => {
   const { begun, end, evaluator } = recorder();
   let now = 0;
   const queue = createEvaluationQueue({
@@ -82,8 +82,8 @@ test('a calm customer that is due goes along with the urgent ones, behind them',
     onFailure: () => undefined,
     elapsedMs: () => now,
   });
-  const urgentRun = async () => {
-    const run = queue.runBatch('urgent');
+  const nextBatch = async () => {
+    const run = queue.runBatch('urgent', 'due');
     end();
     return run;
   };
@@ -93,13 +93,13 @@ test('a calm customer that is due goes along with the urgent ones, behind them',
   queue.mark(['soon'], 200);
   queue.mark(['soon'], 5_000);
   now = 199;
-  expect(await urgentRun()).toBe(false);
+  expect(await nextBatch()).toBe(false);
   now = 200;
   queue.mark(['urgent']);
-  expect(await urgentRun()).toBe(true);
+  expect([await nextBatch(), await nextBatch(), await nextBatch()]).toEqual([true, true, false]);
   now = 1_000;
-  expect(await urgentRun()).toBe(true);
-  expect(begun).toEqual([['urgent', 'soon'], ['later']]);
+  expect(await nextBatch()).toBe(true);
+  expect(begun).toEqual([['urgent'], ['soon'], ['later']]);
   expect(queue.figures().waiting).toBe(1);
 });
 
@@ -115,10 +115,10 @@ test('a customer that is due while it is evaluated is evaluated again afterwards
   const first = queue.runBatch('urgent');
   queue.mark(['a'], 100);
   now = 100;
-  expect(await queue.runBatch('urgent')).toBe(false);
+  expect(await queue.runBatch('due')).toBe(false);
   end();
   await first;
-  const second = queue.runBatch('urgent');
+  const second = queue.runBatch('due');
   end();
   expect(await second).toBe(true);
   expect(begun).toEqual([['a'], ['a']]);
