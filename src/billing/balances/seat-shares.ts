@@ -45,7 +45,7 @@ function isIndividual({ subscription }: RecurringCommit): boolean {
 }
 
 /** The same from terms that are loaded. */
-function dividedCommits(
+export function dividedCommits(
   recurring: readonly RecurringCommit[],
   contracts: readonly Contract[],
   subscriptions: readonly Subscription[],

@@ -2,14 +2,7 @@
  * The commits and credits that a recurring term creates, its children: one for each of its periods (docs/contracts.md,
  * "Recurring commits and credits"). Pure: the same term and contract always give the same children with the same ids.
  */
-import {
-  type Decimal,
-  decimal,
-  divideTo20Places,
-  ONE,
-  type RoundingMethod,
-  roundDecimal,
-} from '../../core/decimal.ts';
+import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
@@ -24,8 +17,9 @@ import {
   grantPeriods,
   type WantedPeriods,
 } from '../periods/grant-periods.ts';
+import { prorated, type Share, shareFrom, shareOf } from './grant-proration.ts';
 import { quantitiesIn, quantitiesOf, type TermQuantities } from './grant-quantities.ts';
-import { seatAdjustmentId } from './seat-adjustments.ts';
+import { isSeatAdjustment, seatAdjustmentId } from './seat-adjustments.ts';
 import type { SeatGrant } from './seat-shares.ts';
 
 /**
@@ -158,9 +152,9 @@ interface QuantityGrant {
   readonly share: Share | null;
 }
 
-function quantityGrants(id: string, { term, contract, period, quantities }: GrantSource): QuantityGrant[] {
+function quantityGrants(id: string, source: GrantSource): QuantityGrant[] {
+  const { term, contract, period, quantities } = source;
   const { atStart, increases } = quantitiesIn(quantities, period.inForce);
-  const isProrated = term.subscription?.prorateSeatIncreases === true;
   return [
     {
       segmentId: grantSegmentId(id),
@@ -172,9 +166,16 @@ function quantityGrants(id: string, { term, contract, period, quantities }: Gran
       segmentId: seatAdjustmentId(id, startingAt),
       startingAt,
       quantity,
-      share: isProrated ? shareFrom(startingAt, term, contract, period) : null,
+      share: increaseShare(startingAt, source),
     })),
   ];
+}
+
+/** Null: the full amount. */
+function increaseShare(startingAt: Instant, { term, contract, period }: GrantSource): Share | null {
+  return term.subscription?.prorateSeatIncreases === true
+    ? shareFrom(startingAt, term, contract, period)
+    : null;
 }
 
 /** Individual seats are granted the same each: their shares are rounded, not the sum of them. */
@@ -186,7 +187,10 @@ function grantedAmount(term: RecurringCommit, quantity: Decimal, share: Share | 
     : granted(accessAmount.unitPrice.times(quantity));
 }
 
-/** What each seat is granted by the segments of a child as the terms are now, by segment. */
+/**
+ * What each seat is granted by the segments of a child as the terms are now, by segment. A segment of an increase that
+ * a change of the past has made unnecessary stays, with the share that it was granted for.
+ */
 export function seatGrantsOf(
   child: Commit,
   term: RecurringCommit,
@@ -197,58 +201,27 @@ export function seatGrantsOf(
   const start = grantStart(child);
   const [period] = grantPeriods(term, contract, periodAt(term, start));
   if (quantities === null || period?.inForce.start !== start) return new Map();
+  const source = { term, contract, period, quantities };
+  const wanted = new Map(quantityGrants(child.id, source).map((one) => [one.segmentId, one.quantity]));
+  const [first, isIncrease] = [
+    grantSegmentId(child.id),
+    (one: AccessSegment) => isSeatAdjustment(child, one),
+  ];
   return new Map(
-    quantityGrants(child.id, { term, contract, period, quantities }).map(({ segmentId, quantity, share }) => [
-      segmentId,
-      { seats: Math.floor(Number(quantity.toString())), each: grantedAmount(term, ONE, share) },
-    ]),
+    child.accessSchedule.segments
+      .filter((one) => one.id === first || isIncrease(one))
+      .map(({ id, startingAt }) => [
+        id,
+        {
+          seats: Math.floor(Number((wanted.get(id) ?? ZERO).toString())),
+          each: grantedAmount(
+            term,
+            ONE,
+            id === first ? shareOf(term, contract, period) : increaseShare(startingAt, source),
+          ),
+        },
+      ]),
   );
-}
-
-/** Time granted over time of the full period; both in the same unit. */
-interface Share {
-  readonly granted: Decimal;
-  readonly whole: Decimal;
-}
-
-/**
- * The share of a full period that the child is given. FIRST counts from the term's start, LAST to the end of the term or
- * the contract. A first child whose access the contract's end makes shorter than a period is prorated under FIRST too.
- */
-function shareOf(term: RecurringCommit, contract: Contract, period: GrantPeriod): Share {
-  const { inForce, whole } = period;
-  return shareFrom(countsFirst(term) ? inForce.start : whole.start, term, contract, period);
-}
-
-function countsFirst({ proration }: RecurringCommit): boolean {
-  return proration === 'FIRST' || proration === 'FIRST_AND_LAST';
-}
-
-/** The share from `start` on. */
-function shareFrom(
-  start: Instant,
-  term: RecurringCommit,
-  contract: Contract,
-  { inForce, whole }: GrantPeriod,
-): Share {
-  const { proration, startingAt } = term;
-  const isFirst = inForce.start === startingAt;
-  const countsLast = proration === 'LAST' || proration === 'FIRST_AND_LAST';
-  const accessCut = isFirst && countsFirst(term) ? earlier(whole.end, contract.endingBefore) : null;
-  const end = countsLast ? inForce.end : (accessCut ?? whole.end);
-  return { granted: decimal(String(end - start)), whole: decimal(String(whole.end - whole.start)) };
-}
-
-const ROUNDING: Readonly<
-  Record<NonNullable<RecurringCommit['accessRounding']>['roundingMethod'], RoundingMethod>
-> = { HALF_UP: 'ROUND_HALF_UP', FLOOR: 'ROUND_DOWN', CEILING: 'ROUND_UP' };
-
-/** Amounts are not negative. A full amount is never rounded. Without `rounding`, 20 decimal places. */
-function prorated(amount: Decimal, share: Share, rounding: RecurringCommit['accessRounding']): Decimal {
-  if (share.granted.eq(share.whole)) return amount;
-  const part = divideTo20Places(amount.times(share.granted), share.whole);
-  if (rounding === null) return part;
-  return roundDecimal(part, ROUNDING[rounding.roundingMethod], rounding.decimalPlaces);
 }
 
 /** One item at the start of the period. A prorated amount is one unit at that price. */

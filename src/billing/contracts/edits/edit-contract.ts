@@ -10,6 +10,7 @@ import { requireNotArchived } from '../contract-changes.ts';
 import { refuseLateUpdates } from '../follow-renewal.ts';
 import type { ContractChange, ContractDeps } from '../settle-contract.ts';
 import { applyEdit, type ContractEditInput, type EditOrigin } from './apply-edit.ts';
+import { refuseTakenShares } from './drawn-shares.ts';
 import { refuseInvoicedChanges } from './invoiced-terms.ts';
 
 export interface EditContractInput extends ContractReference {
@@ -55,5 +56,6 @@ export async function checkedEdit(
   const change = await applyEdit(tx, full, changes, origin);
   const { contract, terms } = change.after;
   await refuseInvoicedChanges(tx, full.terms, terms, contract.endingBefore);
+  await refuseTakenShares(tx, full, change.after, changes.updates);
   return change;
 }

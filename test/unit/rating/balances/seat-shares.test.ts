@@ -152,3 +152,14 @@ test('seats never have more than their segment grants, and none is granted twice
     }),
   );
 });
+
+test('a share of an increase stays when an earlier seat is removed in the past, so that it is none any more', () => {
+  const granted = seatsWith([A, B, add('01-10', 'c')]);
+  const [known] = sharesOf(granted);
+  if (known === undefined) throw new Error('January has no child');
+  const subscription = seatsWith([A, B, add('01-10', 'c'), remove('01-05', 'b')]);
+  const { contract } = contractWith({ startingAt: day('01-01') });
+  const now = seatGrantsOf(known.child, individual(), contract, subscription);
+  const amounts = seatShares(known.child, subscription, now).map((one) => `${one.seatId} ${one.amount}`);
+  expect(amounts).toEqual(['a 31', 'b 31', 'c 31']);
+});
