@@ -19,7 +19,5 @@ export function derivedId(...parts: readonly string[]): string {
   const hex = hash('sha1', JSON.stringify(parts), 'hex');
   const version = `5${hex.slice(13, 16)}`;
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [hex.slice(0, 8), hex.slice(8, 12), version, variant + hex.slice(17, 20), hex.slice(20, 32)].join(
-    '-',
-  );
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

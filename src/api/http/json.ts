@@ -23,14 +23,19 @@ export class JsonNumber {
 }
 
 /** A list whose items are made one by one as they are written, so that a long one does not need memory for all. */
-export class JsonList<Item = never> {
+export class JsonList<Item = never, Written = unknown> {
   readonly items: readonly Item[];
-  readonly #write: (item: Item) => unknown;
+  readonly #write: (item: Item) => Written;
 
   /** `write` may return a text of JSON as `JsonText`. */
-  constructor(items: readonly Item[], write: (item: Item) => unknown) {
+  constructor(items: readonly Item[], write: (item: Item) => Written) {
     this.items = items;
     this.#write = write;
+  }
+
+  /** All items at once, for what is not written as JSON. */
+  written(): Written[] {
+    return this.items.map((item) => this.#write(item));
   }
 
   textOf(item: Item): string {

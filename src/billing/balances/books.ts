@@ -1,7 +1,8 @@
 /** Loads what invoices may draw on: the balances of customers as issued invoices left them. */
-import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, sum } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
+import type { ManualEntry } from '../../core/terms/ledger.ts';
 import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import {
@@ -148,18 +149,25 @@ async function loadBuckets(
     const contract = owners.get(commit.contractId ?? '') ?? null;
     const contractEnd = contract?.endingBefore ?? null;
     const product = products.get(commit.productId);
+    const limits = [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null];
+    // What is canceled before the renewal does not roll over.
+    const canceledAt = canceled.get(commit.rolledOverFrom?.commitId ?? '')?.at ?? null;
     const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
-    const context = { contractEnd, productTags };
+    const contractIds = contractIdsOf(commit);
+    // One for the shares of all seats in a segment.
+    const ranks = new Map(
+      commit.accessSchedule.segments.map((segment) => [
+        segment,
+        rankedBalance(commit, segment, { contractEnd, productTags }),
+      ]),
+    );
     return parts.flatMap(({ segment, id, amount, open, seat }) => {
-      const access = accessOf(open, [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null]);
-      if (access === null) return [];
+      const access = accessOf(open, limits);
+      const rank = ranks.get(segment);
+      if (access === null || rank === undefined) return [];
       const source = sourceOf(commit, segment.id, amount, commits);
-      // What is canceled before the renewal does not roll over.
-      const canceledAt = canceled.get(commit.rolledOverFrom?.commitId ?? '')?.at ?? null;
       if (source !== null && canceledAt !== null && canceledAt < access.start) return [];
-      const left = amount
-        .plus(sum((byHand.get(id) ?? []).map((entry) => entry.amount)))
-        .minus(deducted.get(id) ?? ZERO);
+      const left = leftOf(amount, byHand.get(id), deducted.get(id));
       const bucket: BookedBucket = {
         id: commit.id,
         recurringId: commit.recurringCommitId,
@@ -171,13 +179,23 @@ async function loadBuckets(
         creditTypeId: commit.accessSchedule.creditTypeId,
         applicability: commit.applicability,
         access,
-        contractIds: contractIdsOf(commit),
+        contractIds,
         left,
         source,
       };
-      return [{ bucket, rank: rankedBalance(commit, segment, context) }];
+      return [{ bucket, rank }];
     });
   };
+}
+
+/** What entries by hand and issued invoices leave of an amount. */
+function leftOf(
+  amount: Decimal,
+  byHand: readonly ManualEntry[] | undefined,
+  deducted: Decimal | undefined,
+): Decimal {
+  const given = byHand === undefined ? amount : amount.plus(sum(byHand.map((entry) => entry.amount)));
+  return deducted === undefined ? given : given.minus(deducted);
 }
 
 /** What is drawn down of a commit: its segments, or the shares of seats in them. */

@@ -7,7 +7,7 @@
  */
 import type { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
-import { afterOtherWork } from '../../core/in-chunks.ts';
+import { afterOtherWork, eachInChunks } from '../../core/in-chunks.ts';
 import type { InvoiceWarning } from '../../core/invoice.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
@@ -18,6 +18,7 @@ import { type ClaimedSegment, coverSegments } from '../../rating/balances/covera
 import { deductionsOf } from '../../rating/balances/draw-down.ts';
 import { offeredBalances } from '../../rating/balances/offered-balances.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
+import { type ChargedKey, coveredLines } from '../../rating/invoice/charged-keys.ts';
 import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
 import {
   createInvoiceRater,
@@ -99,11 +100,14 @@ export async function rateTarget(
   const read = () => readGroups(deps.clickhouse, target, context, usage, groups);
   const collector = createLineCollector(linesMax);
   const claims: ClaimedSegment[] = [];
+  const claiming: ChargedKey[] = [];
   for await (const { groupKeys, answers } of read()) {
     notes.add(answers);
     for (const keys of eachRated(rated(() => rater.rate(meteredUsage(answers), groupKeys)))) {
       collector.add([keys]);
       for (const claim of keys.claims) claims.push(claim);
+      // Slices are read and rated again: what they charge is too much to keep.
+      if (!isSliced) for (const key of keys.claiming) claiming.push(key);
       await afterOtherWork();
     }
   }
@@ -125,12 +129,15 @@ export async function rateTarget(
   });
   await afterOtherWork();
   const { coverage, covered } = base.drawdown;
-  const coveredLines: UsageLine[] = [];
-  if (coverage.size > 0) {
+  const paidLines: UsageLine[] = [];
+  await eachInChunks(claiming, (key) => {
+    paidLines.push(...rated(() => coveredLines(key, coverage, boundaries)));
+  });
+  if (isSliced && coverage.size > 0) {
     for await (const { groupKeys, answers } of read()) {
       const again = rated(() => rater.rateCovered(coverage, meteredUsage(answers), groupKeys));
       for (const keys of eachRated(again)) {
-        for (const line of keys.lines) coveredLines.push(line);
+        for (const line of keys.lines) paidLines.push(line);
         await afterOtherWork();
       }
     }
@@ -139,7 +146,7 @@ export async function rateTarget(
     const composites = base.composites.lines(coverage);
     const lines = inProductOrder<UsageLine | RatedSubscriptionLine>(
       [
-        ...withCovered(base.usageLines, coveredLines, coverage),
+        ...withCovered(base.usageLines, paidLines, coverage),
         ...composites.map((line) => inWindows(line, input.boundaries)),
         ...chargeLines(charges, joined.prices, coverage, windowOfJoined(period, input.boundaries)),
       ],

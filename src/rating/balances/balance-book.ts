@@ -44,7 +44,8 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
   const leftOfSegment = (segmentId: string): Decimal => {
     const bucket = bySegment.get(segmentId);
     if (bucket === undefined) return ZERO;
-    const left = bucket.left.minus(taken.get(segmentId) ?? ZERO);
+    const used = taken.get(segmentId);
+    const left = used === undefined ? bucket.left : bucket.left.minus(used);
     if (bucket.source === null) return left.lt(ZERO) ? ZERO : left;
     const { segmentId: sourceId, amount } = bucket.source;
     const rolled = minimum(bySegment.has(sourceId) ? leftOfSegment(sourceId) : amount, amount);

@@ -75,6 +75,8 @@ export function compareBalances(a: RankedBalance, b: RankedBalance): number {
 
 /** The first criterion in which they differ; null for a balance and itself. */
 export function decidingCriterion(a: RankedBalance, b: RankedBalance): BurnDownCriterion | null {
+  // The shares of seats in one segment have one rank.
+  if (a === b) return null;
   if (a.balanceClass !== b.balanceClass) return 'CLASS';
   return CRITERIA[a.balanceClass].find((criterion) => COMPARE[criterion](a, b) !== 0) ?? null;
 }

@@ -12,6 +12,7 @@ import { createSpendCollector, type SpendCollector } from '../composites/spend-c
 import type { CompositeOnCard, MeteredUsage, UsageLine, UsageRating, WindowAmount } from '../types.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import { windowBoundaries } from './breakdown.ts';
+import { coveredLines } from './charged-keys.ts';
 import { createLineCollector, inLineOrder } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
 import { type ClaimingKeys, type DrawnUsageInput, rateKeys, rateKeysByProduct } from './rate-usage.ts';
@@ -36,7 +37,7 @@ export interface InvoiceRatingInput extends InvoiceTermsInput {
 export interface InvoiceRater {
   /** The lines of some line keys, product by product; see `rateKeys`. All must be taken. */
   rate(usage: readonly MeteredUsage[], groupedBy?: readonly string[] | null): Iterable<ClaimingKeys>;
-  /** Again the lines of those keys of which balances cover something. */
+  /** Again the lines of those keys of which balances cover something; for usage that was not kept. */
   rateCovered(
     coverage: Coverage,
     usage: readonly MeteredUsage[],
@@ -104,12 +105,9 @@ export function rateInvoice(input: InvoiceRatingInput, book: BalanceBook = NO_BA
     [...rated.flatMap(({ claims }) => claims), ...composites.claims(buckets)],
     book,
   );
-  const paid = coverage.size === 0 ? [] : [...rater.rateCovered(coverage, input.usage)];
-  const usage = withCovered(
-    base,
-    paid.flatMap(({ lines }) => lines),
-    coverage,
-  );
+  const claiming = rated.flatMap((keys) => keys.claiming);
+  const paid = claiming.flatMap((key) => coveredLines(key, coverage, input.boundaries));
+  const usage = withCovered(base, paid, coverage);
   const lines = [...usage, ...composites.lines(coverage).map((line) => inWindows(line, input.boundaries))];
   return { lines: inProductOrder(lines, input), warnings, coverage, covered };
 }

@@ -5,33 +5,26 @@
  * Owns: which segments give lines, zero lines and warnings. Does not own: prices and overrides (rates/),
  * quantities (usage/), composite products (composites/), which balance pays (balances/), loading the input.
  */
-import type { Product } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
 import type { BilledPeriod, UnpricedUsage, UsageInvoiceLine } from '../../core/invoice.ts';
 import type { UsageFilter } from '../../core/terms/contract.ts';
 import type { Instant, Interval } from '../../core/time.ts';
-import { linePayer } from '../balances/applied-lines.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
-import { paidLines } from '../balances/paid-lines.ts';
-import { type Claimants, claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
-import { type LineTerms, type PricedKey, termsSpans } from '../rates/line-terms.ts';
-import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
-import type { RateBook } from '../rates/rate-schedule.ts';
-import { type PriceBands, priceBands, tierOf } from '../rates/tiers.ts';
+import { lineKeyText } from '../balances/usage-claims.ts';
+import { indexOverrides } from '../rates/override-index.ts';
 import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
 import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
-import { indexUsage, type LineKey, lineKeys, type UsageIndex } from '../usage/line-key.ts';
+import { indexUsage, lineKeys, type UsageIndex } from '../usage/line-key.ts';
 import { type CounterRun, counterRuns, versionAt } from '../usage/product-spans.ts';
 import {
-  hasUsage,
-  type Movement,
-  movementOf,
-  type PaidAmount,
-  type Segment,
-  segmentsOf,
-  zeroAmount,
-} from '../usage/segments.ts';
+  type ChargedKey,
+  type ChargingContext,
+  chargedKey,
+  claimsOfKey,
+  linesOfKey,
+  zeroLineOfKey,
+} from './charged-keys.ts';
 import { createLineCollector } from './line-collector.ts';
 import { sortProducts } from './product-order.ts';
 
@@ -48,30 +41,19 @@ export interface DrawnUsageInput extends UsageRatingInput {
 /** Rated line keys with what the given balances may pay for. */
 export interface ClaimingKeys extends RatedKeys {
   readonly claims: readonly ClaimedSegment[];
+  /** The keys that claims are of. */
+  readonly claiming: readonly ChargedKey[];
 }
 
-interface Context {
-  readonly fiatCreditTypeId: string;
+interface Context extends ChargingContext {
   readonly period: BilledPeriod;
-  readonly billed: Interval;
   readonly boundaries: readonly Instant[];
   readonly usage: UsageIndex;
-  readonly overrides: OverrideIndex;
   readonly usageFilters: readonly UsageFilter[];
   /** Only runs with these group keys (`groupKeysKey`); null for all. */
   readonly groupedBy: string | null;
-  /** Null: none may pay. */
-  readonly claimants: Claimants | null;
   readonly coverage: Coverage;
   readonly isCoveredOnly: boolean;
-}
-
-/** A priced, entitled segment. */
-interface BilledSegment {
-  readonly segment: Segment;
-  readonly terms: LineTerms;
-  readonly bands: PriceBands;
-  readonly movement: Movement;
 }
 
 /**
@@ -163,15 +145,23 @@ function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<
   const runs = counterRuns(product, context.period, context.usageFilters).filter(
     (run) => context.groupedBy === null || context.groupedBy === groupKeysOfRun(run),
   );
-  const rated = runs.flatMap((run) =>
-    lineKeys(run, context.usage).map((key) => rateLineKey(product, key, rates, context)),
-  );
-  return {
-    lines: rated.flatMap(({ lines }) => lines),
-    warnings: rated.flatMap(({ warnings }) => warnings),
-    claims: rated.flatMap(({ claims }) => claims),
-    zeroLine: rated.findLast((one) => one.zeroLine !== null)?.zeroLine ?? null,
-  };
+  const { usage, coverage, boundaries, isCoveredOnly } = context;
+  const lines: UsageLine[] = [];
+  const warnings: UnpricedUsage[] = [];
+  const claims: ClaimedSegment[] = [];
+  const claiming: ChargedKey[] = [];
+  let zeroLine: UsageLine | null = null;
+  for (const key of runs.flatMap((run) => lineKeys(run, usage))) {
+    if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;
+    const charged = chargedKey(product, key, rates, context);
+    const ownClaims = claimsOfKey(charged, rates, context);
+    if (ownClaims.length > 0) claiming.push(charged);
+    claims.push(...ownClaims);
+    lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
+    warnings.push(...charged.unpriced);
+    zeroLine = zeroLineOfKey(charged) ?? zeroLine;
+  }
+  return { lines, warnings, claims, claiming, zeroLine };
 }
 
 function groupKeysOfRun({ pricingGroupKey, presentationGroupKey }: CounterRun): string {
@@ -180,119 +170,6 @@ function groupKeysOfRun({ pricingGroupKey, presentationGroupKey }: CounterRun): 
 
 function groupKeysKey(names: readonly string[]): string {
   return JSON.stringify(sortedKeys(names));
-}
-
-type RatedKey = Pick<ClaimingKeys, 'lines' | 'warnings' | 'claims' | 'zeroLine'>;
-
-const NOT_RATED: RatedKey = { lines: [], warnings: [], claims: [], zeroLine: null };
-
-/** `zeroLine` is the line of a product without group keys that has no other line. */
-function rateLineKey(product: Product, key: LineKey, rates: RateBook, context: Context): RatedKey {
-  const priced = { product, fiatCreditTypeId: context.fiatCreditTypeId, billingFrequency: null, ...key };
-  const keyText = lineKeyText({ productId: product.id, ...key });
-  const stretches = context.coverage.get(keyText) ?? [];
-  if (context.isCoveredOnly && stretches.length === 0) return NOT_RATED;
-  const warnings: UnpricedUsage[] = [];
-  const billed: BilledSegment[] = [];
-  for (const segment of segmentsOf(priced, rates, context.overrides, context.billed)) {
-    const movement = movementOf(segment);
-    const { terms, entitled } = segment;
-    if (!entitled) continue;
-    if (terms !== null) billed.push({ segment, terms, bands: priceBands(terms.rate), movement });
-    else if (!movement.low.eq(movement.high)) {
-      warnings.push(unpriced(product, key, segment, movement));
-    }
-  }
-  const claims = claimsOfKey(keyText, priced, billed, rates, context);
-  const lines = billed.flatMap((one) =>
-    paidLines(one, stretches, context.boundaries, (interval, amount) =>
-      newLine(priced, interval, one.terms, amount, true),
-    ),
-  );
-  if (lines.length === 0) {
-    // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
-    const used = billed.findLast(({ movement }) => hasUsage(movement));
-    if (used !== undefined) lines.push(zeroLineOf(priced, used));
-  }
-  const last = key.keyless ? billed.at(-1) : undefined;
-  return { lines, warnings, claims, zeroLine: last === undefined ? null : zeroLineOf(priced, last) };
-}
-
-function claimsOfKey(
-  key: string,
-  priced: PricedKey,
-  billed: readonly BilledSegment[],
-  rates: RateBook,
-  { claimants, overrides }: Context,
-): ClaimedSegment[] {
-  if (claimants === null) return [];
-  const segments = billed.map(({ segment, terms, bands }) => ({
-    segment,
-    creditTypeId: terms.creditTypeId,
-    bands,
-  }));
-  const counter = {
-    key,
-    priced,
-    segments,
-    termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
-    bandsOf: ({ rate }: LineTerms) => priceBands(rate),
-  };
-  return claimedSegments(counter, claimants);
-}
-
-function zeroLineOf(key: PricedKey & LineKey, { segment, terms, bands, movement }: BilledSegment): UsageLine {
-  const amount = { ...zeroAmount(movement, bands), payer: null };
-  return newLine(key, segment.interval, terms, amount, false);
-}
-
-function newLine(
-  { product, pricingGroupValues, presentationGroupValues }: PricedKey,
-  interval: Interval,
-  { listed, creditTypeId }: LineTerms,
-  { band, payer, quantity, total, windows }: PaidAmount,
-  hasMoved: boolean,
-): UsageLine {
-  const { name, tags } = versionAt(product, interval.end - 1);
-  return {
-    type: 'usage',
-    productId: product.id,
-    productType: product.type,
-    productTags: tags,
-    name,
-    creditTypeId: payer?.creditTypeId ?? creditTypeId,
-    interval,
-    quantity,
-    unitPrice: band.price,
-    total,
-    pricingGroupValues,
-    presentationGroupValues,
-    tier: tierOf(band),
-    payer: payer === null ? null : linePayer(payer),
-    listRate: listed?.rate ?? null,
-    hasMoved,
-    windows,
-  };
-}
-
-function unpriced(
-  product: Product,
-  key: LineKey,
-  { interval }: Segment,
-  { from, to }: Movement,
-): UnpricedUsage {
-  const { name, billableMetricId } = versionAt(product, interval.end - 1);
-  assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
-  return {
-    kind: 'unpriced_usage',
-    productId: product.id,
-    productName: name,
-    billableMetricId,
-    pricingGroupValues: key.pricingGroupValues,
-    presentationGroupValues: key.presentationGroupValues,
-    interval,
-    quantity: to.minus(from),
-  };
 }
 
 function assertBoundaries({ period, boundaries }: UsageRatingInput, billed: Interval): void {

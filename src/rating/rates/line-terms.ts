@@ -6,7 +6,7 @@ import type { BillingFrequency, Product, ProductVersion, Rate, RateEntry } from 
 import type { Instant, Interval } from '../../core/time.ts';
 import type { GroupValues } from '../usage/group-values.ts';
 import { versionAt } from '../usage/product-spans.ts';
-import type { OverrideIndex, SubjectOverrides } from './override-index.ts';
+import { NO_SUBJECT_OVERRIDES, type OverrideIndex, type SubjectOverrides } from './override-index.ts';
 import type { PayingBalance, PricedSubject } from './override-targets.ts';
 import { overriddenRate } from './overrides.ts';
 import { type RateBook, rateAt, rateSpans, sameCommitTerms, sameRate } from './rate-schedule.ts';
@@ -109,6 +109,7 @@ export function overridesOfKey(
   key: PricedKey,
   payer: PayingBalance | null = null,
 ): KeyOverrides {
+  if (contract.isEmpty) return NO_SUBJECT_OVERRIDES;
   const { product } = key;
   const inForce = new Map<ProductVersion, SubjectOverrides>();
   const overridesAt = (at: Instant) => {
@@ -117,9 +118,7 @@ export function overridesOfKey(
     inForce.set(version, known);
     return known;
   };
-  const versionStarts = contract.isEmpty
-    ? []
-    : product.versions.flatMap(({ startingAt }) => startingAt ?? []);
+  const versionStarts = product.versions.flatMap(({ startingAt }) => startingAt ?? []);
   return {
     decisionAt: (at) => overridesAt(at).decisionAt(at),
     nextChange(at) {

@@ -47,7 +47,8 @@ export interface SubjectOverrides {
 
 const UNDECIDED: OverrideDecision = { prices: [], entitled: null };
 
-const NO_SUBJECT_OVERRIDES: SubjectOverrides = {
+/** Of a subject that no override ever concerns. */
+export const NO_SUBJECT_OVERRIDES: SubjectOverrides = {
   decisionAt: () => UNDECIDED,
   nextChange: () => null,
   previousChange: () => null,

@@ -11,7 +11,10 @@ export function sortedKeys(...lists: readonly (readonly string[])[]): string[] {
 /** One text per set of pairs. */
 export function groupValuesKey(values: GroupValues): string {
   const names = Object.keys(values);
-  if (names.length === 0) return '[]';
+  const [only] = names;
+  if (only === undefined) return '[]';
+  // The usual case, without a sort and two lists for each line of an invoice.
+  if (names.length === 1) return JSON.stringify([only, values[only]]);
   return JSON.stringify(names.sort().flatMap((name) => [name, values[name]]));
 }
 

@@ -1,12 +1,12 @@
 /** Invoices and breakdowns as CSV: one row per line item (docs/exports.md). */
 import type { z } from 'zod';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
-import { stringifyJson } from '../../http/json.ts';
+import { JsonList, stringifyJson } from '../../http/json.ts';
 import type { breakdownSchema, invoiceSchema } from './output.ts';
 
 type InvoiceWire = z.input<typeof invoiceSchema>;
 type BreakdownWire = z.input<typeof breakdownSchema>;
-type LineWire = InvoiceWire['line_items'][number];
+type LineWire = BreakdownWire['line_items'][number];
 
 /** A line of an invoice; an invoice without lines has one row without a line, so that none is missing. */
 interface InvoiceRow<Invoice> {
@@ -17,11 +17,13 @@ interface InvoiceRow<Invoice> {
 }
 
 function rowsOf<Invoice extends Pick<InvoiceWire, 'line_items'>>(invoice: Invoice): InvoiceRow<Invoice>[] {
-  const rows = invoice.line_items.map((line, index) => ({ invoice, line, lineNumber: index + 1 }));
+  const { line_items: listed } = invoice;
+  const lines = listed instanceof JsonList ? listed.written() : listed;
+  const rows = lines.map((line, index) => ({ invoice, line, lineNumber: index + 1 }));
   return rows.length === 0 ? [{ invoice, line: null, lineNumber: null }] : rows;
 }
 
-type HeadWire = Omit<BreakdownWire, 'breakdown_start_timestamp' | 'breakdown_end_timestamp'>;
+type HeadWire = Omit<BreakdownWire, 'breakdown_start_timestamp' | 'breakdown_end_timestamp' | 'line_items'>;
 
 const HEAD: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
   { name: 'invoice_id', description: 'Id of the invoice.', value: ({ invoice }) => invoice.id },

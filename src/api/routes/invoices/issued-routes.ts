@@ -8,7 +8,7 @@ import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
-import { invoiceSchema, pageInParts } from './output.ts';
+import { invoicePage, invoiceSchema } from './output.ts';
 import { order, shownShape, sort, viewOf } from './routes.ts';
 
 export function issuedInvoiceRoutes(deps: RegenerateDeps): RouteDefinition[] {
@@ -57,7 +57,7 @@ function listRoute(deps: RegenerateDeps): RouteDefinition {
         order: order[query.sort],
       });
       const view = await viewOf(deps, page.rows, query);
-      return pageInParts(page, view);
+      return invoicePage(page, view);
     },
   });
 }

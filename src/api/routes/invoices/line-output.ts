@@ -107,7 +107,7 @@ export const lineItemSchema = z
   })
   .meta({ id: 'InvoiceLineItem' });
 
-type LineItemWire = z.input<typeof lineItemSchema>;
+export type LineItemWire = z.input<typeof lineItemSchema>;
 
 const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
   USAGE: 'UsageProductListItem',
@@ -123,6 +123,7 @@ export function lineToWire(
   fields: CustomFieldsById,
   view: InvoiceView,
 ): LineItemWire {
+  if (isUsageLine(line)) return usageLineToWire(invoiceId, line, fields, view);
   const common = {
     id: lineId(invoiceId, line),
     name: line.name,
@@ -131,7 +132,7 @@ export function lineToWire(
       : { type: line.type, quantity: line.quantity, unit_price: line.unitPrice }),
     total: line.total,
     credit_type: creditTypeOf(line.creditTypeId, view),
-    ...originToWire(line),
+    origin: originToWire(line),
     sub_line_items: [],
   };
   const time = {
@@ -147,22 +148,13 @@ export function lineToWire(
         ...payerToWire(line.payer),
         converted_credit_type: creditTypeOf(line.convertedCreditTypeId, view),
       };
-    case 'usage':
-    case 'minimum':
-    case 'applied':
-      return {
-        ...common,
-        ...time,
-        ...usageLineToWire(line, fields),
-        ...listPriceToWire(invoiceId, line, view),
-      };
     case 'subscription':
     case 'applied_subscription':
       return {
         ...common,
         ...time,
         ...subscriptionLineToWire(line, fields),
-        ...listPriceToWire(invoiceId, line, view),
+        list_price: listPriceToWire(invoiceId, line, view),
       };
     case 'commit_purchase':
       return { ...common, ...productToWire(line, fields), ...sourceToWire(line, fields) };
@@ -180,13 +172,51 @@ export function lineToWire(
   }
 }
 
-function originToWire({ origin, ...line }: InvoiceLine): Pick<LineItemWire, 'origin'> {
-  if (origin === undefined) return {};
-  return { origin: { line_item_id: lineId(origin.invoiceId, line), ...ownerToWire(origin) } };
+/** Absent but on consolidated invoices. */
+function originToWire(line: InvoiceLine): LineItemWire['origin'] {
+  if (line.origin === undefined) return undefined;
+  const { origin, ...own } = line;
+  return { line_item_id: lineId(origin.invoiceId, own), ...ownerToWire(origin) };
 }
 
 export function ownerToWire({ invoiceId, contractId, customerId }: InvoiceOwner) {
   return { invoice_id: invoiceId, contract_id: contractId, customer_id: customerId };
+}
+
+/** Members in one literal: an invoice may have tens of thousands of these lines. */
+function usageLineToWire(
+  invoiceId: string,
+  line: UsageInvoiceLine,
+  fields: CustomFieldsById,
+  view: InvoiceView,
+): LineItemWire {
+  const isApplied = line.type === 'applied';
+  const { payer, interval, tier } = line;
+  const { pricing_group_values, presentation_group_values } = groupValuesToWire(line);
+  return {
+    id: lineId(invoiceId, line),
+    name: line.type === 'minimum' ? `${line.name} (minimum)` : line.name,
+    type: isApplied ? 'applied_commit_or_credit' : 'usage',
+    quantity: isApplied ? undefined : line.quantity,
+    unit_price: isApplied ? undefined : line.unitPrice,
+    total: line.total,
+    credit_type: creditTypeOf(line.creditTypeId, view),
+    sub_line_items: [],
+    starting_at: formatInstant(interval.start),
+    ending_before: formatInstant(interval.end),
+    commit_id: payer?.commitId,
+    commit_segment_id: payer?.segmentId,
+    commit_type: payer === null ? undefined : COMMIT_TYPE_NAMES[payer.commitType],
+    product_id: line.productId,
+    product_type: PRODUCT_TYPE_NAMES[line.productType],
+    product_tags: [...line.productTags],
+    product_custom_fields: customFieldsOf(fields, line.productId),
+    pricing_group_values,
+    presentation_group_values,
+    tier: tier === null ? undefined : tierToWire(tier),
+    list_price: listPriceToWire(invoiceId, line, view),
+    origin: originToWire(line),
+  };
 }
 
 /** What a line of a schedule is for, with its custom fields. */
@@ -240,17 +270,6 @@ function productToWire(
   };
 }
 
-function usageLineToWire(line: UsageInvoiceLine, fields: CustomFieldsById): Partial<LineItemWire> {
-  return {
-    ...(line.type === 'minimum' ? { name: `${line.name} (minimum)` } : {}),
-    ...(line.type === 'applied' ? {} : { type: 'usage' }),
-    ...payerToWire(line.payer),
-    ...productToWire(line, fields),
-    ...groupValuesToWire(line),
-    ...(line.tier === null ? {} : { tier: tierToWire(line.tier) }),
-  };
-}
-
 const COMMIT_TYPE_NAMES: Record<CommitType, string> = {
   PREPAID: 'PrepaidCommit',
   CREDIT: 'PrepaidCommit',
@@ -271,13 +290,11 @@ function listPriceToWire(
   invoiceId: string,
   line: UsageInvoiceLine | SubscriptionInvoiceLine,
   view: InvoiceView,
-): Pick<LineItemWire, 'list_price'> {
+): LineItemWire['list_price'] {
   const found = view.listPrices?.get(invoiceId)?.(line);
-  if (!found) return {};
+  if (!found) return undefined;
   const pricingGroupValues = isUsageLine(line) ? line.pricingGroupValues : {};
-  return {
-    list_price: rateToWire(found.rate, pricingGroupValues, view.creditTypes.get(found.creditTypeId)),
-  };
+  return rateToWire(found.rate, pricingGroupValues, view.creditTypes.get(found.creditTypeId));
 }
 
 function tierToWire({ level, startingAt, size }: LineTier): z.input<typeof tierSchema> {

@@ -7,15 +7,16 @@ import type {
 } from '../../../billing/invoices/unbilled-usage.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
 import { ZERO } from '../../../core/decimal.ts';
-import { mapInChunks } from '../../../core/in-chunks.ts';
+import { CHUNK_ITEMS } from '../../../core/in-chunks.ts';
 import { type Invoice, type InvoiceLine, isAppliedLine } from '../../../core/invoice.ts';
 import type { Page } from '../../../core/paging.ts';
 import { formatInstant, type Interval } from '../../../core/time.ts';
 import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
+import { JsonList } from '../../http/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
-import { lineItemSchema, lineToWire, ownerToWire } from './line-output.ts';
+import { type LineItemWire, lineItemSchema, lineToWire, ownerToWire } from './line-output.ts';
 import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output.ts';
 
 const invoiceShape = {
@@ -70,8 +71,13 @@ const payableShape = {
   }),
 };
 
+/** Long lists are made and written line by line, so that the answer does not need memory for all. */
+type ListedLines = LineItemWire[] | JsonList<InvoiceLine, LineItemWire>;
+
+const listedLines: z.ZodType<z.output<typeof lineItemSchema>[], ListedLines> = z.array(lineItemSchema);
+
 export const invoiceSchema = z
-  .object({ ...invoiceShape, ...payableShape, ...unbilledUsageShape })
+  .object({ ...invoiceShape, line_items: listedLines, ...payableShape, ...unbilledUsageShape })
   .meta({ id: 'Invoice' });
 
 export const breakdownSchema = z
@@ -83,40 +89,27 @@ export const breakdownSchema = z
   .meta({ id: 'BreakdownInvoice', description: 'An invoice cut to one window of time.' });
 
 type InvoiceWire = z.input<typeof invoiceSchema>;
-type InvoiceFieldsWire = Omit<InvoiceWire, keyof typeof unbilledUsageShape | keyof typeof payableShape>;
+type InvoiceFieldsWire<Lines> = Omit<
+  InvoiceWire,
+  keyof typeof unbilledUsageShape | keyof typeof payableShape | 'line_items'
+> & { line_items: Lines };
 
 type ShownInvoice = InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>;
 
-/** `invoiceToWire` for an invoice that may have many lines: other requests are answered between parts of them. */
-export async function invoiceInParts(invoice: ShownInvoice, view: InvoiceView): Promise<InvoiceWire> {
-  const lines = await mapInChunks(shownLines(invoice, view), lineWriter(invoice, view));
-  return invoiceToWire(invoice, view, lines);
+/** A page of invoices. */
+export function invoicePage(page: Page<ShownInvoice, unknown>, view: InvoiceView) {
+  return pageToWire(page, (invoice) => invoiceToWire(invoice, view));
 }
 
-/** A page of invoices, one after the other. */
-export async function pageInParts(page: Page<ShownInvoice, unknown>, view: InvoiceView) {
-  const rows: InvoiceWire[] = [];
-  for (const invoice of page.rows) rows.push(await invoiceInParts(invoice, view));
-  return pageToWire({ ...page, rows }, (invoice) => invoice);
-}
-
-export function invoiceToWire(
-  invoice: ShownInvoice,
-  view: InvoiceView,
-  lines = linesToWire(invoice, view),
-): InvoiceWire {
+export function invoiceToWire(invoice: ShownInvoice, view: InvoiceView): InvoiceWire {
   return {
-    ...fieldsToWire(invoice, view, lines),
+    ...fieldsToWire(invoice, view, listedLinesToWire(invoice, view)),
     payable_amount: payableAmount(invoice),
     ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)),
   };
 }
 
-function fieldsToWire(
-  invoice: Invoice,
-  view: InvoiceView,
-  lines: InvoiceWire['line_items'],
-): InvoiceFieldsWire {
+function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines): InvoiceFieldsWire<Lines> {
   const number = view.numbers.get(invoice.id);
   const due = dueAt(invoice);
   const fields: CustomFieldsById = view.customFields.get(invoice.id) ?? new Map();
@@ -156,13 +149,19 @@ function payerToWire({ type, contractId }: Invoice, { payers }: InvoiceView) {
     : { payer: { contract_id: payer.contractId, customer_id: payer.customerId } };
 }
 
-function linesToWire(invoice: Invoice, view: InvoiceView): InvoiceWire['line_items'] {
+function listedLinesToWire(invoice: Invoice, view: InvoiceView): ListedLines {
+  const lines = shownLines(invoice, view);
+  const write = lineWriter(invoice, view);
+  return lines.length > CHUNK_ITEMS ? new JsonList(lines, write) : lines.map(write);
+}
+
+function linesToWire(invoice: Invoice, view: InvoiceView): LineItemWire[] {
   return shownLines(invoice, view).map(lineWriter(invoice, view));
 }
 
-function lineWriter({ id }: Pick<Invoice, 'id'>, view: InvoiceView) {
+function lineWriter({ id }: Pick<Invoice, 'id'>, view: InvoiceView): (line: InvoiceLine) => LineItemWire {
   const fields: CustomFieldsById = view.customFields.get(id) ?? new Map();
-  return (line: InvoiceLine) => lineToWire(id, line, fields, view);
+  return (line) => lineToWire(id, line, fields, view);
 }
 
 /** The lines that the view shows. */

@@ -15,7 +15,7 @@ import { enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import { breakdownsCsv, invoicesCsv } from './csv.ts';
 import type { InvoiceView } from './invoice-view.ts';
-import { breakdownSchema, breakdownToWire, invoiceInParts, invoiceSchema, pageInParts } from './output.ts';
+import { breakdownSchema, breakdownToWire, invoicePage, invoiceSchema, invoiceToWire } from './output.ts';
 
 const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
 
@@ -86,7 +86,7 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
       };
       const page = await listInvoices(deps, filter, { ...pageRequest(query), order: order[query.sort] });
       const view = await viewOf(deps, page.rows, query);
-      return pageInParts(page, view);
+      return invoicePage(page, view);
     },
   });
 }
@@ -108,7 +108,7 @@ function getRoute(deps: InvoiceDeps): RouteDefinition {
     handler: async ({ params, query }) => {
       const invoice = await getInvoice(deps, params.customer_id, params.invoice_id);
       const view = await viewOf(deps, [invoice], query);
-      return { data: await invoiceInParts(invoice, view) };
+      return { data: invoiceToWire(invoice, view) };
     },
   });
 }

@@ -133,8 +133,8 @@ interface GroupedValues {
 /** Empty group values are left out. */
 export function groupValuesToWire({ pricingGroupValues, presentationGroupValues }: GroupedValues) {
   return {
-    ...(hasMembers(pricingGroupValues) ? { pricing_group_values: pricingGroupValues } : {}),
-    ...(hasMembers(presentationGroupValues) ? { presentation_group_values: presentationGroupValues } : {}),
+    pricing_group_values: hasMembers(pricingGroupValues) ? pricingGroupValues : undefined,
+    presentation_group_values: hasMembers(presentationGroupValues) ? presentationGroupValues : undefined,
   };
 }
 

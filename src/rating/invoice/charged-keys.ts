@@ -1,0 +1,187 @@
+/**
+ * What one line key is charged: its segments with their prices, from which its lines are made before and after
+ * drawdown, and what balances may pay for. Pure.
+ */
+import type { Product } from '../../core/catalogue.ts';
+import { assert } from '../../core/errors.ts';
+import type { UnpricedUsage } from '../../core/invoice.ts';
+import type { Instant, Interval } from '../../core/time.ts';
+import { linePayer } from '../balances/applied-lines.ts';
+import type { Bucket } from '../balances/buckets.ts';
+import type { ClaimedSegment, Coverage, PaidStretch } from '../balances/coverage.ts';
+import { paidLines } from '../balances/paid-lines.ts';
+import { type Claimants, claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
+import { type LineTerms, type PricedKey, termsSpans } from '../rates/line-terms.ts';
+import type { OverrideIndex } from '../rates/override-index.ts';
+import type { RateBook } from '../rates/rate-schedule.ts';
+import { type PriceBands, priceBands, tierOf } from '../rates/tiers.ts';
+import type { UsageLine } from '../types.ts';
+import type { LineKey } from '../usage/line-key.ts';
+import { versionAt } from '../usage/product-spans.ts';
+import {
+  hasUsage,
+  type Movement,
+  movementOf,
+  type PaidAmount,
+  type Segment,
+  segmentsOf,
+  zeroAmount,
+} from '../usage/segments.ts';
+
+/** What the keys of an invoice have in common. */
+export interface ChargingContext {
+  readonly fiatCreditTypeId: string;
+  readonly billed: Interval;
+  readonly overrides: OverrideIndex;
+  /** Null: none may pay. */
+  readonly claimants: Claimants | null;
+}
+
+/** A priced, entitled segment. */
+interface BilledSegment {
+  readonly segment: Segment;
+  readonly terms: LineTerms;
+  readonly bands: PriceBands;
+  readonly movement: Movement;
+}
+
+/** A line key with what it is charged for. */
+export interface ChargedKey {
+  /** See `lineKeyText`. */
+  readonly text: string;
+  readonly priced: PricedKey & LineKey;
+  /** Ascending. */
+  readonly billed: readonly BilledSegment[];
+  /** Usage without a price. */
+  readonly unpriced: readonly UnpricedUsage[];
+}
+
+export function chargedKey(
+  product: Product,
+  key: LineKey,
+  rates: RateBook,
+  { fiatCreditTypeId, overrides, billed: interval }: ChargingContext,
+): ChargedKey {
+  const priced = { product, fiatCreditTypeId, billingFrequency: null, ...key };
+  const unpriced: UnpricedUsage[] = [];
+  const billed: BilledSegment[] = [];
+  for (const segment of segmentsOf(priced, rates, overrides, interval)) {
+    const movement = movementOf(segment);
+    const { terms, entitled } = segment;
+    if (!entitled) continue;
+    if (terms !== null) billed.push({ segment, terms, bands: priceBands(terms.rate), movement });
+    else if (!movement.low.eq(movement.high)) {
+      unpriced.push(unpricedUsage(product, key, segment, movement));
+    }
+  }
+  return { text: lineKeyText({ productId: product.id, ...key }), priced, billed, unpriced };
+}
+
+/** `stretches`: what is covered of the key. */
+export function linesOfKey(
+  { priced, billed }: ChargedKey,
+  stretches: readonly PaidStretch[],
+  boundaries: readonly Instant[],
+): UsageLine[] {
+  const lines = billed.flatMap((one) =>
+    paidLines(one, stretches, boundaries, (interval, amount) =>
+      newLine(priced, interval, one.terms, amount, true),
+    ),
+  );
+  if (lines.length > 0) return lines;
+  // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
+  const used = billed.findLast(({ movement }) => hasUsage(movement));
+  return used === undefined ? [] : [zeroLineOf(priced, used)];
+}
+
+/** Of keys that were charged before drawdown: the lines of those of which something is covered. */
+export function coveredLines(
+  key: ChargedKey,
+  coverage: Coverage,
+  boundaries: readonly Instant[],
+): UsageLine[] {
+  const stretches = coverage.get(key.text);
+  return stretches === undefined ? [] : linesOfKey(key, stretches, boundaries);
+}
+
+/** The line of a product without group keys that has no other line; null for other keys. */
+export function zeroLineOfKey({ priced, billed }: ChargedKey): UsageLine | null {
+  const last = priced.keyless ? billed.at(-1) : undefined;
+  return last === undefined ? null : zeroLineOf(priced, last);
+}
+
+/** What balances may pay for. */
+export function claimsOfKey(
+  { text, priced, billed }: ChargedKey,
+  rates: RateBook,
+  { claimants, overrides }: ChargingContext,
+): ClaimedSegment[] {
+  if (claimants === null) return [];
+  const segments = billed.map(({ segment, terms, bands }) => ({
+    segment,
+    creditTypeId: terms.creditTypeId,
+    bands,
+  }));
+  const counter = {
+    key: text,
+    priced,
+    segments,
+    termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
+    bandsOf: ({ rate }: LineTerms) => priceBands(rate),
+  };
+  return claimedSegments(counter, claimants);
+}
+
+function zeroLineOf(key: PricedKey & LineKey, { segment, terms, bands, movement }: BilledSegment): UsageLine {
+  const amount = { ...zeroAmount(movement, bands), payer: null };
+  return newLine(key, segment.interval, terms, amount, false);
+}
+
+function newLine(
+  { product, pricingGroupValues, presentationGroupValues }: PricedKey,
+  interval: Interval,
+  { listed, creditTypeId }: LineTerms,
+  { band, payer, quantity, total, windows }: PaidAmount,
+  hasMoved: boolean,
+): UsageLine {
+  const { name, tags } = versionAt(product, interval.end - 1);
+  return {
+    type: 'usage',
+    productId: product.id,
+    productType: product.type,
+    productTags: tags,
+    name,
+    creditTypeId: payer?.creditTypeId ?? creditTypeId,
+    interval,
+    quantity,
+    unitPrice: band.price,
+    total,
+    pricingGroupValues,
+    presentationGroupValues,
+    tier: tierOf(band),
+    payer: payer === null ? null : linePayer(payer),
+    listRate: listed?.rate ?? null,
+    hasMoved,
+    windows,
+  };
+}
+
+function unpricedUsage(
+  product: Product,
+  key: LineKey,
+  { interval }: Segment,
+  { from, to }: Movement,
+): UnpricedUsage {
+  const { name, billableMetricId } = versionAt(product, interval.end - 1);
+  assert(billableMetricId !== null, `usage product ${product.id} has a metric`);
+  return {
+    kind: 'unpriced_usage',
+    productId: product.id,
+    productName: name,
+    billableMetricId,
+    pricingGroupValues: key.pricingGroupValues,
+    presentationGroupValues: key.presentationGroupValues,
+    interval,
+    quantity: to.minus(from),
+  };
+}
