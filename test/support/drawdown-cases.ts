@@ -19,11 +19,11 @@ export interface DrawdownCase extends NaiveDrawdownInput {
 
 const HOURS = 8;
 const START = Date.UTC(2026, 2, 1, 20);
-const PERIOD = wholePeriod({ start: START, end: START + HOURS * HOUR_MS });
+export const PERIOD = wholePeriod({ start: START, end: START + HOURS * HOUR_MS });
 const UNIT = 'unit-a';
 const PRODUCT_IDS = ['product-1', 'product-2', 'product-3'] as const;
 const COMPOSITE_IDS = ['composite-1', 'composite-2'] as const;
-const TAGS = ['ai', 'llm'];
+export const TAGS = ['ai', 'llm'];
 const MODEL_VALUES = [{ model: 'm' }, { model: 'n' }];
 const REGION_VALUES = [{ region: 'eu' }, { region: 'us' }];
 
@@ -31,7 +31,7 @@ const at = (hours: number) => START + hours * HOUR_MS;
 const hour = fc.integer({ min: 0, max: HOURS - 1 });
 const hundredths = (max: number) => fc.integer({ min: 0, max }).map((value) => decimal(fixed(value, 2)));
 const rarely = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 3 }).map((found) => found);
-const creditTypeId = fc.constantFrom(USD_CENTS.id, USD_CENTS.id, USD_CENTS.id, UNIT);
+export const creditTypeId = fc.constantFrom(USD_CENTS.id, USD_CENTS.id, USD_CENTS.id, UNIT);
 
 /** In force in a part of the period, or in all of it. */
 const terms = fc.oneof(
@@ -64,7 +64,7 @@ const counterValues: fc.Arbitrary<number[]> = fc.oneof(
 
 const size = fc.integer({ min: 1, max: 500 }).map((value) => decimal(fixed(value, 2)));
 /** Free units are as likely as any price. */
-const price = fc.oneof(
+export const price = fc.oneof(
   hundredths(900),
   hundredths(900),
   fc.constantFrom(decimal('0'), decimal('7'), decimal('10')),
@@ -180,7 +180,7 @@ function keysOf({ pricingGroupKey, presentationGroupKey }: (typeof GROUPINGS)[nu
   return pricings.flatMap((pricing) => presentations.map((presentation) => ({ pricing, presentation })));
 }
 
-function versionOf(name: string) {
+export function versionOf(name: string) {
   return {
     startingAt: null as number | null,
     name,
@@ -196,7 +196,7 @@ function versionOf(name: string) {
   };
 }
 
-function rateEntry(
+export function rateEntry(
   productId: string,
   sequence: number,
 ): Omit<RateEntry, 'rate' | 'startingAt' | 'endingBefore'> {

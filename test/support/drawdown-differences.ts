@@ -1,8 +1,8 @@
 /** Where the rating engine and the naive one differ about who pays for what. */
 
 import type { DrawdownCase } from './drawdown-cases.ts';
-import { drawnInvoice, paidWindows } from './drawn-invoices.ts';
-import { naiveDrawdown, type PaidHour } from './naive/drawdown.ts';
+import { type ChargedLine, type DrawnCase, drawnInvoice, paidWindows } from './drawn-invoices.ts';
+import { type NaiveDrawdown, naiveDrawdown, type PaidHour } from './naive/drawdown.ts';
 import { type Fraction, fraction, isPositive, minus, NOTHING, negated, plus } from './naive/fractions.ts';
 
 /** A quotient of the engine has 20 places, and the naive engine has all: sums of a few of them differ below this. */
@@ -10,8 +10,14 @@ const TOLERANCE = fraction({ toFixed: () => '0.000000000001' });
 
 /** Of all hours, the deductions and the total. */
 export function drawdownDifferences(given: DrawdownCase): string[] {
-  const expected = naiveDrawdown(given);
-  const drawn = drawnInvoice(given);
+  return differencesBetween(given, naiveDrawdown(given), drawnInvoice(given));
+}
+
+export function differencesBetween(
+  given: DrawdownCase,
+  expected: NaiveDrawdown,
+  drawn: DrawnCase<ChargedLine>,
+): string[] {
   const hours = differences(expected.paid, paidWindows(drawn));
   const segments = given.buckets.flatMap(({ segmentId }): string[] => {
     const wanted = expected.deductions.get(segmentId) ?? NOTHING;

@@ -1,13 +1,17 @@
 /** The invoice of a drawdown case from the rating engine, and who pays for what on it, as the naive engine says it. */
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
-import { isAppliedLine, isConversionLine } from '../../src/core/invoice.ts';
+import { isAppliedLine, isConversionLine, isSubscriptionLine } from '../../src/core/invoice.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { type BalanceBook, createBalanceBook } from '../../src/rating/balances/balance-book.ts';
 import { deductionsOf } from '../../src/rating/balances/draw-down.ts';
 import { invoiceTotal, type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
-import { type InvoiceRatingInput, rateInvoice } from '../../src/rating/invoice/rate-invoice.ts';
+import {
+  type DrawnInvoice,
+  type InvoiceRatingInput,
+  rateInvoice,
+} from '../../src/rating/invoice/rate-invoice.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
-import type { RatedConversionLine, UsageLine } from '../../src/rating/types.ts';
+import type { RatedConversionLine, RatedSubscriptionLine, UsageLine } from '../../src/rating/types.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
 import type { DrawdownCase } from './drawdown-cases.ts';
 import type { PaidHour } from './naive/drawdown.ts';
@@ -15,8 +19,10 @@ import { fraction } from './naive/fractions.ts';
 import { naivePairs } from './naive/rates.ts';
 import { fixed } from './rating-scenarios.ts';
 
-export interface DrawnCase {
-  readonly lines: readonly (UsageLine | RatedConversionLine)[];
+export type ChargedLine = UsageLine | RatedSubscriptionLine;
+
+export interface DrawnCase<Line extends ChargedLine = UsageLine> {
+  readonly lines: readonly (Line | RatedConversionLine)[];
   readonly deductions: ReadonlyMap<string, Decimal>;
   readonly total: Decimal;
 }
@@ -27,14 +33,26 @@ export function drawnInvoice(
   size: WindowSize = 'hour',
   book: BalanceBook = createBalanceBook(given.buckets),
 ): DrawnCase {
-  const { currency: fiatCreditTypeId, period } = given;
-  const buckets = book.bucketsOf('contract', period);
-  const input = ratingInput(given, size);
-  const rated = rateInvoice({ ...input, buckets }, book);
+  const buckets = book.bucketsOf('contract', given.period);
+  const input = { ...ratingInput(given, size), buckets };
+  return withConversions(given, input, rateInvoice(input, book), book);
+}
+
+interface CoveredLines<Line> extends Pick<DrawnInvoice, 'covered'> {
+  readonly lines: readonly Line[];
+}
+
+/** The invoice with what its lines in custom units come to in the currency. */
+export function withConversions<Line extends ChargedLine>(
+  { currency: fiatCreditTypeId, period }: DrawdownCase,
+  { boundaries, worths, buckets = [] }: InvoiceRatingInput,
+  rated: CoveredLines<Line>,
+  book: BalanceBook,
+): DrawnCase<Line> {
   const converted = conversionLines({
-    ...{ lines: rated.lines, fiatCreditTypeId, period, boundaries: input.boundaries, buckets, book },
+    ...{ lines: rated.lines, fiatCreditTypeId, period, boundaries, buckets, book },
     conversions: new Map(
-      [...input.worths].map(([name, fiatPerCustomCredit]) => [name, { name, fiatPerCustomCredit }]),
+      [...worths].map(([name, fiatPerCustomCredit]) => [name, { name, fiatPerCustomCredit }]),
     ),
   });
   const lines = [...rated.lines, ...converted.lines];
@@ -78,7 +96,7 @@ function seriesOf(
 }
 
 /** The windows of the lines, without those that take back what balances pay for. */
-export function paidWindows({ lines }: DrawnCase): PaidHour[] {
+export function paidWindows({ lines }: DrawnCase<ChargedLine>): PaidHour[] {
   return lines
     .filter((line) => !isAppliedLine(line))
     .flatMap((line) =>
@@ -94,8 +112,9 @@ export function paidWindows({ lines }: DrawnCase): PaidHour[] {
 }
 
 /** The key of a line with its tier. */
-export function lineText(line: UsageLine | RatedConversionLine): string {
+export function lineText(line: ChargedLine | RatedConversionLine): string {
   if (isConversionLine(line)) return `conversion ${line.convertedCreditTypeId} 0`;
+  if (isSubscriptionLine(line)) return `${line.productId} charges ${line.tier?.level ?? 0}`;
   const { productId, pricingGroupValues, presentationGroupValues, tier, type } = line;
   if (type === 'minimum') return `${productId} minimum 0`;
   return `${productId} ${naivePairs(pricingGroupValues)} ${naivePairs(presentationGroupValues)} ${tier?.level ?? 0}`;

@@ -28,6 +28,9 @@ export interface NaiveDrawdownInput {
   readonly buckets: readonly BookedBucket[];
 }
 
+/** Balances are drawn down for usage, then for subscriptions, then for composites. */
+export const KIND_RANKS = { USAGE: 0, SUBSCRIPTION: 1, COMPOSITE: 2 } as const;
+
 /** The counter of one line key at the end of every hour, in hundredths. */
 export interface NaiveUsage {
   readonly pricing: Readonly<Record<string, string>>;
@@ -35,7 +38,7 @@ export interface NaiveUsage {
   readonly values: readonly number[];
 }
 
-interface Claimant {
+export interface Claimant {
   readonly bucket: BookedBucket;
   readonly bands: readonly Band[];
 }
@@ -53,8 +56,10 @@ export interface CounterHour {
 export interface Counter {
   /** Without the tier. */
   readonly line: string;
-  readonly isComposite: boolean;
+  readonly kind: keyof typeof KIND_RANKS;
   readonly groupValues: string;
+  /** The hour that shows all of it; absent: each hour shows its own. */
+  readonly shownAt?: Instant;
   readonly hours: readonly CounterHour[];
 }
 
@@ -85,7 +90,7 @@ export function usageCounters(
       from = to;
       return hour;
     });
-    return { line: `${product.id} ${groupValues}`, isComposite: false, groupValues, hours };
+    return { line: `${product.id} ${groupValues}`, kind: 'USAGE', groupValues, hours };
   });
 }
 
@@ -164,7 +169,7 @@ function percentageCounters(
       from = to;
       return hour;
     });
-    return { line: `${product.id} [] []`, isComposite: true, groupValues: '[] []', hours };
+    return { line: `${product.id} [] []`, kind: 'COMPOSITE', groupValues: '[] []', hours };
   });
 }
 
@@ -204,7 +209,7 @@ function minimumCounter(
           : [];
       }),
     }));
-  return [{ line: `${product.id} minimum`, isComposite: true, groupValues: '[] []', hours }];
+  return [{ line: `${product.id} minimum`, kind: 'COMPOSITE', groupValues: '[] []', hours }];
 }
 
 /** Of the units from 0 to a position; below 0 at the price of the first. */
@@ -220,7 +225,7 @@ function costUntil(bands: readonly Band[], position: Fraction): Fraction {
   return isBelow ? negated(cost) : cost;
 }
 
-function isOpen({ access }: BookedBucket, at: Instant): boolean {
+export function isOpen({ access }: BookedBucket, at: Instant): boolean {
   return access.start <= at && at < access.end;
 }
 
@@ -231,7 +236,7 @@ interface Subject {
   readonly presentation: Readonly<Record<string, string>>;
 }
 
-function mayPay({ applicability }: BookedBucket, who: Subject): boolean {
+export function mayPay({ applicability }: BookedBucket, who: Subject): boolean {
   const { productIds, productTags, specifiers } = applicability;
   if (productIds.length === 0 && productTags.length === 0 && specifiers.length === 0) return true;
   if (productIds.includes(who.productId)) return true;

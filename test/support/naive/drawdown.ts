@@ -12,6 +12,7 @@ import {
   type CounterHour,
   compositeCounters,
   hoursOf,
+  KIND_RANKS,
   type NaiveDrawdownInput,
   usageCounters,
 } from './claimed-counters.ts';
@@ -69,11 +70,12 @@ interface Covered {
   readonly level: number;
 }
 
-export function naiveDrawdown(input: NaiveDrawdownInput): NaiveDrawdown {
+/** `charged`: counters of subscriptions. */
+export function naiveDrawdown(input: NaiveDrawdownInput, charged: readonly Counter[] = []): NaiveDrawdown {
   const left = new Map(input.buckets.map(({ segmentId, left: amount }) => [segmentId, fraction(amount)]));
   const usage = input.products.flatMap((one) => usageCounters(input, one));
   const composites = compositeCounters(input, usage);
-  const claims = [...usage, ...composites].flatMap(claimsOf).sort(inVisitingOrder);
+  const claims = [...usage, ...charged, ...composites].flatMap(claimsOf).sort(inVisitingOrder);
   const paid = claims.flatMap((claim) => paidHours(claim, serve(claim, left)));
   const units = conversionClaims(input, paid).sort(inVisitingOrder);
   const converted = units.flatMap((claim) => paidHours(claim, serve(claim, left)));
@@ -116,9 +118,10 @@ function claimsOf(counter: Counter): Claim[] {
   });
 }
 
-/** Usage before composites, by start, the highest price of a first unit, name and group values. */
+/** By kind, by start, the highest price of a first unit, name and group values. */
 function inVisitingOrder(a: Claim, b: Claim): number {
-  if (a.counter.isComposite !== b.counter.isComposite) return a.counter.isComposite ? 1 : -1;
+  const ranks = [a, b].map(({ counter }) => KIND_RANKS[counter.kind]);
+  if (ranks[0] !== ranks[1]) return (ranks[0] ?? 0) - (ranks[1] ?? 0);
   if (a.first.at !== b.first.at) return a.first.at - b.first.at;
   const [priceOfA, priceOfB] = [firstPrice(a), firstPrice(b)];
   if (less(priceOfB, priceOfA)) return -1;
@@ -184,7 +187,14 @@ function paidHours({ counter, hours, prices }: Claim, covered: readonly Covered[
       const quantity = isDown ? negated(units) : units;
       const { segmentId, creditTypeId } = who;
       const line = `${counter.line} ${level}`;
-      found.push({ line, segmentId, creditTypeId, at, quantity, total: times(quantity, price) });
+      found.push({
+        line,
+        segmentId,
+        creditTypeId,
+        at: counter.shownAt ?? at,
+        quantity,
+        total: times(quantity, price),
+      });
     };
     for (const part of covered) add(part, overlap(part, low, high), part);
     for (const { lower, upper, band } of cutByBands({ lower: low, upper: high }, prices.bands)) {
@@ -224,6 +234,6 @@ function conversionClaims(input: NaiveDrawdownInput, paid: readonly PaidHour[]):
       from = to;
       return hour;
     });
-    return claimsOf({ line: `conversion ${unit}`, isComposite: false, groupValues: '', hours });
+    return claimsOf({ line: `conversion ${unit}`, kind: 'USAGE', groupValues: '', hours });
   });
 }

@@ -36,13 +36,15 @@ interface Subject {
   readonly productTags: readonly string[];
   readonly pricing: Readonly<Record<string, string>>;
   readonly presentation: Readonly<Record<string, string>>;
+  /** Of a subscription. */
+  readonly billingFrequency?: string;
 }
 
 /** Null where nothing is charged: without a price, or not entitled. */
 export function pricesAt(
   { overrides, prioritization, currency }: Terms,
   rateEntries: readonly RateEntry[],
-  { productId, productTags, pricing, presentation }: Subject,
+  { productId, productTags, pricing, presentation, billingFrequency }: Subject,
   at: Instant,
   bucket: BookedBucket | null,
 ): NaivePrices | null {
@@ -50,7 +52,7 @@ export function pricesAt(
   const commitRate = bucket?.rateType === 'COMMIT_RATE' ? (entry?.commitRate ?? null) : null;
   const list: Rate | null = commitRate ?? entry?.rate ?? null;
   const who = {
-    ...{ productId, productTags, billingFrequency: null },
+    ...{ productId, productTags, billingFrequency: billingFrequency ?? null },
     ...{ pricingGroupValues: pricing, presentationGroupValues: presentation },
     payer:
       bucket === null
