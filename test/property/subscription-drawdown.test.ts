@@ -28,7 +28,7 @@ test('every payer pays of every charge, and of usage beside it, what the naive e
 
 test('the random cases reach what is compared: charges that balances pay in full, in part and not, in tiers and units', () => {
   const seen = { applied: 0, split: 0, tiered: 0, inUnits: 0, prorated: 0 };
-  for (const given of fc.sample(subscribedCase, RUNS)) {
+  for (const given of fc.sample(subscribedCase, RUNS / 2)) {
     const lines = drawnWithSubscriptions(given).lines.filter(isSubscriptionLine);
     if (lines.some(({ type }) => type === 'applied_subscription')) seen.applied += 1;
     const paid = new Map(lines.map(({ scheduleItemId, payer }) => [scheduleItemId, payer]));

@@ -50,13 +50,17 @@ export interface SeatCompanyOptions {
   readonly seats: readonly string[] | number;
   /** For how many months a credit can be used. */
   readonly months?: number;
+  /** Of one seat in a month; default: 100. */
+  readonly allowance?: number;
+  /** Whether a seat that comes later has a part of the allowance; default: all of it. */
+  readonly proratesIncreases?: boolean;
 }
 
 /** A contract with a subscription in arrears, and a credit for its seats in each month. */
 export async function createSeatCompany(
   api: ApiClient,
   catalogue: SeatCatalogue,
-  { alias, start, seats, months = 1 }: SeatCompanyOptions,
+  { alias, start, seats, months = 1, allowance = 100, proratesIncreases = false }: SeatCompanyOptions,
 ): Promise<SeatCompany> {
   const customer = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
   const byNumber = typeof seats === 'number';
@@ -79,10 +83,10 @@ export async function createSeatCompany(
     recurring_credits: [
       {
         ...{ product_id: catalogue.allowance, applicable_product_ids: [catalogue.calls] },
-        access_amount: { unit_price: 100, credit_type_id: DOLLARS },
+        access_amount: { unit_price: allowance, credit_type_id: DOLLARS },
         subscription_config: {
           ...{ subscription_id: 'seats', allocation: byNumber ? 'POOLED' : 'INDIVIDUAL' },
-          apply_seat_increase_config: { is_prorated: false },
+          apply_seat_increase_config: { is_prorated: proratesIncreases },
         },
         ...{ commit_duration: { value: months }, priority: 1, starting_at: start },
       },
