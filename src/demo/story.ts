@@ -23,6 +23,7 @@ import {
   usageChartLines,
 } from './report.ts';
 import type { DemoEvent, Scenario } from './scenario.ts';
+import { showSeats } from './seat-customer.ts';
 import { type SendReport, sendBatches } from './sender.ts';
 import { showSpendAlert } from './spend-alert.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -40,7 +41,7 @@ export interface Story {
   readonly ownBooks: string;
   /** A customer that gets its alias only when its events are in; null for none. */
   readonly lateAlias: number | null;
-  /** The service's time; null without a customer of negotiated terms. */
+  /** The service's time; null without customers of negotiated terms and of seats. */
   readonly negotiatedAt: Instant | null;
 }
 
@@ -90,7 +91,9 @@ export async function tellStory(
   showUsage(terminal, story, figures, hourly.usageByHour);
   showInvoice(terminal, subject, figures, featured);
   if (story.negotiatedAt !== null) {
-    await showNegotiated(api, terminal, { ...subject, runId: story.runId, now: story.negotiatedAt });
+    const told = { runId: story.runId, now: story.negotiatedAt };
+    await showNegotiated(api, terminal, { ...subject, ...told });
+    await showSeats(api, terminal, { period, ...told });
   }
 
   if (isReached) {

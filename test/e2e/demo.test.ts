@@ -52,6 +52,13 @@ describe('npm run demo', () => {
     for (const name of ['Priority support', 'Seats', 'Set-up', 'Prepaid tokens', 'Launch credit']) {
       expect(stdout).toContain(name);
     }
+    for (const seat of [
+      /ada +\$5\.00 +\$5\.00 +\$0\.00/,
+      /bob +\$5\.00 +\$2\.10 +\$2\.90/,
+      /cleo +\$5\.00 +\$1\.20 +\$3\.80/,
+    ]) {
+      expect(stdout).toMatch(seat);
+    }
     expect(stdout).toMatch(/signature verified:\n[\s\S]*"type": "alerts.spend_threshold_reached"/);
     expect(stdout).toMatch(/covered: units above 0 up to/);
     const documents = [...stdout.matchAll(/^ {2}(\S+\/(?:invoice\.pdf|invoice\.csv|ledgers\.csv)) /gm)].map(
