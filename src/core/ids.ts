@@ -1,5 +1,6 @@
 /** Identities: random UUIDs for new entities, name-based ones where the same input must give the same id. */
-import { hash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
+import { eachJsonPart } from './json-in-parts.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -16,7 +17,18 @@ export function isUuid(text: string): boolean {
  * lines, so that a draft has the id that its finalized invoice will have.
  */
 export function derivedId(...parts: readonly string[]): string {
-  const hex = hash('sha1', JSON.stringify(parts), 'hex');
+  return idOfDigest(hash('sha1', JSON.stringify(parts), 'hex'));
+}
+
+/** `derivedId(kind, JSON.stringify(document))`, computed in parts between which the process answers other requests. */
+export async function derivedIdInParts(kind: string, document: object): Promise<string> {
+  const digest = createHash('sha1').update(`[${JSON.stringify(kind)},"`);
+  // No part ends inside a pair of surrogates, so each can be quoted by itself.
+  await eachJsonPart(document, (part) => digest.update(JSON.stringify(part).slice(1, -1)));
+  return idOfDigest(digest.update('"]').digest('hex'));
+}
+
+function idOfDigest(hex: string): string {
   const version = `5${hex.slice(13, 16)}`;
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

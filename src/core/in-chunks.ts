@@ -1,4 +1,4 @@
-/** Work on long lists in parts, between which the process answers other requests. */
+/** Long work in parts, between which the process answers other requests. */
 import { setImmediate } from 'node:timers/promises';
 
 /** Resolves when the process has done what other work was waiting. */
@@ -9,21 +9,24 @@ export async function afterOtherWork(): Promise<void> {
 /** Lists of more items than this may take long enough to be worth parts. */
 export const CHUNK_ITEMS = 500;
 
-/** How long other work waits. The last item of a part, or a collection of garbage, may take longer. */
-const PART_MS = 8;
+/** How long other work waits. The last step of a part, or a collection of garbage, may take longer. */
+const PART_MS = 5;
 
-/** Like `Array.forEach`; other work runs after each part of a few milliseconds. */
+/** Calls `act` with each item, as it comes; other work runs after each part of a few milliseconds. */
 export async function eachInChunks<Item>(
-  items: readonly Item[],
+  items: Iterable<Item>,
   act: (item: Item, index: number) => void,
 ): Promise<void> {
-  let start = performance.now();
-  for (const [index, item] of items.entries()) {
-    act(item, index);
-    if (performance.now() - start < PART_MS) continue;
-    await afterOtherWork();
-    start = performance.now();
-  }
+  let index = 0;
+  await resultInChunks(
+    (function* () {
+      for (const item of items) {
+        act(item, index);
+        index += 1;
+        yield;
+      }
+    })(),
+  );
 }
 
 /** Like `Array.map`, in such parts. */
@@ -36,4 +39,24 @@ export async function mapInChunks<Item, Result>(
     results.push(map(item, index));
   });
   return results;
+}
+
+/** What the generator returns, which yields after every step of its work. Other work runs between its steps. */
+export async function resultInChunks<Result>(steps: Generator<unknown, Result, undefined>): Promise<Result> {
+  let start = performance.now();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (performance.now() - start < PART_MS) continue;
+    await afterOtherWork();
+    start = performance.now();
+  }
+}
+
+/** The same without parts, for work that is known to be short. */
+export function resultAtOnce<Result>(steps: Generator<unknown, Result, undefined>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }

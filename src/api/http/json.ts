@@ -38,9 +38,12 @@ export class JsonList<Item = never, Written = unknown> {
     return this.items.map((item) => this.#write(item));
   }
 
-  textOf(item: Item): string {
-    const value = this.#write(item);
-    return value instanceof JsonText ? value.text : stringifyJson(value);
+  /** The JSON of each item, made when it is asked for. */
+  *texts(): Generator<string, void, undefined> {
+    for (const item of this.items) {
+      const value = this.#write(item);
+      yield value instanceof JsonText ? value.text : stringifyJson(value);
+    }
   }
 }
 
@@ -162,7 +165,7 @@ export function stringifyJson(value: unknown): string {
   if (value instanceof Decimal) return value.eq('0') ? '0' : value.toString();
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
-  if (value instanceof JsonList) return `[${value.items.map((item) => value.textOf(item)).join(',')}]`;
+  if (value instanceof JsonList) return `[${[...value.texts()].join(',')}]`;
   return stringifyObject(value);
 }
 
