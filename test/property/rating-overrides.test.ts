@@ -1,7 +1,7 @@
 /** Precedence of overrides for one unit of usage against the scoring of test/support/naive/overrides.ts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { indexOverrides } from '../../src/rating/rates/override-index.ts';
+import { indexOverrides, prepareIndex } from '../../src/rating/rates/override-index.ts';
 import type { PricedSubject } from '../../src/rating/rates/override-targets.ts';
 import { overriddenRate } from '../../src/rating/rates/overrides.ts';
 import { naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from '../support/naive/overrides.ts';
@@ -132,6 +132,40 @@ describe('overrides', () => {
       ),
       { numRuns: 1_000 },
     );
+  });
+
+  it('are decided by an index prepared in parts as by one built at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        datedOverrides,
+        fc.constantFrom('LOWEST_MULTIPLIER' as const, 'EXPLICIT' as const),
+        fc.array(subject, { minLength: 1, maxLength: 5 }),
+        async (candidates, prioritization, subjects) => {
+          const overrides = allowedUnder(prioritization, candidates);
+          const atOnce = { overrides, prioritization };
+          const prepared = { overrides: Object.freeze([...overrides]), prioritization };
+          await prepareIndex(prepared);
+          for (const who of subjects) {
+            const [expected, actual] = [indexOverrides(atOnce).of(who), indexOverrides(prepared).of(who)];
+            for (let at = -1; at <= HOURS + 5; at += 1) {
+              expect(actual.decisionAt(at)).toEqual(expected.decisionAt(at));
+              expect(actual.nextChange(at)).toBe(expected.nextChange(at));
+              expect(actual.previousChange(at)).toBe(expected.previousChange(at));
+            }
+          }
+        },
+      ),
+    );
+  });
+
+  it('are indexed once where they cannot change, and the index is the prepared one', async () => {
+    for (const prioritization of ['LOWEST_MULTIPLIER', 'EXPLICIT'] as const) {
+      const contract = { overrides: Object.freeze([]), prioritization };
+      await prepareIndex(contract);
+      const prepared = indexOverrides(contract);
+      await prepareIndex(contract);
+      expect(indexOverrides(contract)).toBe(prepared);
+    }
   });
 
   it('leave the entitlement to the last added one that speaks of it', () => {

@@ -10,6 +10,7 @@ import type { BilledPeriod } from '../../core/invoice.ts';
 import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
+import { prepareIndex } from '../../rating/rates/override-index.ts';
 import { rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
 import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
@@ -192,6 +193,9 @@ async function loadContractTerms(
   const ids = unique(contracts.map(({ id }) => id));
   const usageFilters = await loadUsageFilters(db, ids);
   const overrides = await loadOverrides(db, ids);
+  for (const { id, multiplierPrioritization: prioritization } of contracts) {
+    await prepareIndex({ overrides: overrides.get(id) ?? [], prioritization });
+  }
   const refs = await customerRefs(db, unique(contracts.map(({ customerId }) => customerId)));
   return new Map(
     contracts.map(({ id, customerId, multiplierPrioritization }) => [

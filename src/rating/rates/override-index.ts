@@ -7,6 +7,7 @@
  */
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import { resultAtOnce, resultInChunks } from '../../core/in-chunks.ts';
 import type { MultiplierPrioritization, Override } from '../../core/terms/overrides.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import {
@@ -58,18 +59,38 @@ const indexes = new WeakMap<readonly Override[], Map<MultiplierPrioritization, O
 
 /** Overrides that cannot change are indexed once for as long as they are used. */
 export function indexOverrides(contract: ContractOverrides): OverrideIndex {
-  const { overrides, prioritization } = contract;
-  if (!Object.isFrozen(overrides)) return newIndex(contract);
-  const own = indexes.get(overrides) ?? new Map<MultiplierPrioritization, OverrideIndex>();
-  const index = own.get(prioritization) ?? newIndex(contract);
-  indexes.set(overrides, own.set(prioritization, index));
+  const index = keptIndex(contract) ?? resultAtOnce(newIndex(contract));
+  keepIndex(contract, index);
   return index;
 }
 
-/** The lanes of a group are built when they are first looked at. */
-function newIndex({ overrides, prioritization }: ContractOverrides): OverrideIndex {
-  const groups = targetGroups(overrides).map((group) => new IndexedGroup(group, prioritization));
-  const index: TargetIndex<IndexedGroup> = targetIndex(groups);
+/**
+ * Indexes overrides that cannot change in parts, between which the process answers other requests; `indexOverrides`
+ * finds that index then. Others are left to `indexOverrides`.
+ */
+export async function prepareIndex(contract: ContractOverrides): Promise<void> {
+  if (Object.isFrozen(contract.overrides) && keptIndex(contract) === undefined) {
+    keepIndex(contract, await resultInChunks(newIndex(contract)));
+  }
+}
+
+function keptIndex({ overrides, prioritization }: ContractOverrides): OverrideIndex | undefined {
+  return indexes.get(overrides)?.get(prioritization);
+}
+
+function keepIndex({ overrides, prioritization }: ContractOverrides, index: OverrideIndex): void {
+  if (!Object.isFrozen(overrides)) return;
+  const own = indexes.get(overrides) ?? new Map<MultiplierPrioritization, OverrideIndex>();
+  indexes.set(overrides, own.set(prioritization, index));
+}
+
+/** The lanes of a group are built when they are first looked at. Yields after each override and each group. */
+function* newIndex({
+  overrides,
+  prioritization,
+}: ContractOverrides): Generator<void, OverrideIndex, undefined> {
+  const groups = (yield* targetGroups(overrides)).map((group) => new IndexedGroup(group, prioritization));
+  const index: TargetIndex<IndexedGroup> = yield* targetIndex(groups);
   return {
     isEmpty: overrides.length === 0,
     hasCommitSpecific: overrides.some(({ isCommitSpecific }) => isCommitSpecific),

@@ -48,8 +48,8 @@ export interface TargetIndex<Group extends TargetGroup> {
   readonly unconditional: readonly Group[];
 }
 
-/** The groups of the overrides, which are in the order of addition. */
-export function targetGroups(overrides: readonly Override[]): TargetGroup[] {
+/** The groups of the overrides, which are in the order of addition. Yields after each override. */
+export function* targetGroups(overrides: readonly Override[]): Generator<void, TargetGroup[], undefined> {
   const groups = new Map<string, TargetGroup & { readonly members: PlacedOverride[] }>();
   for (const [position, override] of overrides.entries()) {
     const { isCommitSpecific } = override;
@@ -60,28 +60,36 @@ export function targetGroups(overrides: readonly Override[]): TargetGroup[] {
         groups.set(key, { condition, isCommitSpecific, members: [{ override, position }] });
       else group.members.push({ override, position });
     }
+    yield;
   }
   return [...groups.values()];
 }
 
-/** Files each group under the rarest feature of its condition, so that a lookup meets few others. */
-export function targetIndex<Group extends TargetGroup>(groups: readonly Group[]): TargetIndex<Group> {
-  const features = groups.map(({ condition }) => featuresOf(condition));
+/**
+ * Files each group under the rarest feature of its condition, so that a lookup meets few others. Yields after each
+ * group.
+ */
+export function* targetIndex<Group extends TargetGroup>(
+  groups: readonly Group[],
+): Generator<void, TargetIndex<Group>, undefined> {
+  const features: string[][] = [];
   const counts = new Map<string, number>();
-  for (const feature of features.flat()) counts.set(feature, (counts.get(feature) ?? 0) + 1);
+  for (const { condition } of groups) {
+    const named = featuresOf(condition);
+    features.push(named);
+    for (const feature of named) counts.set(feature, (counts.get(feature) ?? 0) + 1);
+    yield;
+  }
   const rarer = (a: string, b: string) => ((counts.get(b) ?? 0) < (counts.get(a) ?? 0) ? b : a);
   const byFeature = new Map<string, Group[]>();
   const unconditional: Group[] = [];
   for (const [index, group] of groups.entries()) {
     const [first, ...others] = features[index] ?? [];
-    if (first === undefined) {
-      unconditional.push(group);
-      continue;
-    }
-    const rarest = others.reduce(rarer, first);
-    const filed = byFeature.get(rarest);
-    if (filed === undefined) byFeature.set(rarest, [group]);
-    else filed.push(group);
+    const rarest = first === undefined ? undefined : others.reduce(rarer, first);
+    const filed = rarest === undefined ? unconditional : byFeature.get(rarest);
+    if (filed !== undefined) filed.push(group);
+    else if (rarest !== undefined) byFeature.set(rarest, [group]);
+    yield;
   }
   return { byFeature, unconditional };
 }

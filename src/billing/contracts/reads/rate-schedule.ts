@@ -9,7 +9,7 @@ import { cutPage, type Page, type PageRequest } from '../../../core/paging.ts';
 import type { Override } from '../../../core/terms/overrides.ts';
 import type { Instant } from '../../../core/time.ts';
 import { type PricedSegment, pricedSegment } from '../../../rating/rates/contract-rate.ts';
-import { indexOverrides, type OverrideIndex } from '../../../rating/rates/override-index.ts';
+import { indexOverrides, type OverrideIndex, prepareIndex } from '../../../rating/rates/override-index.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
 import { loadCreditTypes } from '../../../store/credit-types.ts';
 import type { Database } from '../../../store/database.ts';
@@ -69,6 +69,8 @@ export async function readContractRates(
   const card = contract.rateCardId === null ? null : await findRateCard(db, contract.rateCardId);
   if (card === null) return NOTHING;
   const overrides = (await loadOverrides(db, [contract.id])).get(contract.id) ?? [];
+  const priced = { overrides, prioritization: contract.multiplierPrioritization };
+  await prepareIndex(priced);
   const at = input.at ?? clock.now();
   const schedule: Schedule = {
     db,
@@ -76,7 +78,7 @@ export async function readContractRates(
     input,
     at,
     overrides,
-    index: indexOverrides({ overrides, prioritization: contract.multiplierPrioritization }),
+    index: indexOverrides(priced),
     named: namedByOverrides(overrides, at),
   };
   const rows = await cardRows(schedule);

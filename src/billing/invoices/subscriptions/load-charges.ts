@@ -3,6 +3,7 @@ import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Subscription } from '../../../core/terms/subscriptions.ts';
 import type { Instant } from '../../../core/time.ts';
+import { prepareIndex } from '../../../rating/rates/override-index.ts';
 import { type ScheduledItem, subscriptionItem } from '../../../rating/scheduled/scheduled-items.ts';
 import { chargePrice, nextChargeDate, openCharges } from '../../../rating/subscriptions/charges.ts';
 import { type SubscriptionPrices, subscriptionPrices } from '../../../rating/subscriptions/prices.ts';
@@ -106,6 +107,9 @@ export async function loadPrices(
     db,
     priced.map(({ id }) => id),
   );
+  for (const { id, multiplierPrioritization: prioritization } of priced) {
+    await prepareIndex({ overrides: overrides.get(id) ?? [], prioritization });
+  }
   return ({ id, rateCardId, multiplierPrioritization: prioritization }) => {
     const card = cards.get(rateCardId ?? '');
     assert(card !== undefined, 'a contract with subscriptions has a rate card');
