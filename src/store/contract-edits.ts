@@ -4,6 +4,7 @@ import { groupBy } from '../core/group-by.ts';
 import type { ContractEdit } from '../core/terms/contract-edits.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractChangesDocument } from './document-kinds.ts';
+import { jsonbInParts } from './jsonb-in-parts.ts';
 import { contractEdits } from './schema/contract-edits.ts';
 
 /**
@@ -12,9 +13,13 @@ import { contractEdits } from './schema/contract-edits.ts';
  */
 export async function insertContractEdits(tx: Transaction, edits: readonly ContractEdit[]): Promise<boolean> {
   if (edits.length === 0) return true;
+  const values = [];
+  for (const edit of edits) {
+    values.push({ ...edit, changes: await jsonbInParts(contractChangesDocument.write(edit.changes)) });
+  }
   const rows = await tx
     .insert(contractEdits)
-    .values(edits.map(toRow))
+    .values(values)
     .onConflictDoNothing({ target: contractEdits.uniquenessKey })
     .returning({ id: contractEdits.id });
   return rows.length === edits.length;
@@ -56,10 +61,6 @@ export async function loadAmendments(
     )
     .orderBy(asc(contractEdits.sequence));
   return groupBy(rows.map(fromRow), (edit) => edit.contractId);
-}
-
-function toRow(edit: ContractEdit): typeof contractEdits.$inferInsert {
-  return { ...edit, changes: contractChangesDocument.write(edit.changes) };
 }
 
 function fromRow(row: typeof contractEdits.$inferSelect): ContractEdit {

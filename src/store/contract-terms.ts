@@ -3,6 +3,7 @@
  * made. Use cases change plain values and pass the states before and after to `saveContract`.
  */
 import { groupBy } from '../core/group-by.ts';
+import { eachInChunks } from '../core/in-chunks.ts';
 import type { Contract, ContractTerms, FullContract } from '../core/terms/contract.ts';
 import { insertCommits, loadCommits, updateCommit } from './commits.ts';
 import {
@@ -94,23 +95,23 @@ export async function saveContract(
 ): Promise<void> {
   const { id } = after.contract;
   if (differ(before.contract, after.contract)) await updateContract(tx, after.contract);
-  const subscriptions = changesOf(before.terms.subscriptions, after.terms.subscriptions);
+  const subscriptions = await changesOf(before.terms.subscriptions, after.terms.subscriptions);
   await insertSubscriptions(tx, subscriptions.added);
   for (const [from, to] of subscriptions.changed) await updateSubscription(tx, from, to);
-  const recurring = changesOf(before.terms.recurringCommits, after.terms.recurringCommits);
+  const recurring = await changesOf(before.terms.recurringCommits, after.terms.recurringCommits);
   await insertRecurringCommits(tx, recurring.added);
   for (const [, to] of recurring.changed) await updateRecurringCommit(tx, to);
-  const commits = changesOf(before.terms.commits, after.terms.commits);
+  const commits = await changesOf(before.terms.commits, after.terms.commits);
   await insertCommits(tx, commits.added);
   for (const [, to] of commits.changed) await updateCommit(tx, to);
-  const overrides = changesOf(before.terms.overrides, after.terms.overrides);
+  const overrides = await changesOf(before.terms.overrides, after.terms.overrides);
   await deleteOverrides(tx, overrides.removedIds);
   await insertOverrides(tx, overrides.added);
   for (const [, to] of overrides.changed) await updateOverride(tx, to);
-  const charges = changesOf(before.terms.scheduledCharges, after.terms.scheduledCharges);
+  const charges = await changesOf(before.terms.scheduledCharges, after.terms.scheduledCharges);
   await insertScheduledCharges(tx, charges.added);
   for (const [, to] of charges.changed) await updateScheduledCharge(tx, to);
-  const services = changesOf(before.terms.professionalServices, after.terms.professionalServices);
+  const services = await changesOf(before.terms.professionalServices, after.terms.professionalServices);
   await insertProfessionalServices(tx, services.added);
   for (const [from, to] of services.changed) await updateProfessionalService(tx, from, to);
   await saveSettings(tx, id, before.terms, after.terms, at);
@@ -160,19 +161,20 @@ interface Changes<Term> {
   readonly removedIds: string[];
 }
 
-function changesOf<Term extends { readonly id: string }>(
+/** Other work runs between parts of many terms. */
+async function changesOf<Term extends { readonly id: string }>(
   before: readonly Term[],
   after: readonly Term[],
-): Changes<Term> {
+): Promise<Changes<Term>> {
   const old = new Map(before.map((term) => [term.id, term]));
   const kept = new Set(after.map((term) => term.id));
   const added: Term[] = [];
   const changed: [Term, Term][] = [];
-  for (const term of after) {
+  await eachInChunks(after, (term) => {
     const from = old.get(term.id);
     if (from === undefined) added.push(term);
     else if (differ(from, term)) changed.push([from, term]);
-  }
+  });
   return { added, changed, removedIds: [...old.keys()].filter((id) => !kept.has(id)) };
 }
 

@@ -9,6 +9,7 @@ import { override } from '../core/terms/overrides.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractVersionDocument } from './document-kinds.ts';
+import { jsonbInParts } from './jsonb-in-parts.ts';
 import { stateOfRow } from './row-states.ts';
 import { contractVersions } from './schema/contracts.ts';
 
@@ -19,13 +20,12 @@ export async function insertContractVersions(
   supersededAt: Instant,
 ): Promise<void> {
   if (versions.length === 0) return;
-  await tx.insert(contractVersions).values(
-    versions.map((version) => ({
-      contractId: version.contract.id,
-      supersededAt,
-      document: contractVersionDocument.write(version),
-    })),
-  );
+  const rows = [];
+  for (const version of versions) {
+    const document = await jsonbInParts(contractVersionDocument.write(version));
+    rows.push({ contractId: version.contract.id, supersededAt, document });
+  }
+  await tx.insert(contractVersions).values(rows);
 }
 
 /**

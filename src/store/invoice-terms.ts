@@ -4,13 +4,14 @@
  */
 import { eq, inArray } from 'drizzle-orm';
 import { assert } from '../core/errors.ts';
-import { derivedId } from '../core/ids.ts';
+import { derivedIdInParts } from '../core/ids.ts';
 import type { InvoiceBalances, OfferedBalance } from '../core/invoice-balances.ts';
 import type { CardTerms, ContractUsageTerms, InvoiceTerms } from '../core/invoice-terms.ts';
 import type { Database, Transaction } from './database.ts';
 import { cardTermsDocument, contractTermsDocument, invoiceBalancesDocument } from './document-kinds.ts';
 import type { JsonObject } from './documents.ts';
 import { isOneOf } from './is-one-of.ts';
+import { jsonbInParts } from './jsonb-in-parts.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
 
@@ -30,17 +31,14 @@ export async function storeInvoiceTerms(
 ): Promise<ReadonlyMap<Terms, string>> {
   // JSON writes every decimal as text, and the members of an object in the order in which it was built.
   const documents = new Map(terms.map((one) => [one, toDocument(one)]));
-  const ids = new Map(
-    [...documents].map(([one, document]) => [one, derivedId('invoice-terms', JSON.stringify(document))]),
-  );
+  const ids = new Map<Terms, string>();
+  for (const [one, document] of documents) ids.set(one, await derivedIdInParts('invoice-terms', document));
   const known = await knownIds(tx, [...new Set(ids.values())]);
-  const missing = new Map(
-    [...ids].filter(([, id]) => !known.has(id)).map(([one, id]) => [id, documents.get(one)]),
-  );
+  const missing = new Map([...documents].map(([one, document]) => [ids.get(one) ?? '', document]));
   // Always in one order, so that two transactions that store the same terms cannot deadlock.
-  const rows = [...missing]
-    .map(([id, document]) => ({ id, terms: document }))
-    .sort((a, b) => (a.id < b.id ? -1 : 1));
+  const inOrder = [...missing].filter(([id]) => !known.has(id)).sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = [];
+  for (const [id, document] of inOrder) rows.push({ id, terms: await jsonbInParts(document) });
   for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceTerms).values(chunk).onConflictDoNothing();
   return ids;
 }

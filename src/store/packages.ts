@@ -6,6 +6,7 @@ import type { Package } from '../core/terms/packages.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { packageHeaderDocument, packageTermsDocument } from './document-kinds.ts';
+import { jsonbInParts } from './jsonb-in-parts.ts';
 import { behind, keysetPage } from './keyset.ts';
 import { contracts } from './schema/contracts.ts';
 import { packageAliases, packages } from './schema/packages.ts';
@@ -34,7 +35,7 @@ export async function insertPackage(
 ): Promise<boolean> {
   const rows = await tx
     .insert(packages)
-    .values(toRow(from))
+    .values(await toRow(from))
     .onConflictDoNothing({ target: packages.uniquenessKey })
     .returning({ id: packages.id });
   if (rows.length === 0) return false;
@@ -175,11 +176,11 @@ function inForceAt(at: Instant) {
   );
 }
 
-function toRow(from: Package): typeof packages.$inferInsert {
+async function toRow(from: Package) {
   return {
     ...from,
     header: packageHeaderDocument.write(from.header),
-    terms: packageTermsDocument.write(from.terms),
+    terms: await jsonbInParts(packageTermsDocument.write(from.terms)),
     rateCardId: from.header.rateCardId,
   };
 }

@@ -1,7 +1,7 @@
 /** Cuts rows into statements, between which the process answers other requests. */
 
 /** Building a statement of wide rows takes up to 0.1 ms a row. Far below PostgreSQL's limit of 65,535 parameters. */
-const ROWS_MAX = 200;
+const ROWS_MAX = 100;
 
 export function rowsPerInsert<Row>(rows: readonly Row[]): Row[][] {
   const chunks: Row[][] = [];

@@ -54,7 +54,7 @@ export async function prepareInvoices(
     plan: (await planOf(deps, tx, jobs)).plan,
     termsReadAt: await snapshotInstant(tx),
   }));
-  const fingerprints = inputFingerprints(plan);
+  const fingerprints = await inputFingerprints(plan);
   const prepared = new Map<string, PreparedInvoice>();
   for await (const computed of computeInGroups(deps, plan, 'hour')) {
     for (const frozen of await freezeHours(deps.clickhouse, computed)) {
@@ -87,7 +87,7 @@ function preparedInvoices(
       await lockBalances(tx, drawingCustomers);
       const now = await planOf(deps, tx, jobs);
       targets = now.targets;
-      open = inputFingerprints(now.plan);
+      open = await inputFingerprints(now.plan);
       return jobs.filter(({ id }) => {
         const target = targets.get(id);
         const fingerprint = target && open.get(targetInvoiceId(target));

@@ -78,11 +78,14 @@ export async function isStillValid(
   { now, reading, ...reference }: PreparedCharge,
 ): Promise<boolean> {
   const again = await readThreshold(deps, reference, now, reading.input.ids);
-  return again !== null && fingerprint(again) === fingerprint(reading);
+  return again !== null && (await fingerprint(again)) === (await fingerprint(reading));
 }
 
-function fingerprint({ of, counted, input, without, with: candidates }: Reading): string {
-  const plans = [without, candidates].map((plan) => (plan === null ? [] : [...inputFingerprints(plan)]));
+async function fingerprint({ of, counted, input, without, with: candidates }: Reading): Promise<string> {
+  const plans: (readonly [string, string])[][] = [];
+  for (const plan of [without, candidates]) {
+    plans.push(plan === null ? [] : [...(await inputFingerprints(plan))]);
+  }
   return JSON.stringify([of, counted, input, plans]);
 }
 

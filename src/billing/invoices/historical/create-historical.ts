@@ -69,7 +69,7 @@ async function issue(
   const frozen = await freezeHours(deps.clickhouse, computeHistorical(deps, inputs, plan));
   return deps.db.transaction(async (tx) => {
     await lockContracts(tx, plan.targets);
-    if (!isSame(await planOf(tx, inputs, now), plan)) return null;
+    if (!(await isSame(await planOf(tx, inputs, now), plan))) return null;
     await storeCustomFields(
       tx,
       frozen.map(({ invoice }, index) => ({
@@ -93,8 +93,8 @@ async function lockContracts(tx: Transaction, targets: readonly InvoiceTarget[])
   for (const { id } of inOrder) await lockContract(tx, id);
 }
 
-function isSame(a: PlannedInvoices, b: PlannedInvoices): boolean {
-  const [now, before] = [inputFingerprints(a), inputFingerprints(b)];
+async function isSame(a: PlannedInvoices, b: PlannedInvoices): Promise<boolean> {
+  const [now, before] = [await inputFingerprints(a), await inputFingerprints(b)];
   return [...now].every(([id, fingerprint]) => before.get(id) === fingerprint);
 }
 

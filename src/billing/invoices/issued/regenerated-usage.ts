@@ -22,11 +22,11 @@ export async function regenerateUsage(deps: RegenerateDeps, original: Original):
     termsReadAt: await snapshotInstant(tx),
   }));
   const frozen = await computeAndFreezeHours(deps, plan);
-  const fingerprint = fingerprintOf(plan);
+  const fingerprint = await fingerprintOf(plan);
   return async (tx, present, identity) => {
     await lockBalances(tx, [present.contract.customerId]);
     const now = await planOf(deps, tx, present);
-    if (fingerprintOf(now) !== fingerprint) return false;
+    if ((await fingerprintOf(now)) !== fingerprint) return false;
     const { invoicedIds } = await itemsOf(tx, present, deps.clock.now());
     await takeInvoicedItems(tx, present.invoice.id, invoicedIds);
     await freezeInvoices(tx, [{ ...frozen, invoice: { ...frozen.invoice, ...identity } }], termsReadAt);
@@ -74,8 +74,8 @@ async function computeAndFreezeHours(
   throw new Error('a planned invoice was not computed');
 }
 
-function fingerprintOf(plan: PlannedInvoices): string {
-  const [fingerprint] = inputFingerprints(plan).values();
+async function fingerprintOf(plan: PlannedInvoices): Promise<string> {
+  const [fingerprint] = (await inputFingerprints(plan)).values();
   assert(fingerprint !== undefined, 'a planned invoice has a fingerprint');
   return fingerprint;
 }
