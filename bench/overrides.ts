@@ -37,6 +37,7 @@ export async function benchOverrides(): Promise<string> {
       ['contract (v2) after an override was added', () => service.post('/v2/contracts/get', reference), add],
       ['contract (v1)', () => service.post('/v1/contracts/get', reference)],
       ['contracts of the customer (v2)', () => service.post('/v2/contracts/list', { customer_id })],
+      ['edit history', () => service.post('/v2/contracts/getEditHistory', reference)],
       ['page of 100 of the rate schedule', schedule],
       ['the same after an override was added', schedule, add],
       ['draft invoice', () => service.get(`/v1/customers/${customer_id}/invoices?status=DRAFT&limit=1`)],

@@ -1,11 +1,12 @@
 /** The edit history of contracts. */
 import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
-import type { ContractEdit } from '../core/terms/contract-edits.ts';
+import { type ContractChanges, type ContractEdit, contractChanges } from '../core/terms/contract-edits.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractChangesDocument } from './document-kinds.ts';
 import { jsonbInParts } from './jsonb-in-parts.ts';
 import { contractEdits } from './schema/contract-edits.ts';
+import { storedOverrides } from './stored-overrides.ts';
 
 /**
  * Adds to the history. Returns false, and leaves one out, where a uniqueness key has been used before; of
@@ -44,7 +45,7 @@ export async function loadContractEdits(
     .from(contractEdits)
     .where(eq(contractEdits.contractId, contractId))
     .orderBy(asc(contractEdits.sequence));
-  return rows.map(fromRow);
+  return await readEdits(rows);
 }
 
 /** The amendments of each contract, first to last. Contracts without one are absent. */
@@ -60,10 +61,19 @@ export async function loadAmendments(
       and(inArray(contractEdits.contractId, [...contractIds]), isNotNull(contractEdits.amendmentStartingAt)),
     )
     .orderBy(asc(contractEdits.sequence));
-  return groupBy(rows.map(fromRow), (edit) => edit.contractId);
+  return groupBy(await readEdits(rows), (edit) => edit.contractId);
 }
 
-function fromRow(row: typeof contractEdits.$inferSelect): ContractEdit {
-  const { sequence: _, ...rest } = row;
-  return { ...rest, changes: contractChangesDocument.read(row.changes) };
+async function readEdits(rows: readonly (typeof contractEdits.$inferSelect)[]): Promise<ContractEdit[]> {
+  const edits: ContractEdit[] = [];
+  for (const { sequence: _, ...row } of rows) {
+    edits.push({ ...row, changes: await readChanges(row.changes) });
+  }
+  return edits;
+}
+
+async function readChanges(column: unknown): Promise<ContractChanges> {
+  const { addOverrides, ...others } = contractChangesDocument.upgraded(column);
+  const rest = contractChanges.parse({ ...others, addOverrides: [] });
+  return { ...rest, addOverrides: await storedOverrides(addOverrides) };
 }

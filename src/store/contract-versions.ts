@@ -1,17 +1,16 @@
 /** Earlier states of contracts: what each was before it was changed. */
 import { and, asc, eq, gt, inArray, type SQLWrapper, sql } from 'drizzle-orm';
 import { z } from 'zod';
-import { freezeDeeply } from '../core/freeze-deeply.ts';
-import { CHUNK_ITEMS, mapInChunks } from '../core/in-chunks.ts';
+import { CHUNK_ITEMS } from '../core/in-chunks.ts';
 import { keptValues } from '../core/kept-values.ts';
 import { type FullContract, fullContract } from '../core/terms/contract.ts';
-import { override } from '../core/terms/overrides.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractVersionDocument } from './document-kinds.ts';
 import { jsonbInParts } from './jsonb-in-parts.ts';
 import { stateOfRow } from './row-states.ts';
 import { contractVersions } from './schema/contracts.ts';
+import { storedOverrides } from './stored-overrides.ts';
 
 /** Keeps what contracts were until `supersededAt`. Belongs into the transaction that changes them. */
 export async function insertContractVersions(
@@ -82,11 +81,10 @@ async function readVersion(column: unknown): Promise<FullContract> {
   const { terms, ...document } = contractVersionDocument.upgraded(column);
   const { overrides, ...others } = documentTerms.parse(terms);
   const rest = fullContract.parse({ ...document, terms: { ...others, overrides: [] } });
-  const read = await mapInChunks(overrides, (one) => freezeDeeply(override.parse(one)));
-  return { ...rest, terms: { ...rest.terms, overrides: read } };
+  return { ...rest, terms: { ...rest.terms, overrides: await storedOverrides(overrides) } };
 }
 
-const documentTerms = z.looseObject({ overrides: z.array(z.unknown()) });
+const documentTerms = z.looseObject({ overrides: z.unknown() });
 
 /** The contract as it stood at `at`; null where nothing has changed since. */
 export async function findVersionAsOf(

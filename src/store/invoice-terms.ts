@@ -6,7 +6,12 @@ import { eq, inArray } from 'drizzle-orm';
 import { assert } from '../core/errors.ts';
 import { derivedIdInParts } from '../core/ids.ts';
 import type { InvoiceBalances, OfferedBalance } from '../core/invoice-balances.ts';
-import type { CardTerms, ContractUsageTerms, InvoiceTerms } from '../core/invoice-terms.ts';
+import {
+  type CardTerms,
+  type ContractUsageTerms,
+  contractUsageTerms,
+  type InvoiceTerms,
+} from '../core/invoice-terms.ts';
 import type { Database, Transaction } from './database.ts';
 import { cardTermsDocument, contractTermsDocument, invoiceBalancesDocument } from './document-kinds.ts';
 import type { JsonObject } from './documents.ts';
@@ -14,6 +19,7 @@ import { isOneOf } from './is-one-of.ts';
 import { jsonbInParts } from './jsonb-in-parts.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
+import { storedOverrides } from './stored-overrides.ts';
 
 export interface InvoiceTermsIds {
   readonly cardTermsId: string;
@@ -58,8 +64,14 @@ export async function loadInvoiceTerms(
   };
   return {
     card: cardTermsDocument.read(termsOf(cardTermsId)),
-    contract: contractTermsDocument.read(termsOf(contractTermsId)),
+    contract: await contractTermsOf(termsOf(contractTermsId)),
   };
+}
+
+async function contractTermsOf(column: unknown): Promise<ContractUsageTerms> {
+  const { overrides, ...others } = contractTermsDocument.upgraded(column);
+  const rest = contractUsageTerms.parse({ ...others, overrides: [] });
+  return { ...rest, overrides: await storedOverrides(overrides) };
 }
 
 /** The balances that an invoice found, in burn-down order. */

@@ -86,6 +86,9 @@ export async function invoiceContext(
     db,
     unique(versions.flatMap((version) => version.billableMetricId ?? [])),
   );
+  for (const { overrides, multiplierPrioritization: prioritization } of contracts.values()) {
+    await prepareIndex({ overrides, prioritization });
+  }
   const priced = [...cards].map(([id, terms]) => [id, pricedCard(terms, metrics)] as const);
   return {
     cards: new Map(priced),
@@ -193,9 +196,6 @@ async function loadContractTerms(
   const ids = unique(contracts.map(({ id }) => id));
   const usageFilters = await loadUsageFilters(db, ids);
   const overrides = await loadOverrides(db, ids);
-  for (const { id, multiplierPrioritization: prioritization } of contracts) {
-    await prepareIndex({ overrides: overrides.get(id) ?? [], prioritization });
-  }
   const refs = await customerRefs(db, unique(contracts.map(({ customerId }) => customerId)));
   return new Map(
     contracts.map(({ id, customerId, multiplierPrioritization }) => [

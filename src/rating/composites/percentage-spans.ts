@@ -10,6 +10,7 @@ import type {
   Rate,
 } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
+import type { Override } from '../../core/terms/overrides.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { type PricedKey, termsSpans } from '../rates/line-terms.ts';
 import { indexOverrides, type OverrideIndex } from '../rates/override-index.ts';
@@ -77,6 +78,9 @@ export function percentageAt(spans: readonly PercentageSpan[], at: Instant): Per
  * in an override must not cut a span.
  */
 export function percentageOverrides(contract: ContractOverrides): OverrideIndex {
+  const withUnit = ({ overwriteRate }: Override) => (overwriteRate?.creditTypeId ?? null) !== null;
+  // Their index is known already.
+  if (!contract.overrides.some(withUnit)) return indexOverrides(contract);
   const overrides = contract.overrides.map((one) =>
     one.overwriteRate === null
       ? one
