@@ -8,6 +8,7 @@
 import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import { resultAtOnce, resultInChunks } from '../../core/in-chunks.ts';
+import { sortedInSteps } from '../../core/sort-in-steps.ts';
 import type { MultiplierPrioritization, Override } from '../../core/terms/overrides.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import {
@@ -70,7 +71,7 @@ export function indexOverrides(contract: ContractOverrides): OverrideIndex {
  */
 export async function prepareIndex(contract: ContractOverrides): Promise<void> {
   if (Object.isFrozen(contract.overrides) && keptIndex(contract) === undefined) {
-    keepIndex(contract, await resultInChunks(newIndex(contract)));
+    keepIndex(contract, await resultInChunks(newIndex(contract, GROUP_MEMBERS)));
   }
 }
 
@@ -84,12 +85,19 @@ function keepIndex({ overrides, prioritization }: ContractOverrides, index: Over
   indexes.set(overrides, own.set(prioritization, index));
 }
 
-/** The lanes of a group are built when they are first looked at. Yields after each override and each group. */
-function* newIndex({
-  overrides,
-  prioritization,
-}: ContractOverrides): Generator<void, OverrideIndex, undefined> {
+/** In parts, the lanes of groups with more members are built before they are looked at: a subject may meet several. */
+const GROUP_MEMBERS = 20;
+
+/** Yields until it has its result. */
+type Steps<Result> = Generator<void, Result, undefined>;
+
+/** Builds the lanes of groups of more than `membersMax`; those of others are built when they are first looked at. */
+function* newIndex(
+  { overrides, prioritization }: ContractOverrides,
+  membersMax = Number.POSITIVE_INFINITY,
+): Steps<OverrideIndex> {
   const groups = (yield* targetGroups(overrides)).map((group) => new IndexedGroup(group, prioritization));
+  for (const group of groups) if (group.members.length > membersMax) yield* group.buildLanes();
   const index: TargetIndex<IndexedGroup> = yield* targetIndex(groups);
   return {
     isEmpty: overrides.length === 0,
@@ -128,37 +136,54 @@ class IndexedGroup implements TargetGroup {
   }
 
   get lanes(): GroupLanes {
-    this.#lanes ??= lanesOf(this.members, this.#prioritization);
-    return this.#lanes;
+    return this.#lanes ?? resultAtOnce(this.buildLanes());
+  }
+
+  *buildLanes(): Steps<GroupLanes> {
+    const lanes = yield* lanesOf(this.members, this.#prioritization);
+    this.#lanes = lanes;
+    return lanes;
   }
 }
 
-function lanesOf(members: readonly PlacedOverride[], prioritization: MultiplierPrioritization): GroupLanes {
+function* lanesOf(
+  members: readonly PlacedOverride[],
+  prioritization: MultiplierPrioritization,
+): Steps<GroupLanes> {
   const lastFirst = members.toReversed();
   const tiered = members.filter(({ override: one }) => one.type === 'TIERED');
   const isItself = (a: Override, b: Override) => a === b;
+  const entitling = lastFirst.filter(({ override: one }) => one.entitled !== null);
   const overwrites = (target: RateTarget) =>
     laneOf(
       lastFirst.filter(({ override: one }) => one.type === 'OVERWRITE' && one.target === target),
       isItself,
     );
-  const multipliers = (target: RateTarget) =>
-    laneOf(
-      members
-        .filter(({ override: one }) => one.type === 'MULTIPLIER' && one.target === target)
-        .sort((a, b) => compareMultipliers(a.override, b.override, prioritization)),
-      (a, b) => compareMultipliers(a, b, prioritization) === 0,
-    );
+  const multipliers = (target: RateTarget) => multiplierLane(members, target, prioritization);
   return {
-    entitling: laneOf(
-      lastFirst.filter(({ override: one }) => one.entitled !== null),
-      isItself,
-    ),
-    overwrites: { LIST_RATE: overwrites('LIST_RATE'), COMMIT_RATE: overwrites('COMMIT_RATE') },
-    multipliers: { LIST_RATE: multipliers('LIST_RATE'), COMMIT_RATE: multipliers('COMMIT_RATE') },
+    entitling: yield* laneOf(entitling, isItself),
+    overwrites: {
+      LIST_RATE: yield* overwrites('LIST_RATE'),
+      COMMIT_RATE: yield* overwrites('COMMIT_RATE'),
+    },
+    multipliers: {
+      LIST_RATE: yield* multipliers('LIST_RATE'),
+      COMMIT_RATE: yield* multipliers('COMMIT_RATE'),
+    },
     tiered,
     tieredChanges: { starts: changeInstants(tiered) },
   };
+}
+
+function* multiplierLane(
+  members: readonly PlacedOverride[],
+  target: RateTarget,
+  prioritization: MultiplierPrioritization,
+): Steps<Lane> {
+  const compare = (a: Override, b: Override) => compareMultipliers(a, b, prioritization);
+  const own = members.filter(({ override: one }) => one.type === 'MULTIPLIER' && one.target === target);
+  const bestFirst = yield* sortedInSteps(own, (a, b) => compare(a.override, b.override));
+  return yield* laneOf(bestFirst, (a, b) => compare(a, b) === 0);
 }
 
 /** The better one first: under EXPLICIT that of the lower priority value, then the smaller multiplier. */

@@ -21,14 +21,20 @@ export interface Lane {
 
 /**
  * The lane of overrides in order of precedence, the best first. Adjacent winners that are `same` are merged. Takes
- * n log n steps for n overrides.
+ * n log n steps for n overrides, and yields now and then.
  */
-export function laneOf(ranked: readonly PlacedOverride[], same: (a: Override, b: Override) => boolean): Lane {
+export function* laneOf(
+  ranked: readonly PlacedOverride[],
+  same: (a: Override, b: Override) => boolean,
+): Generator<void, Lane, undefined> {
   const inForce = ranked.filter(
     ({ override: { startingAt, endingBefore } }) => endingBefore === null || startingAt < endingBefore,
   );
   const instants = changeInstants(inForce);
-  return merged(instants, paintedCells(instants, inForce), same);
+  yield;
+  const cells = paintedCells(instants, inForce);
+  yield;
+  return merged(instants, cells, same);
 }
 
 /** Where overrides begin and end, ascending. */
