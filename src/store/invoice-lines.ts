@@ -5,6 +5,7 @@ import { PRODUCT_TYPES } from '../core/catalogue.ts';
 import { decimal } from '../core/decimal.ts';
 import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
+import { mapInChunks } from '../core/in-chunks.ts';
 import {
   type Invoice,
   type InvoiceLine,
@@ -22,12 +23,13 @@ import { isOneOf } from './is-one-of.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceLineItems } from './schema/invoices.ts';
 
-/** Stores the lines of new invoices, each under its position. */
+/** Stores the lines of new invoices, each under its position. Other work runs between parts of many. */
 export async function insertInvoiceLines(
   tx: Transaction,
   invoices: readonly Pick<Invoice, 'id' | 'lines'>[],
 ): Promise<void> {
-  const rows = invoices.flatMap(({ id, lines }) => lines.map((line, position) => toRow(id, position, line)));
+  const placed = invoices.flatMap(({ id, lines }) => lines.map((line, position) => ({ id, position, line })));
+  const rows = await mapInChunks(placed, ({ id, position, line }) => toRow(id, position, line));
   for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceLineItems).values(chunk);
 }
 
