@@ -17,6 +17,9 @@ export type TokenKind = (typeof TOKEN_KINDS)[number];
 /** The attribute of a span with its customer, unless the operator names another one. */
 export const SPAN_CUSTOMER_ATTRIBUTE = 'tallyhouse.customer';
 
+/** The tag of the products of managed rate cards: each is billed only for the models that it has rates for. */
+export const MANAGED_TAG = 'ai_managed';
+
 /** What rate cards do when a provider changes the price of a model that they have. */
 export const REPRICE_MODES = ['off', 'notify', 'auto'] as const;
 export type RepriceMode = (typeof REPRICE_MODES)[number];

@@ -5,7 +5,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { StreamingDefinition } from '../../core/metric.ts';
 import { formatInstant } from '../../core/time.ts';
-import { TOKEN_EVENT_TYPE, TOKEN_KINDS, type TokenKind } from '../../core/token-billing.ts';
+import { MANAGED_TAG, TOKEN_EVENT_TYPE, TOKEN_KINDS, type TokenKind } from '../../core/token-billing.ts';
 import { TOKENS_PER_UNIT } from '../../rating/rates/managed-price.ts';
 import type { Transaction } from '../../store/database.ts';
 import type { ManagedCard } from '../../store/managed-rate-cards.ts';
@@ -103,7 +103,7 @@ export async function createManagedProducts(
         type: 'USAGE',
         terms: {
           name: `${model} ${kind.replaceAll('_', ' ')}`,
-          tags: ['ai_managed'],
+          tags: [MANAGED_TAG],
           billableMetricId,
           quantityConversion: {
             name: 'million tokens',

@@ -77,6 +77,21 @@ export function chargedKey(
   return { text: lineKeyText({ productId: product.id, ...key }), priced, billed, unpriced };
 }
 
+/** Usage that no product of the card has a price for. */
+export function unownedUsage(
+  product: Product,
+  key: LineKey,
+  rates: RateBook,
+  { fiatCreditTypeId, overrides, billed }: ChargingContext,
+): UnpricedUsage[] {
+  const priced = { product, fiatCreditTypeId, billingFrequency: null, ...key };
+  return segmentsOf(priced, rates, overrides, billed).flatMap((segment) => {
+    const movement = movementOf(segment);
+    const isUnpriced = segment.entitled && !movement.low.eq(movement.high);
+    return isUnpriced ? [unpricedUsage(product, key, segment, movement)] : [];
+  });
+}
+
 /** `stretches`: what is covered of the key. */
 export function linesOfKey(
   { priced, billed }: ChargedKey,

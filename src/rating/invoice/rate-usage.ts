@@ -16,6 +16,7 @@ import { indexOverrides } from '../rates/override-index.ts';
 import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
 import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
 import { indexUsage, lineKeys, type UsageIndex } from '../usage/line-key.ts';
+import { type GroupsOfProducts, groupsOfProducts, type ProductRuns } from '../usage/own-groups.ts';
 import { type CounterRun, counterRuns, versionAt } from '../usage/product-spans.ts';
 import {
   type ChargedKey,
@@ -23,6 +24,7 @@ import {
   chargedKey,
   claimsOfKey,
   linesOfKey,
+  unownedUsage,
   zeroLineOfKey,
 } from './charged-keys.ts';
 import { createLineCollector } from './line-collector.ts';
@@ -109,10 +111,17 @@ export function* rateKeysByProduct(
   const products = input.products.map((onCard) => ({
     id: onCard.product.id,
     name: versionAt(onCard.product, period.end - 1).name,
-    onCard,
+    one: { ...onCard, runs: runsOf(onCard, context) },
   }));
-  for (const { id, name, onCard } of sortProducts(products, input.productOrder)) {
-    yield { ...rateProduct(onCard, context), product: { id, name } };
+  const sorted = sortProducts(products, input.productOrder);
+  const groups = groupsOfProducts(
+    sorted.map(({ one }) => one),
+    context.usage,
+    input.overrides.overrides,
+    period.end - 1,
+  );
+  for (const { id, name, one } of sorted) {
+    yield { ...rateProduct(one, groups, context), product: { id, name } };
   }
 }
 
@@ -140,26 +149,40 @@ const LINE_ID_KINDS: Readonly<Record<UsageInvoiceLine['type'], string>> = {
   applied: 'applied-line',
 };
 
-function rateProduct({ product, rates }: ProductOnCard, context: Context): Omit<ClaimingKeys, 'product'> {
+function runsOf({ product }: ProductOnCard, { period, usageFilters, groupedBy }: Context): CounterRun[] {
   assert(product.type === 'USAGE', `product ${product.id} is a usage product`);
-  const runs = counterRuns(product, context.period, context.usageFilters).filter(
-    (run) => context.groupedBy === null || context.groupedBy === groupKeysOfRun(run),
+  return counterRuns(product, period, usageFilters).filter(
+    (run) => groupedBy === null || groupedBy === groupKeysOfRun(run),
   );
+}
+
+function rateProduct(
+  one: ProductRuns,
+  groups: GroupsOfProducts,
+  context: Context,
+): Omit<ClaimingKeys, 'product'> {
+  const { product, rates, runs } = one;
   const { usage, coverage, boundaries, isCoveredOnly } = context;
   const lines: UsageLine[] = [];
   const warnings: UnpricedUsage[] = [];
   const claims: ClaimedSegment[] = [];
   const claiming: ChargedKey[] = [];
   let zeroLine: UsageLine | null = null;
-  for (const key of runs.flatMap((run) => lineKeys(run, usage))) {
-    if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;
-    const charged = chargedKey(product, key, rates, context);
-    const ownClaims = claimsOfKey(charged, rates, context);
-    if (ownClaims.length > 0) claiming.push(charged);
-    claims.push(...ownClaims);
-    lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
-    warnings.push(...charged.unpriced);
-    zeroLine = zeroLineOfKey(charged) ?? zeroLine;
+  for (const run of runs) {
+    for (const key of lineKeys(run, usage, groups.billed(one, run))) {
+      if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;
+      const charged = chargedKey(product, key, rates, context);
+      const ownClaims = claimsOfKey(charged, rates, context);
+      if (ownClaims.length > 0) claiming.push(charged);
+      claims.push(...ownClaims);
+      lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
+      warnings.push(...charged.unpriced);
+      zeroLine = zeroLineOfKey(charged) ?? zeroLine;
+    }
+    if (isCoveredOnly) continue;
+    for (const key of lineKeys(run, usage, groups.reported(one, run))) {
+      warnings.push(...unownedUsage(product, key, rates, context));
+    }
   }
   return { lines, warnings, claims, claiming, zeroLine };
 }

@@ -59,6 +59,16 @@ export function rateBook(entries: readonly RateEntry[]): RateBook {
   };
 }
 
+/** Whether the product has a rate for exactly these pricing values at some time. */
+export function hasRates({ byIdentity }: RateBook, pricingGroupValues: GroupValues): boolean {
+  return byIdentity.has(identityKey({ pricingGroupValues, billingFrequency: null }));
+}
+
+/** Whether it has a rate without pricing values at some time, which prices usage with any values. */
+export function pricesAllValues(book: RateBook): boolean {
+  return hasRates(book, {});
+}
+
 /**
  * The entry in force at `at` for usage with these pricing group values: the one with equal values on all
  * keys, else the one without group values, else null (unpriced). Subscriptions give their frequency.

@@ -59,15 +59,23 @@ export function indexUsage(usage: readonly MeteredUsage[], { countedFrom, end }:
 
 /**
  * The line keys of a run: every group with a series, and the one key of a product without group keys
- * even where there is no usage. Sorted by pricing values, then presentation values.
+ * even where there is no usage. Sorted by pricing values, then presentation values. `only`: of these groups
+ * (`groupValuesKey` of all values of a series); null: of all.
  */
-export function lineKeys(run: CounterRun, usage: UsageIndex): LineKey[] {
+export function lineKeys(
+  run: CounterRun,
+  usage: UsageIndex,
+  only: readonly string[] | null = null,
+): LineKey[] {
   const spans = run.spans.map((span) => ({ span, series: seriesOf(span, usage) }));
   const groups = new Map<string, GroupValues>();
   const keyless = run.pricingGroupKey.length === 0 && run.presentationGroupKey.length === 0;
-  if (keyless) groups.set(groupValuesKey({}), {});
+  if (keyless && only === null) groups.set(groupValuesKey({}), {});
   for (const { series } of spans) {
-    for (const [key, one] of series) groups.set(key, one.groupValues);
+    for (const key of only ?? series.keys()) {
+      const one = series.get(key);
+      if (one !== undefined) groups.set(key, one.groupValues);
+    }
   }
   const keyNames = [...run.pricingGroupKey, ...run.presentationGroupKey];
   const sorted = [...groups].sort(([, a], [, b]) => compareGroupValues(a, b, keyNames));
@@ -115,7 +123,11 @@ function shifted(
   };
 }
 
-function seriesOf({ need }: SettingsSpan, usage: UsageIndex): ReadonlyMap<string, UsageSeries> {
+/** The series of a need. Throws where they are not given, which is a bug. */
+export function seriesOf(
+  { need }: Pick<SettingsSpan, 'need'>,
+  usage: UsageIndex,
+): ReadonlyMap<string, UsageSeries> {
   const series = usage.get(needKey(need));
   assert(
     series !== undefined,
