@@ -16,6 +16,7 @@ import { benchSearch } from './search.ts';
 import { benchSeats } from './seats.ts';
 import { benchSqlRecipes } from './sql-recipes.ts';
 import { benchThresholds } from './thresholds.ts';
+import { benchTokenCards } from './token-cards.ts';
 import { benchUsage } from './usage.ts';
 
 /** Seconds of each load. */
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   alerts: () => benchAlerts(SECONDS),
   seats: benchSeats,
   thresholds: () => benchThresholds(SECONDS),
+  'token-cards': benchTokenCards,
 };
 
 const wanted = process.argv.slice(2);
