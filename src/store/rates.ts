@@ -1,5 +1,5 @@
 /** Rates as they were added, and their identities. rating/rates/rate-schedule.ts derives which one is in force. */
-import { and, asc, eq, gte, inArray, not, or, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, gte, inArray, not, or, type SQL, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingFrequency, RateEntry, RateIdentity } from '../core/catalogue.ts';
 import { assert } from '../core/errors.ts';
@@ -85,6 +85,48 @@ export async function loadRateEntries(
   return byCard;
 }
 
+/** Rates read by one statement: other work of the process waits while their rows are read. */
+const RATES_PER_PART = 1_000;
+
+/**
+ * The rates of a card with very many, part by part: those of some identities after the others, each in the order of
+ * addition.
+ */
+export async function* loadRatesInParts(
+  db: Database | Transaction,
+  rateCardId: string,
+): AsyncGenerator<readonly RateEntry[], void, undefined> {
+  for (let after = 0; ; ) {
+    const identities = await db
+      .select()
+      .from(rateIdentities)
+      .where(and(eq(rateIdentities.rateCardId, rateCardId), gt(rateIdentities.sequence, after)))
+      .orderBy(asc(rateIdentities.sequence))
+      .limit(RATES_PER_PART);
+    const found = await withEntries(db, identities);
+    yield found.flatMap(({ entries }) => entries);
+    if (identities.length < RATES_PER_PART) return;
+    after = identities.at(-1)?.sequence ?? after;
+  }
+}
+
+/** The rates of a card that were added after another one, in the order of addition; at most `limit`. */
+export async function loadRatesAfter(
+  db: Database | Transaction,
+  rateCardId: string,
+  after: number,
+  limit: number,
+): Promise<RateEntry[]> {
+  const rows = await db
+    .select()
+    .from(rates)
+    .innerJoin(rateIdentities, eq(rates.identity, rateIdentities.sequence))
+    .where(and(gt(rates.sequence, after), eq(rateIdentities.rateCardId, rateCardId)))
+    .orderBy(asc(rates.sequence))
+    .limit(limit);
+  return rows.map((row) => fromRow(row.rates, row.rate_identities));
+}
+
 export interface RateIdentityQuery {
   readonly rateCardId: string;
   /** Identities that pass one of these; null: all. */
@@ -150,7 +192,7 @@ async function withEntries(
   const rows = await db
     .select()
     .from(rates)
-    .where(inArray(rates.identity, [...bySequence.keys()]))
+    .where(sql`${rates.identity} = any(${`{${[...bySequence.keys()].join(',')}}`}::bigint[])`)
     .orderBy(asc(rates.sequence));
   for (const row of rows) {
     const one = bySequence.get(row.identity);

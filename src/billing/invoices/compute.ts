@@ -355,7 +355,10 @@ function invoiceOf(
 
 /** A line has the product's present tags, unlike its name, which is that of the line's time. */
 function withPresentTags(lines: readonly RatedLine[], shown: readonly Product[], now: Instant): RatedLine[] {
-  const products = new Map(shown.map((product) => [product.id, product]));
+  const ids = new Set(lines.map((line) => (isConversionLine(line) ? '' : line.productId)));
+  const products = new Map(
+    shown.filter(({ id }) => ids.has(id)).map((product) => [product.id, product] as const),
+  );
   return lines.map((line) => {
     if (isConversionLine(line)) return line;
     const product = products.get(line.productId);

@@ -13,6 +13,7 @@ export function filterWarnings(
   metrics: InvoiceContext['metrics'],
   period: BilledPeriod,
 ): UnseenUsage[] {
+  if (filters.length === 0) return [];
   return products.flatMap(({ product }) =>
     product.versions.flatMap((version, index) => {
       const billableMetricId = version.billableMetricId ?? '';

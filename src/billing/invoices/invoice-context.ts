@@ -3,46 +3,30 @@
  * kind of entity for any number of invoices. For an issued invoice it is what was stored with the invoice.
  */
 
-import type { Product, ProductType } from '../../core/catalogue.ts';
 import { assert } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { CardTerms, ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { BillableMetric } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import { prepareIndex } from '../../rating/rates/override-index.ts';
-import { rateBook } from '../../rating/rates/rate-schedule.ts';
 import type { UnpricedPeriod } from '../../rating/subscriptions/unpriced-periods.ts';
-import type { CompositeOnCard, ProductOnCard, UsageNeed } from '../../rating/types.ts';
-import type { UnitConversion } from '../../rating/usage/cpu-conversion.ts';
+import type { UsageNeed } from '../../rating/types.ts';
 import { usageNeeds } from '../../rating/usage/product-spans.ts';
 import { loadMetrics } from '../../store/billable-metrics.ts';
 import { loadUsageFilters } from '../../store/contract-settings.ts';
 import type { Contract } from '../../store/contracts.ts';
-import { loadCreditTypes } from '../../store/credit-types.ts';
 import { customerRefs } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadOverrides } from '../../store/load-overrides.ts';
-import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import { loadRateCards, rateCardProductOrder } from '../../store/rate-cards.ts';
-import { loadRateEntries } from '../../store/rates.ts';
 import type { CustomerBalances } from '../balances/books.ts';
+import { loadCardTerms } from './card-terms.ts';
+import { metricsOfCard, type PricedCard, pricedCard } from './priced-card.ts';
 import { type JoinedSchedule, loadJoinedItems } from './scheduled/joined-lines.ts';
 
 /** The usage of one contract in one period. */
 export interface UsageTarget {
   readonly contract: Pick<Contract, 'id' | 'customerId' | 'rateCardId'>;
   readonly period: BilledPeriod;
-}
-
-/** The terms of a rate card, with lookups. */
-export interface PricedCard {
-  readonly terms: CardTerms;
-  /** Usage products. */
-  readonly products: readonly ProductOnCard[];
-  readonly composites: readonly CompositeOnCard[];
-  /** By custom pricing unit. */
-  readonly conversions: ReadonlyMap<string, UnitConversion>;
 }
 
 export interface InvoiceContext {
@@ -80,18 +64,14 @@ export async function invoiceContext(
   cards: ReadonlyMap<string, CardTerms>,
   contracts: ReadonlyMap<string, ContractUsageTerms>,
 ): Promise<InvoiceContext> {
-  const products = [...cards.values()].flatMap((card) => card.products.map(({ product }) => product));
-  const versions = products.flatMap((product) => product.versions);
-  const metrics = await loadMetrics(
-    db,
-    unique(versions.flatMap((version) => version.billableMetricId ?? [])),
-  );
+  const metrics = await loadMetrics(db, unique([...cards.values()].flatMap(metricsOfCard)));
   for (const { overrides, multiplierPrioritization: prioritization } of contracts.values()) {
     await prepareIndex({ overrides, prioritization });
   }
-  const priced = [...cards].map(([id, terms]) => [id, pricedCard(terms, metrics)] as const);
+  const priced = new Map<string, PricedCard>();
+  for (const [id, terms] of cards) priced.set(id, await pricedCard(terms, metrics));
   return {
-    cards: new Map(priced),
+    cards: priced,
     contracts,
     metrics,
     joined: new Map(),
@@ -106,7 +86,7 @@ export function needsOf(
   { contract, period }: UsageTarget,
 ): UsageNeed[] {
   const { usageFilters } = termsOf(context, contract);
-  return cardOf(context, contract).products.flatMap(({ product }) =>
+  return cardOf(context, contract).needing.flatMap(({ product }) =>
     usageNeeds(product, period, usageFilters),
   );
 }
@@ -130,65 +110,6 @@ export function termsOf(
   return terms;
 }
 
-/** Prepares the lookups of a card, once for all contracts on it. */
-function pricedCard(terms: CardTerms, metrics: InvoiceContext['metrics']): PricedCard {
-  return {
-    terms,
-    products: terms.products.map(({ product, rateEntries }) => ({
-      product: streamedByHour(product, metrics),
-      rates: rateBook(rateEntries),
-    })),
-    composites: terms.composites.map(({ product, rateEntries }) => ({
-      product,
-      rates: rateBook(rateEntries),
-    })),
-    conversions: new Map(terms.conversions.map((one) => [one.customCreditTypeId, one])),
-  };
-}
-
-/** A granularity applies to SQL metrics only; streaming metrics are always read by the hour. */
-function streamedByHour(product: Product, metrics: InvoiceContext['metrics']): Product {
-  const versions = product.versions.map((version) =>
-    metrics.get(version.billableMetricId ?? '')?.kind === 'streaming'
-      ? { ...version, sqlBreakdownGranularity: 'HOUR' as const }
-      : version,
-  );
-  return { ...product, versions };
-}
-
-async function loadCardTerms(
-  db: Database | Transaction,
-  rateCardIds: readonly string[],
-): Promise<Map<string, CardTerms>> {
-  const cards = await loadRateCards(db, rateCardIds);
-  const entries = await loadRateEntries(db, rateCardIds);
-  const order = await rateCardProductOrder(db, rateCardIds);
-  const products = await loadProducts(db, unique([...order.values()].flat()));
-  const units = await loadCreditTypes(
-    db,
-    [...cards.values()].flatMap(({ conversions }) => conversions.map((one) => one.customCreditTypeId)),
-  );
-  const loaded = [...cards].map(([id, { fiatCreditTypeId, conversions }]) => {
-    const byProduct = groupBy(entries.get(id) ?? [], (entry) => entry.productId);
-    const productOrder = order.get(id) ?? [];
-    const pricedOfType = (type: ProductType) =>
-      productsOfType(type, productOrder, products).map((product) => ({
-        product,
-        rateEntries: byProduct.get(product.id) ?? [],
-      }));
-    const card: CardTerms = {
-      fiatCreditTypeId,
-      conversions: conversions.map((one) => ({ ...one, name: nameOf(units, one.customCreditTypeId) })),
-      productOrder,
-      products: pricedOfType('USAGE'),
-      composites: pricedOfType('COMPOSITE'),
-      subscriptions: pricedOfType('SUBSCRIPTION'),
-    };
-    return [id, card] as const;
-  });
-  return new Map(loaded);
-}
-
 async function loadContractTerms(
   db: Database | Transaction,
   contracts: readonly Contract[],
@@ -208,23 +129,6 @@ async function loadContractTerms(
       },
     ]),
   );
-}
-
-function productsOfType(
-  type: ProductType,
-  ids: readonly string[],
-  products: ReadonlyMap<string, StoredProduct>,
-): StoredProduct[] {
-  return ids.flatMap((id) => {
-    const product = products.get(id);
-    return product?.type === type ? [product] : [];
-  });
-}
-
-function nameOf(units: ReadonlyMap<string, { readonly name: string }>, id: string): string {
-  const unit = units.get(id);
-  assert(unit !== undefined, `pricing unit ${id} of a conversion exists`);
-  return unit.name;
 }
 
 function unique(values: readonly string[]): string[] {

@@ -12,6 +12,7 @@ import type { InvoiceWarning } from '../../core/invoice.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type BalanceBook, type Deduction, NO_BALANCES } from '../../rating/balances/balance-book.ts';
 import { type ClaimedSegment, coverSegments } from '../../rating/balances/coverage.ts';
@@ -34,6 +35,7 @@ import { sortedKeys } from '../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
+import { ratedProducts } from './priced-card.ts';
 import { joinedCharges, joinedLines, NOTHING_JOINED, windowOfJoined } from './scheduled/joined-lines.ts';
 import { type LineHours, slicedHours } from './sliced-hours.ts';
 import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
@@ -92,7 +94,10 @@ export async function rateTarget(
   const ranks = context.balances.get(contract.customerId)?.ranks ?? new Map();
   const balances = offeredBalances(buckets, book, ranks);
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
-  const input = rated(() => ({ ...ratingInput(target, context, boundaries), buckets }));
+  const input = rated(() => ({
+    ...ratingInput(target, context, boundaries, isSliced ? null : seriesOf(groups, target, usage)),
+    buckets,
+  }));
   const rater = rated(() => createInvoiceRater(input));
   const joined = context.joined.get(contract.id) ?? NOTHING_JOINED;
   const charges = rated(() => joinedCharges(joined, period));
@@ -111,7 +116,8 @@ export async function rateTarget(
       await afterOtherWork();
     }
   }
-  const { terms, conversions } = cardOf(context, contract);
+  const card = cardOf(context, contract);
+  const { terms, conversions } = card;
   const base = rated(() => {
     const collected = collector.result();
     const failed = productsWith(notes.failedMetrics(), target, context);
@@ -168,7 +174,7 @@ export async function rateTarget(
       warnings: [
         ...notes.warnings(),
         ...tooManyLines(base.unlisted, period, linesMax),
-        ...filterWarnings(input.products, input.usageFilters, context.metrics, period),
+        ...filterWarnings(card.products, input.usageFilters, context.metrics, period),
         ...base.unpriced,
       ],
       hours: hasLaterHours
@@ -202,14 +208,17 @@ function* eachRated<Part>(parts: Iterable<Part>): Generator<Part, void, undefine
   }
 }
 
-/** What rating needs besides usage. */
+/** What rating needs besides usage. `usage` null: for whatever usage there may be. */
 function ratingInput(
   { contract, period }: UsageTarget,
   context: InvoiceContext,
   boundaries: readonly Instant[],
+  usage: readonly UsageSeries[] | null = null,
 ): InvoiceTermsInput {
-  const { terms, products, composites, conversions } = cardOf(context, contract);
+  const card = cardOf(context, contract);
+  const { terms, composites, conversions } = card;
   const { overrides, multiplierPrioritization, usageFilters } = termsOf(context, contract);
+  const products = usage === null ? card.products : ratedProducts(card, overrides, usage);
   return {
     period,
     boundaries,
@@ -239,6 +248,15 @@ function boundariesOf(
 function needGroups(target: UsageTarget, context: InvoiceContext): UsageNeed[][] {
   const needs = new Map(needsOf(context, target).map((need) => [needKey(need), need]));
   return [...groupBy(needs.values(), ({ groupKeys }) => JSON.stringify(sortedKeys(groupKeys))).values()];
+}
+
+/** All usage of the target, none of which is too large. */
+function seriesOf(
+  groups: readonly (readonly UsageNeed[])[],
+  target: UsageTarget,
+  usage: UsageAnswers,
+): UsageSeries[] {
+  return groups.flat().flatMap((need) => answerTo(need, target, usage)?.series ?? []);
 }
 
 function answerTo(need: UsageNeed, { contract, period }: UsageTarget, usage: UsageAnswers) {

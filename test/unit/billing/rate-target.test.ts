@@ -39,6 +39,7 @@ function metric(id: string): BillableMetric {
 
 async function rated() {
   const products = [product('slow', 'slow'), product('quick', 'quick')];
+  const onCard = products.map((one) => ({ product: one, rates: rateBook([]) }));
   const context = {
     cards: new Map([
       [
@@ -52,7 +53,9 @@ async function rated() {
             composites: [],
             subscriptions: [],
           },
-          products: products.map((one) => ({ product: one, rates: rateBook([]) })),
+          products: onCard,
+          needing: onCard,
+          optional: { ids: new Set<string>(), byValues: new Map<string, string[]>() },
           composites: [],
           conversions: new Map(),
         },
