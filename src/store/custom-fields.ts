@@ -11,7 +11,7 @@ import type { CustomFieldEntity, CustomFields } from '../core/custom-fields.ts';
 import { cutPage, type Page, type PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
+import { insertRows } from './insert-rows.ts';
 import { customFieldKeys, customFieldValues } from './schema/custom-fields.ts';
 
 export interface CustomFieldKey {
@@ -150,14 +150,13 @@ export async function insertValues<Value extends CustomFieldValue>(
 ): Promise<Value[]> {
   const stored = new Set<string>();
   const place = ({ keyId, entityId }: Pick<CustomFieldValue, 'keyId' | 'entityId'>) => `${keyId}:${entityId}`;
-  for (const chunk of rowsPerInsert(values.toSorted(byKeyAndValue))) {
-    const rows = await tx
-      .insert(customFieldValues)
-      .values(chunk.map(toRow))
-      .onConflictDoNothing()
-      .returning({ keyId: customFieldValues.keyId, entityId: customFieldValues.entityId });
-    for (const row of rows) stored.add(place(row));
-  }
+  const rows = await insertRows<typeof customFieldValues, { key_id: string; entity_id: string }>(
+    tx,
+    customFieldValues,
+    values.toSorted(byKeyAndValue).map(toRow),
+    sql`on conflict do nothing returning key_id, entity_id`,
+  );
+  for (const { key_id, entity_id } of rows) stored.add(place({ keyId: Number(key_id), entityId: entity_id }));
   return values.filter((value) => !stored.has(place(value)));
 }
 
@@ -169,16 +168,18 @@ function byKeyAndValue(a: CustomFieldValue, b: CustomFieldValue): number {
   return a.keyId - b.keyId || (a.value < b.value ? -1 : Number(a.value > b.value));
 }
 
-/** Removes an object's values for these keys. */
+/** Removes the values that objects have for keys. */
 export async function deleteValues(
   tx: Transaction,
-  entityId: string,
-  keyIds: readonly number[],
+  values: readonly Pick<CustomFieldValue, 'entityId' | 'keyId'>[],
 ): Promise<void> {
-  if (keyIds.length === 0) return;
-  await tx
-    .delete(customFieldValues)
-    .where(and(eq(customFieldValues.entityId, entityId), inArray(customFieldValues.keyId, [...keyIds])));
+  if (values.length === 0) return;
+  const keyIds = `{${values.map(({ keyId }) => keyId).join(',')}}`;
+  const entityIds = `{${values.map(({ entityId }) => entityId).join(',')}}`;
+  await tx.execute(sql`
+    delete from ${customFieldValues} v
+    using unnest(${keyIds}::bigint[], ${entityIds}::uuid[]) as gone(key_id, entity_id)
+    where v.key_id = gone.key_id and v.entity_id = gone.entity_id`);
 }
 
 /** The fields of the objects, of whatever kinds, in the order in which keys were declared. One query. */

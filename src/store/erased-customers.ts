@@ -56,7 +56,7 @@ export async function eraseCustomFields(tx: Transaction, customerId: string): Pr
     .where(or(eq(entityId, customerId), inArray(entityId, ofContracts), inArray(entityId, ofCommits)));
   const keyIds = [...new Set(values.map((value) => value.keyId))];
   await lockKeys(tx, keyIds, 'alone');
-  for (const id of new Set(values.map((value) => value.entityId))) await deleteValues(tx, id, keyIds);
+  await deleteValues(tx, values);
 }
 
 /** The states of alerts, and what its own alerts say of it. These are archived. */

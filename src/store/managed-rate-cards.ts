@@ -1,11 +1,11 @@
 /** Rate cards that the service keeps by the catalogue of AI models, and what they charge for. */
-import { and, asc, eq, gte, inArray } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, sql } from 'drizzle-orm';
 import type { Decimal } from '../core/decimal.ts';
 import { isUuid } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { RepriceMode, TokenKind } from '../core/token-billing.ts';
 import type { Database, Transaction } from './database.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
+import { insertRows, rowsAsJson } from './insert-rows.ts';
 import { contracts } from './schema/contracts.ts';
 import { managedModels, managedRateCards } from './schema/token-billing.ts';
 
@@ -106,24 +106,22 @@ export async function customersOnManagedCards(
 }
 
 export async function insertManagedModels(tx: Transaction, models: readonly ManagedModel[]): Promise<void> {
-  for (const rows of rowsPerInsert(models)) {
-    await tx.insert(managedModels).values(rows.map((row) => ({ ...row, names: [...row.names] })));
-  }
+  await insertRows(
+    tx,
+    managedModels,
+    models.map((row) => ({ ...row, names: [...row.names] })),
+  );
 }
 
 /** Writes the present rate of models that the card has. */
 export async function updateManagedModels(tx: Transaction, models: readonly ManagedModel[]): Promise<void> {
-  for (const { rateCardId, provider, model, kind, ...values } of models) {
-    await tx
-      .update(managedModels)
-      .set({ ...values, names: [...values.names] })
-      .where(
-        and(
-          eq(managedModels.rateCardId, rateCardId),
-          eq(managedModels.provider, provider),
-          eq(managedModels.model, model),
-          eq(managedModels.kind, kind),
-        ),
-      );
+  const rows = models.map((row) => ({ ...row, names: [...row.names] }));
+  for (const part of rowsAsJson(managedModels, rows)) {
+    await tx.execute(sql`
+      update ${managedModels} m set
+        product_id = n.product_id, markup = n.markup, usd_per_token = n.usd_per_token,
+        valid_from = n.valid_from, rates_from = n.rates_from, names = n.names, is_removed = n.is_removed
+      from json_populate_recordset(null::${managedModels}, ${part}::json) n
+      where (m.rate_card_id, m.provider, m.model, m.kind) = (n.rate_card_id, n.provider, n.model, n.kind)`);
   }
 }

@@ -7,6 +7,7 @@ import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type StoredProductVersion,
   versionsOf,
 } from './product-versions.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
 import { products, productVersions } from './schema/products.ts';
 
 export interface StoredProduct extends Product {
@@ -28,23 +28,27 @@ export interface StoredProduct extends Product {
 
 /** Stores new products in their initial state. */
 export async function insertProducts(tx: Transaction, added: readonly StoredProduct[]): Promise<void> {
-  for (const chunk of rowsPerInsert(added)) {
-    assert(
-      chunk.every(({ updates }) => updates.length === 0),
-      'a new product has no updates',
-    );
-    await tx.insert(products).values(chunk.map(({ versions, updates, ...head }) => head));
-    await tx.insert(productVersions).values(
-      chunk.flatMap(({ id, versions }) =>
-        versions.map((version) => ({
-          ...termsToColumns(version),
-          ...madeOf(version),
-          startingAt: version.startingAt,
-          productId: id,
-        })),
-      ),
-    );
-  }
+  assert(
+    added.every(({ updates }) => updates.length === 0),
+    'a new product has no updates',
+  );
+  await insertRows(
+    tx,
+    products,
+    added.map(({ versions, updates, ...head }) => head),
+  );
+  await insertRows(
+    tx,
+    productVersions,
+    added.flatMap(({ id, versions }) =>
+      versions.map((version) => ({
+        ...termsToColumns(version),
+        ...madeOf(version),
+        startingAt: version.startingAt,
+        productId: id,
+      })),
+    ),
+  );
 }
 
 /** Adds an update to a locked product. */

@@ -6,6 +6,8 @@ import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
+import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
 import { rateCardAliases, rateCardConversions, rateCardProducts, rateCards } from './schema/rate-cards.ts';
 
@@ -212,9 +214,11 @@ export async function claimProductUnits(
 ): Promise<Map<string, string>> {
   const known = await productUnits(tx, rateCardId, units);
   const added = units.filter((unit) => !known.has(unit.productId));
-  if (added.length > 0) {
-    await tx.insert(rateCardProducts).values(added.map((unit) => ({ ...unit, rateCardId })));
-  }
+  await insertRows(
+    tx,
+    rateCardProducts,
+    added.map((unit) => ({ ...unit, rateCardId })),
+  );
   for (const unit of added) known.set(unit.productId, unit.creditTypeId);
   return known;
 }
@@ -231,7 +235,7 @@ async function productUnits(
     .where(
       and(
         eq(rateCardProducts.rateCardId, rateCardId),
-        inArray(
+        isOneOf(
           rateCardProducts.productId,
           units.map((unit) => unit.productId),
         ),

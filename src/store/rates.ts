@@ -6,6 +6,7 @@ import { assert } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
 import { rateFromColumns, rateToColumns, usageRateFromColumn, usageRateToColumn } from './rate-columns.ts';
 import { rateIdentities, rates } from './schema/rate-cards.ts';
@@ -39,9 +40,6 @@ export interface RateSelection {
   readonly partialPricingGroupValues?: Readonly<Record<string, string>>;
 }
 
-/** At most 15 columns a row: far below PostgreSQL's limit of 65,535 parameters. */
-const ROWS_PER_INSERT = 1_000;
-
 /** Adds rates in their order to one locked card. The products must be on it (`claimProductUnits`). */
 export async function insertRates(tx: Transaction, entries: readonly NewRateEntry[]): Promise<void> {
   const [first] = entries;
@@ -52,7 +50,7 @@ export async function insertRates(tx: Transaction, entries: readonly NewRateEntr
   );
   const identities = await claimIdentities(tx, first.rateCardId, entries);
   const rows = entries.map((entry) => toRow(entry, identities.get(rateIdentityKey(entry)) ?? 0));
-  for (const part of inserts(rows)) await tx.insert(rates).values(part);
+  await insertRows(tx, rates, rows);
 }
 
 /** All rates of the cards, in the order in which they were added to each. Cards without rates are absent. */
@@ -251,7 +249,7 @@ async function claimIdentities(
     await tx
       .select(columns)
       .from(rateIdentities)
-      .where(and(eq(rateIdentities.rateCardId, rateCardId), inArray(rateIdentities.key, [...wanted.keys()]))),
+      .where(and(eq(rateIdentities.rateCardId, rateCardId), isOneOf(rateIdentities.key, wanted.keys()))),
   );
   const nowEntitled = [...known].flatMap(([key, sequence]) => (entitled.has(key) ? [sequence] : []));
   if (nowEntitled.length > 0) {
@@ -270,18 +268,14 @@ async function claimIdentities(
       key,
       everEntitled: entitled.has(key),
     }));
-  for (const part of inserts(added)) {
-    remember(await tx.insert(rateIdentities).values(part).returning(columns));
-  }
+  const placed = await insertRows<typeof rateIdentities, { key: string; sequence: string }>(
+    tx,
+    rateIdentities,
+    added,
+    sql`returning key, sequence`,
+  );
+  remember(placed.map(({ key, sequence }) => ({ key, sequence: Number(sequence) })));
   return known;
-}
-
-function inserts<Row>(rows: readonly Row[]): Row[][] {
-  const parts: Row[][] = [];
-  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
-    parts.push(rows.slice(from, from + ROWS_PER_INSERT));
-  }
-  return parts;
 }
 
 const pricingGroupValuesColumn = z.record(z.string(), z.string());

@@ -3,7 +3,7 @@ import { asc, inArray, sql } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import type { PricedModel, TokenKind, TokenPrice } from '../core/token-billing.ts';
 import type { Database, Transaction } from './database.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
+import { insertRows } from './insert-rows.ts';
 import { tokenMetrics, tokenModelAliases, tokenPrices } from './schema/token-billing.ts';
 
 /** A price with the instant at which it was added to the catalogue. */
@@ -71,12 +71,12 @@ export async function loadTokenModels(
 
 /** Adds prices that the catalogue does not have. */
 export async function insertTokenPrices(tx: Transaction, prices: readonly NewTokenPrice[]): Promise<void> {
-  for (const rows of rowsPerInsert(prices)) await tx.insert(tokenPrices).values(rows);
+  await insertRows(tx, tokenPrices, prices);
 }
 
 /** Adds aliases that the catalogue does not have. */
 export async function insertModelAliases(tx: Transaction, aliases: readonly ModelAlias[]): Promise<void> {
-  for (const rows of rowsPerInsert(aliases)) await tx.insert(tokenModelAliases).values(rows);
+  await insertRows(tx, tokenModelAliases, aliases);
 }
 
 /** Whether the catalogue has any price. */

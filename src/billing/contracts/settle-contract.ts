@@ -104,7 +104,7 @@ export async function settleContracts(
   );
   for (const { after, ownFields: fields } of changes) {
     if (fields === undefined) continue;
-    await mergeCustomFields(tx, { entity: 'contract', entityId: after.contract.id, fields, path: [] });
+    await mergeCustomFields(tx, [{ entity: 'contract', entityId: after.contract.id, fields, path: [] }]);
   }
   await noteCustomerChanges(
     tx,

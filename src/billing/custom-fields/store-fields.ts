@@ -25,12 +25,11 @@ export async function storeCustomFields(tx: Transaction, objects: readonly Objec
   await insertAll(tx, placed);
 }
 
-/** Sets fields of an object that exists; its others stay. Refuses what `storeCustomFields` refuses. */
-export async function mergeCustomFields(tx: Transaction, object: ObjectFields): Promise<void> {
-  const placed = await placedValues(tx, [object]);
-  const keyIds = keyIdsOf(placed);
-  await lockKeys(tx, keyIds, 'alone');
-  await deleteValues(tx, object.entityId, keyIds);
+/** Sets fields of objects that exist; their others stay. Refuses what `storeCustomFields` refuses. */
+export async function mergeCustomFields(tx: Transaction, objects: readonly ObjectFields[]): Promise<void> {
+  const placed = await placedValues(tx, objects);
+  await lockKeys(tx, keyIdsOf(placed), 'alone');
+  await deleteValues(tx, placed);
   await insertAll(tx, placed);
 }
 

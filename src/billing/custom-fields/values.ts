@@ -34,7 +34,7 @@ export async function setValues(
 ): Promise<void> {
   await deps.db.transaction(async (tx) => {
     await requireObject(deps, tx, object);
-    await mergeCustomFields(tx, { ...object, fields, path: [] });
+    await mergeCustomFields(tx, [{ ...object, fields, path: [] }]);
   });
 }
 
@@ -49,7 +49,10 @@ export async function deleteValues(
     const declared = await declaredKeys(tx, [entity]);
     const ids = keys.map((key, index) => requireDeclaredKey(declared, entity, key, ['keys', index]).id);
     await lockKeys(tx, ids, 'alone');
-    await deleteStoredValues(tx, entityId, ids);
+    await deleteStoredValues(
+      tx,
+      ids.map((keyId) => ({ keyId, entityId })),
+    );
   });
 }
 

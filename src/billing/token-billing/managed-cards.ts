@@ -212,14 +212,15 @@ async function changePricing(
     );
   }
   await changeModels(tx, deps, card, changed.rows, { startingAt, createdBy });
-  for (const { productId, markup } of changed.remarked) {
-    await mergeCustomFields(tx, {
+  await mergeCustomFields(
+    tx,
+    changed.remarked.map(({ productId, markup }) => ({
       entity: 'contract_product',
       entityId: productId,
       fields: { ai_markup: markup.toFixed() },
       path: FIELD,
-    });
-  }
+    })),
+  );
   const changedCard = {
     ...card,
     defaultMarkup: update.defaultMarkup ?? card.defaultMarkup,

@@ -39,16 +39,18 @@ export async function declareManagedFields(tx: Transaction, { clock }: Deps): Pr
 
 /** Writes what the custom fields of a managed card say about it. */
 export async function describeCard(tx: Transaction, card: ManagedCard): Promise<void> {
-  await mergeCustomFields(tx, {
-    entity: 'rate_card',
-    entityId: card.rateCardId,
-    fields: {
-      ai_managed: 'true',
-      ai_managed_last_updated_at: formatInstant(card.syncedAt),
-      ...(card.defaultMarkup === null ? {} : { default_ai_markup: card.defaultMarkup.toFixed() }),
+  await mergeCustomFields(tx, [
+    {
+      entity: 'rate_card',
+      entityId: card.rateCardId,
+      fields: {
+        ai_managed: 'true',
+        ai_managed_last_updated_at: formatInstant(card.syncedAt),
+        ...(card.defaultMarkup === null ? {} : { default_ai_markup: card.defaultMarkup.toFixed() }),
+      },
+      path: ['managedPricing'],
     },
-    path: ['managedPricing'],
-  });
+  ]);
 }
 
 /** The metrics of these kinds of tokens; those that do not exist are created. The catalogue must be locked. */
