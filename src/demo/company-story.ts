@@ -28,5 +28,6 @@ export function companyStory(options: { events: number; customers: number }, now
     ownBooks: 'sent by the demo',
     lateAlias: options.customers - 1,
     negotiatedAt: now,
+    tokenRequests: null,
   };
 }

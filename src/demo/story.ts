@@ -27,6 +27,7 @@ import { showSeats } from './seat-customer.ts';
 import { type SendReport, sendBatches } from './sender.ts';
 import { showSpendAlert } from './spend-alert.ts';
 import { createTally, type Tally } from './tally.ts';
+import { showTokenMargin, type TokenRequest } from './token-margin.ts';
 
 export interface Story {
   readonly scenario: Scenario;
@@ -43,6 +44,8 @@ export interface Story {
   readonly lateAlias: number | null;
   /** The service's time; null without customers of negotiated terms and of seats. */
   readonly negotiatedAt: Instant | null;
+  /** The same requests by token of AI models; null where the events are no such requests. */
+  readonly tokenRequests: AsyncIterable<TokenRequest> | null;
 }
 
 /**
@@ -108,11 +111,21 @@ export async function tellStory(
     ...customerSections(subject, tally, figures, story.ownBooks),
     hourlySection(subject, tally, featured, hourly),
   ];
-  const agrees = printProof(terminal, sections);
+  const isProved = printProof(terminal, sections);
+  const hasMargin = await showMargin(api, terminal, story);
+  const agrees = isProved && hasMargin;
   const compared = `${comparisons(sections)} comparisons by customer and price group`;
   terminal.line();
   terminal.line(agrees ? terminal.green(`All sums agree (${compared}).`) : terminal.red('Sums disagree.'));
   return agrees;
+}
+
+/** Whether the margin per model agrees; true where there is none to show. */
+async function showMargin(api: HttpApi, terminal: Terminal, story: Story): Promise<boolean> {
+  const { tokenRequests: requests, scenario, period, runId } = story;
+  if (requests === null) return true;
+  const { name } = at(scenario.customers, 0);
+  return await showTokenMargin(api, terminal, { name, period, runId, requests });
 }
 
 function setUpLines({ scenario, period, runId }: Story): string[] {

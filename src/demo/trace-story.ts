@@ -6,6 +6,7 @@ import { billingWindow } from './billing-window.ts';
 import { DemoFailure } from './failure.ts';
 import type { DemoEvent, MeteredProduct } from './scenario.ts';
 import { daysAround, newRunId, type Story } from './story.ts';
+import type { TokenRequest } from './token-margin.ts';
 import { readTrace, type TraceExtent, traceExtent } from './trace-file.ts';
 
 const TRACE_PRODUCTS: readonly MeteredProduct[] = [
@@ -72,6 +73,7 @@ export function traceStory({ file, extent }: Trace, now: Instant): Story {
     ownBooks: 'sum over the file',
     lateAlias: null,
     negotiatedAt: null,
+    tokenRequests: tokenRequests(file, shiftMs),
   };
 }
 
@@ -85,6 +87,16 @@ export function shiftIntoPeriod(file: string, extent: TraceExtent, period: Inter
   throw new DemoFailure(
     `${file} spans ${spanDays} days; the billing period has room for ${roomDays}: cut the file into parts`,
   );
+}
+
+async function* tokenRequests(file: string, shiftMs: number): AsyncGenerator<TokenRequest> {
+  for await (const { timestamp, contextTokens, generatedTokens } of readTrace(file)) {
+    yield {
+      timestamp: timestamp + shiftMs,
+      inputTokens: contextTokens,
+      outputTokens: generatedTokens,
+    };
+  }
 }
 
 async function* traceEvents(file: string, shiftMs: number): AsyncGenerator<DemoEvent> {

@@ -94,6 +94,9 @@ describe('npm run demo', () => {
       `${context}  ✓`,
       `${generated}  ✓`,
     ]);
+    const tokens = rows.reduce((sum, { index }) => sum + 374 + index + 44 + (index % 7), 0);
+    expect(figures(stdout, 'openai/gpt-4o-mini').join(' ')).toContain(tokens.toLocaleString('en-US'));
+    expect(stdout).toContain('✓ agrees with the tokens of the file, the total of the invoice');
     expect(stdout).toContain('All sums agree');
   });
 
