@@ -29,7 +29,7 @@ export interface GroupsOfProducts {
 }
 
 /** Whether the product is billed only for values that it has a price for: as of `at`, as one of a managed card. */
-export function billsOwnValuesOnly(
+function billsOwnValuesOnly(
   { product, rates }: Pick<ProductRuns, 'product' | 'rates'>,
   at: Instant,
 ): boolean {
