@@ -1,11 +1,12 @@
 /** Rate cards that the service keeps by the catalogue of AI models, and what they charge for. */
-import { and, asc, eq, gte, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, gte, inArray, type SQL, sql } from 'drizzle-orm';
 import type { Decimal } from '../core/decimal.ts';
 import { isUuid } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { RepriceMode, TokenKind } from '../core/token-billing.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows, rowsAsJson } from './insert-rows.ts';
+import { isOneOf } from './is-one-of.ts';
 import { contracts } from './schema/contracts.ts';
 import { managedModels, managedRateCards } from './schema/token-billing.ts';
 
@@ -34,6 +35,9 @@ export interface ManagedModel {
   readonly names: readonly string[];
   readonly isRemoved: boolean;
 }
+
+/** Between two reads of so many rows the process answers other requests. */
+const ROWS_PER_READ = 5_000;
 
 export async function insertManagedCard(tx: Transaction, card: ManagedCard): Promise<void> {
   await tx.insert(managedRateCards).values(card);
@@ -65,11 +69,22 @@ export async function loadManagedModels(
   rateCardIds: readonly string[],
 ): Promise<ManagedModel[]> {
   if (rateCardIds.length === 0) return [];
-  return db
-    .select()
-    .from(managedModels)
-    .where(inArray(managedModels.rateCardId, [...rateCardIds]))
-    .orderBy(asc(managedModels.provider), asc(managedModels.model), asc(managedModels.kind));
+  const { provider, model, kind, rateCardId } = managedModels;
+  const all: ManagedModel[] = [];
+  let after: SQL | undefined;
+  for (;;) {
+    const rows = await db
+      .select()
+      .from(managedModels)
+      .where(and(isOneOf(rateCardId, rateCardIds), after))
+      .orderBy(asc(provider), asc(model), asc(kind), asc(rateCardId))
+      .limit(ROWS_PER_READ);
+    for (const row of rows) all.push(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_PER_READ) return all;
+    after = sql`(${provider}, ${model}, ${kind}, ${rateCardId}) >
+      (${last.provider}, ${last.model}, ${last.kind}, ${last.rateCardId}::uuid)`;
+  }
 }
 
 /** What these products charge for; others are absent. */

@@ -212,7 +212,11 @@ export async function claimProductUnits(
   rateCardId: string,
   units: readonly ProductUnit[],
 ): Promise<Map<string, string>> {
-  const known = await productUnits(tx, rateCardId, units);
+  const known = await unitsOfProducts(
+    tx,
+    rateCardId,
+    units.map(({ productId }) => productId),
+  );
   const added = units.filter((unit) => !known.has(unit.productId));
   await insertRows(
     tx,
@@ -223,24 +227,17 @@ export async function claimProductUnits(
   return known;
 }
 
-async function productUnits(
+/** The pricing units of those of the products that are on the card. */
+export async function unitsOfProducts(
   tx: Transaction,
   rateCardId: string,
-  units: readonly ProductUnit[],
+  productIds: readonly string[],
 ): Promise<Map<string, string>> {
-  if (units.length === 0) return new Map();
+  if (productIds.length === 0) return new Map();
   const rows = await tx
     .select({ productId: rateCardProducts.productId, creditTypeId: rateCardProducts.creditTypeId })
     .from(rateCardProducts)
-    .where(
-      and(
-        eq(rateCardProducts.rateCardId, rateCardId),
-        isOneOf(
-          rateCardProducts.productId,
-          units.map((unit) => unit.productId),
-        ),
-      ),
-    );
+    .where(and(eq(rateCardProducts.rateCardId, rateCardId), isOneOf(rateCardProducts.productId, productIds)));
   return new Map(rows.map((row) => [row.productId, row.creditTypeId]));
 }
 

@@ -1,6 +1,6 @@
 /** The catalogue of AI models: prices and other ids of models, and the metrics that count tokens. */
-import { asc, inArray, sql } from 'drizzle-orm';
-import type { Instant } from '../core/time.ts';
+import { and, asc, inArray, type SQL, sql } from 'drizzle-orm';
+import { formatInstant, type Instant } from '../core/time.ts';
 import type { PricedModel, TokenKind, TokenPrice } from '../core/token-billing.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
@@ -48,11 +48,7 @@ export async function loadTokenModels(
   if (providers?.length === 0) return new Map();
   const of = (column: typeof tokenPrices.provider | typeof tokenModelAliases.provider) =>
     providers === null ? undefined : inArray(column, [...providers]);
-  const rows = await db
-    .select()
-    .from(tokenPrices)
-    .where(of(tokenPrices.provider))
-    .orderBy(asc(tokenPrices.provider), asc(tokenPrices.model), asc(tokenPrices.validFrom));
+  const rows = await pricesWhere(db, of(tokenPrices.provider));
   const aliasRows = await db
     .select()
     .from(tokenModelAliases)
@@ -67,6 +63,32 @@ export async function loadTokenModels(
   }
   for (const row of aliasRows) models.get(modelKey(row))?.aliases.push(row.alias);
   return models;
+}
+
+/** Between two reads of so many rows the process answers other requests. */
+const ROWS_PER_READ = 5_000;
+
+/** By provider and model, and the prices of a model by time. */
+async function pricesWhere(
+  db: Database | Transaction,
+  condition: SQL | undefined,
+): Promise<(typeof tokenPrices.$inferSelect)[]> {
+  const { provider, model, validFrom, kind } = tokenPrices;
+  const all: (typeof tokenPrices.$inferSelect)[] = [];
+  let after: SQL | undefined;
+  for (;;) {
+    const rows = await db
+      .select()
+      .from(tokenPrices)
+      .where(and(condition, after))
+      .orderBy(asc(provider), asc(model), asc(validFrom), asc(kind))
+      .limit(ROWS_PER_READ);
+    for (const row of rows) all.push(row);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < ROWS_PER_READ) return all;
+    after = sql`(${provider}, ${model}, ${validFrom}, ${kind}) >
+      (${last.provider}, ${last.model}, ${formatInstant(last.validFrom)}::timestamptz, ${last.kind})`;
+  }
 }
 
 /** Adds prices that the catalogue does not have. */

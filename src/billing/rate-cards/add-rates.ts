@@ -7,12 +7,7 @@ import type { Instant } from '../../core/time.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadProducts, type StoredProduct } from '../../store/products.ts';
-import {
-  claimProductUnits,
-  lockRateCard,
-  type RateCard,
-  rateCardProductOrder,
-} from '../../store/rate-cards.ts';
+import { claimProductUnits, lockRateCard, type RateCard, unitsOfProducts } from '../../store/rate-cards.ts';
 import { insertRates, type NewRateEntry } from '../../store/rates.ts';
 import { checkFiltersOfCards } from '../contracts/usage-filters.ts';
 import { checkRate, type RateTerms } from './rate-terms.ts';
@@ -86,7 +81,7 @@ async function checkFilters(
   { rates, pathOf }: AddRatesInput,
   now: Instant,
 ): Promise<void> {
-  const onCard = new Set((await rateCardProductOrder(tx, [card.id])).get(card.id) ?? []);
+  const onCard = await unitsOfProducts(tx, card.id, [...products.keys()]);
   const added = [...products.values()].filter(({ id }) => !onCard.has(id));
   const indexOf = (id: string) => rates.findIndex(({ productId }) => productId === id);
   const from = Math.min(...rates.map(({ startingAt }) => startingAt));

@@ -30,8 +30,10 @@ interface Deps {
 /** The name that managed rates have in `created_by` where nobody asked for them. */
 export const CATALOGUE_ACTOR = 'catalogue';
 
-/** Rates of one call of the use case: each statement stays below the limit of parameters. */
-const RATES_PER_CALL = 5_000;
+/** Models whose products and rates are made at once. Between two such parts the process answers other requests. */
+const MODELS_PER_PART = 250;
+/** The same of rows, one for each kind of tokens of a model. */
+const ROWS_PER_PART = 500;
 
 export interface JoiningModel {
   readonly model: StoredModel;
@@ -53,14 +55,26 @@ export function namesOf({ model, aliases }: PricedModel): string[] {
   return [model, ...aliases];
 }
 
-/** Creates the products of models that the card does not have, and their first rates. Returns what was added. */
+/** Creates the products of models that the card does not have, and their first rates. */
 export async function joinModels(
   tx: Transaction,
   deps: Deps,
   card: ManagedCard,
   joining: readonly JoiningModel[],
   createdBy: string,
-): Promise<ManagedModel[]> {
+): Promise<void> {
+  for (let from = 0; from < joining.length; from += MODELS_PER_PART) {
+    await joinPart(tx, deps, card, joining.slice(from, from + MODELS_PER_PART), createdBy);
+  }
+}
+
+async function joinPart(
+  tx: Transaction,
+  deps: Deps,
+  card: ManagedCard,
+  joining: readonly JoiningModel[],
+  createdBy: string,
+): Promise<void> {
   const now = deps.clock.now();
   const added = joining.flatMap(({ model, markup }) =>
     [...pricesAt(model, now).values()].map((price) => ({ model, markup, price })),
@@ -90,7 +104,6 @@ export async function joinModels(
   });
   await insertManagedModels(tx, rows);
   await addManagedRates(tx, deps, card, rows, FIRST_RATES_START, createdBy);
-  return rows;
 }
 
 /** Prices models of the card anew from an instant on: markup, provider's price, names and removal as given. */
@@ -118,36 +131,35 @@ export async function addManagedRates(
   createdBy: string,
 ): Promise<void> {
   const centsPerUnit = await unitOfCard(tx, card);
-  const rates = models.flatMap((row) =>
-    row.names.map(
-      (name): RateTerms => ({
-        productId: row.productId,
-        pricingGroupValues: { model: name, provider: row.provider },
-        billingFrequency: null,
-        startingAt,
-        endingBefore: null,
-        entitled: !row.isRemoved,
-        creditTypeId: card.customCreditTypeId,
-        price: {
-          rateType: 'FLAT',
-          price: managedPrice(row.usdPerToken, row.markup, centsPerUnit),
-          tiers: null,
-          minimum: null,
-          quantity: null,
-          isProrated: null,
-        },
-        commitPrice: null,
-      }),
-    ),
-  );
-  for (let from = 0; from < rates.length; from += RATES_PER_CALL) {
+  for (let from = 0; from < models.length; from += ROWS_PER_PART) {
+    const part = models.slice(from, from + ROWS_PER_PART);
     await addRatesIn(tx, deps, {
       rateCardId: card.rateCardId,
-      rates: rates.slice(from, from + RATES_PER_CALL),
+      rates: part.flatMap((row) => ratesOf(row, card, centsPerUnit, startingAt)),
       pathOf: () => ['managedPricing'],
       createdBy,
     });
   }
+}
+
+function ratesOf(
+  { productId, provider, names, isRemoved, usdPerToken, markup }: ManagedModel,
+  { customCreditTypeId }: ManagedCard,
+  centsPerUnit: Decimal | null,
+  startingAt: Instant,
+): RateTerms[] {
+  const price = managedPrice(usdPerToken, markup, centsPerUnit);
+  return names.map((name) => ({
+    productId,
+    pricingGroupValues: { model: name, provider },
+    billingFrequency: null,
+    startingAt,
+    endingBefore: null,
+    entitled: !isRemoved,
+    creditTypeId: customCreditTypeId,
+    price: { rateType: 'FLAT', price, tiers: null, minimum: null, quantity: null, isProrated: null },
+    commitPrice: null,
+  }));
 }
 
 /** Cents for one custom unit; null where rates are in cents. */

@@ -257,8 +257,9 @@ function changedModels(
   const repriced = update.adoptPrices ? repricedModels(models, catalogue, now) : [];
   const adopted = new Map(repriced.map((row) => [row.productId, row]));
   const changed = models.flatMap((row): ManagedModel[] => {
-    const markup = markups.get(modelKey(row));
-    const isRemoved = removed.has(modelKey(row));
+    const key = modelKey(row);
+    const markup = markups.get(key);
+    const isRemoved = removed.has(key);
     if (row.isRemoved || (markup === undefined && !isRemoved && !adopted.has(row.productId))) return [];
     return [{ ...(adopted.get(row.productId) ?? row), markup: markup ?? row.markup, isRemoved }];
   });
@@ -272,6 +273,7 @@ function addedModels(
   { addModels }: ManagedPricingUpdate,
   now: Instant,
 ): JoiningModel[] {
+  if (addModels.length === 0) return [];
   const known = new Set(models.map(modelKey));
   const find = finder([...catalogue.values()].filter((model) => pricesAt(model, now).size > 0));
   return uniqueModels(addModels, 'addModels', find).map(([model, { markup }, field]) => {
