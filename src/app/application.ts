@@ -195,7 +195,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const evaluations = createEvaluations({
     db: stores.db,
     log,
-    evaluators: [thresholdEvaluator, alertEvaluator].map((of) =>
+    // A low balance is told before it is recharged.
+    evaluators: [alertEvaluator, thresholdEvaluator].map((of) =>
       of({ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation') }),
     ),
     isPaused: () => parts.problem() !== null,

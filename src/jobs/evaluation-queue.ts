@@ -51,6 +51,7 @@ const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, due: 5
 const ALL_LANES: readonly EvaluationLane[] = ['urgent', 'due', 'calm'];
 
 interface QueueOptions {
+  /** In this order. One that fails stops none of the others. */
   readonly evaluators: readonly CustomerEvaluator[];
   /** Milliseconds from any beginning, never less than before. */
   readonly elapsedMs?: () => number;
@@ -115,9 +116,15 @@ export function createEvaluationQueue({
   }
 
   async function evaluateAll(customerIds: readonly string[]): Promise<void> {
+    const failures: unknown[] = [];
     for (const evaluator of evaluators) {
-      mark(await evaluator.evaluate(customerIds), 0);
+      try {
+        mark(await evaluator.evaluate(customerIds), 0);
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
     evaluated += customerIds.length;
   }
 

@@ -59,6 +59,30 @@ test('a customer whose evaluation fails fails alone', async () => {
   expect(queue.figures()).toEqual({ waiting: 0, evaluated: 2, failed: 1 });
 });
 
+test('an evaluator that fails stops none of the others', async () => {
+  const failed: string[] = [];
+  const done: string[] = [];
+  const failing = {
+    name: 'failing',
+    watched: async () => [],
+    evaluate: () => Promise.reject(new Error('cannot be read')),
+  };
+  const working = {
+    name: 'working',
+    watched: async () => [],
+    async evaluate(ids: readonly string[]) {
+      done.push(ids.join());
+      return [];
+    },
+  };
+  const evaluators = [failing, working];
+  const queue = createEvaluationQueue({ evaluators, onFailure: (id) => failed.push(id) });
+  queue.mark(['a', 'b']);
+  expect(await queue.runBatch()).toBe(true);
+  // Together, and one by one, because one of them may be at fault alone.
+  expect({ failed, done }).toEqual({ failed: ['a', 'b'], done: ['a,b', 'a', 'b'] });
+});
+
 test('urgent customers do not wait for calm ones, and a calm one that becomes urgent is evaluated once', async () => {
   const { begun, end, evaluator } = recorder();
   const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure: () => undefined });
