@@ -154,9 +154,9 @@ function refuseUnstorable(value: unknown, path: string): void {
  * cannot represent (NaN, Infinity, bigint, functions, class instances): a bug of the caller.
  */
 export function stringifyJson(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
   if (value === undefined) throw new Error('undefined is not a JSON value');
   if (value === null || typeof value === 'boolean') return String(value);
-  if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new Error(`${value} is not a JSON value`);
     return JSON.stringify(value);
@@ -177,7 +177,14 @@ function stringifyObject(value: object): string {
   let members = '';
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${stringifyJson(member)}`;
+    members += `${members === '' ? '' : ','}${keyText(key)}:${stringifyJson(member)}`;
   }
   return `{${members}}`;
+}
+
+/** Letters, digits and `_` need no escapes. Most keys have nothing else, and a long list writes each many times. */
+const PLAIN_KEY = /^\w+$/;
+
+function keyText(key: string): string {
+  return PLAIN_KEY.test(key) ? `"${key}"` : JSON.stringify(key);
 }
