@@ -34,10 +34,12 @@ export function firstUnit(own: Lines, burnDown: readonly string[]): FirstUnit | 
 
 /** Whether they may be tiers of one rate. */
 function haveSameTiers(tiers: readonly (LineTier | null)[]): boolean {
-  return tiers.every((tier) => tiers.every((other) => tier !== null && other !== null && fit(tier, other)));
+  return tiers.every((tier) =>
+    tiers.every((other) => tier !== null && other !== null && belongTogether(tier, other)),
+  );
 }
 
-function fit(tier: LineTier, other: LineTier): boolean {
+function belongTogether(tier: LineTier, other: LineTier): boolean {
   if (tier.level === other.level) {
     return tier.startingAt.eq(other.startingAt) && String(tier.size) === String(other.size);
   }
