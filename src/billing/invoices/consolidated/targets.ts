@@ -16,7 +16,7 @@ import { loadRateCards } from '../../../store/rate-cards.ts';
 import { finalizationAt, type InvoiceTarget, openPeriods, usageInvoiceId } from '../usage-periods.ts';
 
 /** A usage invoice that is on a consolidated one. */
-export interface ConsolidatedPart extends InvoiceTarget {
+interface ConsolidatedPart extends InvoiceTarget {
   readonly invoiceId: string;
   readonly creditTypeId: string;
   /** Null: it is a draft. */
