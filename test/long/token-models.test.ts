@@ -8,7 +8,7 @@ const MODELS = 10_000;
 const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
 const { api, db } = service;
 
-test('10,000 models have their rates after one call, and a draft finds those that were used', async () => {
+test('10,000 models have their rates after one call, and a draft finds those that were used, also after they changed', async () => {
   const now = Date.UTC(2026, 10, 10);
   const models = Array.from({ length: MODELS }, (_, index) => ({
     provider: 'many',
@@ -37,7 +37,17 @@ test('10,000 models have their rates after one call, and a draft finds those tha
       properties: { provider: 'many', model: `model-${index}`, input_tokens: 1_000_000 },
     })),
   );
-  const answer = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  const draft = () => api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  const answer = await draft();
   // 1, 5,000 and 10,000 USD a million tokens, with half as much on top.
   expect(answer.at('data[0].total')).toBe(150 + 750_000 + 1_500_000);
+  expect(answer.at('data[0].warnings')).toEqual([]);
+  await api.post('/v1/contract-pricing/rate-cards/update', {
+    rate_card_id: rateCardId,
+    managed_pricing: {
+      starting_at: '2026-11-01T00:00:00Z',
+      markups: models.map(({ model }) => ({ model, markup: 0 })),
+    },
+  });
+  expect((await draft()).at('data[0].total')).toBe(100 + 500_000 + 1_000_000);
 }, 600_000);
