@@ -4,8 +4,8 @@
  * was at the last evaluation, and what an event has changed on average since the one before. Usage is urgent when twice
  * that could have crossed a line; the nearer it comes, the sooner it is evaluated, and never later than a limit.
  *
- * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. The first usage
- * after the first evaluation is urgent, to learn from it.
+ * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Usage whose effect
+ * is not known yet is evaluated soon, to learn from it, but not before usage that is known to come near.
  */
 
 export interface EvaluationPace {
@@ -22,6 +22,8 @@ export interface PaceLimits {
   readonly waitMaxMs: number;
   /** Usage of a customer that this process has not evaluated waits for this time. */
   readonly unknownWaitMs: number;
+  /** Usage of an evaluated customer, whose effect is not known yet, waits for this time. */
+  readonly learnWaitMs: number;
 }
 
 interface CustomerPace {
@@ -31,6 +33,8 @@ interface CustomerPace {
   counted: number;
   /** So many events are urgent. */
   budget: number;
+  /** Whether there is a line for which the effect of an event is not known. */
+  isLearning: boolean;
   lines: ReadonlyMap<string, Line>;
 }
 
@@ -47,14 +51,15 @@ const SAFETY = 2;
 /** What an event changes is forgotten slowly where it changes less. */
 const REMEMBERED = 0.5;
 
-export function createEvaluationPace({ waitMaxMs, unknownWaitMs }: PaceLimits): EvaluationPace {
+export function createEvaluationPace(limits: PaceLimits): EvaluationPace {
+  const { waitMaxMs, unknownWaitMs, learnWaitMs } = limits;
   const customers = new Map<string, CustomerPace>();
   return {
     waitMs(customerId, events) {
       const pace = customers.get(customerId);
       if (pace === undefined) return unknownWaitMs;
       pace.events += events;
-      return waitAfter(pace.events, pace.budget, waitMaxMs);
+      return waitAfter(pace.events, pace.budget, pace.isLearning ? learnWaitMs : waitMaxMs);
     },
     begin(customerIds) {
       for (const id of customerIds) {
@@ -71,14 +76,16 @@ export function createEvaluationPace({ waitMaxMs, unknownWaitMs }: PaceLimits): 
       pace.lines = new Map(
         [...distances].map(([line, left]) => [line, lineAt(before.get(line), left, pace.counted)]),
       );
-      pace.budget = Math.min(...[...pace.lines.values()].map(budgetOf));
+      const lines = [...pace.lines.values()];
+      pace.budget = Math.min(...lines.map(budgetOf));
+      pace.isLearning = lines.some(({ left, perEvent }) => Number.isFinite(left) && perEvent === null);
       pace.counted = 0;
     },
   };
 }
 
 function newPace(): CustomerPace {
-  return { events: 0, counted: 0, budget: 0, lines: new Map() };
+  return { events: 0, counted: 0, budget: 0, isLearning: false, lines: new Map() };
 }
 
 /**
@@ -99,8 +106,7 @@ function lineAt(known: Line | undefined, left: number, events: number): Line {
 
 function budgetOf({ left, perEvent }: Line): number {
   if (left <= 0) return 0;
-  if (!Number.isFinite(left)) return left;
-  if (perEvent === null) return 0;
+  if (!Number.isFinite(left) || perEvent === null) return Number.POSITIVE_INFINITY;
   return left / (SAFETY * perEvent);
 }
 

@@ -2,12 +2,16 @@
 import { evaluateAlerts } from '../billing/alerts/evaluate-alerts.ts';
 import type { BalanceDeps } from '../billing/balances/deductions.ts';
 import { createEvaluationPace, type PaceLimits } from '../billing/evaluation-pace.ts';
-import { MINUTE_MS } from '../core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { customersWithAlerts } from '../store/alerts.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
 /** Alerts may be of all customers: ten thousand of them with new usage are 33 evaluations a second. */
-const LIMITS: PaceLimits = { waitMaxMs: 5 * MINUTE_MS, unknownWaitMs: 5 * MINUTE_MS };
+const LIMITS: PaceLimits = {
+  waitMaxMs: 5 * MINUTE_MS,
+  unknownWaitMs: 5 * MINUTE_MS,
+  learnWaitMs: SECOND_MS / 2,
+};
 
 export function alertEvaluator(deps: BalanceDeps): CustomerEvaluator {
   const pace = createEvaluationPace(LIMITS);

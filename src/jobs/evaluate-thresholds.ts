@@ -7,9 +7,14 @@ import type { CustomerEvaluator } from './evaluation-queue.ts';
 
 /**
  * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest. A
- * single event may be larger than all before, so it does not wait for long.
+ * single event may be larger than all before, so it does not wait for long. What is not known yet waits for half a second,
+ * so that a thousand customers that are all busy after a start are behind those that come near their lines.
  */
-const LIMITS: PaceLimits = { waitMaxMs: 30 * SECOND_MS, unknownWaitMs: 0 };
+const LIMITS: PaceLimits = {
+  waitMaxMs: 30 * SECOND_MS,
+  unknownWaitMs: SECOND_MS / 2,
+  learnWaitMs: SECOND_MS / 2,
+};
 
 export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
   const pace = createEvaluationPace(LIMITS);

@@ -5,7 +5,13 @@ import { createEvaluationPace } from '../../../src/billing/evaluation-pace.ts';
 
 const WAIT_MAX_MS = 10_000;
 const UNKNOWN_WAIT_MS = 3_000;
-const newPace = () => createEvaluationPace({ waitMaxMs: WAIT_MAX_MS, unknownWaitMs: UNKNOWN_WAIT_MS });
+const LEARN_WAIT_MS = 500;
+const newPace = () =>
+  createEvaluationPace({
+    waitMaxMs: WAIT_MAX_MS,
+    unknownWaitMs: UNKNOWN_WAIT_MS,
+    learnWaitMs: LEARN_WAIT_MS,
+  });
 const at = (left: number) => new Map([['line', left]]);
 
 /** A customer whose `events` have changed `changed` in all, and who is now `left` from the line. */
@@ -23,8 +29,8 @@ test('usage is urgent when twice what its events have changed before could cross
   expect(pace.waitMs('a', 1)).toBe(UNKNOWN_WAIT_MS);
   pace.begin(['a']);
   pace.found('a', at(1_000));
-  // The first usage is learned from, however far the line is.
-  expect(pace.waitMs('a', 10)).toBe(0);
+  // The first usage is learned from soon, however far the line is.
+  expect(pace.waitMs('a', 10)).toBe(LEARN_WAIT_MS);
   pace.begin(['a']);
   pace.found('a', at(900));
   // 10 of each event, 900 left: 45 events could be 900 if each were twice as much.
@@ -66,7 +72,7 @@ test('usage that the evaluation before has already seen does not make the next u
   pace.waitMs('a', 10);
   pace.begin(['a']);
   pace.found('a', at(900));
-  expect(pace.waitMs('a', 1)).toBe(0);
+  expect(pace.waitMs('a', 1)).toBe(LEARN_WAIT_MS);
 });
 
 test('a balance that is filled up does not make the events that follow smaller', () => {
