@@ -42,7 +42,15 @@ describe('writeJson', () => {
     expect(await written({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
     expect(stringifyJson({ data: list })).toBe('{"data":[{"item":1},{"item":2}]}');
     expect(await written([[[[[list]]]]])).toBe('[[[[[[{"item":1},{"item":2}]]]]]]');
+    expect(list.written()).toEqual([{ item: 1 }, { item: 2 }]);
   });
+
+  it.each(['plain_key1', 'a"b', 'ü', '', 'new\nline', '-'])(
+    'writes the key %j as JSON.stringify does',
+    (key) => {
+      expect(stringifyJson({ [key]: 1 })).toBe(JSON.stringify({ [key]: 1 }));
+    },
+  );
 
   it('lets other work run before a list that takes long is written', async () => {
     let isWritten = false;
