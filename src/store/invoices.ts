@@ -21,6 +21,8 @@ export interface IssuedInvoice extends Invoice {
   /** Null for all but USAGE invoices. */
   readonly frozen: FrozenUsage | null;
   readonly warningCount: number;
+  /** Of a consolidated invoice that is read with its lines: what was frozen with its constituents. */
+  readonly parts?: readonly Pick<IssuedInvoice, 'id' | 'frozen'>[];
 }
 
 /** An issued invoice without its lines. */

@@ -30,18 +30,20 @@ export async function withLines(
   db: Database | Transaction,
   heads: readonly IssuedHead[],
 ): Promise<IssuedInvoice[]> {
-  const constituents = await loadConstituents(
+  const consolidated = await loadConstituents(
     db,
     heads.flatMap(({ id, type }) => (type === 'USAGE_CONSOLIDATED' ? [id] : [])),
   );
-  const parts = [...constituents.values()].flat();
+  const owned = [...consolidated.values()].flat();
   const lines = await loadInvoiceLines(
     db,
-    [...heads, ...parts].map(({ id }) => id),
+    [...heads, ...owned].map(({ id }) => id),
   );
   return heads.map((head) => {
     if (head.type !== 'USAGE_CONSOLIDATED') return { ...head, lines: lines.get(head.id) ?? [] };
-    const own = (constituents.get(head.id) ?? []).map((one) => ({ ...one, lines: lines.get(one.id) ?? [] }));
-    return { ...head, constituents: own.map(ownerOf), lines: linesOfConstituents(own) };
+    const own = (consolidated.get(head.id) ?? []).map((one) => ({ ...one, lines: lines.get(one.id) ?? [] }));
+    const constituents = own.map(ownerOf);
+    const parts = own.map(({ id, frozen }) => ({ id, frozen }));
+    return { ...head, constituents, parts, lines: linesOfConstituents(own) };
   });
 }

@@ -96,6 +96,26 @@ test('the draft has the lines of the parent and of the child, each with its orig
   expect(answer.at('data.payer')).toBeUndefined();
 });
 
+test('lines have the list prices that they have on their constituents, on the draft and when it is issued', async () => {
+  const hierarchy = await family();
+  const { parent } = hierarchy;
+  const child = childOf(hierarchy);
+  const priced = async (member: Member, id: string) => {
+    const path = `/v1/customers/${member.customerId}/invoices/${id}`;
+    const answer = await api.get(path, { query: { include_list_prices: true } });
+    return answer.list('data.line_items').map((line) => (line as { list_price?: unknown }).list_price);
+  };
+  const id = await consolidated(hierarchy);
+  const own = [
+    ...(await priced(parent, await usageOf(parent))),
+    ...(await priced(child, await usageOf(child))),
+  ];
+  expect(own).not.toContain(undefined);
+  expect(await priced(parent, id)).toEqual(own);
+  await service.moveClock(at(1, 3));
+  expect(await priced(parent, id)).toEqual(own);
+});
+
 test('the issued invoice is the draft: same id, same lines, same line ids, and every amount agrees', async () => {
   const hierarchy = await family();
   const { parent } = hierarchy;

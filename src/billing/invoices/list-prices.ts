@@ -25,6 +25,8 @@ export interface WithCard {
   readonly cardTerms?: CardTerms | undefined;
   /** Of an issued invoice. */
   readonly frozen?: IssuedInvoice['frozen'] | undefined;
+  /** Of a consolidated invoice, whose lines have the rate cards of its constituents. */
+  readonly parts?: readonly WithCard[] | undefined;
 }
 
 /** By invoice; those without usage are absent. */
@@ -32,13 +34,14 @@ export async function listPricesOf(
   { db }: { readonly db: Database | Transaction },
   invoices: readonly WithCard[],
 ): Promise<ReadonlyMap<string, ListPriceOf>> {
+  const all = invoices.flatMap((invoice) => [invoice, ...(invoice.parts ?? [])]);
   const frozen = await loadCardTerms(
     db,
-    invoices.flatMap((invoice) => invoice.frozen?.cardTermsId ?? []),
+    all.flatMap((invoice) => invoice.frozen?.cardTermsId ?? []),
   );
   const pricesOf = new Map<CardTerms, ListPriceOf>();
-  return new Map(
-    invoices.flatMap((invoice) => {
+  const priced = new Map(
+    all.flatMap((invoice) => {
       const card = invoice.cardTerms ?? frozen.get(invoice.frozen?.cardTermsId ?? '');
       if (card === undefined) return [];
       const prices = pricesOf.get(card) ?? listPrices(card);
@@ -46,6 +49,9 @@ export async function listPricesOf(
       return [[invoice.id, prices] as const];
     }),
   );
+  const ofOrigin: ListPriceOf = (line) => priced.get(line.origin?.invoiceId ?? '')?.(line) ?? null;
+  for (const { id, parts } of invoices) if (parts !== undefined) priced.set(id, ofOrigin);
+  return priced;
 }
 
 /** The listed rate is the same throughout a line, because a line is cut where it changes. */

@@ -80,7 +80,7 @@ function consolidatedDraft(
   });
   const { first } = firstOf(parts.flatMap(({ warnings }) => warnings.first));
   const count = parts.reduce((found, { warnings }) => found + warnings.count, 0);
-  return { ...consolidatedInvoice(target, parts), warnings: { first, count } };
+  return { ...consolidatedInvoice(target, parts), parts, warnings: { first, count } };
 }
 
 /** The consolidated invoice of these invoices, which are the parts of the target. A DRAFT. */
