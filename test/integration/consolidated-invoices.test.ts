@@ -150,7 +150,7 @@ describe('what stays apart', () => {
       },
     },
     'a child whose statements are longer': {
-      usage_statement_schedule: { frequency: 'QUARTERLY', day: 'FIRST_OF_MONTH' },
+      usage_statement_schedule: { frequency: 'QUARTERLY', day: 'CONTRACT_START' },
     },
   };
   test.each(Object.entries(cases))('%s', async (_, terms) => {
