@@ -28,7 +28,8 @@ interface Measured {
 /** Runs against a service of its own and returns the report. */
 export async function benchTokenCards(): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
-  const service = await startTemporaryService(dataDir);
+  // Its clock is moved to the end of the month, when the invoice is issued.
+  const service = await startTemporaryService(dataDir, { SANDBOX_NOW: new Date().toISOString() });
   try {
     const rows: [string, readonly Measured[]][] = [
       ['import of the catalogue', [await imported(service, dataDir)]],
@@ -66,6 +67,13 @@ export async function benchTokenCards(): Promise<string> {
       ],
     ]);
     rows.push(['first draft after it', [await draft()]], ['later drafts', await repeated(draft)]);
+    const now = afterMonth(new Date()).toISOString();
+    rows.push([
+      'issuing the invoice',
+      [await timed(service, () => service.post('/v1/sandbox/clock', { now }))],
+    ]);
+    const issued = () => service.get(`/v1/customers/${customer_id}/invoices?status=FINALIZED`);
+    rows.push(['list of issued invoices', await repeated(() => timed(service, issued))]);
     const memory = `Memory at the end: ${(await service.memoryMb()).toFixed(0)} MB.`;
     return `${report(rows)}\n\n${memory}`;
   } finally {
@@ -122,6 +130,11 @@ async function createCustomer(service: TemporaryService, rate_card_id: string): 
     await service.post('/v1/ingest', events.slice(from, from + 100));
   }
   return customer_id;
+}
+
+/** When the grace period of the month is over. */
+function afterMonth(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 2, 1));
 }
 
 function idOf({ body }: { readonly body: unknown }): string {
