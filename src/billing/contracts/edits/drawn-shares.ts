@@ -36,8 +36,9 @@ export async function refuseTakenShares(
   const [dividedBefore, dividedAfter] = [dividedOf(before), dividedOf(after)];
   for (const { id } of commits) {
     const was = dividedBefore(id);
-    const taken = was && takenShare(was.shares, dividedAfter(id), byCommit.get(id) ?? []);
-    if (!taken) continue;
+    const kept = sharesBefore(was?.shares ?? [], after.contract.endingBefore);
+    const taken = takenShare(kept, dividedAfter(id), byCommit.get(id) ?? []);
+    if (was === null || taken === null) continue;
     const { seatId, invoiceId } = taken;
     throw invalid(
       pathOf(updates, was.subscriptionId, seatId),
@@ -97,14 +98,20 @@ function dividedOf({ contract, terms }: FullContract): (commitId: string) => Div
   };
 }
 
+/** What seats take after a new end of the contract is cut off with it; its invoices stay as they are. */
+function sharesBefore(shares: readonly SeatShare[], contractEnd: Instant | null): SeatShare[] {
+  const end = contractEnd ?? Number.POSITIVE_INFINITY;
+  return shares.filter(({ access }) => access.some(({ start }) => start < end));
+}
+
 interface TakenShare {
   readonly seatId: string;
   readonly invoiceId: string;
 }
 
 /**
- * A seat keeps what was drawn if it has a share of the same segment that is as large as that. Where the segment itself
- * is gone the end of the contract has cut it off, and its invoices stay as they are.
+ * A seat keeps what was drawn if it has a share of the same segment that is as large as that. A segment that is gone was
+ * removed by the edit (drawn-terms.ts) or cut off by the end of the contract.
  */
 function takenShare(
   before: readonly SeatShare[],
@@ -130,7 +137,7 @@ function holds(share: SeatShare | undefined, segmentId: string, used: Decimal): 
   return share !== undefined && share.segment.id === segmentId && share.amount.gte(used);
 }
 
-/** Where the edit takes the seat away: its removal, else the other changes of seats, else an earlier end. */
+/** Where the edit takes the share: the removal of the seat, else the other changes of seats, else an earlier end. */
 function pathOf({ updateSubscriptions }: Updates, subscriptionId: string, seatId: string): FieldPath {
   for (const [index, { id, seatUpdates, endingBefore }] of updateSubscriptions.entries()) {
     if (id !== subscriptionId) continue;
@@ -141,5 +148,6 @@ function pathOf({ updateSubscriptions }: Updates, subscriptionId: string, seatId
     }
     if (endingBefore !== undefined) return [...path, 'endingBefore'];
   }
-  return ['header', 'endingBefore'];
+  // Nothing else of an edit changes a subscription before the contract's end.
+  return ['updates', 'updateSubscriptions'];
 }
