@@ -32,7 +32,8 @@ Options:
   --token TOKEN    API token of that server (it printed it at its first start: DATA_DIR/api-token)
   --events N       events to simulate (default ${EVENTS_DEFAULT.toLocaleString('en-US')})
   --customers N    customers to simulate (default ${CUSTOMERS_DEFAULT})
-  --trace FILE     replay real LLM requests instead: CSV with TIMESTAMP,ContextTokens,GeneratedTokens
+  --trace FILE     replay real LLM requests instead: CSV with TIMESTAMP,ContextTokens,GeneratedTokens;
+                   shows the margin per model on a managed rate card too
   --keep           keep the data of the demo's own server and say where it is
   --help           show this text
 

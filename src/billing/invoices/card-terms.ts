@@ -35,9 +35,9 @@ interface KeptCard {
   readonly terms: PricedTerms;
 }
 
-/** Rates and products of all kept cards: some 200 MB. */
+/** Rates and products of all kept cards: several hundred megabytes. A card of 10,000 models grows with each repricing. */
 const kept = keptValues<KeptCard>({
-  weightMax: 250_000,
+  weightMax: 500_000,
   weightOf: ({ state, products }) => state.rateCount + products.size,
 });
 /** One version for all: states are compared by their members. */
