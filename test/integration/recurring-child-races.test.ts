@@ -5,7 +5,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
-import { decimal, maximum, sum, ZERO } from '../../src/core/decimal.ts';
+import { decimal, sum } from '../../src/core/decimal.ts';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
 import type { JobKind } from '../../src/jobs/job-kind.ts';
@@ -123,7 +123,7 @@ describe('while the usage invoice that draws on it is issued', () => {
     expect(amounts[0]).toBe(granted);
     const left = sum(amounts.map(decimal));
     expect(left.toFixed()).toBe(decimal(granted).minus(decimal(drawn)).toFixed());
-    expect(contract.digits('data.commits[0].balance')).toBe(maximum(left, ZERO).toFixed());
+    expect(contract.digits('data.commits[0].balance')).toBe(left.toFixed());
     expect(await totals('USAGE')).toEqual([decimal('60').minus(decimal(drawn)).toFixed()]);
   }
 
@@ -145,25 +145,34 @@ describe('while the usage invoice that draws on it is issued', () => {
     await expectDrawn(drawn, drawn);
   });
 
-  // The edit does not wait: what is drawn stays drawn, and the balance is never below 0.
-  test.each([50, 20])('an amount of %i that comes second keeps what was drawn', async (amount) => {
+  test('a larger amount that comes second keeps what was drawn', async () => {
     const { kind: overtaken, status } = overtaking(
       kind(),
-      () => grant(amount),
+      () => grant(50),
       (edited) => edited,
     );
     await runDue(overtaken);
     expect(await status()).toBe(200);
-    await expectDrawn('31', String(amount));
+    await expectDrawn('31', '50');
+  });
+
+  test('an amount below what is drawn waits for the invoice, and is refused', async () => {
+    const { kind: overtaken, status } = overtaking(
+      kind(),
+      () => grant(20),
+      () => waitForLock(service.db),
+    );
+    await runDue(overtaken);
+    expect(await status()).toBe(400);
+    await expectDrawn('31', '31');
   });
 
   test.each(Array.from({ length: runs(3) }, (_, round) => round))(
     'at the same time, one of both comes first (%i)',
     async () => {
       const [status] = await Promise.all([grant(20), runDue(kind())]);
-      expect(status).toBe(200);
-      const isFirst = (await totals('USAGE'))[0] === '40';
-      await expectDrawn(isFirst ? '20' : '31', '20');
+      const amount = status === 200 ? '20' : '31';
+      await expectDrawn(amount, amount);
     },
   );
 });

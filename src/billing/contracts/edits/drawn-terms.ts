@@ -1,13 +1,17 @@
 /** Balances that an edit would take from invoices that draw them down (docs/contracts.md, "Edits"). Pure. */
+import { type Decimal, sum } from '../../../core/decimal.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
-import type { BalanceDeduction } from '../../../core/terms/ledger.ts';
+import type { BalanceDeduction, ManualEntry } from '../../../core/terms/ledger.ts';
+import type { AccessSegment } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 
 interface LostBalances {
-  /** All that the edit archives or takes a segment from. */
+  /** All that the edit archives, takes a segment from, or lowers. */
   readonly commits: readonly Commit[];
   readonly archivedIds: ReadonlySet<string>;
   readonly removedSegmentIds: ReadonlySet<string>;
+  /** Segments whose amount is lower after the edit, as they are then. */
+  readonly lowered: readonly (AccessSegment & { readonly commitId: string })[];
 }
 
 /** Segments that a new end of the contract cuts off are not lost: their invoices stay as they are. */
@@ -19,18 +23,24 @@ export function lostBalances(
   const now = new Map(after.map((commit) => [commit.id, commit]));
   const archivedIds = new Set<string>();
   const removedSegmentIds = new Set<string>();
+  const lowered: LostBalances['lowered'][number][] = [];
   const commits = before.filter((commit) => {
     const is = now.get(commit.id) ?? commit;
-    const kept = new Set(is.accessSchedule.segments.map(({ id }) => id));
+    const kept = new Map(is.accessSchedule.segments.map((segment) => [segment.id, segment]));
+    const lower = commit.accessSchedule.segments.flatMap(({ id, amount }) => {
+      const segment = kept.get(id);
+      return segment?.amount.lt(amount) ? [{ ...segment, commitId: commit.id }] : [];
+    });
+    lowered.push(...lower);
     const removed = commit.accessSchedule.segments.filter(
       ({ id, startingAt }) => !kept.has(id) && (contractEnd === null || startingAt < contractEnd),
     );
     for (const { id } of removed) removedSegmentIds.add(id);
     const isArchived = commit.archivedAt === null && is.archivedAt !== null;
     if (isArchived) archivedIds.add(commit.id);
-    return isArchived || removed.length > 0;
+    return isArchived || removed.length + lower.length > 0;
   });
-  return { commits, archivedIds, removedSegmentIds };
+  return { commits, archivedIds, removedSegmentIds, lowered };
 }
 
 /** Null if no invoice that is finalized and not voided draws down what is lost. */
@@ -47,4 +57,28 @@ export function drawnProblem(
     return `${lost}: invoice ${invoiceId}, which is finalized, draws it down: void the invoice first`;
   }
   return null;
+}
+
+/** Null if what finalized invoices that are not voided drew is left in each lowered segment, with entries by hand. */
+export function loweredProblem(
+  { lowered }: LostBalances,
+  deductions: readonly BalanceDeduction[],
+  byHand: readonly Pick<ManualEntry, 'segmentId' | 'amount'>[],
+): string | null {
+  for (const { id, commitId, amount } of lowered) {
+    const own = deductions.filter((one) => one.segmentId === id && one.isFinal && one.creditedAt === null);
+    const [first] = own;
+    const used = amountOf(own);
+    if (first === undefined || used.lte(amount.plus(amountOf(byHand.filter((one) => one.segmentId === id)))))
+      continue;
+    return (
+      `segment ${id} of commit or credit ${commitId} cannot be lowered to ${amount.toFixed()}: finalized invoices, ` +
+      `such as ${first.invoiceId}, have drawn ${used.toFixed()} from it: void them first`
+    );
+  }
+  return null;
+}
+
+function amountOf(entries: readonly { readonly amount: Decimal }[]): Decimal {
+  return sum(entries.map(({ amount }) => amount));
 }

@@ -6,10 +6,12 @@ import { Refusal } from '../../../core/errors.ts';
 import type { ContractTerms } from '../../../core/terms/contract.ts';
 import type { InvoiceItem } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
+import { lockBalances } from '../../../store/balance-deductions.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { type InvoicedItem, loadInvoicedItems } from '../../../store/invoiced-items.ts';
+import { loadManualEntries } from '../../../store/manual-balance-entries.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
-import { drawnProblem, lostBalances } from './drawn-terms.ts';
+import { drawnProblem, lostBalances, loweredProblem } from './drawn-terms.ts';
 
 /** A scheduled charge or a commit, as far as its invoices are concerned. */
 interface Scheduled {
@@ -47,7 +49,7 @@ export async function refuseInvoicedChanges(
   }
 }
 
-/** Balances that issued invoices draw down are lost only after these are voided. */
+/** Balances that issued invoices draw down are lost, or lowered below what these drew, only after these are voided. */
 async function refuseDrawnChanges(
   tx: Transaction,
   before: ContractTerms,
@@ -55,7 +57,19 @@ async function refuseDrawnChanges(
   contractEnd: Instant | null,
 ): Promise<void> {
   const lost = lostBalances(before.commits, after.commits, contractEnd);
-  const problem = drawnProblem(lost, await loadFinalDeductions(tx, lost.commits));
+  if (lost.commits.length === 0) return;
+  // An invoice that is being issued comes before, or is computed again.
+  await lockBalances(
+    tx,
+    lost.commits.map(({ customerId }) => customerId),
+  );
+  const deductions = await loadFinalDeductions(tx, lost.commits);
+  const byHand = await loadManualEntries(
+    tx,
+    lost.commits.map(({ id }) => id),
+  );
+  const problem =
+    drawnProblem(lost, deductions) ?? loweredProblem(lost, deductions, [...byHand.values()].flat());
   if (problem !== null) throw new Refusal('invalid', problem);
 }
 

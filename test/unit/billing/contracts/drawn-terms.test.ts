@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest';
-import { drawnProblem, lostBalances } from '../../../../src/billing/contracts/edits/drawn-terms.ts';
+import { describe, expect, test } from 'vitest';
+import {
+  drawnProblem,
+  lostBalances,
+  loweredProblem,
+} from '../../../../src/billing/contracts/edits/drawn-terms.ts';
 import { decimal } from '../../../../src/core/decimal.ts';
 import type { BalanceDeduction } from '../../../../src/core/terms/ledger.ts';
 import { accessWith, commitWith } from '../../core/terms/fixtures.ts';
@@ -42,4 +46,34 @@ test('deductions are looked up only for what loses something', () => {
   const untouched = commitWith({ id: 'untouched', accessSchedule: accessWith(['c', '1', 0, 10]) });
   expect(lostBalances([BEFORE, untouched], [WITHOUT_B, untouched], null).commits).toEqual([BEFORE]);
   expect(lostBalances([ARCHIVED], [ARCHIVED], null).commits).toEqual([]);
+});
+
+describe('a segment that is lowered', () => {
+  const amountOfB = (amount: string) =>
+    commitWith({ accessSchedule: accessWith(['a', '1', 0, 10], ['b', amount, 10, 20]) });
+  const drawn = (amount: string) => ({ ...DEDUCTION, amount: decimal(amount) });
+  const byHand = (amount: string) => [{ segmentId: 'b', amount: decimal(amount) }];
+  const refused = (to: string, used: string) =>
+    `segment b of commit or credit commit cannot be lowered to ${to}: finalized invoices, such as invoice, ` +
+    `have drawn ${used} from it: void them first`;
+
+  test.each([
+    ['to what was drawn', '10', '7', [drawn('4'), drawn('3')], [], null],
+    ['below what was drawn', '10', '6.9', [drawn('4'), drawn('3')], [], refused('6.9', '7')],
+    ['below what was drawn, with enough by hand', '10', '6', [drawn('7')], byHand('1'), null],
+    [
+      'to what was drawn, of which an entry by hand took some',
+      '10',
+      '7',
+      [drawn('7')],
+      byHand('-1'),
+      refused('7', '7'),
+    ],
+    ['below what voided invoices drew', '10', '1', [{ ...drawn('7'), creditedAt: 17 }], [], null],
+    ['below what another segment lost', '10', '1', [{ ...drawn('7'), segmentId: 'a' }], [], null],
+    ['not at all: it is raised', '10', '11', [drawn('12')], [], null],
+  ])('%s', (_, from, to, deductions, entries, problem) => {
+    const lost = lostBalances([amountOfB(from)], [amountOfB(to)], null);
+    expect(loweredProblem(lost, deductions, entries)).toBe(problem);
+  });
 });
