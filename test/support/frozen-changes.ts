@@ -8,6 +8,7 @@ type Undo = (answer: unknown) => unknown;
 const CHANGES: Readonly<Record<string, Undo>> = {
   // Composite products, scheduled charges and commit purchases were not billed: their lines and invoices are new, and
   // so is what drafts come to. Commits and credits paid for nothing. Recurring terms created nothing.
+  // Invoices of hierarchies were not consolidated.
   '0000': (answer) => withoutBilled(withoutDrawdown(withoutGrants(answer))),
 };
 
@@ -17,7 +18,7 @@ export function undoChanges(state: string, answer: unknown): unknown {
 }
 
 function withoutBilled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.filter((one) => !isScheduledInvoice(one)).map(withoutBilled);
+  if (Array.isArray(value)) return value.filter((one) => !isNewInvoice(one)).map(withoutBilled);
   if (!isRecord(value)) return value;
   const members = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, withoutBilled(member)]),
@@ -57,7 +58,7 @@ function withoutDrawdown(value: unknown): unknown {
   return { ...members, ...withoutApplied(value), ...withoutDeductions(value) };
 }
 
-/** Drafts name the terms that are not billed yet. */
+/** The version of the state named the terms that it did not bill. */
 function isUnratedWarning(value: unknown): boolean {
   return isRecord(value) && value.code === 'unrated_terms';
 }
@@ -131,8 +132,8 @@ function isAdded(line: unknown): line is { readonly total: unknown } {
   return isScheduled || line.product_type === 'CompositeProductListItem';
 }
 
-function isScheduledInvoice(value: unknown): boolean {
-  return isRecord(value) && value.type === 'SCHEDULED' && Array.isArray(value.line_items);
+function isNewInvoice(value: unknown): boolean {
+  return isRecord(value) && (value.type === 'SCHEDULED' || value.type === 'USAGE_CONSOLIDATED');
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -40,6 +40,22 @@ const hierarchyColumns = () => ({
   childContractIds: uuid('child_contract_ids').array().notNull(),
 });
 
+/** What a unit of a recurring term granted before the term was changed: what has begun keeps it. */
+export const recurringUnitPrices = pgTable(
+  'recurring_unit_prices',
+  {
+    /** Order of the changes. */
+    sequence: bigint('sequence', { mode: 'number' }).primaryKey().generatedAlwaysAsIdentity(),
+    recurringCommitId: uuid('recurring_commit_id')
+      .notNull()
+      .references((): AnyPgColumn => recurringCommits.id),
+    unitPrice: exact('unit_price').notNull(),
+    /** When it was changed. */
+    until: instant('until').notNull(),
+  },
+  (table) => [index('recurring_unit_prices_of_term').on(table.recurringCommitId)],
+);
+
 /** Terms that create a commit or a credit in every period of a contract. */
 export const recurringCommits = pgTable(
   'recurring_commits',
