@@ -27,6 +27,7 @@ import {
   updateProfessionalService,
 } from './professional-services.ts';
 import { insertRecurringCommits, loadRecurringCommits, updateRecurringCommit } from './recurring-commits.ts';
+import { keepUnitPrice } from './recurring-unit-prices.ts';
 import { insertScheduledCharges, loadScheduledCharges, updateScheduledCharge } from './scheduled-charges.ts';
 import { insertSubscriptions, loadSubscriptions, updateSubscription } from './subscriptions.ts';
 
@@ -100,7 +101,10 @@ export async function saveContract(
   for (const [from, to] of subscriptions.changed) await updateSubscription(tx, from, to);
   const recurring = await changesOf(before.terms.recurringCommits, after.terms.recurringCommits);
   await insertRecurringCommits(tx, recurring.added);
-  for (const [, to] of recurring.changed) await updateRecurringCommit(tx, to);
+  for (const [from, to] of recurring.changed) {
+    await keepUnitPrice(tx, from, to, at);
+    await updateRecurringCommit(tx, to);
+  }
   const commits = await changesOf(before.terms.commits, after.terms.commits);
   await insertCommits(tx, commits.added);
   for (const [, to] of commits.changed) await updateCommit(tx, to);

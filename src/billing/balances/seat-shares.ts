@@ -1,13 +1,14 @@
 /** Loads the shares of seats in commits and credits that are allocated to seats one by one. */
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
+import type { FormerUnitPrice, RecurringCommit } from '../../core/terms/recurring-commits.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import { seatGrantsOf } from '../../rating/balances/recurring-grants.ts';
 import { type SeatShare, seatShareId, seatShares } from '../../rating/balances/seat-shares.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadRecurringCommits } from '../../store/recurring-commits.ts';
+import { formerUnitPrices } from '../../store/recurring-unit-prices.ts';
 import { loadSubscriptions } from '../../store/subscriptions.ts';
 
 /** A commit or credit as it is divided among seats. */
@@ -37,18 +38,26 @@ export async function loadDividedCommits(
   if (recurring.length === 0) return () => null;
   const contractIds = [...new Set(recurring.map(({ contractId }) => contractId))];
   const contracts = await loadContracts(db, { ids: contractIds, includeArchived: true });
-  return dividedCommits(recurring, contracts, await loadSubscriptions(db, contractIds));
+  const former = await formerUnitPrices(
+    db,
+    recurring.map(({ id }) => id),
+  );
+  return dividedCommits(recurring, contracts, await loadSubscriptions(db, contractIds), former);
 }
 
 function isIndividual({ subscription }: RecurringCommit): boolean {
   return subscription?.allocation === 'INDIVIDUAL';
 }
 
+/** By term. */
+export type FormerUnitPrices = ReadonlyMap<string, readonly FormerUnitPrice[]>;
+
 /** The same from terms that are loaded. */
 export function dividedCommits(
   recurring: readonly RecurringCommit[],
   contracts: readonly Contract[],
   subscriptions: readonly Subscription[],
+  former: FormerUnitPrices,
 ): DividedCommits {
   const terms = new Map(recurring.map((term) => [term.id, term]));
   const contractsById = new Map(contracts.map((contract) => [contract.id, contract]));
@@ -60,7 +69,7 @@ export function dividedCommits(
     const groupKey = subscription?.seatGroupKey ?? null;
     if (term === undefined || contract === undefined || subscription === undefined || groupKey === null)
       return null;
-    const granted = seatGrantsOf(commit, term, contract, subscription);
+    const granted = seatGrantsOf(commit, term, contract, subscription, former.get(term.id));
     const shares = seatShares(commit, subscription, granted);
     return {
       groupKey,

@@ -1,5 +1,6 @@
 /** Terms that create a commit or a credit in every period. */
 import { z } from 'zod';
+import type { Instant } from '../time.ts';
 import { applicability, hierarchyAccess } from './applicability.ts';
 import { exactText, instantValue, type MayBeGiven, objectOf } from './values.ts';
 
@@ -65,3 +66,10 @@ export type RecurringCommitInput = Omit<
     /** Temporary id, for overrides of the same request that reference it. */
     readonly temporaryId: string | null;
   };
+
+/** What a unit of a recurring term granted before the term was changed. */
+export interface FormerUnitPrice {
+  readonly unitPrice: RecurringCommit['accessAmount']['unitPrice'];
+  /** When it was changed. */
+  readonly until: Instant;
+}

@@ -2,11 +2,11 @@
  * The commits and credits that a recurring term creates, its children: one for each of its periods (docs/contracts.md,
  * "Recurring commits and credits"). Pure: the same term and contract always give the same children with the same ids.
  */
-import { type Decimal, ONE, ZERO } from '../../core/decimal.ts';
+import { type Decimal, decimal, ONE, quotientDown, ZERO } from '../../core/decimal.ts';
 import { derivedId } from '../../core/ids.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { Contract } from '../../core/terms/contract.ts';
-import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
+import type { FormerUnitPrice, RecurringCommit } from '../../core/terms/recurring-commits.ts';
 import type { AccessSegment, InvoiceItem } from '../../core/terms/schedules.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant } from '../../core/time.ts';
@@ -188,14 +188,16 @@ function grantedAmount(term: RecurringCommit, quantity: Decimal, share: Share | 
 }
 
 /**
- * What each seat is granted by the segments of a child as the terms are now, by segment. A segment of an increase that
- * a change of the past has made unnecessary stays, with the share that it was granted for.
+ * What each seat is granted by the segments of a child, by segment. A segment of an increase that a change of the past has
+ * made unnecessary stays, with the share that it was granted for. `former` are the unit prices that the term had before
+ * it was changed, in the order of the changes: what was granted then is divided as it was.
  */
 export function seatGrantsOf(
   child: Commit,
   term: RecurringCommit,
   contract: Contract,
   subscription: Subscription,
+  former: readonly FormerUnitPrice[] = [],
 ): Map<string, SeatGrant> {
   const quantities = quantitiesOf(term, [subscription]);
   const start = grantStart(child);
@@ -210,17 +212,36 @@ export function seatGrantsOf(
   return new Map(
     child.accessSchedule.segments
       .filter((one) => one.id === first || isIncrease(one))
-      .map(({ id, startingAt }) => [
-        id,
-        {
-          seats: Math.floor(Number((wanted.get(id) ?? ZERO).toString())),
-          each: grantedAmount(
-            term,
-            ONE,
-            id === first ? shareOf(term, contract, period) : increaseShare(startingAt, source),
-          ),
-        },
-      ]),
+      .map((segment) => {
+        const { id, startingAt } = segment;
+        const seats = Math.floor(Number((wanted.get(id) ?? ZERO).toString()));
+        const share = id === first ? shareOf(term, contract, period) : increaseShare(startingAt, source);
+        const eachAt = (unitPrice: Decimal) =>
+          grantedAmount({ ...term, accessAmount: { ...term.accessAmount, unitPrice } }, ONE, share);
+        const prices = unitPricesAt(startingAt, term, former).map(eachAt);
+        return [id, { seats, each: grantedEach(segment, seats, prices) }];
+      }),
+  );
+}
+
+/** The unit price of the term at an instant, then those of other times, the latest first. */
+function unitPricesAt(
+  at: Instant,
+  { accessAmount }: RecurringCommit,
+  former: readonly FormerUnitPrice[],
+): Decimal[] {
+  const own = former.find(({ until }) => until > at)?.unitPrice ?? accessAmount.unitPrice;
+  return [own, accessAmount.unitPrice, ...former.map(({ unitPrice }) => unitPrice).toReversed()];
+}
+
+/** The first that divides the segment among so many seats, or else among a whole number of them, or else the first. */
+function grantedEach({ amount }: AccessSegment, seats: number, all: readonly Decimal[]): Decimal {
+  const positive = all.filter((each) => each.gt(ZERO));
+  return (
+    positive.find((each) => each.times(decimal(String(seats))).eq(amount)) ??
+    positive.find((each) => quotientDown(amount, each).mod('1').eq(ZERO)) ??
+    all[0] ??
+    ZERO
   );
 }
 

@@ -14,7 +14,8 @@ import type { Instant } from '../../../core/time.ts';
 import type { SeatShare } from '../../../rating/balances/seat-shares.ts';
 import { loadIssuedDeductions } from '../../../store/balance-deductions.ts';
 import type { Transaction } from '../../../store/database.ts';
-import { type DividedCommit, dividedCommits } from '../../balances/seat-shares.ts';
+import { formerUnitPrices } from '../../../store/recurring-unit-prices.ts';
+import { type DividedCommit, dividedCommits, type FormerUnitPrices } from '../../balances/seat-shares.ts';
 
 /** Refuses (`invalid`) the first seat that loses its share, naming the field, the seat and the invoice. */
 export async function refuseTakenShares(
@@ -33,7 +34,12 @@ export async function refuseTakenShares(
     )
   ).filter(({ creditedAt }) => creditedAt === null);
   const byCommit = groupBy(drawn, ({ commitId }) => commitId);
-  const [dividedBefore, dividedAfter] = [dividedOf(before), dividedOf(after)];
+  const former = await formerUnitPrices(
+    tx,
+    before.terms.recurringCommits.map(({ id }) => id),
+  );
+  const dividedBefore = dividedOf(before, former);
+  const dividedAfter = dividedOf(after, withPricesOf(before, former));
   for (const { id } of commits) {
     const was = dividedBefore(id);
     const kept = sharesBefore(was?.shares ?? [], after.contract.endingBefore);
@@ -86,9 +92,22 @@ interface Divided extends Pick<DividedCommit, 'subscriptionId' | 'shares'> {
   readonly segmentIds: ReadonlySet<string>;
 }
 
+/** The edit may change unit prices too. What has begun keeps those of before. */
+function withPricesOf({ terms }: FullContract, former: FormerUnitPrices): FormerUnitPrices {
+  return new Map(
+    terms.recurringCommits.map(({ id, accessAmount: { unitPrice } }) => [
+      id,
+      [...(former.get(id) ?? []), { unitPrice, until: Number.POSITIVE_INFINITY }],
+    ]),
+  );
+}
+
 /** The commits of a contract as they are divided among seats, by id. */
-function dividedOf({ contract, terms }: FullContract): (commitId: string) => Divided | null {
-  const divided = dividedCommits(terms.recurringCommits, [contract], terms.subscriptions);
+function dividedOf(
+  { contract, terms }: FullContract,
+  former: FormerUnitPrices,
+): (commitId: string) => Divided | null {
+  const divided = dividedCommits(terms.recurringCommits, [contract], terms.subscriptions, former);
   const commits = new Map(terms.commits.map((commit) => [commit.id, commit]));
   return (commitId) => {
     const commit = commits.get(commitId);
