@@ -1,6 +1,7 @@
 /** The Prometheus metrics of ingest, the repeat log and the jobs. */
 
 import type { Registry } from 'prom-client';
+import { CONSOLIDATION_JOB } from '../../billing/invoices/consolidated/issue.ts';
 import { FINALIZATION_JOB } from '../../billing/invoices/finalization.ts';
 import type { InvoiceAlarms } from '../../billing/invoices/invoice-alarms.ts';
 import { type InvoiceLogStats, unixSeconds } from '../../billing/invoices/invoice-log.ts';
@@ -144,7 +145,7 @@ export function invoiceLifeMeasures(
   });
 }
 
-const INVOICE_JOBS: readonly string[] = [FINALIZATION_JOB, SCHEDULED_JOB];
+const INVOICE_JOBS: readonly string[] = [FINALIZATION_JOB, SCHEDULED_JOB, CONSOLIDATION_JOB];
 
 /** Losses of stored events (docs/operations.md). */
 export function lossMeasures(registry: Registry, open: () => number): void {

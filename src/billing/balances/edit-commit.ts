@@ -128,7 +128,8 @@ async function changeOwnCommit(
     applicableContractIds: await applicableContracts(tx, commit, edit),
   };
   if (wanted !== 'ARCHIVE') checkInvoiceContract(after, contracts);
-  await refuseInvoicedChanges(tx, onlyTerm(commit), onlyTerm(after), null);
+  const own = { contract: null, contractEnd: null };
+  await refuseInvoicedChanges(tx, onlyTerm(commit), onlyTerm(after), own);
   await updateCommit(tx, after);
   await planScheduledInvoices(tx, contracts, deps.clock.now());
   await noteCustomerChanges(tx, [commit.customerId]);

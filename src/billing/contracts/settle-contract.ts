@@ -3,8 +3,8 @@
  * follows from a change"). Creation and every kind of change end here; nothing else writes the terms, versions
  * and history of contracts. New consequences of every change belong here.
  *
- * Lock order, common to all transactions: contracts, from the older to those that renew them; then jobs; then
- * custom field keys, which other requests wait for.
+ * Lock order, common to all transactions: contracts, from the older to those that renew them; then jobs; then balances
+ * (`lockBalances`); then commits; then custom field keys, which other requests wait for.
  */
 import type { Clock } from '../../core/clock.ts';
 import type { CustomFields, ObjectFields } from '../../core/custom-fields.ts';

@@ -55,7 +55,10 @@ export async function checkedEdit(
   await refuseLateUpdates(tx, full, changes.updates, origin.now);
   const change = await applyEdit(tx, full, changes, origin);
   const { contract, terms } = change.after;
-  await refuseInvoicedChanges(tx, full.terms, terms, contract.endingBefore);
+  await refuseInvoicedChanges(tx, full.terms, terms, {
+    contract: full.contract,
+    contractEnd: contract.endingBefore,
+  });
   await refuseTakenShares(tx, full, change.after, changes.updates);
   return change;
 }

@@ -3,7 +3,7 @@
  * do not change, and what they belong to is archived only after the invoice is voided.
  */
 import { Refusal } from '../../../core/errors.ts';
-import type { ContractTerms } from '../../../core/terms/contract.ts';
+import type { Contract, ContractTerms } from '../../../core/terms/contract.ts';
 import type { InvoiceItem } from '../../../core/terms/schedules.ts';
 import type { Instant } from '../../../core/time.ts';
 import { lockBalances } from '../../../store/balance-deductions.ts';
@@ -11,6 +11,7 @@ import type { Transaction } from '../../../store/database.ts';
 import { type InvoicedItem, loadInvoicedItems } from '../../../store/invoiced-items.ts';
 import { loadManualEntries } from '../../../store/manual-balance-entries.ts';
 import { loadFinalDeductions } from '../../balances/final-deductions.ts';
+import { holdNextFinalizations } from '../../invoices/finalization.ts';
 import { drawnProblem, lostBalances, loweredProblem } from './drawn-terms.ts';
 
 /** A scheduled charge or a commit, as far as its invoices are concerned. */
@@ -18,6 +19,13 @@ interface Scheduled {
   readonly what: string;
   readonly archivedAt: Instant | null;
   readonly items: readonly InvoiceItem[];
+}
+
+interface EditedContract {
+  /** The contract of the terms as it was, locked. Null: they are of a customer, and the commit is locked already. */
+  readonly contract: Contract | null;
+  /** After the edit. */
+  readonly contractEnd: Instant | null;
 }
 
 /**
@@ -28,9 +36,9 @@ export async function refuseInvoicedChanges(
   tx: Transaction,
   before: ContractTerms,
   after: ContractTerms,
-  contractEnd: Instant | null,
+  { contract, contractEnd }: EditedContract,
 ): Promise<void> {
-  await refuseDrawnChanges(tx, before, after, contractEnd);
+  await refuseDrawnChanges(tx, before, after, { contract, contractEnd });
   const invoiced = await loadInvoicedItems(tx, itemIdsOf(before));
   const now = new Map(scheduledOf(after));
   for (const [id, was] of scheduledOf(before)) {
@@ -54,15 +62,15 @@ async function refuseDrawnChanges(
   tx: Transaction,
   before: ContractTerms,
   after: ContractTerms,
-  contractEnd: Instant | null,
+  { contract, contractEnd }: EditedContract,
 ): Promise<void> {
   const lost = lostBalances(before.commits, after.commits, contractEnd);
   if (lost.commits.length === 0) return;
-  // An invoice that is being issued comes before, or is computed again.
-  await lockBalances(
-    tx,
-    lost.commits.map(({ customerId }) => customerId),
-  );
+  if (contract !== null) {
+    // An invoice that is being issued comes before, or is computed again. Whoever issues it has its job before balances.
+    await holdNextFinalizations(tx, [contract]);
+    await lockBalances(tx, [contract.customerId]);
+  }
   const deductions = await loadFinalDeductions(tx, lost.commits);
   const byHand = await loadManualEntries(
     tx,

@@ -18,6 +18,8 @@ import { finalizationAt, type InvoiceTarget } from '../usage-periods.ts';
 import { consolidatedInvoice } from './drafts.ts';
 import { type ConsolidatedTarget, concatenates, consolidatedTargetOf } from './targets.ts';
 
+export { CONSOLIDATION_JOB } from '../../../store/consolidation-jobs.ts';
+
 interface ConsolidationDeps {
   readonly clock: Clock;
   readonly gracePeriodHours: number;
