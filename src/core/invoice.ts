@@ -110,6 +110,8 @@ export interface SubscriptionInvoiceLine extends LineAmounts {
   readonly billingFrequency: BillingFrequency;
   /** The start of the billing period, whose price counts. */
   readonly pricedAt: Instant;
+  /** How many units are below those of its charge, which begins its tiers there. Null: an earlier version issued it. */
+  readonly unitsBelow: Decimal | null;
   readonly tier: LineTier | null;
   /** Null: the customer pays. */
   readonly payer: LinePayer | null;

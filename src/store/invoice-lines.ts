@@ -138,7 +138,7 @@ function fromRow(row: LineRow): InvoiceLine {
   }
   const tier = row.tier === null ? null : tierFromColumn(row.tier);
   if (row.type === 'subscription' || row.type === 'applied_subscription') {
-    const { type, scheduleItemId, sourceId, isProrated, billingFrequency, pricedAt } = row;
+    const { type, scheduleItemId, sourceId, isProrated, billingFrequency, pricedAt, unitsBelow } = row;
     assert(
       scheduleItemId !== null && sourceId !== null,
       'a line of a subscription names its charge and its subscription',
@@ -147,7 +147,7 @@ function fromRow(row: LineRow): InvoiceLine {
       isProrated !== null && billingFrequency !== null && pricedAt !== null,
       'a line of a subscription tells its price',
     );
-    const price = { isProrated, billingFrequency, pricedAt };
+    const price = { isProrated, billingFrequency, pricedAt, unitsBelow };
     return { type, ...ofProduct, scheduleItemId, sourceId, ...price, tier, payer };
   }
   const { type } = row;

@@ -24,8 +24,6 @@ import { storedOverrides } from './stored-overrides.ts';
 export interface InvoiceTermsIds {
   readonly cardTermsId: string;
   readonly contractTermsId: string;
-  /** Null where it found no balances, or an earlier version issued it. */
-  readonly balancesId: string | null;
 }
 
 type Terms = CardTerms | ContractUsageTerms | InvoiceBalances;
@@ -49,9 +47,24 @@ export async function storeInvoiceTerms(
   return ids;
 }
 
+/** Stores what invoices found of balances, and returns the id of each list; null for an empty one. */
+export async function storeInvoiceBalances(
+  tx: Transaction,
+  found: readonly (readonly OfferedBalance[])[],
+): Promise<(balances: readonly OfferedBalance[]) => string | null> {
+  const documents = new Map(
+    found.filter((balances) => balances.length > 0).map((balances) => [balances, { balances }]),
+  );
+  const ids = await storeInvoiceTerms(tx, [...documents.values()]);
+  return (balances) => {
+    const document = documents.get(balances);
+    return (document && ids.get(document)) ?? null;
+  };
+}
+
 export async function loadInvoiceTerms(
   db: Database | Transaction,
-  { cardTermsId, contractTermsId }: Omit<InvoiceTermsIds, 'balancesId'>,
+  { cardTermsId, contractTermsId }: InvoiceTermsIds,
 ): Promise<InvoiceTerms> {
   const rows = await db
     .select()

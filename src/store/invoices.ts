@@ -20,6 +20,8 @@ export interface IssuedInvoice extends Invoice {
   readonly status: Exclude<InvoiceStatus, 'DRAFT'>;
   /** Null for all but USAGE invoices. */
   readonly frozen: FrozenUsage | null;
+  /** The balances that it found (store/invoice-terms.ts). Null: none, or an earlier version issued it. */
+  readonly balancesId: string | null;
   readonly warningCount: number;
   /** Of a consolidated invoice that is read with its lines: what was frozen with its constituents. */
   readonly parts?: readonly Pick<IssuedInvoice, 'id' | 'frozen'>[];
@@ -99,6 +101,7 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
     regeneratedFromInvoiceId: invoice.regeneratedFromInvoiceId,
     warningCount: invoice.warningCount,
     ...invoice.frozen,
+    balancesId: invoice.balancesId,
     termsReadAt: invoice.termsReadAt,
     countedUpTo: invoice.countedUpTo,
   };
@@ -114,13 +117,13 @@ export function invoiceFromRow(row: typeof invoices.$inferSelect): IssuedHead {
     voidedAt: ____,
     ...rest
   } = row;
-  const { breakdownId, cardTermsId, contractTermsId, balancesId, drawsOnBalances: ___, ...head } = rest;
+  const { breakdownId, cardTermsId, contractTermsId, drawsOnBalances: ___, ...head } = rest;
   return {
     ...head,
     period: { start, end, countedFrom: countedFrom ?? start },
     frozen:
       breakdownId === null || cardTermsId === null || contractTermsId === null
         ? null
-        : { breakdownId, cardTermsId, contractTermsId, balancesId },
+        : { breakdownId, cardTermsId, contractTermsId },
   };
 }

@@ -344,13 +344,76 @@ test('the CSV names the customer and the invoice of each line, and the PDF the c
   expect(pages.join(' ')).toContain(`${child.alias}: Requests`);
 });
 
-test('an explanation is asked of the constituents', async () => {
-  const hierarchy = await family();
+interface Explanation {
+  readonly line_number: number;
+  readonly line_item: { readonly id: string; readonly origin?: { readonly line_item_id: string } };
+  readonly is_reproduced?: boolean;
+  readonly counted_up_to?: string;
+}
+
+/** All explanations of an invoice, read in pages of `limit`. */
+async function explained(
+  { customerId }: Pick<Member, 'customerId'>,
+  id: string,
+  limit = 100,
+): Promise<Explanation[]> {
+  const found: Explanation[] = [];
+  let next_page: unknown;
+  do {
+    const query = { limit, ...(next_page === undefined ? {} : { next_page: String(next_page) }) };
+    const { body } = await api.get(`/v1/customers/${customerId}/invoices/${id}/explain`, { query });
+    const page = body as { data: Explanation[]; next_page: string | null };
+    found.push(...page.data);
+    next_page = page.next_page ?? undefined;
+  } while (next_page !== undefined);
+  return found;
+}
+
+test('its lines are explained as those of its constituents, page by page, as a draft and issued', async () => {
+  const hierarchy = await family({ one: {}, other: {} });
+  const { parent } = hierarchy;
   const id = await consolidated(hierarchy);
-  const path = `/v1/customers/${hierarchy.parent.customerId}/invoices/${id}/explain`;
-  expect(await refusal('GET', path)).toContain('constituent_invoices');
+  const { body } = await read(parent, id);
+  const { data } = body as { data: { constituent_invoices: { invoice_id: string; customer_id: string }[] } };
+  expect(data.constituent_invoices).toHaveLength(3);
+  const check = async () => {
+    const own: Explanation[] = [];
+    for (const { invoice_id, customer_id } of data.constituent_invoices) {
+      own.push(...(await explained({ customerId: customer_id }, invoice_id)));
+    }
+    const all = await explained(parent, id);
+    expect(all.map(({ line_number }) => line_number)).toEqual(own.map((_, index) => index + 1));
+    expect(all.map(({ line_item }) => line_item.origin?.line_item_id)).toEqual(
+      own.map(({ line_item }) => line_item.id),
+    );
+    const shown = ({ line_number: _, line_item: __, counted_up_to: ___, ...rest }: Explanation) => rest;
+    expect(all.map(shown)).toEqual(own.map(shown));
+    expect(all.every(({ is_reproduced, counted_up_to }) => is_reproduced && counted_up_to)).toBe(true);
+    expect(await explained(parent, id, 1)).toEqual(all);
+  };
+  await check();
   await service.moveClock(at(1, 3));
-  expect(await refusal('GET', path)).toContain('constituent_invoices');
+  await check();
+});
+
+test('what its explanations say of lines by number are lines of the consolidated invoice', async () => {
+  const hierarchy = await family();
+  const child = childOf(hierarchy);
+  await api.post('/v1/contracts/customerCredits/create', {
+    ...{ customer_id: child.customerId, priority: 1, name: 'Trial' },
+    product_id: await createdId(api, '/v1/contract-pricing/products/create', {
+      name: 'Credit',
+      type: 'FIXED',
+    }),
+    access_schedule: { schedule_items: [{ amount: 4, starting_at: at(0), ending_before: at(1) }] },
+  });
+  const rows = await explained(hierarchy.parent, await consolidated(hierarchy));
+  const applied = rows.find((row) => 'covered_line' in row);
+  expect(applied).toMatchObject({ line_number: 4, covered_line: { line_number: 3, amount: 4 } });
+  expect(applied).toMatchObject({
+    formula: [expect.anything(), expect.anything(), expect.stringContaining('line 3,')],
+  });
+  expect(rows.every(({ is_reproduced }) => is_reproduced)).toBe(true);
 });
 
 test('a draft can be neither voided nor moved', async () => {

@@ -315,16 +315,83 @@ describe('the explanation of a charge', () => {
     expect(await explained('SCHEDULED')).toMatchObject([
       {
         kind: 'subscription',
-        formula: ['covered: units above 0 up to 2.5 of the quantity: 2.5', 'total: 2.5 * 2000 = 5000'],
+        formula: [
+          'balance: "Credit", number 1 of 1 in the order',
+          'what it had, without other lines of this invoice, without this line: 5000 - 0 - 5000 = 0',
+          'covered: units above 0 up to 2.5 of the quantity: 2.5',
+          'unit price: list price 2000',
+          'total: 2.5 * 2000 = 5000',
+        ],
         is_reproduced: true,
       },
       { kind: 'applied', is_reproduced: true },
       {
         kind: 'subscription',
-        formula: ['not covered: units above 2.5 up to 10 of the quantity: 7.5', 'total: 7.5 * 2000 = 15000'],
+        formula: [
+          'not covered: units above 2.5 up to 10 of the quantity: 7.5',
+          'unit price: list price 2000',
+          'total: 7.5 * 2000 = 15000',
+        ],
         is_reproduced: true,
       },
     ]);
+  });
+
+  /** Seats 1 to 3 are free for the first commit, and each of both has prices of its own. */
+  async function contractOfTwoPayers(): Promise<void> {
+    const commit = (name: string, amount: number, priority: number) => ({
+      ...{ temporary_id: name, type: 'PREPAID', product_id: catalogue.fee, name, priority },
+      access_schedule: {
+        schedule_items: [{ amount, starting_at: date('01-01'), ending_before: date('12-01') }],
+      },
+    });
+    const priceFor = (name: string, ...tiers: readonly object[]) => ({
+      ...{ starting_at: date('01-01'), type: 'TIERED', is_commit_specific: true, target: 'LIST_RATE' },
+      ...{ priority: 1, tiers },
+      override_specifiers: [
+        { product_id: catalogue.seats, billing_frequency: 'MONTHLY', commit_ids: [name] },
+      ],
+    });
+    await contractWith([subscription()], {
+      multiplier_override_prioritization: 'EXPLICIT',
+      commits: [commit('First', 2_000, 1), commit('Second', 3_500, 2)],
+      overrides: [
+        priceFor('First', { size: 3, multiplier: 0 }, { multiplier: 0.5 }),
+        priceFor('Second', { size: 1, multiplier: 0.25 }, { multiplier: 0.75 }),
+      ],
+    });
+  }
+
+  test('that commits with other tiers and free units pay says which units, as a draft, issued, and after an edit', async () => {
+    await contractOfTwoPayers();
+    const shares = async () =>
+      (await explained('SCHEDULED')).map(({ kind, formula, is_reproduced }) => {
+        const units = formula.filter((step) => /covered|takes back/.test(step));
+        return `${kind} ${is_reproduced}: ${units.join('; ')}`;
+      });
+    const expected = [
+      'subscription true: covered: units above 0 up to 1 of the quantity: 1',
+      'applied true: takes back line 1, "Seats": 0 - 500 = -500',
+      'subscription true: not covered: units above 5 up to 10 of the quantity: 5',
+      'subscription true: covered: units above 1 up to 3 of the quantity: 2',
+      'applied true: takes back line 4, "Seats": 0 - 3000 = -3000',
+      'subscription true: covered: units above 3 up to 5 of the quantity: 2',
+      'applied true: takes back line 6, "Seats": 0 - 2000 = -2000',
+    ];
+    expect(await shares()).toEqual(expected);
+    await service.moveClock(date('01-03'));
+    expect(await shares()).toEqual(expected);
+    const ids = { customer_id: customer, contract_id: contract };
+    const now = await api.post('/v2/contracts/get', ids);
+    const [first, second] = now.list('data.commits').map((_, index) => now.text(`data.commits[${index}].id`));
+    await api.post('/v2/contracts/edit', {
+      ...ids,
+      update_commits: [
+        { commit_id: first, priority: 2 },
+        { commit_id: second, priority: 1 },
+      ],
+    });
+    expect(await shares()).toEqual(expected);
   });
 });
 

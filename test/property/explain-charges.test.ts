@@ -38,17 +38,17 @@ const PRODUCT = {
 
 const hundredths = (max: number) =>
   fc.integer({ min: 0, max }).map((value) => decimal(String(value)).div('100'));
+/** Units without a price are as frequent as any kind of price. */
+const price = (max: number) => fc.oneof(hundredths(max), fc.constant(ZERO));
 const rate: fc.Arbitrary<UsageRate> = fc.oneof(
-  hundredths(500_000).map((price) => ({ rateType: 'FLAT' as const, price })),
-  fc
-    .tuple(fc.integer({ min: 1, max: 6 }), hundredths(9_000), hundredths(9_000))
-    .map(([size, first, last]) => ({
-      rateType: 'TIERED' as const,
-      tiers: [
-        { size: decimal(String(size)), price: first },
-        { size: null, price: last },
-      ],
-    })),
+  price(500_000).map((one) => ({ rateType: 'FLAT' as const, price: one })),
+  fc.tuple(fc.integer({ min: 1, max: 6 }), price(9_000), price(9_000)).map(([size, first, last]) => ({
+    rateType: 'TIERED' as const,
+    tiers: [
+      { size: decimal(String(size)), price: first },
+      { size: null, price: last },
+    ],
+  })),
 );
 const changes = fc.array(
   fc.record({ day: fc.integer({ min: 0, max: 80 }), quantity: fc.integer({ min: 0, max: 12 }) }),
@@ -73,11 +73,13 @@ const given = fc.record({
     }),
     { maxLength: 3 },
   ),
-  hasTerms: fc.boolean(),
+  /** Of an issued scheduled invoice only the terms of now are known; of one of an earlier version, its lines alone. */
+  known: fc.constantFrom('all' as const, 'changed terms' as const, 'balances' as const, 'lines' as const),
+  laterRate: rate,
 });
 type Given = typeof given extends fc.Arbitrary<infer One> ? One : never;
 
-/** Balances do not pay for units without a price, so those that they pay for do not follow one another. */
+/** Balances do not pay for units without a price: tiers alone do not tell where the units of such a charge begin. */
 function hasFreeUnits({ rate: list, balances, isProrated, prorationRounding }: Given): boolean {
   // A part of a small price may be rounded to nothing.
   if (isProrated && prorationRounding !== null) return true;
@@ -86,9 +88,9 @@ function hasFreeUnits({ rate: list, balances, isProrated, prorationRounding }: G
   return [list, ...balances.flatMap(({ ownRate }) => ownRate ?? [])].some(isFree);
 }
 
-function overridesOf({ balances, hasTerms }: Given): ContractOverrides {
+function overridesOf({ balances, known }: Given): ContractOverrides {
   // Lines alone do not tell the order of several balances with prices of their own.
-  if (!hasTerms && balances.length > 1) return NO_OVERRIDES;
+  if (known === 'lines' && balances.length > 1) return NO_OVERRIDES;
   const overrides = balances.flatMap(({ ownRate }, index): Override[] => {
     if (ownRate === null) return [];
     const specifier = { ...NO_CONDITION, commitIds: [`commit ${index}`] };
@@ -134,6 +136,12 @@ function linesOf(one: Given) {
   });
   const overrides = overridesOf(one);
   const products = [{ product: PRODUCT, rateEntries: [entry] }];
+  const changed = [{ product: PRODUCT, rateEntries: [{ ...entry, rate: one.laterRate }] }];
+  const common = {
+    contract,
+    subscriptions: new Map([[subscription.id, subscription]]),
+    fiatCreditTypeId: 'usd',
+  };
   const prices = subscriptionPrices({ fiatCreditTypeId: 'usd', conversions: new Map(), products }, overrides);
   const charges = openCharges({ contract, subscription, prices, billed: [], billedFrom: null, now: day(70) });
   const items = charges.flatMap((charge) => {
@@ -156,15 +164,16 @@ function linesOf(one: Given) {
     ...{ access: PERIOD, contractIds: null, source: null, left },
   }));
   const book = createBalanceBook(buckets);
-  const balances = offeredBalances(book.bucketsOf('contract', PERIOD), book, new Map());
+  const balances = offeredBalances(book.bucketsOf('contract', PERIOD), book);
   const priced = pricedCharges(items, prices);
   const { coverage } = coverSegments(chargeClaims(priced, prices, 'contract', book), book);
-  const subscriptions = new Map([[subscription.id, subscription]]);
+  const lines = chargeLines(priced, prices, coverage, PERIOD);
   return {
-    lines: chargeLines(priced, prices, coverage, PERIOD),
+    lines: one.known === 'lines' ? lines.map((line) => ({ ...line, unitsBelow: null })) : lines,
     balances,
-    terms: createChargeTerms({
-      ...{ contract, subscriptions, products, fiatCreditTypeId: 'usd', overrides, hasQuantities: true },
+    terms: createChargeTerms({ ...common, products, overrides, hasQuantities: true, areKept: true }),
+    laterTerms: createChargeTerms({
+      ...{ ...common, products: changed, overrides: NO_OVERRIDES, hasQuantities: false, areKept: false },
     }),
   };
 }
@@ -173,16 +182,20 @@ test('every line of a charge is given by the figures of its explanation, whoever
   const kinds = new Set<string>();
   fc.assert(
     fc.property(given, (one) => {
-      const { lines, balances, terms } = linesOf(one);
-      // A scheduled invoice keeps its lines alone.
-      const known = one.hasTerms ? { charge: terms, balances } : { charge: () => null, balances: [] };
+      const { lines, balances, terms, laterTerms } = linesOf(one);
+      const charge = { all: terms, 'changed terms': laterTerms, balances: () => null, lines: () => null };
+      const known = {
+        charge: charge[one.known],
+        balances: one.known === 'lines' ? [] : balances,
+        before: 0,
+      };
       const nothing = () => null;
       for (const line of lines) {
         const explained = explainLine(line, lines, { usage: nothing, composite: nothing, ...known });
         const { kind, recomputed, formula } = explained;
         kinds.add(kind);
         if (recomputed === null) {
-          expect(hasFreeUnits(one)).toBe(true);
+          expect([one.known, hasFreeUnits(one)]).toEqual(['lines', true]);
           continue;
         }
         const { quantity, unitPrice, total } = recomputed;
@@ -190,10 +203,11 @@ test('every line of a charge is given by the figures of its explanation, whoever
           [line.quantity, line.unitPrice, line.total].map(String),
         );
         expect(formula.length).toBeGreaterThan(0);
-        if (kind === 'subscription') expect(explained.price === null).toBe(!one.hasTerms);
+        if (kind !== 'subscription' || one.known === 'changed terms') continue;
+        expect(explained.price === null).toBe(one.known !== 'all');
       }
     }),
-    { numRuns: runs(150) },
+    { numRuns: runs(200) },
   );
   expect([...kinds].sort()).toEqual(expect.arrayContaining(['applied', 'subscription']));
 });

@@ -26,11 +26,12 @@ function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.
   const explainers = {
     usage: createUsageExplainer({ ...input, events: input.usage, lines, balances: [] }),
     composite: createCompositeExplainer({
-      ...{ ...input, lines, balances: [] },
+      ...{ ...input, lines, balances: [], before: 0 },
       base: { lines, hours: lineWindows(rated) },
     }),
     charge: () => null,
     balances: [],
+    before: 0,
   };
   return reproducedKinds(lines, explainers);
 }
@@ -50,18 +51,19 @@ function reproducedKinds(lines: readonly InvoiceLine[], explainers: LineExplaine
 /** The same for an invoice that balances pay for. */
 function explainedKindsOfDrawn(given: DrawdownCase): string[] {
   const book = createBalanceBook(given.buckets);
-  const balances = offeredBalances(given.buckets, book, new Map());
+  const balances = offeredBalances(given.buckets, book);
   const { lines } = drawnInvoice(given, 'hour', book);
   const base = drawnInvoice({ ...given, buckets: [] }).lines;
   const input = ratingInput(given, 'hour');
   return reproducedKinds(lines, {
     usage: createUsageExplainer({ ...input, events: input.usage, lines, balances }),
     composite: createCompositeExplainer({
-      ...{ ...input, lines, balances },
+      ...{ ...input, lines, balances, before: 0 },
       base: { lines: base, hours: lineWindows(base) },
     }),
     charge: () => null,
     balances,
+    before: 0,
   });
 }
 

@@ -30,7 +30,8 @@ export async function insertLooseInvoices(tx: Transaction, issuedAt: readonly nu
     regeneratedFromInvoiceId: null,
     lines: [],
     warningCount: 0,
-    frozen: { breakdownId: newId(), cardTermsId: newId(), contractTermsId: newId(), balancesId: null },
+    frozen: { breakdownId: newId(), cardTermsId: newId(), contractTermsId: newId() },
+    balancesId: null,
     termsReadAt: null,
     countedUpTo: null,
   }));

@@ -11,7 +11,7 @@ import {
   createBalanceBook,
   NO_BALANCES,
 } from '../../rating/balances/balance-book.ts';
-import { accessOf, type BucketSeat, scheduleSegmentId } from '../../rating/balances/buckets.ts';
+import { accessOf, type BucketSeat } from '../../rating/balances/buckets.ts';
 import { compareBalances, type RankedBalance, rankedBalance } from '../../rating/balances/burn-down-order.ts';
 import { rolledSegmentId } from '../../rating/balances/rollover.ts';
 import { versionAt } from '../../rating/usage/product-spans.ts';
@@ -30,8 +30,6 @@ import { loadWithheld } from './withheld.ts';
 interface Balances {
   /** In burn-down order. */
   readonly buckets: readonly BookedBucket[];
-  /** By segment: what decides its place. */
-  readonly ranks: ReadonlyMap<string, RankedBalance>;
   /** Whether invoices of several contracts draw on one balance, or on what another contract left. */
   readonly isShared: boolean;
 }
@@ -86,11 +84,11 @@ export async function loadCustomerBalances(
   const last = new Set(candidates.flatMap(({ commit, isLast }) => (isLast ? [commit.id] : [])));
   return new Map(
     [...byCustomer].map(([customerId, own]) => {
-      const ranked = own.flatMap(bucketsOf);
+      const buckets = inBurnDownOrder(own.flatMap(bucketsOf), last);
       const isShared = own.some(
         ({ contractId, rolledOverFrom }) => contractId === null || rolledOverFrom !== null,
       );
-      return [customerId, { ...inBurnDownOrder(ranked, last), isShared }];
+      return [customerId, { buckets, isShared }];
     }),
   );
 }
@@ -108,22 +106,14 @@ async function withSources(db: Database | Transaction, commits: readonly Commit[
   }
 }
 
-interface RankedBucket {
-  readonly bucket: BookedBucket;
+interface RankedBucket extends BookedBucket {
   readonly rank: RankedBalance;
 }
 
 /** `last`: commits whose buckets come behind all others. */
-function inBurnDownOrder(
-  buckets: readonly RankedBucket[],
-  last: ReadonlySet<string>,
-): Pick<Balances, 'buckets' | 'ranks'> {
-  const isLast = ({ bucket }: RankedBucket) => Number(last.has(bucket.id));
-  const sorted = buckets.toSorted((a, b) => isLast(a) - isLast(b) || compareBalances(a.rank, b.rank));
-  return {
-    buckets: sorted.map(({ bucket }) => bucket),
-    ranks: new Map(sorted.map(({ bucket, rank }) => [scheduleSegmentId(bucket), rank])),
-  };
+function inBurnDownOrder(buckets: readonly RankedBucket[], last: ReadonlySet<string>): RankedBucket[] {
+  const isLast = ({ id }: RankedBucket) => Number(last.has(id));
+  return buckets.toSorted((a, b) => isLast(a) - isLast(b) || compareBalances(a.rank, b.rank));
 }
 
 /** The segments of commits that can be used at some time, with what is left of them. */
@@ -168,7 +158,7 @@ async function loadBuckets(
       const source = sourceOf(commit, segment.id, amount, commits);
       if (source !== null && canceledAt !== null && canceledAt < access.start) return [];
       const left = leftOf(amount, byHand.get(id), deducted.get(id));
-      const bucket: BookedBucket = {
+      const bucket: RankedBucket = {
         id: commit.id,
         recurringId: commit.recurringCommitId,
         rateType: commit.rateType,
@@ -182,8 +172,9 @@ async function loadBuckets(
         contractIds,
         left,
         source,
+        rank,
       };
-      return [{ bucket, rank }];
+      return [bucket];
     });
   };
 }

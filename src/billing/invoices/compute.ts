@@ -130,17 +130,18 @@ interface PlannedTarget {
 /**
  * Computes any number of usage invoices with one ClickHouse query per metric, grouping and period for all
  * customers together. Lines record windows of `windowSize`, or one window for the whole period where it is
- * null. In the order of the targets.
+ * null. In the order of the targets. Events that were ingested after `countedUpTo` do not count; null: all do.
  */
 export async function computeUsageInvoices(
   deps: ComputeDeps,
   plan: PlannedInvoices,
   windowSize: WindowSize | null,
   within: readonly Interval[] = [],
+  countedUpTo: string | null = null,
 ): Promise<ComputedInvoice[]> {
   const windowsOf = new Map(plan.targets.map((target, index) => [target, within[index] ?? null]));
   const computed = new Map<InvoiceTarget, ComputedInvoice>();
-  for await (const [target, compute] of eachInvoice(deps, plan)) {
+  for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
     computed.set(target, await compute({ size: windowSize, within: windowsOf.get(target) ?? null }));
   }
   return inOrderOf(plan.targets, computed);

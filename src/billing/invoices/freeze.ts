@@ -16,7 +16,7 @@ import type { Transaction } from '../../store/database.ts';
 import { type InvoiceTermsIds, storeInvoiceTerms } from '../../store/invoice-terms.ts';
 import { insertInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import { insertInvoicedItems } from '../../store/invoiced-items.ts';
-import { insertInvoices } from '../../store/invoices.ts';
+import { type IssuedInvoice, insertInvoices } from '../../store/invoices.ts';
 import type { ComputedInvoice } from './compute.ts';
 import { deductionsToKeep } from './deductions-to-keep.ts';
 import { freezeCustomFields } from './invoice-fields.ts';
@@ -66,10 +66,12 @@ export async function freezeInvoices(
   const issued = frozen.map((one) => {
     const { invoice, breakdownId, warnings: all, ingestedUpTo } = one;
     const warnings = all.filter(isIssued);
+    const { balancesId, ...termsIds } = termsIdsOf(one);
     return {
       ...invoice,
       status: 'FINALIZED' as const,
-      frozen: { ...termsIdsOf(one), breakdownId },
+      frozen: { ...termsIds, breakdownId },
+      balancesId,
       warnings,
       warningCount: warnings.length,
       termsReadAt,
@@ -88,7 +90,11 @@ export async function freezeInvoices(
 async function freezeTerms(
   tx: Transaction,
   computed: readonly Pick<ComputedInvoice, 'terms' | 'balances'>[],
-): Promise<(invoice: Pick<ComputedInvoice, 'terms' | 'balances'>) => InvoiceTermsIds> {
+): Promise<
+  (
+    invoice: Pick<ComputedInvoice, 'terms' | 'balances'>,
+  ) => InvoiceTermsIds & Pick<IssuedInvoice, 'balancesId'>
+> {
   const cards = new Map(computed.map(({ terms }) => [terms.card, keptCardTerms(terms.card)]));
   const found = new Map(
     computed.filter(({ balances }) => balances.length > 0).map(({ balances }) => [balances, { balances }]),

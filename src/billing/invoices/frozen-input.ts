@@ -22,7 +22,7 @@ export interface FrozenInput {
 /** Null for a SCHEDULED invoice, which is not computed from terms. */
 export async function frozenInput(
   db: Database,
-  { id, customerId, contractId, period, frozen }: Omit<IssuedInvoice, 'lines'>,
+  { id, customerId, contractId, period, frozen, balancesId }: Omit<IssuedInvoice, 'lines'>,
 ): Promise<FrozenInput | null> {
   if (frozen === null) return null;
   const { card, contract } = await loadInvoiceTerms(db, frozen);
@@ -32,6 +32,6 @@ export async function frozenInput(
     new Map([[frozen.cardTermsId, card]]),
     new Map([[contractId, contract]]),
   );
-  const balances = await loadInvoiceBalances(db, frozen.balancesId);
+  const balances = await loadInvoiceBalances(db, balancesId);
   return { target, context, countedUpTo: await loadCountedUpTo(db, id), balances };
 }

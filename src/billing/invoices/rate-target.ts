@@ -91,8 +91,7 @@ export async function rateTarget(
   const isSliced = groups.some((group) => isTooLarge(group, target, usage));
   const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
   const buckets = book.bucketsOf(contract.id, period);
-  const ranks = context.balances.get(contract.customerId)?.ranks ?? new Map();
-  const balances = offeredBalances(buckets, book, ranks);
+  const balances = offeredBalances(buckets, book);
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
   const input = rated(() => ({
     ...ratingInput(target, context, boundaries, isSliced ? null : seriesOf(groups, target, usage)),

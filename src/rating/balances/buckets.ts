@@ -10,6 +10,7 @@ import type { AccessSegment } from '../../core/terms/schedules.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import type { PayerTerms } from '../rates/line-terms.ts';
 import type { GroupValues } from '../usage/group-values.ts';
+import type { RankedBalance } from './burn-down-order.ts';
 
 /** `id` and `recurringId` are those of the commit or credit. */
 export interface Bucket extends PayerTerms {
@@ -23,6 +24,8 @@ export interface Bucket extends PayerTerms {
   readonly access: Interval;
   /** Set for the share of a seat, of which `segmentId` is the id (seat-shares.ts). Several may be one share. */
   readonly seat?: BucketSeat | null | undefined;
+  /** What decides its place in the burn-down order, the same for the shares of all seats in a segment; absent: not known. */
+  readonly rank?: RankedBalance;
 }
 
 /** Only usage with this value of the group key draws on the share. */

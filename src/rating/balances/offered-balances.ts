@@ -1,17 +1,16 @@
 /** What an invoice finds of balances before it draws on them. Pure. */
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { type BalanceBook, createBalanceBook } from './balance-book.ts';
-import { type Bucket, scheduleSegmentId } from './buckets.ts';
-import { decidingCriterion, type RankedBalance } from './burn-down-order.ts';
+import type { Bucket } from './buckets.ts';
+import { decidingCriterion } from './burn-down-order.ts';
 
-/** `buckets` are in burn-down order; `ranks` says by segment why. A balance without a rank has no criterion. */
+/** `buckets` are in burn-down order. One whose rank is not known has no criterion. */
 export function offeredBalances(
   buckets: readonly Bucket[],
   book: Pick<BalanceBook, 'leftOf'>,
-  ranks: ReadonlyMap<string, RankedBalance>,
 ): OfferedBalance[] {
   return buckets.map((bucket, index) => {
-    const [rank, before] = [rankOf(ranks, bucket), rankOf(ranks, buckets[index - 1])];
+    const [rank, before] = [bucket.rank, buckets[index - 1]?.rank];
     return {
       id: bucket.id,
       recurringId: bucket.recurringId,
@@ -27,10 +26,6 @@ export function offeredBalances(
       decidedBy: rank === undefined || before === undefined ? null : decidingCriterion(before, rank),
     };
   });
-}
-
-function rankOf(ranks: ReadonlyMap<string, RankedBalance>, bucket: Bucket | undefined) {
-  return bucket === undefined ? undefined : ranks.get(scheduleSegmentId(bucket));
 }
 
 /** The balances as they were when they were offered, for an invoice that is computed again. */

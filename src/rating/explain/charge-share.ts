@@ -26,10 +26,7 @@ interface SharedCharge {
   readonly balances: readonly Bucket[];
 }
 
-/**
- * What `line` is for, counted in units of the subscription: from 0 without tiers, else from where the tiers say. Null
- * where they do not say it (first-unit.ts).
- */
+/** What `line` is for, counted in units of the subscription. Null where its lines do not say it (first-unit.ts). */
 export function chargeShare(
   line: SubscriptionInvoiceLine,
   { own, unitPrice, payer, balances }: SharedCharge,

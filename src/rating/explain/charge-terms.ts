@@ -21,11 +21,13 @@ export interface ChargeTerms {
   readonly rounding: Subscription['prorationRounding'];
   /** Where the quantity changes in the period up to the end of the charge. Null: not known as of then. */
   readonly steps: readonly QuantityStep[] | null;
+  /** Whether they are those that the invoice was computed from. */
+  readonly areKept: boolean;
   /** Prices of a whole period, for what the customer pays or `payer` pays for. Null: none. */
   pricesFor(payer: PayerTerms | null): WholePrices | null;
 }
 
-interface WholePrices {
+export interface WholePrices {
   readonly bands: PriceBands;
   /** Of the tier of that level. */
   explain(level: number | null): ExplainedPrice;
@@ -41,10 +43,12 @@ export interface ChargeTermsInput extends Pick<PricedProducts, 'fiatCreditTypeId
   readonly overrides: ContractOverrides;
   /** Whether the subscriptions are as they were when the invoice was computed. */
   readonly hasQuantities: boolean;
+  /** Whether the prices are, too. */
+  readonly areKept: boolean;
 }
 
 export function createChargeTerms(input: ChargeTermsInput): ChargeTermsOf {
-  const { contract, subscriptions, products, fiatCreditTypeId, hasQuantities } = input;
+  const { contract, subscriptions, products, fiatCreditTypeId, hasQuantities, areKept } = input;
   const index = indexOverrides(input.overrides);
   const byId = new Map(products.map((one) => [one.product.id, one]));
   return (line) => {
@@ -63,6 +67,7 @@ export function createChargeTerms(input: ChargeTermsInput): ChargeTermsOf {
     return {
       whole: period.whole,
       rounding: subscription.prorationRounding,
+      areKept,
       steps: hasQuantities ? stepsIn(subscription, { start: at, end: line.interval.end }) : null,
       pricesFor(payer) {
         const terms = subscriptionTermsAt(book, index, key, at, payer);

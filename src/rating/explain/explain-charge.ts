@@ -14,7 +14,7 @@ import type { Bucket } from '../balances/buckets.ts';
 import { bandAt, type PriceBands, walkBands } from '../rates/tiers.ts';
 import { proratedPrice, roundedPrice } from '../subscriptions/proration.ts';
 import { chargeShare } from './charge-share.ts';
-import type { ChargeTerms, ChargeTermsOf } from './charge-terms.ts';
+import type { ChargeTerms, ChargeTermsOf, WholePrices } from './charge-terms.ts';
 import { isPaidByBalance, payerOf } from './explain-share.ts';
 import type { ChargeExplanation } from './explanation.ts';
 import { firstUnit } from './first-unit.ts';
@@ -77,12 +77,24 @@ export function explainCharge(
   };
 }
 
-/** Of the line; that of an issued scheduled invoice is kept on its line alone. */
+/** Of the line. Terms that have changed since an invoice was issued do not give it: then the line alone says it. */
 function explainedPrice(line: SubscriptionInvoiceLine, terms: ChargeTerms | null, payer: Bucket | null) {
+  const onLine = { whole: null, partOf: null, unit: line.unitPrice, bands: null, steps: [] };
   const prices = terms === null || (line.payer !== null && payer === null) ? null : terms.pricesFor(payer);
-  if (terms === null || prices === null) {
-    return { whole: null, partOf: null, unit: line.unitPrice, bands: null, steps: [] };
-  }
+  if (terms === null || prices === null) return onLine;
+  const price = priceByTerms(line, terms, prices);
+  return terms.areKept || (price.unit.eq(line.unitPrice) && isTierOf(price.whole.band, line))
+    ? price
+    : onLine;
+}
+
+function isTierOf(band: PriceBands[number], { tier }: SubscriptionInvoiceLine): boolean {
+  if (tier === null) return !band.isTier;
+  const { level, startingAt, size } = band;
+  return level === tier.level && startingAt.eq(tier.startingAt) && String(size) === String(tier.size);
+}
+
+function priceByTerms(line: SubscriptionInvoiceLine, terms: ChargeTerms, prices: WholePrices) {
   const whole = prices.explain(line.tier?.level ?? null);
   const { price } = whole.band;
   if (!line.isProrated) {

@@ -65,6 +65,8 @@ export interface CompositeExplanationInput {
   readonly lines: readonly InvoiceLine[];
   /** What it found to pay, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
+  /** How many lines of a consolidated invoice are before those of this invoice. */
+  readonly before: number;
   /** The invoice as it would be without balances, which is what composites count. */
   readonly base: UnpaidInvoice;
 }
@@ -286,13 +288,14 @@ function inUnitOf({ creditTypeId }: UsageInvoiceLine, { base }: Context): [numbe
 }
 
 function explainBase({ product }: CompositeOnCard, line: UsageInvoiceLine, context: Context): ExplainedBase {
-  const { period, positions } = context;
+  const { period, positions, before } = context;
   const version = versionAt(product, line.interval.start);
   const inUnit = inUnitOf(line, context);
   const amountsIn = (time: Interval): CountedLine[] =>
     inUnit.flatMap(([position, one]) => {
       const amount = countedAmount(product.id, one, position, time, context);
-      return amount === null ? [] : [{ position: positions[position] ?? position, name: one.name, amount }];
+      if (amount === null) return [];
+      return [{ position: before + (positions[position] ?? position), name: one.name, amount }];
     });
   const totalIn = (time: Interval) => sum(amountsIn(time).map(({ amount }) => amount));
   const isWhole = period.countedFrom === period.start;

@@ -32,6 +32,8 @@ export interface LineExplainers {
   readonly charge: ChargeTermsOf;
   /** What the invoice found to pay, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
+  /** How many lines of a consolidated invoice are before those of this invoice. */
+  readonly before: number;
 }
 
 const UNKNOWN = { kind: 'unknown', formula: [], recomputed: null, share: null } as const;
@@ -64,9 +66,10 @@ function explainApplied(
   lines: readonly InvoiceLine[],
   explainers: LineExplainers,
 ): AppliedExplanation | null {
-  const position = lines.indexOf(line) - 1;
-  const covered = lines[position];
+  const index = lines.indexOf(line) - 1;
+  const covered = lines[index];
   if (covered === undefined || !isPaidByBalance(covered)) return null;
+  const position = explainers.before + index;
   const explained = explainLine(covered, lines, explainers);
   const amount = explained.recomputed?.total ?? covered.total;
   const payer = payerOf(covered, lines, explainers.balances);
@@ -83,12 +86,12 @@ function explainApplied(
 function explainConversion(
   lines: readonly InvoiceLine[],
   line: ConversionLine,
-  { balances }: LineExplainers,
+  { balances, before }: LineExplainers,
 ): ConversionExplanation | null {
   const { convertedCreditTypeId, unitPrice } = line;
   const counted = [...lines.entries()]
     .filter(([, one]) => one.creditTypeId === convertedCreditTypeId && countsInTotal(one))
-    .map(([position, { name, total }]) => ({ position, name, amount: total }));
+    .map(([index, { name, total }]) => ({ position: before + index, name, amount: total }));
   const amounts = counted.map(({ amount }) => amount);
   const units = sum(amounts);
   const steps = [sumStep('lines in the unit', amounts, units)];

@@ -15,6 +15,7 @@ export interface FirstUnit {
 
 /**
  * Of the charge which `own` are the lines of. `burnDown` are the segments of balances in their order, where that is known.
+ * Lines say where their charge begins, but for those that earlier versions issued: for them it is found from the tiers.
  * Where several places give the same amounts, the lowest. Null where no place gives the quantities of the lines, or where
  * balances with different tiers pay in an order that is not known.
  */
@@ -23,6 +24,8 @@ export function firstUnit(own: Lines, burnDown: readonly string[]): FirstUnit | 
   const paying = [...byPayer.keys()].filter((segmentId) => segmentId !== '');
   const isKnown = paying.every((segmentId) => burnDown.includes(segmentId));
   const order = isKnown ? paying.toSorted((a, b) => burnDown.indexOf(a) - burnDown.indexOf(b)) : paying;
+  const below = own[0]?.unitsBelow ?? null;
+  if (below !== null && isKnown) return { from: below, order };
   const tiers = own.map(({ tier }) => tier);
   if (tiers.every((tier) => tier === null)) return { from: ZERO, order };
   if (haveSameTiers(tiers)) return { from: placeIn(own)?.at ?? ZERO, order };

@@ -152,6 +152,7 @@ function lineOf(
     isProrated: charge.isProrated,
     billingFrequency: charge.billingFrequency,
     pricedAt: charge.period.interval.start,
+    unitsBelow: charge.level,
     tier: tierOf(band),
     payer: payer === null ? null : linePayer(payer),
     hasMoved: !quantity.eq(ZERO),

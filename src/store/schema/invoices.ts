@@ -169,6 +169,8 @@ export const invoiceLineItems = pgTable(
     isProrated: boolean('is_prorated'),
     billingFrequency: text('billing_frequency', { enum: BILLING_FREQUENCIES }),
     pricedAt: instant('priced_at'),
+    /** Null for other lines, and for those that an earlier version issued. */
+    unitsBelow: exact('units_below'),
     /** Free text of the client, on some lines of schedules. */
     metadata: text('metadata'),
     /** All three are set where a balance pays, and for the line that takes that back. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import {
   type ExplainDeps,
+  type ExplainedInvoice,
   type ExplainedLine,
   explainCursor,
   explainInvoice,
@@ -117,6 +118,11 @@ const explanationSchema = z
   .object({
     line_number: z.int().meta({ description: 'From 1, in the order of the invoice.' }),
     line_item: lineItemSchema,
+    counted_up_to: timestamp.optional().meta({
+      type: 'string',
+      format: 'date-time',
+      description: 'Of a line of a consolidated invoice, whose origins count up to moments of their own.',
+    }),
     kind: z.enum([
       'usage',
       'composite',
@@ -183,11 +189,17 @@ export function explainRoute(deps: ExplainDeps): RouteDefinition {
       const units = await pricingUnitsWithIds(deps, page.rows.flatMap(unitsOfPrices));
       const shown = { ...view, creditTypes: new Map([...view.creditTypes, ...units]) };
       return {
-        ...pageToWire(page, (row) => explanationToWire(row, page.invoice.id, shown)),
-        ...(page.countedUpTo === null ? {} : { counted_up_to: formatInstant(page.countedUpTo) }),
+        ...pageToWire(page, (row) => explanationToWire(row, page.invoice, shown)),
+        ...(page.invoice.type === 'USAGE_CONSOLIDATED' ? {} : countedUpToWire(page.rows[0])),
       };
     },
   });
+}
+
+/** Nothing where it is not known. */
+function countedUpToWire(row: Pick<ExplainedLine, 'countedUpTo'> | undefined) {
+  const countedUpTo = row?.countedUpTo ?? null;
+  return countedUpTo === null ? {} : { counted_up_to: formatInstant(countedUpTo) };
 }
 
 function unitsOfPrices({ explanation }: ExplainedLine): string[] {
@@ -198,14 +210,16 @@ function unitsOfPrices({ explanation }: ExplainedLine): string[] {
 }
 
 function explanationToWire(
-  { position, line, explanation, isReproduced, metric: counted }: ExplainedLine,
-  invoiceId: string,
+  row: ExplainedLine,
+  { id, type }: ExplainedInvoice['invoice'],
   view: InvoiceView,
 ): z.input<typeof explanationSchema> {
+  const { position, line, explanation, isReproduced, metric: counted } = row;
   const { kind, formula } = explanation;
   return {
     line_number: position + 1,
-    line_item: lineToWire(invoiceId, line, view.customFields.get(invoiceId) ?? new Map(), view),
+    line_item: lineToWire(id, line, view.customFields.get(id) ?? new Map(), view),
+    ...(type === 'USAGE_CONSOLIDATED' ? countedUpToWire(row) : {}),
     kind,
     ...(kind === 'usage' ? { usage: usageToWire(explanation.usage, counted) } : {}),
     ...(kind === 'composite' ? { composite: baseToWire(explanation.base) } : {}),

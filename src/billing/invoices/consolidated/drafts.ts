@@ -3,6 +3,7 @@ import { linesOfConstituents, ownerOf, totalOfConstituents } from '../../../core
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
+import type { IssuedInvoice } from '../../../store/invoices.ts';
 import { withLines } from '../../../store/whole-invoices.ts';
 import type { InvoiceListFilter, SnapshotDeps } from '../draft-places.ts';
 import { isInTime } from '../draft-places.ts';
@@ -49,7 +50,7 @@ export function withOpenParts(
 /** Consolidated drafts, with those of their parts that are issued already. */
 export interface FoundConsolidations {
   readonly targets: readonly ConsolidatedTarget[];
-  readonly issued: readonly InvoiceWithWarnings[];
+  readonly issued: readonly (IssuedInvoice & InvoiceWithWarnings)[];
 }
 
 export async function findConsolidations(

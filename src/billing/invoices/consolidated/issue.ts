@@ -94,7 +94,8 @@ export async function issueConsolidated(
   const invoice = { ...draft, ...identity, status: 'FINALIZED' as const };
   const warningCount = parts.reduce((count, part) => count + part.warningCount, 0);
   // Its lines are those of its constituents.
-  const row = { ...invoice, lines: [], frozen: null, warningCount, termsReadAt: null, countedUpTo: null };
+  const nothing = { lines: [], frozen: null, balancesId: null, termsReadAt: null, countedUpTo: null };
+  const row = { ...invoice, ...nothing, warningCount };
   await insertInvoices(tx, [row]);
   await insertConstituents(
     tx,

@@ -3,41 +3,25 @@
  * explained from the terms kept with it and from the events that it could count, so it says the same for ever.
  */
 import { z } from 'zod';
-import type { Clock } from '../../../core/clock.ts';
-import { notFound, Refusal } from '../../../core/errors.ts';
-import { type Invoice, type InvoiceLine, isUsageLine, type LineWindow } from '../../../core/invoice.ts';
+import { type Invoice, type InvoiceLine, isUsageLine } from '../../../core/invoice.ts';
 import type { OfferedBalance } from '../../../core/invoice-balances.ts';
 import type { BillableMetric } from '../../../core/metric.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
 import type { Instant } from '../../../core/time.ts';
-import { readFrozenLines } from '../../../metering/frozen-lines.ts';
 import type { ChargeTermsOf } from '../../../rating/explain/charge-terms.ts';
 import { createCompositeExplainer } from '../../../rating/explain/explain-composite.ts';
-import { explainLine } from '../../../rating/explain/explain-line.ts';
+import { explainLine, type LineExplainers } from '../../../rating/explain/explain-line.ts';
 import { isPaidByBalance } from '../../../rating/explain/explain-share.ts';
 import { createUsageExplainer } from '../../../rating/explain/explain-usage.ts';
 import type { LineExplanation } from '../../../rating/explain/explanation.ts';
 import { lineWindows } from '../../../rating/invoice/breakdown.ts';
-import type { RatedLine } from '../../../rating/types.ts';
 import { groupValuesKey } from '../../../rating/usage/group-values.ts';
-import { type Database, inSnapshot } from '../../../store/database.ts';
-import type { IssuedInvoice } from '../../../store/invoices.ts';
-import { findInvoice } from '../../../store/whole-invoices.ts';
-import { type ComputeDeps, computeUsageInvoices, planInvoices } from '../compute.ts';
-import { consolidatedPlaces } from '../consolidated/drafts.ts';
-import { contractsOf, draftPlaces, type SnapshotDeps } from '../draft-places.ts';
-import { frozenInput } from '../frozen-input.ts';
-import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
-import { rateTarget } from '../rate-target.ts';
-import { requireCustomer, scheduledOf } from '../read-invoices.ts';
-import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
+import { cardOf, termsOf } from '../invoice-context.ts';
 import { readChargeTerms } from './explained-charges.ts';
 import { readExplainedUsage } from './read-usage.ts';
+import { findSources, type PartSources, type RatedInput, type SourceDeps } from './sources.ts';
 
-export interface ExplainDeps extends ComputeDeps {
-  readonly db: Database;
-  readonly clock: Clock;
-}
+export type ExplainDeps = SourceDeps;
 
 /** The position of the last line of a page, from 0. */
 export const explainCursor = z.strictObject({ position: z.int().min(0) });
@@ -52,41 +36,59 @@ export interface ExplainedLine {
   readonly isReproduced: boolean | null;
   /** Set for lines of USAGE products. */
   readonly metric: BillableMetric | null;
-}
-
-export interface ExplainedInvoice extends Page<ExplainedLine, ExplainCursor> {
-  readonly invoice: Invoice;
   /** Events ingested later are left out; null where it is not known, or nothing is counted. */
   readonly countedUpTo: Instant | null;
 }
 
-/** What lines are explained from. */
-interface Sources {
+export interface ExplainedInvoice extends Page<ExplainedLine, ExplainCursor> {
   readonly invoice: Invoice;
-  /** Null for a SCHEDULED invoice. */
-  readonly rated: {
-    readonly target: UsageTarget;
-    readonly context: InvoiceContext;
-    /** Null: as of now. */
-    readonly countedUpTo: string | null;
-    /** What it found of balances, in burn-down order. */
-    readonly balances: readonly OfferedBalance[];
-    hours(): Promise<readonly LineWindow[]>;
-    /** Its lines with their hours, if there were no balances; null where they are too many for memory. */
-    unpaid(): Promise<readonly RatedLine[] | null>;
-  } | null;
 }
 
-/** A page of lines in their order. Refuses an unknown customer or invoice (`not_found`), and a consolidated one (`invalid`). */
+/**
+ * A page of lines in their order. The lines of a consolidated invoice are explained as those of its constituents. Refuses
+ * an unknown customer or invoice (`not_found`).
+ */
 export async function explainInvoice(
   deps: ExplainDeps,
   customerId: string,
   invoiceId: string,
   { after, limit }: PageRequest<ExplainCursor>,
 ): Promise<ExplainedInvoice> {
-  const { invoice, rated } = await findSources(deps, customerId, invoiceId);
+  const { invoice, parts } = await findSources(deps, customerId, invoiceId);
   const first = after === null ? 0 : after.position + 1;
-  const shown = invoice.lines.slice(first, first + limit);
+  const rows: ExplainedLine[] = [];
+  let before = 0;
+  for (const part of parts) {
+    const { length } = part.invoice.lines;
+    const [from, to] = [Math.max(first - before, 0), Math.min(first + limit - before, length)];
+    if (from < to) rows.push(...(await explainPart(deps, part, { before, from, to })));
+    before += length;
+  }
+  const last = rows.at(-1)?.position;
+  return {
+    invoice,
+    // On a consolidated invoice lines have their origin besides.
+    rows: rows.map((row) => ({ ...row, line: invoice.lines[row.position] ?? row.line })),
+    next: last !== undefined && last + 1 < invoice.lines.length ? { position: last } : null,
+  };
+}
+
+interface ExplainedPlace {
+  /** How many lines of a consolidated invoice are before those of the part. */
+  readonly before: number;
+  /** Of the lines of the part. */
+  readonly from: number;
+  readonly to: number;
+}
+
+async function explainPart(
+  deps: ExplainDeps,
+  { invoice, input }: PartSources,
+  { before, from, to }: ExplainedPlace,
+): Promise<ExplainedLine[]> {
+  const { lines } = invoice;
+  const shown = lines.slice(from, to);
+  const { balances, rated } = await input();
   const kept =
     rated === null
       ? null
@@ -95,28 +97,23 @@ export async function explainInvoice(
           contract: termsOf(rated.context, rated.target.contract),
         };
   const charge = await readChargeTerms(deps.db, { ...invoice, lines: shown }, kept, deps.clock.now());
-  const explain =
+  const common = { charge, balances, before };
+  const explainers =
     rated === null
-      ? explainScheduled(invoice, charge)
-      : await explainerOf(deps, invoice, { ...rated, charge }, shown);
-  const rows = shown.map((line, index): ExplainedLine => {
-    const explanation = explain(line);
+      ? { usage: NONE, composite: NONE, ...common }
+      : await explainersOf(deps, lines, { ...rated, ...common }, shown);
+  return shown.map((line, index) => {
+    const explanation = explainLine(line, lines, explainers);
     const id = explanation.kind === 'usage' ? explanation.usage.need.billableMetricId : '';
     return {
-      position: first + index,
+      position: before + from + index,
       line,
       explanation,
       isReproduced: isReproduced(line, explanation),
       metric: rated?.context.metrics.get(id) ?? null,
+      countedUpTo: millisecondOf(rated?.countedUpTo ?? null),
     };
   });
-  const end = first + shown.length;
-  return {
-    invoice,
-    countedUpTo: millisecondOf(rated?.countedUpTo ?? null),
-    rows,
-    next: end < invoice.lines.length && shown.length > 0 ? { position: end - 1 } : null,
-  };
 }
 
 function isReproduced(line: InvoiceLine, { recomputed }: LineExplanation): boolean | null {
@@ -125,93 +122,12 @@ function isReproduced(line: InvoiceLine, { recomputed }: LineExplanation): boole
   return quantity.eq(line.quantity) && unitPrice.eq(line.unitPrice) && total.eq(line.total);
 }
 
-async function findSources(deps: ExplainDeps, customerId: string, invoiceId: string): Promise<Sources> {
-  const { issued, isConsolidated, plan, scheduled } = await inSnapshot(deps.db, async (db) => {
-    await requireCustomer(db, customerId);
-    const found = await findInvoice(db, customerId, invoiceId);
-    const places = found === null ? await draftPlaces({ ...deps, db }, { customerId }) : [];
-    const own = places.filter(({ id }) => id === invoiceId);
-    const usage = own.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-    const dated = own.flatMap((place) => (place.kind === 'scheduled' ? [place.target] : []));
-    return {
-      issued: found,
-      isConsolidated:
-        found === null
-          ? own.length === 0 && (await isConsolidatedDraft({ ...deps, db }, customerId, invoiceId))
-          : found.type === 'USAGE_CONSOLIDATED',
-      plan: await planInvoices(db, usage, deps.clock.now()),
-      scheduled: await scheduledOf({ ...deps, db }, dated),
-    };
-  });
-  if (isConsolidated) {
-    throw new Refusal(
-      'invalid',
-      `invoice ${invoiceId} is consolidated: explain the invoices that its lines come from, its constituent_invoices`,
-    );
-  }
-  if (issued !== null) return issuedSources(deps, issued);
-  const [draft] = scheduled;
-  if (draft !== undefined) return { invoice: draft, rated: null };
-  const [target] = plan.targets;
-  const [computed] = await computeUsageInvoices(deps, plan, null);
-  if (target === undefined || computed === undefined) throw notFound('invoice', invoiceId);
-  const hours = async () => {
-    const [hourly] = await computeUsageInvoices(deps, plan, 'hour');
-    return lineWindows(hourly?.invoice.lines ?? []);
-  };
-  const { invoice, ingestedUpTo: countedUpTo, balances } = computed;
-  const { context } = plan;
-  const unpaid = () => unpaidLines(deps, target, context, countedUpTo);
-  return { invoice, rated: { target, context, countedUpTo, balances, hours, unpaid } };
-}
-
-async function isConsolidatedDraft(
-  deps: SnapshotDeps,
-  customerId: string,
-  invoiceId: string,
-): Promise<boolean> {
-  const places = await consolidatedPlaces(deps, await contractsOf(deps, { customerId }), {});
-  return places.some(({ id }) => id === invoiceId);
-}
-
-async function issuedSources(deps: ExplainDeps, invoice: IssuedInvoice): Promise<Sources> {
-  const input = await frozenInput(deps.db, invoice);
-  if (input === null || invoice.frozen === null) return { invoice, rated: null };
-  const { breakdownId } = invoice.frozen;
-  const hours = async () =>
-    (await readFrozenLines(deps.clickhouse, [breakdownId], invoice.period)).get(breakdownId) ?? [];
-  const { target, context, countedUpTo } = input;
-  const unpaid = () => unpaidLines(deps, target, context, countedUpTo ?? NO_EVENT);
-  return { invoice, rated: { ...input, hours, unpaid } };
-}
-
-async function unpaidLines(
-  deps: ExplainDeps,
-  target: UsageTarget,
-  context: InvoiceContext,
-  countedUpTo: string,
-): Promise<readonly RatedLine[] | null> {
-  const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
-  const rated = await rateTarget(deps, target, context, usage, { size: 'hour', within: null });
-  return rated.hours === null ? rated.lines : null;
-}
-
 /** Null where there is no event yet. */
 function millisecondOf(micros: string | null): Instant | null {
   return micros === null || micros === '0' ? null : Math.floor(Number(micros) / 1_000);
 }
 
-interface RatedSources extends NonNullable<Sources['rated']> {
-  readonly charge: ChargeTermsOf;
-}
-
-type Explain = (line: InvoiceLine) => LineExplanation;
-
 const NONE = () => null;
-
-function explainScheduled({ lines }: Invoice, charge: ChargeTermsOf): Explain {
-  return (line) => explainLine(line, lines, { usage: NONE, composite: NONE, charge, balances: [] });
-}
 
 /** What composites count is added up from all hours of all lines, which are in memory together. */
 const HOURLY_LINES_MAX = 20_000;
@@ -219,12 +135,17 @@ const HOURLY_LINES_MAX = 20_000;
 /** Later than any event. */
 const ALWAYS = String(Date.UTC(2200, 0, 1) * 1_000);
 
-async function explainerOf(
+interface RatedPart extends RatedInput, Pick<LineExplainers, 'before'> {
+  readonly charge: ChargeTermsOf;
+  readonly balances: readonly OfferedBalance[];
+}
+
+async function explainersOf(
   deps: ExplainDeps,
-  { lines }: Invoice,
-  { target, context, countedUpTo, balances, hours, unpaid, charge }: RatedSources,
+  lines: readonly InvoiceLine[],
+  { target, context, countedUpTo, balances, hours, unpaid, charge, before }: RatedPart,
   shown: readonly InvoiceLine[],
-): Promise<Explain> {
+): Promise<LineExplainers> {
   const { terms, products, composites, conversions } = cardOf(context, target.contract);
   const { overrides, multiplierPrioritization, usageFilters } = termsOf(context, target.contract);
   const asked = shown.filter(isUsageLine);
@@ -237,6 +158,7 @@ async function explainerOf(
     fiatCreditTypeId: terms.fiatCreditTypeId,
     lines,
     balances,
+    before,
   };
   const usage = await readExplainedUsage(deps.clickhouse, {
     ...{ target, context },
@@ -248,18 +170,17 @@ async function explainerOf(
     lines.length <= HOURLY_LINES_MAX && asked.some(({ productType }) => productType === 'COMPOSITE');
   const base = isOfComposite ? await baseOf(lines, { hours, unpaid }) : null;
   const worths = new Map([...conversions].map(([unit, one]) => [unit, one.fiatPerCustomCredit]));
-  const explainers = {
+  return {
     usage: createUsageExplainer({ ...common, usageFilters, ...usage }),
     composite: base === null ? NONE : createCompositeExplainer({ ...common, composites, worths, base }),
-    ...{ charge, balances },
+    ...{ charge, balances, before },
   };
-  return (line) => explainLine(line, lines, explainers);
 }
 
 /** What composites count: the lines before balances pay. They need not be computed again where no balance does. */
 async function baseOf(
   lines: readonly InvoiceLine[],
-  { hours, unpaid }: Pick<NonNullable<Sources['rated']>, 'hours' | 'unpaid'>,
+  { hours, unpaid }: Pick<RatedInput, 'hours' | 'unpaid'>,
 ) {
   if (!lines.some(isPaidByBalance)) return { lines, hours: await hours() };
   const base = await unpaid();

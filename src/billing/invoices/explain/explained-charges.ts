@@ -15,8 +15,8 @@ export interface ChargePrices {
 }
 
 /**
- * `kept` are the terms of an issued usage invoice. Nothing is kept with an issued scheduled invoice, so its charges are
- * explained from their lines. A draft has the terms of now, and the quantities too, which may change later.
+ * `kept` are the terms of a usage invoice. None are kept with an issued scheduled invoice: its charges have the terms of
+ * now as far as they give the prices of the lines. A draft has the quantities too, which may change later.
  */
 export async function readChargeTerms(
   db: Database,
@@ -25,7 +25,7 @@ export async function readChargeTerms(
   now: Instant,
 ): Promise<ChargeTermsOf> {
   const isDraft = status === 'DRAFT';
-  if (!lines.some(isSubscriptionLine) || (kept === null && !isDraft)) return () => null;
+  if (!lines.some(isSubscriptionLine)) return () => null;
   const contract = await findContract(db, contractId);
   if (contract === null) return () => null;
   const context = kept === null ? await loadInvoiceContext(db, [{ contract, period }], now) : null;
@@ -40,5 +40,6 @@ export async function readChargeTerms(
     fiatCreditTypeId: card.fiatCreditTypeId,
     overrides: { overrides: terms.overrides, prioritization: terms.multiplierPrioritization },
     hasQuantities: isDraft,
+    areKept: isDraft || kept !== null,
   });
 }

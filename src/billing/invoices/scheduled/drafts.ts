@@ -3,10 +3,13 @@
 import type { Product } from '../../../core/catalogue.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice, InvoiceLine } from '../../../core/invoice.ts';
-import { HOUR_MS, type Instant } from '../../../core/time.ts';
+import type { OfferedBalance } from '../../../core/invoice-balances.ts';
+import { HOUR_MS, type Instant, type Interval, intersect } from '../../../core/time.ts';
 import { type BalanceBook, type Deduction, NO_BALANCES } from '../../../rating/balances/balance-book.ts';
+import type { Bucket } from '../../../rating/balances/buckets.ts';
 import { coverSegments } from '../../../rating/balances/coverage.ts';
 import { deductionsOf } from '../../../rating/balances/draw-down.ts';
+import { offeredBalances } from '../../../rating/balances/offered-balances.ts';
 import { invoiceTotal } from '../../../rating/invoice/breakdown.ts';
 import type { ScheduledItem } from '../../../rating/scheduled/scheduled-items.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
@@ -21,6 +24,8 @@ import type { ScheduledTarget } from './open-items.ts';
 export interface ScheduledDraft {
   readonly invoice: Invoice;
   readonly deductions: readonly Deduction[];
+  /** What it found of balances that may pay for it, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
 }
 
 /** Products by id. */
@@ -59,10 +64,12 @@ export function scheduledDraft(
 ): ScheduledDraft {
   const { contract, invoiceId, at, issueAt, creditTypeId, items } = target;
   const plain = items.filter(({ charge }) => charge === null).map((item) => lineOf(item, products, now));
+  const balances = offeredBalances(payingBuckets(target, book), book);
   const { lines: charged, deductions } = drawnLines(target, now, book);
   const lines = [...plain, ...charged];
   return {
     deductions,
+    balances,
     invoice: {
       id: invoiceId,
       customerId: contract.customerId,
@@ -87,17 +94,37 @@ function lineOf(item: ScheduledItem, products: ItemProducts, now: Instant): Invo
   return { ...scheduledLine(item, product), productTags: versionAt(product, now).tags };
 }
 
+/** The invoice has no time of its own; an hour serves as the window in which its charges move. */
+function hourOf({ at }: ScheduledTarget): Interval {
+  return { start: at, end: at + HOUR_MS };
+}
+
+/** The balances that are open when one of its charges is payable, or that may pay for a conversion, in their order. */
+function payingBuckets(target: ScheduledTarget, book: BalanceBook): readonly Bucket[] {
+  const { contract, items } = target;
+  const payableAt = items.flatMap(({ charge }) => charge?.payableAt ?? []);
+  if (payableAt.length === 0) return [];
+  const times = [hourOf(target), ...payableAt.map((at) => ({ start: at, end: at + 1 }))];
+  const all = {
+    start: Math.min(...times.map(({ start }) => start)),
+    end: Math.max(...times.map(({ end }) => end)),
+  };
+  return book
+    .sharedBucketsOf(contract.id, all)
+    .filter(({ access }) => times.some((time) => intersect(access, time) !== null));
+}
+
 /** The lines of subscriptions, and the conversions of those in custom pricing units. */
 function drawnLines(
-  { contract, at, items, prices }: ScheduledTarget,
+  target: ScheduledTarget,
   now: Instant,
   book: BalanceBook,
 ): { readonly lines: readonly InvoiceLine[]; readonly deductions: readonly Deduction[] } {
+  const { contract, at, items, prices } = target;
   if (prices === null) return { lines: [], deductions: [] };
   const charges = pricedCharges(items, prices);
   const { coverage, covered } = coverSegments(chargeClaims(charges, prices, contract.id, book), book);
-  // The invoice has no time of its own; an hour serves as the window in which its charges move.
-  const hour = { start: at, end: at + HOUR_MS };
+  const hour = hourOf(target);
   const lines = chargeLines(charges, prices, coverage, hour);
   const converted = conversionLines({
     lines,

@@ -13,6 +13,7 @@ import { insertDeductions, lockBalances } from '../../../store/balance-deduction
 import { type Contract, loadContracts } from '../../../store/contracts.ts';
 import { noteCustomerChanges } from '../../../store/customer-changes.ts';
 import type { Transaction } from '../../../store/database.ts';
+import { storeInvoiceBalances } from '../../../store/invoice-terms.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
 import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
@@ -178,10 +179,15 @@ export async function freezeScheduledDrafts(
   drafts: readonly ScheduledDraft[],
   statusOf: (invoiceId: string) => IssuedInvoice['status'] = () => 'FINALIZED',
 ): Promise<void> {
-  const issued = drafts.map(({ invoice: draft }) => ({
+  const balancesIdOf = await storeInvoiceBalances(
+    tx,
+    drafts.map(({ balances }) => balances),
+  );
+  const issued = drafts.map(({ invoice: draft, balances }) => ({
     ...draft,
     status: statusOf(draft.id),
     frozen: null,
+    balancesId: balancesIdOf(balances),
     warningCount: 0,
     termsReadAt: null,
     countedUpTo: null,

@@ -1,0 +1,187 @@
+/** What the lines of an invoice are explained from: those of a consolidated one, the invoices that it is made of. */
+import { assert, notFound } from '../../../core/errors.ts';
+import type { Invoice, LineWindow } from '../../../core/invoice.ts';
+import type { OfferedBalance } from '../../../core/invoice-balances.ts';
+import { readFrozenLines } from '../../../metering/frozen-lines.ts';
+import { lineWindows } from '../../../rating/invoice/breakdown.ts';
+import type { RatedLine } from '../../../rating/types.ts';
+import { type Database, inSnapshot } from '../../../store/database.ts';
+import { loadConstituents } from '../../../store/invoice-constituents.ts';
+import { loadInvoiceBalances } from '../../../store/invoice-terms.ts';
+import type { IssuedInvoice } from '../../../store/invoices.ts';
+import { findInvoice, withLines } from '../../../store/whole-invoices.ts';
+import { type ComputeDeps, computeUsageInvoices, type PlannedInvoices, planInvoices } from '../compute.ts';
+import {
+  consolidatedDrafts,
+  consolidatedPlaces,
+  type FoundConsolidations,
+  findConsolidations,
+  withOpenParts,
+} from '../consolidated/drafts.ts';
+import { contractsOf, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
+import { frozenInput } from '../frozen-input.ts';
+import type { InvoiceContext, UsageTarget } from '../invoice-context.ts';
+import { rateTarget } from '../rate-target.ts';
+import { requireCustomer } from '../read-invoices.ts';
+import type { ScheduledDraft } from '../scheduled/drafts.ts';
+import { drawnScheduledDrafts } from '../scheduled/drawn-drafts.ts';
+import { withShortfalls } from '../scheduled/shortfalls.ts';
+import { draftWithWarnings } from '../unbilled-usage.ts';
+import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
+
+export interface SourceDeps extends ComputeDeps {
+  readonly db: Database;
+}
+
+export interface InvoiceSources {
+  readonly invoice: Invoice;
+  /** Their lines are those of the invoice, in this order. A usage or scheduled invoice is its only part. */
+  readonly parts: readonly PartSources[];
+}
+
+export interface PartSources {
+  readonly invoice: Invoice;
+  /** Reads it. */
+  input(): Promise<PartInput>;
+}
+
+export interface PartInput {
+  /** What it found of balances, in burn-down order. */
+  readonly balances: readonly OfferedBalance[];
+  /** Null for a SCHEDULED invoice. */
+  readonly rated: RatedInput | null;
+}
+
+export interface RatedInput {
+  readonly target: UsageTarget;
+  readonly context: InvoiceContext;
+  /** Null: as of now. */
+  readonly countedUpTo: string | null;
+  hours(): Promise<readonly LineWindow[]>;
+  /** Its lines with their hours, if there were no balances; null where they are too many for memory. */
+  unpaid(): Promise<readonly RatedLine[] | null>;
+}
+
+/** Refuses an unknown customer or invoice (`not_found`). */
+export async function findSources(
+  deps: SourceDeps,
+  customerId: string,
+  invoiceId: string,
+): Promise<InvoiceSources> {
+  const found = await inSnapshot(deps.db, async (db) => {
+    await requireCustomer(db, customerId);
+    const issued = await findInvoice(db, customerId, invoiceId);
+    if (issued === null) return findDraft({ ...deps, db }, customerId, invoiceId);
+    const constituents = (await loadConstituents(db, [issued.id])).get(issued.id);
+    return { kind: 'issued', issued, parts: constituents && (await withLines(db, constituents)) } as const;
+  });
+  switch (found?.kind) {
+    case undefined:
+      throw notFound('invoice', invoiceId);
+    case 'issued': {
+      const { issued, parts = [issued] } = found;
+      return { invoice: issued, parts: parts.map((part) => issuedPart(deps, part)) };
+    }
+    case 'scheduled': {
+      const { invoice, balances } = found.draft;
+      const input = async () => ({ balances, rated: null });
+      return { invoice, parts: [{ invoice, input }] };
+    }
+    case 'usage':
+      return usageDraft(deps, found);
+  }
+}
+
+interface FoundUsageDraft {
+  readonly kind: 'usage';
+  /** Of the draft, or of those on a consolidated one. */
+  readonly plan: PlannedInvoices;
+  readonly consolidations: FoundConsolidations;
+}
+
+type FoundDraft = FoundUsageDraft | { readonly kind: 'scheduled'; readonly draft: ScheduledDraft };
+
+async function findDraft(
+  deps: SourceDeps & SnapshotDeps,
+  customerId: string,
+  invoiceId: string,
+): Promise<FoundDraft | null> {
+  const contracts = await contractsOf(deps, { customerId });
+  const places = [
+    ...(await draftPlacesOf(deps, contracts, {})),
+    ...(await consolidatedPlaces(deps, contracts, {})),
+  ];
+  const place = places.find(({ id }) => id === invoiceId);
+  if (place === undefined) return null;
+  if (place.kind === 'scheduled') {
+    const [draft] = await drawnScheduledDrafts(deps, await withShortfalls(deps, [place.target]));
+    return draft === undefined ? null : { kind: 'scheduled', draft };
+  }
+  const consolidated = place.kind === 'consolidated' ? [place.target] : [];
+  const own = place.kind === 'usage' ? [place.target] : [];
+  return {
+    kind: 'usage',
+    plan: await planInvoices(deps.db, withOpenParts(own, consolidated), deps.clock.now()),
+    consolidations: await findConsolidations(deps.db, consolidated),
+  };
+}
+
+async function usageDraft(
+  deps: SourceDeps,
+  { plan, consolidations }: FoundUsageDraft,
+): Promise<InvoiceSources> {
+  const computed = await computeUsageInvoices(deps, plan, null);
+  const drafts = computed.map((one, index): PartSources => {
+    const { invoice, balances, ingestedUpTo } = one;
+    const target = plan.targets[index];
+    assert(target !== undefined, 'every computed invoice has a target');
+    const hours = async () => {
+      const hourly = await computeUsageInvoices(deps, plan, 'hour', [], ingestedUpTo);
+      return lineWindows(hourly[index]?.invoice.lines ?? []);
+    };
+    const { context } = plan;
+    const unpaid = () => unpaidLines(deps, target, context, ingestedUpTo);
+    const rated = { target, context, countedUpTo: ingestedUpTo, hours, unpaid };
+    return { invoice, input: async () => ({ balances, rated }) };
+  });
+  const [consolidated] = consolidatedDrafts(consolidations, computed.map(draftWithWarnings));
+  if (consolidated === undefined) {
+    const [draft] = drafts;
+    assert(draft !== undefined, 'a usage draft is computed');
+    return { invoice: draft.invoice, parts: [draft] };
+  }
+  const issued = consolidations.issued.map((part) => issuedPart(deps, part));
+  const parts = new Map([...issued, ...drafts].map((part) => [part.invoice.id, part]));
+  const constituents = consolidated.constituents ?? [];
+  return {
+    invoice: consolidated,
+    parts: constituents.flatMap(({ invoiceId }) => parts.get(invoiceId) ?? []),
+  };
+}
+
+function issuedPart(deps: SourceDeps, invoice: IssuedInvoice): PartSources {
+  const input = async (): Promise<PartInput> => {
+    const frozen = await frozenInput(deps.db, invoice);
+    if (frozen === null || invoice.frozen === null) {
+      return { balances: await loadInvoiceBalances(deps.db, invoice.balancesId), rated: null };
+    }
+    const { breakdownId } = invoice.frozen;
+    const hours = async () =>
+      (await readFrozenLines(deps.clickhouse, [breakdownId], invoice.period)).get(breakdownId) ?? [];
+    const { balances, target, context, countedUpTo } = frozen;
+    const unpaid = () => unpaidLines(deps, target, context, countedUpTo ?? NO_EVENT);
+    return { balances, rated: { target, context, countedUpTo, hours, unpaid } };
+  };
+  return { invoice, input };
+}
+
+async function unpaidLines(
+  deps: SourceDeps,
+  target: UsageTarget,
+  context: InvoiceContext,
+  countedUpTo: string,
+): Promise<readonly RatedLine[] | null> {
+  const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
+  const rated = await rateTarget(deps, target, context, usage, { size: 'hour', within: null });
+  return rated.hours === null ? rated.lines : null;
+}
