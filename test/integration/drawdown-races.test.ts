@@ -2,6 +2,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
+import { sum } from '../../src/core/decimal.ts';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import { commits } from '../../src/store/schema/commits.ts';
@@ -43,9 +44,9 @@ async function catalogue() {
 const terms = await catalogue();
 
 /** Four contracts, each of which would draw 40 of a credit of 100. Returns the id of the credit. */
-async function customerWithCredit(round: number): Promise<string> {
+async function customerWithCredit(round: number, name = 'racer'): Promise<string> {
   const { rate_card_id, creditProductId } = terms;
-  const alias = `racer-${round}`;
+  const alias = `${name}-${round}`;
   const customer_id = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
   for (let index = 0; index < CONTRACTS_PER_CUSTOMER; index += 1) {
     await createdId(api, CONTRACTS, {
@@ -63,6 +64,14 @@ async function customerWithCredit(round: number): Promise<string> {
   });
   await api.post('/v1/ingest', [completion(alias, { id: alias, at: '2026-11-03T00:00:00Z', tokens: 40 })]);
   return credit;
+}
+
+async function ownerOf(creditId: string): Promise<string> {
+  const [row] = await db
+    .select({ customerId: commits.customerId })
+    .from(commits)
+    .where(eq(commits.id, creditId));
+  return row?.customerId ?? '';
 }
 
 test('a balance is spent once, whoever issues the invoices', async () => {
@@ -149,7 +158,64 @@ describe('while the usage invoice of its contract is being issued', () => {
       // What the invoice took first stays taken.
       expect([200, 400]).toContain(edited.status);
       const drawn = await taken(id);
-      expect(edited.status === 200 ? ['30', '40'] : ['40']).toContain(drawn);
+      expect(drawn).toBe(edited.status === 200 ? '30' : '40');
+    },
+  );
+
+  test.each(Array.from({ length: runs(6) }, (_, round) => round))(
+    'an edit that lowers it and ends the contract waits for the invoice, or comes before it (%i)',
+    async (round) => {
+      await db.delete(jobs);
+      const { customer_id, contract_id, id, segment_id } = await contractWithCredit(`ended-${round}`);
+      const processes = [runner(), runner()];
+      const [edited] = await Promise.all([
+        api.send('POST', '/v2/contracts/edit', {
+          ...{ customer_id, contract_id, update_contract_end_date: '2026-11-20T00:00:00Z' },
+          update_credits: [
+            { credit_id: id, access_schedule: { update_schedule_items: [{ id: segment_id, amount: 30 }] } },
+          ],
+        }),
+        ...processes.map((one) => one.runDue(clock.now())),
+      ]);
+      for (const one of processes) expect((await one.retryFailed(clock.now())).failed).toBe(0);
+      expect([200, 400]).toContain(edited.status);
+      expect(await taken(id)).toBe(edited.status === 200 ? '30' : '40');
+      const [invoice] = await db
+        .select({ end: invoices.periodEnd })
+        .from(invoices)
+        .where(eq(invoices.contractId, contract_id));
+      expect(invoice?.end).toBe(
+        Date.UTC(2026, edited.status === 200 ? 10 : 11, edited.status === 200 ? 20 : 1),
+      );
+    },
+  );
+});
+
+describe('while usage invoices that draw on a credit of the customer are being issued', () => {
+  test.each(Array.from({ length: runs(6) }, (_, round) => round))(
+    'lowering it comes before them, or is refused, and never leaves less than they took (%i)',
+    async (round) => {
+      await db.delete(jobs);
+      const credit_id = await customerWithCredit(round, 'lowered');
+      const customer_id = await ownerOf(credit_id);
+      const list = await api.post('/v1/contracts/customerCredits/list', { customer_id, credit_id });
+      const id = list.text('data[0].access_schedule.schedule_items[0].id');
+      const edit = (amount: number) =>
+        api.send('POST', '/v2/contracts/credits/edit', {
+          ...{ customer_id, credit_id },
+          access_schedule: { update_schedule_items: [{ id, amount }] },
+        });
+      const processes = [runner(), runner()];
+      const [lowered] = await Promise.all([edit(30), ...processes.map((one) => one.runDue(clock.now()))]);
+      for (const one of processes) expect((await one.retryFailed(clock.now())).failed).toBe(0);
+      expect([200, 400]).toContain(lowered.status);
+      const drawn = await db
+        .select({ amount: balanceDeductions.amount })
+        .from(balanceDeductions)
+        .where(eq(balanceDeductions.commitId, credit_id));
+      expect(sum(drawn.map(({ amount }) => amount)).toFixed()).toBe(lowered.status === 200 ? '30' : '100');
+      expect((await edit(29)).status).toBe(400);
+      expect((await edit(120)).status).toBe(200);
     },
   );
 });

@@ -6,7 +6,7 @@ import { invalid, namesNothing, Refusal } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { FullContract } from '../../core/terms/contract.ts';
 import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
-import { lockCommit, updateCommit } from '../../store/commits.ts';
+import { updateCommit } from '../../store/commits.ts';
 import type { Transaction } from '../../store/database.ts';
 import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import { changeContract } from '../contracts/change-contract.ts';
@@ -14,7 +14,7 @@ import { requireNotArchived } from '../contracts/contract-changes.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
 import { requireCommit } from './edit-commit.ts';
-import { lockInvoiceContracts } from './invoice-contract.ts';
+import { lockOwnCommit } from './lock-own-commit.ts';
 
 export interface DisableTrueUpInput {
   readonly customerId: string;
@@ -36,8 +36,9 @@ export async function disableTrueUp(deps: ContractDeps, input: DisableTrueUpInpu
       throw namesNothing(['contractId'], `contract ${contractId} has no commit ${id}`);
     }
     if (commit.contractId === null) {
-      const locked = (await lockCommit(tx, id)) ?? commit;
-      const contracts = await lockInvoiceContracts(tx, customerId, [contractId]);
+      const found = await lockOwnCommit(tx, commit);
+      if (found === null) throw namesNothing(['contractId'], `contract ${contractId} has no commit ${id}`);
+      const { commit: locked, contracts } = found;
       const waived = await withoutTrueUp(tx, locked);
       await updateCommit(tx, waived);
       await planScheduledInvoices(tx, contracts, deps.clock.now());

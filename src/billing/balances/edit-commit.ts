@@ -10,7 +10,7 @@ import type { ContractTerms } from '../../core/terms/contract.ts';
 import { addedTerms, NO_CHANGES, NO_REMOVALS, NO_UPDATES } from '../../core/terms/contract-edits.ts';
 import type { CommitPatch } from '../../core/terms/patches.ts';
 import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
-import { loadCommits, lockCommit, updateCommit } from '../../store/commits.ts';
+import { loadCommits, updateCommit } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -25,7 +25,8 @@ import { updateTerms } from '../contracts/edits/update-terms.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { loadTermsContext } from '../contracts/terms/terms-context.ts';
 import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
-import { checkInvoiceContract, lockInvoiceContracts, requireOwnContracts } from './invoice-contract.ts';
+import { checkInvoiceContract, requireOwnContracts } from './invoice-contract.ts';
+import { lockOwnCommit } from './lock-own-commit.ts';
 
 export interface CommitReference {
   readonly customerId: string;
@@ -54,9 +55,35 @@ export async function changeCommit(
   reference: CommitReference & { readonly changedBy: string },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
-  await deps.db.transaction(async (tx) => {
-    const { contractId } = await requireCommit(tx, reference);
-    if (contractId === null) await changeOwnCommit(tx, deps, reference, change);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await changeOnce(deps, reference, change);
+    } catch (error) {
+      if (!(error instanceof CommitMovedError)) throw error;
+      if (attempt === ATTEMPTS_MAX) {
+        const { kind, id } = reference;
+        throw new Refusal('unavailable', `${kind.toLowerCase()} ${id} is being moved: try again later`);
+      }
+    }
+  }
+}
+
+/** Another request has moved the commit to another contract meanwhile: the transaction is to begin again. */
+class CommitMovedError extends Error {
+  override readonly name = 'CommitMovedError';
+}
+
+const ATTEMPTS_MAX = 10;
+
+function changeOnce(
+  deps: ContractDeps,
+  reference: CommitReference & { readonly changedBy: string },
+  change: (commit: Commit) => CommitChange | null,
+): Promise<void> {
+  return deps.db.transaction(async (tx) => {
+    const commit = await requireCommit(tx, reference);
+    const { contractId } = commit;
+    if (contractId === null) await changeOwnCommit(tx, deps, { reference, commit }, change);
     else await changeContractCommit(tx, deps, { ...reference, contractId }, change);
   });
 }
@@ -111,16 +138,18 @@ function refuseOwnMembers(
 async function changeOwnCommit(
   tx: Transaction,
   deps: ContractDeps,
-  reference: CommitReference,
+  { reference, commit: first }: { readonly reference: CommitReference; readonly commit: Commit },
   change: (commit: Commit) => CommitChange | null,
 ): Promise<void> {
-  const commit = await lockCommit(tx, reference.id);
-  const wanted = commit && change(commit);
-  if (commit === null || wanted === null) return;
+  const intended = change(first);
+  if (intended === null) return;
+  const locked = await lockOwnCommit(tx, first, newInvoiceContract(intended));
+  if (locked === null) throw new CommitMovedError();
+  const { commit, contracts } = locked;
+  const wanted = change(commit);
+  if (wanted === null) return;
   const edit = wanted === 'ARCHIVE' ? {} : wanted.edit;
   const invoiceContractId = edit.invoiceContractId ?? commit.invoiceContractId;
-  const contractIds = [commit.invoiceContractId, invoiceContractId].flatMap((id) => id ?? []);
-  const contracts = await lockInvoiceContracts(tx, commit.customerId, [...new Set(contractIds)]);
   const changed = await ofOneTerm(() => changedTerm(tx, deps, commit, editOf(reference, wanted)));
   const after: Commit = {
     ...changed,
@@ -134,6 +163,12 @@ async function changeOwnCommit(
   await planScheduledInvoices(tx, contracts, deps.clock.now());
   await noteCustomerChanges(tx, [commit.customerId]);
   await publishCommitChanges(tx, [{ before: commit, after }], deps.clock.now());
+}
+
+function newInvoiceContract(change: CommitChange): string[] {
+  return change === 'ARCHIVE' || change.edit.invoiceContractId === undefined
+    ? []
+    : [change.edit.invoiceContractId];
 }
 
 async function applicableContracts(

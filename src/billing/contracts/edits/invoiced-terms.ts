@@ -22,7 +22,7 @@ interface Scheduled {
 }
 
 interface EditedContract {
-  /** The contract of the terms as it was, locked. Null: they are of a customer, and the commit is locked already. */
+  /** The contract of the terms as it was, locked. Null: they are of a customer, whose balances are locked already. */
   readonly contract: Contract | null;
   /** After the edit. */
   readonly contractEnd: Instant | null;

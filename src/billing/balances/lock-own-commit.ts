@@ -1,0 +1,35 @@
+/** Locks a commit or credit of a customer for a change, in the order that is common to all transactions (settle-contract.ts). */
+import type { Commit } from '../../core/terms/commits.ts';
+import type { Contract } from '../../core/terms/contract.ts';
+import { lockBalances } from '../../store/balance-deductions.ts';
+import { lockCommit } from '../../store/commits.ts';
+import type { Transaction } from '../../store/database.ts';
+import { lockInvoiceContracts } from './invoice-contract.ts';
+
+interface LockedCommit {
+  /** As it is now. */
+  readonly commit: Commit;
+  /** The one that invoices it, and `contractIds`. */
+  readonly contracts: readonly Contract[];
+}
+
+/**
+ * First the contracts, which keeps their invoices from being issued, then the balances of the customer, so that an
+ * invoice that draws on the commit is issued before, or computed again after the change; then the commit.
+ *
+ * `read` is the commit as it was read. Null: it has been moved to a contract that is not locked, so the transaction is to
+ * begin again. Refuses (`not_found`) a contract that is not the customer's.
+ */
+export async function lockOwnCommit(
+  tx: Transaction,
+  read: Commit,
+  contractIds: readonly string[] = [],
+): Promise<LockedCommit | null> {
+  const { id, customerId, invoiceContractId } = read;
+  const ids = new Set([invoiceContractId, ...contractIds].flatMap((one) => one ?? []));
+  const contracts = await lockInvoiceContracts(tx, customerId, [...ids]);
+  await lockBalances(tx, [customerId]);
+  const commit = await lockCommit(tx, id);
+  const isMoved = commit?.invoiceContractId != null && !ids.has(commit.invoiceContractId);
+  return commit === null || isMoved ? null : { commit, contracts };
+}
