@@ -45,7 +45,7 @@ export interface PartSources {
   input(): Promise<PartInput>;
 }
 
-export interface PartInput {
+interface PartInput {
   /** What it found of balances, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
   /** Null for a SCHEDULED invoice. */
