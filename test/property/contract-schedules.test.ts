@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { expandSchedule, totalOf } from '../../src/billing/contracts/terms/point-schedule.ts';
 import type { TermsContext } from '../../src/billing/contracts/terms/terms-context.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
-import { Decimal, ONE } from '../../src/core/decimal.ts';
+import { Decimal, ONE, roundDecimal } from '../../src/core/decimal.ts';
 import {
   AMOUNT_DISTRIBUTIONS,
   type RecurringScheduleInput,
@@ -90,7 +90,7 @@ test('rounded shares add up to the whole to the last digit, and all but the last
       expect(totalOf(items).eq(whole)).toBe(true);
       const places = unit === USD_CENTS ? 0 : 2;
       for (const item of items.slice(0, -1))
-        expect(item.unitPrice.round(places).eq(item.unitPrice)).toBe(true);
+        expect(roundDecimal(item.unitPrice, 'ROUND_HALF_UP', places).eq(item.unitPrice)).toBe(true);
     }),
   );
 });

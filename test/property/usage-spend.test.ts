@@ -1,7 +1,7 @@
 /** Spend by properties of events: the parts add up to the lines, and belong to the events that made the usage. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Decimal, decimal, ZERO } from '../../src/core/decimal.ts';
+import { type Decimal, decimal, roundDecimal, ZERO } from '../../src/core/decimal.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
@@ -176,7 +176,7 @@ it('each hour is divided by what the events change in the metric', async () => {
           );
       }
       const rounded = (sums: Map<string, Decimal>) =>
-        texts(new Map([...sums].map(([key, value]) => [key, value.round(15)])));
+        texts(new Map([...sums].map(([key, value]) => [key, roundDecimal(value, 'ROUND_HALF_UP', 15)])));
       expect(rounded(actual)).toEqual(rounded(expected));
     }),
     { numRuns: runs(6) },

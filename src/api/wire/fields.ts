@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { CUSTOM_FIELD_VALUE_LENGTH_MAX } from '../../core/custom-fields.ts';
-import { Decimal, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
+import { Decimal, fitsUsage, USAGE_INTEGER_DIGITS_MAX, USAGE_SCALE_MAX } from '../../core/decimal.ts';
 import { isUuid } from '../../core/ids.ts';
 import { formatInstant, type Instant, isDayAligned, isHourAligned, parseRfc3339 } from '../../core/time.ts';
 import { JsonNumber } from '../http/json.ts';
@@ -113,8 +113,7 @@ function exactNumberProblem(
   const exponent = Number(/[eE]([+-]?\d+)$/.exec(text)?.[1] ?? 0);
   if (Math.abs(exponent) > 1_000 || text.length > 1_000) return tooLong;
   const value = new Decimal(text);
-  const scale = value.c.length - 1 - value.e;
-  if (!value.eq('0') && (scale > USAGE_SCALE_MAX || value.e + 1 > USAGE_INTEGER_DIGITS_MAX)) return tooLong;
+  if (!fitsUsage(value)) return tooLong;
   if (bounds.min !== undefined && value.lt(bounds.min)) return `must be at least ${bounds.min}`;
   if (bounds.max !== undefined && value.gt(bounds.max)) return `must be at most ${bounds.max}`;
   return null;

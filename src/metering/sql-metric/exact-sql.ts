@@ -161,5 +161,5 @@ function signed(names: NameSource, digits: string, isNegative: string): string {
 
 /** Decimal places of a literal. */
 function scaleOf(literal: Decimal): number {
-  return Math.max(0, literal.c.length - 1 - literal.e);
+  return literal.decimalPlaces();
 }

@@ -50,6 +50,7 @@ function conversionFunction({ quantityConversion }: QuantitySettings): QuantityF
 }
 
 function toQuotientPlaces(value: Decimal): Decimal {
-  const scale = value.c.length - 1 - value.e;
-  return scale > QUOTIENT_PLACES ? roundDecimal(value, 'ROUND_HALF_UP', QUOTIENT_PLACES) : value;
+  return value.decimalPlaces() > QUOTIENT_PLACES
+    ? roundDecimal(value, 'ROUND_HALF_UP', QUOTIENT_PLACES)
+    : value;
 }
