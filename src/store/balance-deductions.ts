@@ -4,8 +4,8 @@ import type { Decimal } from '../core/decimal.ts';
 import type { BalanceDeduction } from '../core/terms/ledger.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
 import { balanceDeductions, invoices } from './schema/invoices.ts';
 
 export type NewDeduction = Pick<
@@ -15,7 +15,7 @@ export type NewDeduction = Pick<
 
 /** Stores the deductions of invoices that are issued in this transaction. */
 export async function insertDeductions(tx: Transaction, deductions: readonly NewDeduction[]): Promise<void> {
-  for (const chunk of rowsPerInsert(deductions)) await tx.insert(balanceDeductions).values(chunk);
+  await insertRows(tx, balanceDeductions, deductions);
 }
 
 /** By segment: what invoices took that are not voided, except those named. */
@@ -72,9 +72,11 @@ export async function loadIssuedDeductions(
  * other.
  */
 export async function lockBalances(tx: Transaction, customerIds: readonly string[]): Promise<void> {
-  for (const id of [...new Set(customerIds)].sort()) {
-    await tx.execute(sql`select pg_advisory_xact_lock(${BALANCES_LOCK}, hashtext(${id}))`);
-  }
+  const inOrder = [...new Set(customerIds)].sort();
+  if (inOrder.length === 0) return;
+  // `unnest` keeps the order of the list.
+  await tx.execute(sql`
+    select pg_advisory_xact_lock(${BALANCES_LOCK}, hashtext(id)) from unnest(${`{${inOrder.join(',')}}`}::text[]) as id`);
 }
 
 /** Names the locks of balances among those of this database. */

@@ -19,8 +19,8 @@ import {
 } from '../core/invoice.ts';
 import { textMap } from '../core/terms/values.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceLineItems } from './schema/invoices.ts';
 
 /** Stores the lines of new invoices, each under its position. Other work runs between parts of many. */
@@ -30,7 +30,7 @@ export async function insertInvoiceLines(
 ): Promise<void> {
   const placed = invoices.flatMap(({ id, lines }) => lines.map((line, position) => ({ id, position, line })));
   const rows = await mapInChunks(placed, ({ id, position, line }) => toRow(id, position, line));
-  for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceLineItems).values(chunk);
+  await insertRows(tx, invoiceLineItems, rows);
 }
 
 /** Invoice id → its lines in their order; invoices without lines are absent. */
@@ -57,13 +57,33 @@ const tierColumn = z.object({
   size: z.string().nullable(),
 });
 
-const NO_GROUP_VALUES = { pricingGroupValues: {}, presentationGroupValues: {} };
-
 type NewLineRow = typeof invoiceLineItems.$inferInsert;
+
+/** What lines of some types have not: the rows of all have the same columns. */
+const NOTHING_ELSE = {
+  productId: null,
+  productType: null,
+  productTags: [],
+  convertedCreditTypeId: null,
+  scheduleItemId: null,
+  sourceId: null,
+  isProrated: null,
+  billingFrequency: null,
+  pricedAt: null,
+  unitsBelow: null,
+  metadata: null,
+  ...payerToColumns(null),
+  pricingGroupValues: {},
+  presentationGroupValues: {},
+  tier: null,
+} satisfies Partial<NewLineRow>;
 
 function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineRow {
   const { interval } = line;
-  const place = { invoiceId, position, startingAt: interval.start, endingBefore: interval.end };
+  const place = {
+    ...NOTHING_ELSE,
+    ...{ invoiceId, position, startingAt: interval.start, endingBefore: interval.end },
+  };
   if (isUsageLine(line)) {
     const { interval: _, tier, productTags, payer, ...rest } = line;
     return {
@@ -80,17 +100,16 @@ function toRow(invoiceId: string, position: number, line: InvoiceLine): NewLineR
       ...place,
       ...rest,
       ...payerToColumns(payer),
-      ...NO_GROUP_VALUES,
       productTags: [...productTags],
       tier: tier === null ? null : tierToColumn(tier),
     };
   }
   if (isConversionLine(line)) {
     const { interval: _, payer, ...rest } = line;
-    return { ...place, ...rest, ...payerToColumns(payer), ...NO_GROUP_VALUES, productTags: [] };
+    return { ...place, ...rest, ...payerToColumns(payer) };
   }
   const { interval: _, ...rest } = line;
-  return { ...place, ...rest, ...NO_GROUP_VALUES, productTags: [...rest.productTags] };
+  return { ...place, ...rest, productTags: [...rest.productTags] };
 }
 
 function payerToColumns(payer: LinePayer | null) {

@@ -3,8 +3,8 @@ import { and, asc, eq, gte, inArray, isNull, max, sql } from 'drizzle-orm';
 import type { NumberPosition } from '../core/invoice-number.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
 import { enqueueJobs } from './jobs.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceNumbers } from './schema/invoice-numbers.ts';
 import { invoices } from './schema/invoices.ts';
 
@@ -76,7 +76,7 @@ export async function insertInvoiceNumbers(
   tx: Transaction,
   assigned: readonly AssignedNumber[],
 ): Promise<void> {
-  for (const chunk of rowsPerInsert(assigned)) await tx.insert(invoiceNumbers).values(chunk);
+  await insertRows(tx, invoiceNumbers, assigned);
 }
 
 /** By invoice; drafts and invoices without a number yet are absent. */

@@ -2,7 +2,7 @@
  * The terms that issued invoices were computed from. Rows are added and never changed; the id is derived
  * from the content, so that invoices with the same terms share one row.
  */
-import { eq, inArray } from 'drizzle-orm';
+import { eq, inArray, sql } from 'drizzle-orm';
 import { assert } from '../core/errors.ts';
 import { derivedIdInParts } from '../core/ids.ts';
 import type { InvoiceBalances, OfferedBalance } from '../core/invoice-balances.ts';
@@ -12,12 +12,13 @@ import {
   contractUsageTerms,
   type InvoiceTerms,
 } from '../core/invoice-terms.ts';
+import { isLongJson } from '../core/json-in-parts.ts';
 import type { Database, Transaction } from './database.ts';
 import { cardTermsDocument, contractTermsDocument, invoiceBalancesDocument } from './document-kinds.ts';
 import type { JsonObject } from './documents.ts';
+import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
 import { jsonbInParts } from './jsonb-in-parts.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
 import { storedOverrides } from './stored-overrides.ts';
 
@@ -41,9 +42,20 @@ export async function storeInvoiceTerms(
   const missing = new Map([...documents].map(([one, document]) => [ids.get(one) ?? '', document]));
   // Always in one order, so that two transactions that store the same terms cannot deadlock.
   const inOrder = [...missing].filter(([id]) => !known.has(id)).sort(([a], [b]) => (a < b ? -1 : 1));
-  const rows = [];
-  for (const [id, document] of inOrder) rows.push({ id, terms: await jsonbInParts(document) });
-  for (const chunk of rowsPerInsert(rows)) await tx.insert(invoiceTerms).values(chunk).onConflictDoNothing();
+  let short: (typeof invoiceTerms.$inferInsert)[] = [];
+  for (const [id, document] of inOrder) {
+    if (isLongJson(document)) {
+      await insertShort(tx, short);
+      short = [];
+      await tx
+        .insert(invoiceTerms)
+        .values({ id, terms: await jsonbInParts(document) })
+        .onConflictDoNothing();
+    } else {
+      short.push({ id, terms: document });
+    }
+  }
+  await insertShort(tx, short);
   return ids;
 }
 
@@ -60,6 +72,14 @@ export async function storeInvoiceBalances(
     const document = documents.get(balances);
     return (document && ids.get(document)) ?? null;
   };
+}
+
+/** Their JSON is written in one go. */
+async function insertShort(
+  tx: Transaction,
+  rows: readonly (typeof invoiceTerms.$inferInsert)[],
+): Promise<void> {
+  await insertRows(tx, invoiceTerms, rows, sql`on conflict do nothing`);
 }
 
 export async function loadInvoiceTerms(

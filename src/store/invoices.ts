@@ -3,11 +3,11 @@ import { eq } from 'drizzle-orm';
 import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { insertRows } from './insert-rows.ts';
 import { insertInvoiceLines } from './invoice-lines.ts';
 import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
 import { isOneOf } from './is-one-of.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoices } from './schema/invoices.ts';
 
 /** What was frozen with a usage invoice. */
@@ -43,7 +43,7 @@ interface NewInvoice extends IssuedInvoice {
  * violates `invoices_contract_period_once`.
  */
 export async function insertInvoices(tx: Transaction, issued: readonly NewInvoice[]): Promise<void> {
-  for (const chunk of rowsPerInsert(issued.map(toRow))) await tx.insert(invoices).values(chunk);
+  await insertRows(tx, invoices, issued.map(toRow));
   await insertInvoiceLines(tx, issued);
   await queueNumbering(tx, issued);
 }
@@ -100,7 +100,9 @@ function toRow(invoice: NewInvoice): typeof invoices.$inferInsert {
     drawsOnBalances: true,
     regeneratedFromInvoiceId: invoice.regeneratedFromInvoiceId,
     warningCount: invoice.warningCount,
-    ...invoice.frozen,
+    breakdownId: invoice.frozen?.breakdownId ?? null,
+    cardTermsId: invoice.frozen?.cardTermsId ?? null,
+    contractTermsId: invoice.frozen?.contractTermsId ?? null,
     balancesId: invoice.balancesId,
     termsReadAt: invoice.termsReadAt,
     countedUpTo: invoice.countedUpTo,

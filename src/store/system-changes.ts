@@ -7,7 +7,7 @@
 import { newId } from '../core/ids.ts';
 import type { Instant } from '../core/time.ts';
 import type { Transaction } from './database.ts';
-import { rowsPerInsert } from './rows-per-insert.ts';
+import { insertRows } from './insert-rows.ts';
 import { auditLog } from './schema/audit-log.ts';
 
 type SystemActorKind = 'job' | 'evaluation' | 'command' | 'start';
@@ -48,5 +48,5 @@ export async function recordSystemChanges(
     userAgent: null,
     status: 'success' as const,
   }));
-  for (const chunk of rowsPerInsert(rows)) await tx.insert(auditLog).values(chunk);
+  await insertRows(tx, auditLog, rows);
 }

@@ -8,7 +8,7 @@ import { Decimal } from '../../src/core/decimal.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
-import { insertFrozenLines, readFrozenLines } from '../../src/metering/frozen-lines.ts';
+import { createFrozenLinesWriter, readFrozenLines } from '../../src/metering/frozen-lines.ts';
 import { applySchema } from '../../src/metering/schema.ts';
 import { readSchemaFiles } from '../../src/metering/schema-files.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
@@ -125,10 +125,15 @@ test('frozen lines come back whole', async () => {
     quantity: new Decimal(`0.${hour + 1}`),
     total: new Decimal('0.5'),
   }));
-  await insertFrozenLines(
-    clickhouse,
-    breakdownIds.map((breakdownId) => ({ breakdownId, lines: [hours, [], hours.slice(1, 2)] })),
-  );
+  const writer = createFrozenLinesWriter(clickhouse);
+  for (const breakdownId of breakdownIds) {
+    await writer.add(breakdownId, [
+      { position: 0, hours },
+      { position: 1, hours: [] },
+      { position: 2, hours: hours.slice(1, 2) },
+    ]);
+  }
+  await writer.finish();
   const lines = await readFrozenLines(clickhouse, breakdownIds, { start: START, end: START + 48 * HOUR_MS });
   expect([...lines.keys()].sort()).toEqual(breakdownIds);
   const expected = [...hours.map((hour) => ({ position: 0, ...hour })), { position: 2, ...hours[1] }];

@@ -122,7 +122,7 @@ export function inDrawdownOrder({ targets, earlier }: PlannedInvoices): PlannedT
     : all.sort((a, b) => compareDrafts(a.target, b.target));
 }
 
-interface PlannedTarget {
+export interface PlannedTarget {
   readonly target: InvoiceTarget;
   readonly isWanted: boolean;
 }
@@ -184,7 +184,7 @@ export async function drawScheduled(
 /** One window for the whole period. */
 const WHOLE_PERIOD: RecordedWindows = { size: null, within: null };
 
-type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
+export type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
 
 /** Each target when everything before it has drawn on its balances. Its computation must be awaited. */
 async function* eachInvoice(
@@ -213,7 +213,7 @@ async function* eachInvoice(
 }
 
 /** A draft that cannot be computed takes nothing from balances. It says so where it is read itself. */
-async function drawEarlier(compute: Compute): Promise<void> {
+export async function drawEarlier(compute: Compute): Promise<void> {
   try {
     await compute(WHOLE_PERIOD);
   } catch (error) {
@@ -260,48 +260,8 @@ function notComputed(deps: ComputeDeps, target: InvoiceTarget, context: InvoiceC
   };
 }
 
-/** Invoices computed at once. With all hours, each takes a few megabytes at worst. */
-const GROUP_SIZE = 25;
-
-/**
- * The same for the many invoices of a run, group by group, in the order of drawdown. At most two groups are in memory:
- * one is yielded while the usage of the next is read.
- */
-export async function* computeInGroups(
-  deps: ComputeDeps,
-  plan: PlannedInvoices,
-  windowSize: WindowSize | null,
-): AsyncGenerator<ComputedInvoice[], void, undefined> {
-  const { context } = plan;
-  const planned = inDrawdownOrder(plan);
-  const books = createBooks(context.balances);
-  const draws = createScheduledDraws(plan.scheduled, books);
-  const read = (from: number) => {
-    const group = planned.slice(from, from + GROUP_SIZE);
-    const targets = group.map(({ target }) => target);
-    const usage = group.length === 0 ? null : readUsageAnswers(deps.clickhouse, targets, context);
-    // If the consumer stops early, nothing awaits this promise.
-    usage?.catch(() => undefined);
-    return { group, usage };
-  };
-  let current = read(0);
-  for (let from = GROUP_SIZE; current.usage !== null; from += GROUP_SIZE) {
-    const usage = await current.usage;
-    const { group } = current;
-    current = read(from);
-    const computed: ComputedInvoice[] = [];
-    for (const { target, isWanted } of group) {
-      draws.drawUntil(target.contract.customerId, finalizationAt(target.period, deps.gracePeriodHours));
-      const compute: Compute = (windows) =>
-        computeOne(deps, target, context, usage, windows, books(target.contract.customerId));
-      if (isWanted) computed.push(await compute({ size: windowSize, within: null }));
-      else await drawEarlier(compute);
-    }
-    yield computed;
-  }
-}
-
-async function computeOne(
+/** A draft of a planned invoice; what it takes from balances it takes from the book. */
+export async function computeOne(
   deps: ComputeDeps,
   target: InvoiceTarget,
   context: InvoiceContext,

@@ -14,11 +14,12 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
-import { type ComputeDeps, computeInGroups, type PlannedInvoices, planInvoices } from './compute.ts';
+import { type ComputeDeps, type PlannedInvoices, planInvoices } from './compute.ts';
+import { computeRun } from './compute-run.ts';
 import { planConsolidations } from './consolidated/issue.ts';
 import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
-import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
+import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
 import type { InvoiceLog } from './invoice-log.ts';
 import { issued as issuedChange } from './system-changes.ts';
@@ -56,12 +57,14 @@ export async function prepareInvoices(
   }));
   const fingerprints = await inputFingerprints(plan);
   const prepared = new Map<string, PreparedInvoice>();
-  for await (const computed of computeInGroups(deps, plan, 'hour')) {
-    for (const frozen of await freezeHours(deps.clickhouse, computed)) {
-      const { id } = frozen.invoice;
-      prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
-    }
+  const freezer = createHoursFreezer(deps.clickhouse);
+  // Each is frozen when it is computed, so that the hours of few are in memory.
+  for await (const computed of computeRun(deps, plan, 'hour')) {
+    const frozen = await freezer.freeze(computed);
+    const { id } = frozen.invoice;
+    prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
   }
+  await freezer.finish();
   const drawingCustomers = [...plan.context.balances.keys()];
   return preparedInvoices(deps, { invoices: prepared, termsReadAt, drawingCustomers });
 }

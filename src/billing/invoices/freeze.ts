@@ -8,7 +8,7 @@ import type { Invoice, InvoiceWarning, IssuedWarning } from '../../core/invoice.
 import { keptCardTerms } from '../../core/invoice-terms.ts';
 import type { Instant } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { insertFrozenHours, insertFrozenLines } from '../../metering/frozen-lines.ts';
+import { createFrozenLinesWriter } from '../../metering/frozen-lines.ts';
 import { publishFinalized } from '../../notifications/invoice-messages.ts';
 import type { RatedLine } from '../../rating/types.ts';
 import { insertDeductions } from '../../store/balance-deductions.ts';
@@ -23,37 +23,56 @@ import { freezeCustomFields } from './invoice-fields.ts';
 import { NO_EVENT } from './usage-answers.ts';
 
 /** A computed invoice whose hours are in ClickHouse. */
-export interface HourlyFrozenInvoice extends Omit<ComputedInvoice, 'invoice'> {
+export interface HourlyFrozenInvoice extends Omit<ComputedInvoice, 'invoice' | 'hours' | 'problems'> {
   readonly invoice: Invoice;
   /** Names its hours, which its lines no longer have. */
   readonly breakdownId: string;
 }
 
+/** Takes the hours of computed invoices, and writes them many at a time. */
+export interface HoursFreezer {
+  /** The invoice without its hours. Throws its problem if it cannot be issued. */
+  freeze(computed: ComputedInvoice): Promise<HourlyFrozenInvoice>;
+  /** Resolves when all hours are on disk. */
+  finish(): Promise<void>;
+}
+
 /**
- * Writes the hours of invoices whose lines have hourly windows, under fresh ids: until an invoice is issued with its
- * id, nobody reads them. Hours that are too many for memory are computed and written slice by slice. Throws the
- * problem of an invoice that cannot be issued. It may be transient, such as a metric that ran out of time.
+ * Hours are written under fresh ids: until an invoice is issued with its id, nobody reads them. Those that are too many
+ * for memory are computed and written slice by slice. The problem of an invoice that cannot be issued may be transient,
+ * such as a metric that ran out of time.
  */
+export function createHoursFreezer(clickhouse: ClickHouse): HoursFreezer {
+  const writer = createFrozenLinesWriter(clickhouse);
+  return {
+    async freeze({ invoice, hours, problems, ...rest }) {
+      const [problem] = problems;
+      if (problem !== undefined) throw problem;
+      const breakdownId = newId();
+      const rated: readonly RatedLine[] = invoice.lines;
+      if (hours === null) {
+        const lines = rated.map(({ windows }, position) => ({ position, hours: windows }));
+        await writer.add(breakdownId, lines);
+      } else {
+        for await (const lines of hours()) await writer.add(breakdownId, lines);
+      }
+      const lines = rated.map((line) => ({ ...line, windows: [] }));
+      return { ...rest, breakdownId, invoice: { ...invoice, lines } };
+    },
+    finish: () => writer.finish(),
+  };
+}
+
+/** The same for invoices that are computed already. */
 export async function freezeHours(
   clickhouse: ClickHouse,
   computed: readonly ComputedInvoice[],
 ): Promise<HourlyFrozenInvoice[]> {
-  const [problem] = computed.flatMap(({ problems }) => problems);
-  if (problem !== undefined) throw problem;
-  const frozen = computed.map((one) => ({ ...one, breakdownId: newId() }));
-  await insertFrozenLines(
-    clickhouse,
-    frozen
-      .filter(({ hours }) => hours === null)
-      .map(({ breakdownId, invoice }) => ({ breakdownId, lines: invoice.lines.map(hoursOf) })),
-  );
-  for (const { breakdownId, hours } of frozen) {
-    if (hours !== null) await insertFrozenHours(clickhouse, breakdownId, hours());
-  }
-  return frozen.map(({ invoice, ...rest }) => ({
-    ...rest,
-    invoice: { ...invoice, lines: invoice.lines.map((line) => ({ ...line, windows: [] })) },
-  }));
+  const freezer = createHoursFreezer(clickhouse);
+  const frozen: HourlyFrozenInvoice[] = [];
+  for (const one of computed) frozen.push(await freezer.freeze(one));
+  await freezer.finish();
+  return frozen;
 }
 
 /** Issues invoices; `termsReadAt` is when their terms were read. They are final when the transaction commits. */
@@ -117,8 +136,4 @@ async function freezeTerms(
 /** The warnings of drafts alone come with problems. */
 function isIssued(warning: InvoiceWarning): warning is IssuedWarning {
   return warning.kind !== 'metric_not_evaluated' && warning.kind !== 'not_computed';
-}
-
-function hoursOf({ windows }: RatedLine): RatedLine['windows'] {
-  return windows;
 }

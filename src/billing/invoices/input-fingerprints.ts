@@ -24,6 +24,7 @@ export async function inputFingerprints({
   const cards = new Map<string, string>();
   for (const [id, card] of context.cards) cards.set(id, await cardFingerprint(card, context));
   const drawing = groupBy(scheduled.targets, ({ contract }) => contract.customerId);
+  const drafts = groupBy([...targets, ...earlier], ({ contract }) => contract.customerId);
   const inputOf = ({ contract, period }: InvoiceTarget) => [
     contract,
     period,
@@ -36,7 +37,8 @@ export async function inputFingerprints({
   for (const target of targets) {
     const { contract, period } = target;
     const balances = context.balances.get(contract.customerId) ?? null;
-    const before = balances === null ? [] : drawnBefore(target, [...targets, ...earlier], balances.isShared);
+    const before =
+      balances === null ? [] : drawnBefore(target, drafts.get(contract.customerId) ?? [], balances.isShared);
     const scheduledDraws = drawing.get(contract.customerId) ?? [];
     const input = [...inputOf(target), balances, before.map(inputOf), scheduledDraws];
     fingerprints.set(usageInvoiceId(contract.id, period.start), await fingerprintOf(input));
@@ -44,7 +46,7 @@ export async function inputFingerprints({
   return fingerprints;
 }
 
-/** What earlier drafts take from the same balances is part of the input. */
+/** What earlier drafts of the customer take from the same balances is part of the input. */
 function drawnBefore(
   target: InvoiceTarget,
   drafts: readonly InvoiceTarget[],
@@ -52,10 +54,7 @@ function drawnBefore(
 ): InvoiceTarget[] {
   return drafts
     .filter(
-      (draft) =>
-        draft.contract.customerId === target.contract.customerId &&
-        (isShared || draft.contract.id === target.contract.id) &&
-        compareDrafts(draft, target) < 0,
+      (draft) => (isShared || draft.contract.id === target.contract.id) && compareDrafts(draft, target) < 0,
     )
     .sort(compareDrafts);
 }

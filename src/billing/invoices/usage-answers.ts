@@ -39,6 +39,8 @@ type SeriesByCustomer = ReadonlyMap<string, MeteredSeries | null>;
 export interface UsageAnswers {
   /** No event counts that was ingested later: epoch microseconds. */
   readonly ingestedUpTo: string;
+  /** The share of the room for values that is taken, of the question with the most; above 1: there were too many. */
+  readonly fullness: number;
   /** Null where there are too many values to be read at once. Undefined where nobody asked. */
   answerOf(question: UsageQuestion): MeteredSeries | null | undefined;
 }
@@ -70,8 +72,19 @@ export async function readUsageAnswers(
   const byQuestion = new Map(await Promise.all(answers));
   return {
     ingestedUpTo,
+    fullness: Math.max(0, ...[...byQuestion.values()].map((series) => valueCount(series) / valuesMax)),
     answerOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
   };
+}
+
+/** Infinity where there are too many. */
+function valueCount(series: SeriesByCustomer): number {
+  let count = 0;
+  for (const metered of series.values()) {
+    if (metered === null) return Number.POSITIVE_INFINITY;
+    for (const { steps } of metered.series) count += steps.length;
+  }
+  return count;
 }
 
 /** Terms that cannot be rated fail where their own invoice is rated, not here, where others are read too. */

@@ -79,6 +79,7 @@ async function rated() {
   };
   const answers = {
     ingestedUpTo: '0',
+    fullness: 0,
     answerOf: ({ need }: { need: { billableMetricId: string } }) =>
       need.billableMetricId === 'slow'
         ? { series: [], uncounted: null, problem: SLOW }

@@ -4,7 +4,8 @@ import type { BilledPeriod } from '../../../core/invoice.ts';
 import { lockBalances } from '../../../store/balance-deductions.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
-import { computeInGroups, type PlannedInvoices, planInvoices } from '../compute.ts';
+import { type PlannedInvoices, planInvoices } from '../compute.ts';
+import { computeRun } from '../compute-run.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
 import { NO_SCHEDULES } from '../scheduled/drawing.ts';
@@ -67,8 +68,8 @@ async function computeAndFreezeHours(
   deps: RegenerateDeps,
   plan: PlannedInvoices,
 ): Promise<HourlyFrozenInvoice> {
-  for await (const computed of computeInGroups(deps, plan, 'hour')) {
-    const [frozen] = await freezeHours(deps.clickhouse, computed);
+  for await (const computed of computeRun(deps, plan, 'hour')) {
+    const [frozen] = await freezeHours(deps.clickhouse, [computed]);
     if (frozen !== undefined) return frozen;
   }
   throw new Error('a planned invoice was not computed');

@@ -1,0 +1,87 @@
+/** Computes the many usage invoices of a run: the usage of many is read together, and each is handed over at once. */
+import type { WindowSize } from '../../rating/invoice/breakdown.ts';
+import { createBooks } from '../balances/books.ts';
+import {
+  type Compute,
+  type ComputeDeps,
+  type ComputedInvoice,
+  computeOne,
+  drawEarlier,
+  inDrawdownOrder,
+  type PlannedInvoices,
+  type PlannedTarget,
+} from './compute.ts';
+import { createScheduledDraws } from './scheduled/drawing.ts';
+import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
+import { finalizationAt } from './usage-periods.ts';
+
+/**
+ * Invoices whose usage is read together. Customers lie side by side in ClickHouse, so the more of them one query asks
+ * for, the less it reads in vain.
+ */
+const GROUP_MAX = 125;
+/** The first group is read while nothing can be computed, and tells how many fit. */
+const FIRST_GROUP = 25;
+
+/** How many invoices to read after a group of `size` invoices, whose usage took `fullness` of the room. */
+export function nextGroupSize(size: number, fullness: number): number {
+  // Half of the room is for customers with more usage than those before.
+  return Math.max(FIRST_GROUP, Math.min(GROUP_MAX, Math.floor(size / (2 * fullness))));
+}
+
+interface ReadGroup {
+  readonly group: readonly PlannedTarget[];
+  readonly usage: UsageAnswers;
+}
+
+/**
+ * The planned invoices one by one, in the order of drawdown. The usage of at most two groups is in memory: the next is
+ * read while invoices of one are computed.
+ */
+export async function* computeRun(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+  windowSize: WindowSize | null,
+): AsyncGenerator<ComputedInvoice, void, undefined> {
+  const { context } = plan;
+  const planned = inDrawdownOrder(plan);
+  const books = createBooks(context.balances);
+  const draws = createScheduledDraws(plan.scheduled, books);
+  for await (const { group, usage } of readAhead(deps, plan, planned)) {
+    for (const { target, isWanted } of group) {
+      const { customerId } = target.contract;
+      draws.drawUntil(customerId, finalizationAt(target.period, deps.gracePeriodHours));
+      const compute: Compute = (windows) =>
+        computeOne(deps, target, context, usage, windows, books(customerId));
+      if (isWanted) yield await compute({ size: windowSize, within: null });
+      else await drawEarlier(compute);
+    }
+  }
+}
+
+/** Group by group; one is read while the one before it is used. */
+async function* readAhead(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+  planned: readonly PlannedTarget[],
+): AsyncGenerator<ReadGroup, void, undefined> {
+  let size = FIRST_GROUP;
+  const read = async (from: number): Promise<ReadGroup> => {
+    const group = planned.slice(from, from + size);
+    const targets = group.map(({ target }) => target);
+    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context);
+    size = nextGroupSize(group.length, usage.fullness);
+    // What does not fit is read customer by customer, which costs more than small groups.
+    if (usage.fullness > 1 && group.length > size) return read(from);
+    return { group, usage };
+  };
+  let reading = planned.length === 0 ? null : read(0);
+  for (let from = 0; reading !== null; ) {
+    const current: ReadGroup = await reading;
+    from += current.group.length;
+    reading = from < planned.length ? read(from) : null;
+    // If the consumer stops early, nothing awaits this promise.
+    reading?.catch(() => undefined);
+    yield current;
+  }
+}
