@@ -29,6 +29,11 @@ export function nextGroupSize(size: number, fullness: number): number {
   return Math.max(FIRST_GROUP, Math.min(GROUP_MAX, Math.floor(size / (2 * fullness))));
 }
 
+export interface RunDeps extends ComputeDeps {
+  /** Values of usage held in memory for a group. Default: as many as for a single invoice. */
+  readonly valuesMax?: number;
+}
+
 interface ReadGroup {
   readonly group: readonly PlannedTarget[];
   readonly usage: UsageAnswers;
@@ -39,7 +44,7 @@ interface ReadGroup {
  * read while invoices of one are computed.
  */
 export async function* computeRun(
-  deps: ComputeDeps,
+  deps: RunDeps,
   plan: PlannedInvoices,
   windowSize: WindowSize | null,
 ): AsyncGenerator<ComputedInvoice, void, undefined> {
@@ -61,7 +66,7 @@ export async function* computeRun(
 
 /** Group by group; one is read while the one before it is used. */
 async function* readAhead(
-  deps: ComputeDeps,
+  deps: RunDeps,
   plan: PlannedInvoices,
   planned: readonly PlannedTarget[],
 ): AsyncGenerator<ReadGroup, void, undefined> {
@@ -69,7 +74,7 @@ async function* readAhead(
   const read = async (from: number): Promise<ReadGroup> => {
     const group = planned.slice(from, from + size);
     const targets = group.map(({ target }) => target);
-    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context);
+    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, deps.valuesMax);
     size = nextGroupSize(group.length, usage.fullness);
     // What does not fit is read customer by customer, which costs more than small groups.
     if (usage.fullness > 1 && group.length > size) return read(from);

@@ -14,8 +14,8 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
-import { type ComputeDeps, type PlannedInvoices, planInvoices } from './compute.ts';
-import { computeRun } from './compute-run.ts';
+import { type PlannedInvoices, planInvoices } from './compute.ts';
+import { computeRun, type RunDeps } from './compute-run.ts';
 import { planConsolidations } from './consolidated/issue.ts';
 import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
@@ -25,7 +25,7 @@ import type { InvoiceLog } from './invoice-log.ts';
 import { issued as issuedChange } from './system-changes.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
 
-export interface FinalizationDeps extends ComputeDeps {
+export interface FinalizationDeps extends RunDeps {
   readonly db: Database;
   readonly invoiceLog?: InvoiceLog;
 }

@@ -50,12 +50,16 @@ const VALUES_MAX = 1_000_000;
 /** An invoice with very many metrics has this room for each of them nevertheless. */
 const VALUES_OF_QUESTION_MIN = 50_000;
 
-/** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
+/**
+ * `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. `valuesMax`: how many
+ * values are held in memory at once.
+ */
 export async function readUsageAnswers(
   clickhouse: ClickHouse,
   targets: readonly UsageTarget[],
   context: InvoiceContext,
   countedUpTo: string | null = null,
+  valuesMax: number = VALUES_MAX,
 ): Promise<UsageAnswers> {
   const questions = targets.flatMap((target) => {
     const { contract, period } = target;
@@ -65,14 +69,17 @@ export async function readUsageAnswers(
   });
   const ingestedUpTo = countedUpTo ?? (await momentOf(clickhouse, questions));
   const groups = [...groupItems(questions, questionKey)];
-  const valuesMax = Math.max(VALUES_OF_QUESTION_MIN, Math.floor(VALUES_MAX / Math.max(1, groups.length)));
+  const room = Math.max(
+    Math.min(VALUES_OF_QUESTION_MIN, valuesMax),
+    Math.floor(valuesMax / Math.max(1, groups.length)),
+  );
   const answers = groups.map(async ([key, group]) => {
-    return [key, await askOnce(clickhouse, group, context, { ingestedUpTo, valuesMax })] as const;
+    return [key, await askOnce(clickhouse, group, context, { ingestedUpTo, valuesMax: room })] as const;
   });
   const byQuestion = new Map(await Promise.all(answers));
   return {
     ingestedUpTo,
-    fullness: Math.max(0, ...[...byQuestion.values()].map((series) => valueCount(series) / valuesMax)),
+    fullness: Math.max(0, ...[...byQuestion.values()].map((series) => valueCount(series) / room)),
     answerOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
   };
 }

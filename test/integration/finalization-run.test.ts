@@ -1,0 +1,86 @@
+/** An invoice run of many customers reads the usage of some of them together. Whichever these are, invoices are the same. */
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { createJobRunner } from '../../src/jobs/job-runner.ts';
+import { jobs } from '../../src/store/schema/jobs.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { completion, createScenario } from '../support/scenario.ts';
+
+/** Its clock stands in the period, so its own runner finalizes nothing. */
+const { api, db, clickhouse } = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const clock = { now: () => Date.UTC(2026, 11, 3) };
+
+/** More than the first group has. */
+const CUSTOMERS = 40;
+/** Each seventh customer has usage in so many hours, the others in one or two. */
+const HOURS = 24;
+
+async function createCustomers(name: string): Promise<string[]> {
+  const { rateCardId: rate_card_id, customerId } = await createScenario(api, { alias: `${name}-0` });
+  const ids = [customerId];
+  for (let index = 0; index < CUSTOMERS; index += 1) {
+    const alias = `${name}-${index}`;
+    if (index > 0) {
+      const customer_id = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+      await createdId(api, '/v1/contracts/create', {
+        customer_id,
+        rate_card_id,
+        starting_at: '2026-11-01T00:00:00Z',
+      });
+      ids.push(customer_id);
+    }
+    const hours = index % 7 === 0 ? HOURS : 1 + (index % 2);
+    await api.post(
+      '/v1/ingest',
+      Array.from({ length: hours }, (_, hour) =>
+        completion(alias, {
+          id: `${alias} ${hour}`,
+          at: `2026-11-03T${String(hour).padStart(2, '0')}:30:00Z`,
+          tokens: 100 * (index + 1) + hour,
+        }),
+      ),
+    );
+  }
+  return ids;
+}
+
+async function linesOf(customers: readonly string[], status: 'DRAFT' | 'FINALIZED'): Promise<unknown[]> {
+  const found: unknown[] = [];
+  for (const id of customers) {
+    const invoices = await api.get(`/v1/customers/${id}/invoices`, { query: { status } });
+    const hours = await api.get(`/v1/customers/${id}/invoices/breakdowns`, {
+      query: {
+        status,
+        window_size: 'HOUR',
+        starting_on: '2026-11-03T00:00:00Z',
+        ending_before: '2026-11-04T00:00:00Z',
+        limit: '100',
+      },
+    });
+    found.push(
+      [invoices.list('data'), hours.list('data')].map((part) =>
+        JSON.stringify(part).replaceAll(`"${status}"`, '""'),
+      ),
+    );
+  }
+  return found;
+}
+
+test.each([30, 150, undefined])(
+  'with room for %s values invoices are as their drafts were',
+  async (valuesMax) => {
+    await db.delete(jobs);
+    const customers = await createCustomers(`room-${valuesMax}`);
+    const drafts = await linesOf(customers, 'DRAFT');
+    const room = valuesMax === undefined ? {} : { valuesMax };
+    const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24, ...room });
+    const ping = () => clickhouse.ping();
+    const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+    const { done, failed } = await runner.runDue(clock.now());
+    await runner.close();
+    expect({ done, failed }).toEqual({ done: CUSTOMERS, failed: 0 });
+    expect(await linesOf(customers, 'FINALIZED')).toEqual(drafts);
+  },
+);
