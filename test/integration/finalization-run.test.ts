@@ -74,7 +74,7 @@ test.each([30, 150, undefined])(
     await db.delete(jobs);
     const customers = await createCustomers(`room-${valuesMax}`);
     const drafts = await linesOf(customers, 'DRAFT');
-    const room = valuesMax === undefined ? {} : { valuesMax };
+    const room = valuesMax === undefined ? {} : { usageRoom: { valuesMax, valuesOfQuestionMin: 0 } };
     const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24, ...room });
     const ping = () => clickhouse.ping();
     const runner = createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });

@@ -12,7 +12,7 @@ import {
   type PlannedTarget,
 } from './compute.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
-import { readUsageAnswers, type UsageAnswers } from './usage-answers.ts';
+import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
 import { finalizationAt } from './usage-periods.ts';
 
 /**
@@ -30,8 +30,8 @@ export function nextGroupSize(size: number, fullness: number): number {
 }
 
 export interface RunDeps extends ComputeDeps {
-  /** Values of usage held in memory for a group. Default: as many as for a single invoice. */
-  readonly valuesMax?: number;
+  /** How much usage of a group is held in memory. Default: as much as of a single invoice. */
+  readonly usageRoom?: UsageRoom;
 }
 
 interface ReadGroup {
@@ -74,7 +74,9 @@ async function* readAhead(
   const read = async (from: number): Promise<ReadGroup> => {
     const group = planned.slice(from, from + size);
     const targets = group.map(({ target }) => target);
-    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, deps.valuesMax);
+    // In a large group no question has more than its share.
+    const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
+    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
     size = nextGroupSize(group.length, usage.fullness);
     // What does not fit is read customer by customer, which costs more than small groups.
     if (usage.fullness > 1 && group.length > size) return read(from);

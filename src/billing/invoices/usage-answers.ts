@@ -3,6 +3,7 @@
  * customers together. Usage with more values than are held in memory is not read here, but by `usage-slices.ts`.
  */
 
+import { mapConcurrently } from '../../core/concurrently.ts';
 import { assert, Refusal } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
@@ -39,27 +40,33 @@ type SeriesByCustomer = ReadonlyMap<string, MeteredSeries | null>;
 export interface UsageAnswers {
   /** No event counts that was ingested later: epoch microseconds. */
   readonly ingestedUpTo: string;
-  /** The share of the room for values that is taken, of the question with the most; above 1: there were too many. */
+  /** How much of the room for values is taken, of all or of a question's share; above 1: there were too many. */
   readonly fullness: number;
   /** Null where there are too many values to be read at once. Undefined where nobody asked. */
   answerOf(question: UsageQuestion): MeteredSeries | null | undefined;
 }
 
-/** Values in memory at once. Each takes some 200 bytes. */
+/** How many values of usage are in memory at once. Each takes some 200 bytes. */
+export interface UsageRoom {
+  /** Shared out to the questions evenly. */
+  readonly valuesMax?: number;
+  /** An invoice with very many metrics has this room for each of them nevertheless. */
+  readonly valuesOfQuestionMin?: number;
+}
+
 const VALUES_MAX = 1_000_000;
-/** An invoice with very many metrics has this room for each of them nevertheless. */
 const VALUES_OF_QUESTION_MIN = 50_000;
 
-/**
- * `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. `valuesMax`: how many
- * values are held in memory at once.
- */
+/** More than a lane has connections; the others do not fill the queue of the lane meanwhile. */
+const QUESTIONS_AT_ONCE = 20;
+
+/** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
 export async function readUsageAnswers(
   clickhouse: ClickHouse,
   targets: readonly UsageTarget[],
   context: InvoiceContext,
   countedUpTo: string | null = null,
-  valuesMax: number = VALUES_MAX,
+  { valuesMax = VALUES_MAX, valuesOfQuestionMin = VALUES_OF_QUESTION_MIN }: UsageRoom = {},
 ): Promise<UsageAnswers> {
   const questions = targets.flatMap((target) => {
     const { contract, period } = target;
@@ -69,17 +76,18 @@ export async function readUsageAnswers(
   });
   const ingestedUpTo = countedUpTo ?? (await momentOf(clickhouse, questions));
   const groups = [...groupItems(questions, questionKey)];
-  const room = Math.max(
-    Math.min(VALUES_OF_QUESTION_MIN, valuesMax),
-    Math.floor(valuesMax / Math.max(1, groups.length)),
-  );
-  const answers = groups.map(async ([key, group]) => {
-    return [key, await askOnce(clickhouse, group, context, { ingestedUpTo, valuesMax: room })] as const;
+  const share = Math.max(valuesOfQuestionMin, Math.floor(valuesMax / Math.max(1, groups.length)));
+  const answers = await mapConcurrently(groups, QUESTIONS_AT_ONCE, async ([key, group]) => {
+    return [key, await askOnce(clickhouse, group, context, { ingestedUpTo, valuesMax: share })] as const;
   });
-  const byQuestion = new Map(await Promise.all(answers));
+  const byQuestion = new Map(answers);
+  const counts = [...byQuestion.values()].map(valueCount);
   return {
     ingestedUpTo,
-    fullness: Math.max(0, ...[...byQuestion.values()].map((series) => valueCount(series) / room)),
+    fullness: counts.reduce(
+      (fullest, count) => Math.max(fullest, count / share),
+      counts.reduce((total, count) => total + count, 0) / valuesMax,
+    ),
     answerOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
   };
 }
