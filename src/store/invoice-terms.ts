@@ -19,6 +19,7 @@ import type { JsonObject } from './documents.ts';
 import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
 import { jsonbInParts } from './jsonb-in-parts.ts';
+import { rowsPerInsert } from './rows-per-insert.ts';
 import { invoiceTerms } from './schema/invoices.ts';
 import { storedOverrides } from './stored-overrides.ts';
 
@@ -74,12 +75,14 @@ export async function storeInvoiceBalances(
   };
 }
 
-/** Their JSON is written in one go. */
+/** The JSON of some of them is written in one go. */
 async function insertShort(
   tx: Transaction,
   rows: readonly (typeof invoiceTerms.$inferInsert)[],
 ): Promise<void> {
-  await insertRows(tx, invoiceTerms, rows, sql`on conflict do nothing`);
+  for (const chunk of rowsPerInsert(rows)) {
+    await insertRows(tx, invoiceTerms, chunk, sql`on conflict do nothing`);
+  }
 }
 
 export async function loadInvoiceTerms(
