@@ -30,6 +30,6 @@ export async function derivedIdInParts(kind: string, document: object): Promise<
 
 function idOfDigest(hex: string): string {
   const version = `5${hex.slice(13, 16)}`;
-  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 0x3);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

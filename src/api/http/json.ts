@@ -26,11 +26,17 @@ export class JsonNumber {
 export class JsonList<Item = never, Written = unknown> {
   readonly items: readonly Item[];
   readonly #write: (item: Item) => Written;
+  readonly #textOf: (written: Written) => string;
 
-  /** `write` may return a text of JSON as `JsonText`. */
-  constructor(items: readonly Item[], write: (item: Item) => Written) {
+  /** `write` may return a text of JSON as `JsonText`. `textOf` writes what `stringifyJson` does. */
+  constructor(
+    items: readonly Item[],
+    write: (item: Item) => Written,
+    textOf: (written: Written) => string = stringifyJson,
+  ) {
     this.items = items;
     this.#write = write;
+    this.#textOf = textOf;
   }
 
   /** All items at once, for what is not written as JSON. */
@@ -42,7 +48,7 @@ export class JsonList<Item = never, Written = unknown> {
   *texts(): Generator<string, void, undefined> {
     for (const item of this.items) {
       const value = this.#write(item);
-      yield value instanceof JsonText ? value.text : stringifyJson(value);
+      yield value instanceof JsonText ? value.text : this.#textOf(value);
     }
   }
 }
@@ -58,6 +64,8 @@ export class JsonText {
 
 /** Every literal of up to 15 digits survives the conversion to a double and back. */
 const SAFE_DIGITS_MAX = 15;
+/** Doubles from 0.000001 on are shown without an exponent. */
+const SAFE_SCALE_MAX = 7;
 /** UTF-8 has no lone surrogates, so only an escape can introduce one. */
 const MAY_HOLD_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
 /** With the `u` flag a surrogate pair is one character, so only a lone surrogate matches. */
@@ -162,7 +170,7 @@ export function stringifyJson(value: unknown): string {
     return JSON.stringify(value);
   }
   if (typeof value !== 'object') throw new Error(`a ${typeof value} is not a JSON value`);
-  if (value instanceof Decimal) return value.eq('0') ? '0' : value.toString();
+  if (value instanceof Decimal) return value.c[0] === 0 ? '0' : value.toString();
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
   if (value instanceof JsonList) return `[${[...value.texts()].join(',')}]`;
@@ -175,11 +183,23 @@ function stringifyObject(value: object): string {
     throw new Error(`a ${value.constructor.name} is not a JSON value`);
   }
   let members = '';
-  for (const [key, member] of Object.entries(value)) {
+  const record = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(record)) {
+    const member = record[key];
     if (member === undefined) continue;
     members += `${members === '' ? '' : ','}${keyText(key)}:${stringifyJson(member)}`;
   }
   return `{${members}}`;
+}
+
+/**
+ * The double that JSON shows with the digits of the decimal; null where there is none, or it may be shown with an
+ * exponent. With it, `JSON.stringify` writes what `stringifyJson` does, several times as fast.
+ */
+export function doubleOf(value: Decimal): number | null {
+  // Its digits have no zeros at either end: value = c[0].c[1]… × 10^e.
+  const isShort = value.c.length <= SAFE_DIGITS_MAX && value.e < SAFE_DIGITS_MAX && value.e > -SAFE_SCALE_MAX;
+  return isShort ? Number(value.toString()) : null;
 }
 
 /** Letters, digits and `_` need no escapes. Most keys have nothing else, and a long list writes each many times. */

@@ -317,12 +317,14 @@ function invoiceOf(
 /** A line has the product's present tags, unlike its name, which is that of the line's time. */
 function withPresentTags(lines: readonly RatedLine[], shown: readonly Product[], now: Instant): RatedLine[] {
   const ids = new Set(lines.map((line) => (isConversionLine(line) ? '' : line.productId)));
-  const products = new Map(
-    shown.filter(({ id }) => ids.has(id)).map((product) => [product.id, product] as const),
+  const present = new Map(
+    shown
+      .filter(({ id }) => ids.has(id))
+      .map((product) => [product.id, versionAt(product, now).tags] as const),
   );
   return lines.map((line) => {
     if (isConversionLine(line)) return line;
-    const product = products.get(line.productId);
-    return product === undefined ? line : { ...line, productTags: versionAt(product, now).tags };
+    const productTags = present.get(line.productId) ?? line.productTags;
+    return productTags === line.productTags ? line : { ...line, productTags };
   });
 }

@@ -21,12 +21,15 @@ export function appliedConversion(covered: RatedConversionLine, payer: Bucket): 
 
 /** What of the line before it an applied line changes. */
 export function takenBack({ total, windows }: Pick<UsageLine, 'total' | 'windows'>, { name }: Bucket) {
+  const [only, ...others] = windows;
+  const amount = ZERO.minus(total);
+  const isWhole = only?.total === total && others.length === 0;
   return {
     name: `${name} applied`,
     quantity: ZERO,
     unitPrice: ZERO,
-    total: ZERO.minus(total),
-    windows: takenBackWindows(windows),
+    total: amount,
+    windows: isWhole ? [{ window: only.window, quantity: ZERO, total: amount }] : takenBackWindows(windows),
   };
 }
 

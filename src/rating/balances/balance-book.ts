@@ -59,7 +59,8 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
     leftOf: ({ segmentId }) => leftOfSegment(segmentId),
     take(bucket, amount) {
       assert(amount.lte(leftOfSegment(bucket.segmentId)), 'an invoice takes what a balance has');
-      taken.set(bucket.segmentId, (taken.get(bucket.segmentId) ?? ZERO).plus(amount));
+      const before = taken.get(bucket.segmentId);
+      taken.set(bucket.segmentId, before === undefined ? amount : before.plus(amount));
     },
   };
 }

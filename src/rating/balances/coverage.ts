@@ -38,11 +38,11 @@ export interface DrawdownResult {
 
 /** Serves all claims of the segments from the book. */
 export function coverSegments(segments: readonly ClaimedSegment[], book: BalanceBook): DrawdownResult {
-  const covered = drawDown(
-    segments.flatMap(({ claims }) => claims),
-    book,
-  );
-  const coveringsOf = new Map(covered.map(({ claim, coverings }) => [claim, coverings]));
+  const all: Claim[] = [];
+  for (const { claims } of segments) for (const claim of claims) all.push(claim);
+  const covered = drawDown(all, book);
+  const coveringsOf = new Map<Claim, readonly Covering[]>();
+  for (const { claim, coverings } of covered) coveringsOf.set(claim, coverings);
   const coverage = new Map<string, PaidStretch[]>();
   for (const { key, bands, claims } of segments) {
     if (!claims.some((claim) => coveringsOf.has(claim))) continue;
@@ -59,7 +59,9 @@ export function coverSegments(segments: readonly ClaimedSegment[], book: Balance
       });
     }
   }
-  for (const stretches of coverage.values()) stretches.sort((a, b) => a.interval.start - b.interval.start);
+  for (const stretches of coverage.values()) {
+    if (stretches.length > 1) stretches.sort((a, b) => a.interval.start - b.interval.start);
+  }
   return { coverage, covered };
 }
 

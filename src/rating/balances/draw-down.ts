@@ -50,10 +50,12 @@ export interface CoveredClaim {
 
 /** Claims of which something is covered, in the order in which they were served. */
 export function drawDown(claims: readonly Claim[], book: BalanceBook): CoveredClaim[] {
-  return claims.toSorted(compareClaims).flatMap((claim) => {
+  const covered: CoveredClaim[] = [];
+  for (const claim of claims.toSorted(compareClaims)) {
     const coverings = serve(claim, book);
-    return coverings.length === 0 ? [] : [{ claim, coverings }];
-  });
+    if (coverings.length > 0) covered.push({ claim, coverings });
+  }
+  return covered;
 }
 
 const TYPE_RANKS: Readonly<Record<ProductType, number>> = {
@@ -69,7 +71,7 @@ function compareClaims(a: Claim, b: Claim): number {
   return (
     TYPE_RANKS[a.productType] - TYPE_RANKS[b.productType] ||
     a.interval.start - b.interval.start ||
-    b.unitPrice.cmp(a.unitPrice) ||
+    (a.unitPrice === b.unitPrice ? 0 : b.unitPrice.cmp(a.unitPrice)) ||
     compareText(a.name, b.name) ||
     compareText(a.groupValues, b.groupValues) ||
     compareText(a.key, b.key)
@@ -96,7 +98,7 @@ function serve({ from, to, claimants }: Claim, book: BalanceBook): Covering[] {
     open = served.open;
     if (served.amount.gt(ZERO)) book.take(claimant.bucket, served.amount);
   }
-  return coverings.toSorted((a, b) => a.lower.cmp(b.lower));
+  return coverings.length < 2 ? coverings : coverings.sort((a, b) => a.lower.cmp(b.lower));
 }
 
 interface Served {
@@ -112,7 +114,8 @@ function coverFrom(open: readonly OpenStretch[], { bucket, bands }: Claimant, ba
   for (const part of open.flatMap((stretch) => byBand(stretch, bands))) {
     const { band, debit } = part;
     const atLower = debit?.price.eq(band.price) === true ? ZERO.minus(debit.amount) : ZERO;
-    const cost = part.upper.minus(part.lower).times(band.price).plus(atLower);
+    const price = part.upper.minus(part.lower).times(band.price);
+    const cost = atLower === ZERO ? price : price.plus(atLower);
     if (cost.lte(ZERO) || left.lte(ZERO)) {
       rest.push(part);
       continue;
@@ -155,9 +158,10 @@ export function deductionsOf(covered: readonly CoveredClaim[]): Deduction[] {
   const taken = new Map<string, { readonly bucket: Bucket; amount: Decimal }>();
   for (const { coverings } of covered) {
     for (const covering of coverings) {
-      const own = taken.get(covering.payer.segmentId) ?? { bucket: covering.payer, amount: ZERO };
-      taken.set(covering.payer.segmentId, own);
-      own.amount = own.amount.plus(amountOf(covering));
+      const { payer } = covering;
+      const own = taken.get(payer.segmentId);
+      if (own === undefined) taken.set(payer.segmentId, { bucket: payer, amount: amountOf(covering) });
+      else own.amount = own.amount.plus(amountOf(covering));
     }
   }
   return [...taken.values()];

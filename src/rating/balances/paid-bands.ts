@@ -45,31 +45,35 @@ export function paidBands(list: PriceBands, coverings: readonly Covering[]): Pai
   const bands: PaidBand[] = [];
   let from: Decimal | null = null;
   let before: Covering | null = null;
-  for (const covering of coverings.toSorted((a, b) => a.lower.cmp(b.lower))) {
-    bands.push(...restBetween(list, from, covering.lower, before), covering);
+  const ascending = coverings.length < 2 ? coverings : coverings.toSorted((a, b) => a.lower.cmp(b.lower));
+  for (const covering of ascending) {
+    addRestBetween(bands, list, from, covering.lower, before);
+    bands.push(covering);
     from = covering.upper;
     before = covering;
   }
-  return [...bands, ...restBetween(list, from, null, before)];
+  addRestBetween(bands, list, from, null, before);
+  return bands;
 }
 
-/** The bands of the price list between two positions. `before` ends where they begin. */
-function restBetween(
+/** Adds the bands of the price list between two positions. `before` ends where they begin. */
+function addRestBetween(
+  bands: PaidBand[],
   list: PriceBands,
   from: Decimal | null,
   to: Decimal | null,
   before: Covering | null,
-): PaidBand[] {
-  if (from !== null && to !== null && from.gte(to)) return [];
-  return list.flatMap((band): PaidBand[] => {
+): void {
+  if (from !== null && to !== null && from.gte(to)) return;
+  for (const band of list) {
     const first = band === list[0];
     const lower = first ? from : from === null ? band.startingAt : maximum(from, band.startingAt);
     const upper = band.end === null ? to : to === null ? band.end : minimum(to, band.end);
-    if (lower !== null && upper !== null && lower.gte(upper)) return [];
+    if (lower !== null && upper !== null && lower.gte(upper)) continue;
     const follows = before !== null && lower?.eq(before.upper) === true;
     const atLower = follows && band.price.eq(before.band.price) ? ZERO.minus(before.atUpper) : ZERO;
-    return [{ band, payer: null, lower, upper, atLower, atUpper: ZERO }];
-  });
+    bands.push({ band, payer: null, lower, upper, atLower, atUpper: ZERO });
+  }
 }
 
 /** The stretches between two positions, where low < high. */
@@ -86,12 +90,13 @@ export function walkPaidBands(bands: readonly PaidBand[], from: Decimal, to: Dec
   const [low, high] = order < 0 ? [from, to] : [to, from];
   return stretchesBetween(bands, low, high).map((stretch) => {
     const { band, lower, upper, atLower, atUpper } = stretch;
-    const bottom = lower === null ? low : maximum(low, lower);
-    const top = upper === null ? high : minimum(high, upper);
+    const bottom = lower?.gte(low) === true ? lower : low;
+    const top = upper?.lte(high) === true ? upper : high;
     const units = top.minus(bottom);
     let amount = units.times(band.price);
-    if (lower !== null && bottom.eq(lower)) amount = amount.plus(atLower);
-    if (upper !== null && top.eq(upper)) amount = amount.plus(atUpper);
+    // Most stretches have nothing at their ends.
+    if (bottom === lower && atLower !== ZERO) amount = amount.plus(atLower);
+    if (top === upper && atUpper !== ZERO) amount = amount.plus(atUpper);
     return order < 0
       ? { band: stretch, quantity: units, amount }
       : { band: stretch, quantity: ZERO.minus(units), amount: ZERO.minus(amount) };

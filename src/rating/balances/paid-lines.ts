@@ -3,14 +3,15 @@ import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import type { PriceBands } from '../rates/tiers.ts';
 import type { UsageLine } from '../types.ts';
 import {
+  type BandAmount,
   bandAmounts,
   type CounterSegment,
   type Movement,
   movementOf,
-  type PaidAmount,
   paidAmounts,
 } from '../usage/segments.ts';
 import { appliedLine } from './applied-lines.ts';
+import type { Bucket } from './buckets.ts';
 import type { PaidStretch } from './coverage.ts';
 
 interface PricedSegment {
@@ -24,19 +25,23 @@ export function paidLines(
   { segment, movement, bands }: PricedSegment,
   covered: readonly PaidStretch[],
   boundaries: readonly Instant[],
-  lineOf: (interval: Interval, amount: PaidAmount) => UsageLine,
+  lineOf: (interval: Interval, amount: BandAmount, payer: Bucket | null) => UsageLine,
 ): UsageLine[] {
-  const stretches = covered.filter(({ interval }) => intersect(interval, segment.interval) !== null);
+  const { piece, interval: whole } = segment;
+  const stretches = covered.filter(({ interval }) => intersect(interval, whole) !== null);
   if (stretches.length === 0) {
-    return bandAmounts(segment, movement, bands, boundaries).map((amount) =>
-      lineOf(segment.interval, { ...amount, payer: null }),
-    );
+    return bandAmounts(segment, movement, bands, boundaries).map((amount) => lineOf(whole, amount, null));
   }
-  return stretches.flatMap(({ interval, bands: paid }) => {
-    const part = { interval, piece: segment.piece };
-    return paidAmounts(part, movementOf(part), paid, boundaries).flatMap((amount) => {
-      const line = lineOf(interval, amount);
-      return amount.payer === null ? [line] : [line, appliedLine(line, amount.payer)];
-    });
-  });
+  const lines: UsageLine[] = [];
+  for (const { interval, bands: paid } of stretches) {
+    const part = { interval, piece };
+    const isWhole = interval.start === whole.start && interval.end === whole.end;
+    for (const amount of paidAmounts(part, isWhole ? movement : movementOf(part), paid, boundaries)) {
+      const { payer } = amount;
+      const line = lineOf(interval, amount, payer);
+      lines.push(line);
+      if (payer !== null) lines.push(appliedLine(line, payer));
+    }
+  }
+  return lines;
 }

@@ -2,6 +2,7 @@
  * Which balances can pay for usage with some group values. Shares of seats are found by the value that they are for,
  * so that a line key does not look at the shares of all other seats. Pure.
  */
+import { ownValue } from '../../core/own-value.ts';
 import type { GroupValues } from '../usage/group-values.ts';
 import type { Bucket } from './buckets.ts';
 
@@ -11,11 +12,15 @@ interface Indexed {
   readonly bucket: Bucket;
 }
 
+interface Values {
+  readonly pricingGroupValues: GroupValues;
+  readonly presentationGroupValues: GroupValues;
+}
+
 interface BucketIndex {
   readonly shared: readonly Indexed[];
-  readonly groupKeys: readonly string[];
-  /** By `seatKey`. */
-  readonly bySeat: ReadonlyMap<string, readonly Indexed[]>;
+  /** Shares by the value of each group key that they are for. */
+  readonly byGroupKey: ReadonlyMap<string, ReadonlyMap<string, readonly Indexed[]>>;
 }
 
 /** Invoices ask for the same list once for each line key. */
@@ -24,36 +29,34 @@ const INDEXES = new WeakMap<readonly Bucket[], BucketIndex>();
 /** In the order of `buckets`, which do not change. */
 export function possiblePayers(
   buckets: readonly Bucket[],
-  values: { readonly pricingGroupValues: GroupValues; readonly presentationGroupValues: GroupValues },
+  { pricingGroupValues, presentationGroupValues }: Values,
 ): readonly Bucket[] {
   const known = INDEXES.get(buckets) ?? indexOf(buckets);
   INDEXES.set(buckets, known);
-  const { shared, groupKeys, bySeat } = known;
-  if (bySeat.size === 0) return buckets;
-  const groups = new Map(Object.entries({ ...values.presentationGroupValues, ...values.pricingGroupValues }));
-  const own = groupKeys.flatMap((key) => bySeat.get(seatKey(key, groups.get(key) ?? null)) ?? []);
-  return [...shared, ...own].toSorted((a, b) => a.place - b.place).map(({ bucket }) => bucket);
+  const { shared, byGroupKey } = known;
+  if (byGroupKey.size === 0) return buckets;
+  const found = [...shared];
+  for (const [key, byValue] of byGroupKey) {
+    const value = ownValue(pricingGroupValues, key) ?? ownValue(presentationGroupValues, key);
+    for (const share of (value === undefined ? undefined : byValue.get(value)) ?? []) found.push(share);
+  }
+  return found.sort((a, b) => a.place - b.place).map(({ bucket }) => bucket);
 }
 
 function indexOf(buckets: readonly Bucket[]): BucketIndex {
   const shared: Indexed[] = [];
-  const groupKeys = new Set<string>();
-  const bySeat = new Map<string, Indexed[]>();
+  const byGroupKey = new Map<string, Map<string, Indexed[]>>();
   for (const [place, bucket] of buckets.entries()) {
     const { seat } = bucket;
     if (!seat) {
       shared.push({ place, bucket });
       continue;
     }
-    groupKeys.add(seat.groupKey);
-    const key = seatKey(seat.groupKey, seat.id);
-    const own = bySeat.get(key) ?? [];
+    const byValue = byGroupKey.get(seat.groupKey) ?? new Map<string, Indexed[]>();
+    byGroupKey.set(seat.groupKey, byValue);
+    const own = byValue.get(seat.id) ?? [];
     own.push({ place, bucket });
-    bySeat.set(key, own);
+    byValue.set(seat.id, own);
   }
-  return { shared, groupKeys: [...groupKeys], bySeat };
-}
-
-function seatKey(groupKey: string, value: string | null): string {
-  return JSON.stringify([groupKey, value]);
+  return { shared, byGroupKey };
 }

@@ -1,4 +1,5 @@
 /** The claims of line keys and of other counters on the balances that may pay for them. Pure. */
+import type { Product } from '../../core/catalogue.ts';
 import type { Decimal } from '../../core/decimal.ts';
 import { contains, type Instant, type Interval, intersect } from '../../core/time.ts';
 import type { LineTerms, PricedKey, TermsSpan } from '../rates/line-terms.ts';
@@ -6,7 +7,7 @@ import { bandAt, bandsBetween, type PriceBands, sameBands } from '../rates/tiers
 import type { UsageLine } from '../types.ts';
 import { groupValuesKey } from '../usage/group-values.ts';
 import { versionAt } from '../usage/product-spans.ts';
-import { type CounterSegment, movementOf } from '../usage/segments.ts';
+import { type CounterSegment, type Movement, movementOf } from '../usage/segments.ts';
 import { type Bucket, paysFor } from './buckets.ts';
 import type { ClaimedSegment } from './coverage.ts';
 import type { Claim, Claimant } from './draw-down.ts';
@@ -23,6 +24,7 @@ export interface Claimants {
 /** A segment that is charged at one price list. */
 export interface ChargedSegment {
   readonly segment: CounterSegment;
+  readonly movement: Movement;
   readonly creditTypeId: string;
   readonly bands: PriceBands;
 }
@@ -56,13 +58,15 @@ export function claimedSegments(counter: ClaimingCounter, claimants: Claimants):
   );
   if (payers.length === 0) return [];
   const termsOf = memoizedTerms(counter, claimants);
-  return counter.segments.flatMap((charged) => {
+  const productId = priced.product.id;
+  const claimed: ClaimedSegment[] = [];
+  for (const charged of counter.segments) {
     const claims = claimsOf(counter, charged, payers, termsOf);
-    const productId = priced.product.id;
-    return claims.some((claim) => claim.claimants.length > 0)
-      ? [{ productId, key, bands: charged.bands, claims }]
-      : [];
-  });
+    if (claims.some((claim) => claim.claimants.length > 0)) {
+      claimed.push({ productId, key, bands: charged.bands, claims });
+    }
+  }
+  return claimed;
 }
 
 function mayPay(bucket: Bucket, priced: PricedKey, productTags: readonly string[]): boolean {
@@ -105,27 +109,23 @@ function claimsOf(
   if (open.length === 0) return [];
   const { priced } = counter;
   const { product } = priced;
-  const cuts = [
-    ...open.flatMap(({ bucket: { access } }) => [access.start, access.end]),
-    ...open.flatMap(({ terms }) => (terms ?? []).map((span) => span.interval.start)),
-    // Tags decide who may pay.
-    ...product.versions.flatMap(({ startingAt }) => startingAt ?? []),
-  ];
   const groupValues = `${groupValuesKey(priced.pricingGroupValues)}${groupValuesKey(priced.presentationGroupValues)}`;
-  const parts = cutInterval(interval, cuts).map((part) => ({
+  const parts = cutInterval(interval, changesOf(product, open)).map((part) => ({
     part,
     claimants: open.flatMap((payer) => claimantAt(part.start, counter, charged, payer)),
   }));
   return joinedWhere(parts, (a, b) => sameClaimants(a.claimants, b.claimants)).map((own): Claim => {
     const [{ part: first, claimants }] = own;
-    const part = { start: first.start, end: own.at(-1)?.part.end ?? first.end };
-    const { from, to, low, high } = movementOf({ interval: part, piece });
+    const end = own.at(-1)?.part.end ?? first.end;
+    const isWhole = first.start === interval.start && end === interval.end;
+    const part = isWhole ? interval : { start: first.start, end };
+    const { from, to, low, high } = isWhole ? charged.movement : movementOf({ interval: part, piece });
     return {
       key: counter.key,
       interval: part,
       from,
       to,
-      overshoots: low.lt(from) || high.gt(to),
+      overshoots: (low !== from && low.lt(from)) || (high !== to && high.gt(to)),
       productType: product.type,
       unitPrice: firstPrice(charged.bands, from, to),
       name: versionAt(product, part.end - 1).name,
@@ -135,12 +135,30 @@ function claimsOf(
   });
 }
 
+/** A balance that is open in a segment. `terms` are those of what it pays for; null: those of the customer. */
+interface OpenBucket {
+  readonly bucket: Bucket;
+  readonly terms: readonly TermsSpan[] | null;
+}
+
+/** Where other balances may pay, or at other prices. */
+function changesOf({ versions }: Product, open: readonly OpenBucket[]): Instant[] {
+  const changes: Instant[] = [];
+  for (const { bucket, terms } of open) {
+    changes.push(bucket.access.start, bucket.access.end);
+    for (const { interval } of terms ?? []) changes.push(interval.start);
+  }
+  // Tags decide who may pay.
+  for (const { startingAt } of versions) if (startingAt !== null) changes.push(startingAt);
+  return changes;
+}
+
 /** None where the balance is closed, in another unit, or not for this. */
 function claimantAt(
   at: Instant,
   { priced, bandsOf }: ClaimingCounter,
   charged: ChargedSegment,
-  { bucket, terms }: { readonly bucket: Bucket; readonly terms: readonly TermsSpan[] | null },
+  { bucket, terms }: OpenBucket,
 ): Claimant[] {
   if (!contains(bucket.access, at)) return [];
   if (!mayPay(bucket, priced, versionAt(priced.product, at).tags)) return [];
@@ -154,6 +172,7 @@ function claimantAt(
 
 /** Of the first unit above `from`. */
 function firstPrice(bands: PriceBands, from: Decimal, to: Decimal): Decimal {
+  if (bands.length === 1) return bands[0].price;
   const [first] = from.lt(to) ? bandsBetween(bands, from, to) : [bandAt(bands, from)];
   return (first ?? bands[0]).price;
 }
@@ -183,8 +202,10 @@ function joinedWhere<Part>(
   return joined;
 }
 
-function cutInterval({ start, end }: Interval, cuts: readonly Instant[]): Interval[] {
+function cutInterval(interval: Interval, cuts: readonly Instant[]): Interval[] {
+  const { start, end } = interval;
   const inside = cuts.filter((at) => start < at && at < end);
+  if (inside.length === 0) return [interval];
   const starts = [...new Set([start, ...inside])].sort((a, b) => a - b);
   return starts.map((from, index) => ({ start: from, end: starts[index + 1] ?? end }));
 }

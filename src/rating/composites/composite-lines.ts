@@ -4,6 +4,7 @@ import { assert } from '../../core/errors.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
 import { linePayer } from '../balances/applied-lines.ts';
+import type { Bucket } from '../balances/buckets.ts';
 import type { ClaimedSegment, Coverage } from '../balances/coverage.ts';
 import { paidLines } from '../balances/paid-lines.ts';
 import { type ChargedSegment, type Claimants, claimedSegments } from '../balances/usage-claims.ts';
@@ -12,7 +13,7 @@ import { oneBand, percentageBands, tierOf } from '../rates/tiers.ts';
 import type { UsageLine } from '../types.ts';
 import type { CounterPiece } from '../usage/line-key.ts';
 import { versionAt } from '../usage/product-spans.ts';
-import { type Movement, movementOf, type PaidAmount, zeroAmount } from '../usage/segments.ts';
+import { type BandAmount, movementOf, zeroAmount } from '../usage/segments.ts';
 import type { ChargedComposite, CompositeCharge } from './composite-charges.ts';
 import { type CountingStretch, stretchAt } from './composite-parts.ts';
 import { type PercentageSpan, percentageRateOf, pricedComposite } from './percentage-spans.ts';
@@ -48,8 +49,8 @@ export function compositeLines(
 ): UsageLine[] {
   const { billed, coverage } = context;
   const lines = chargesOf(one, charge, context).flatMap((charged) =>
-    paidLines(charged, coverage.get(charged.key) ?? [], billed.boundaries, (interval, amount) =>
-      compositeLine(one, charged, interval, amount, true),
+    paidLines(charged, coverage.get(charged.key) ?? [], billed.boundaries, (interval, amount, payer) =>
+      compositeLine(one, charged, interval, amount, payer, true),
     ),
   );
   if (lines.length > 0) return lines;
@@ -93,7 +94,6 @@ interface CompositeSegment extends ChargedSegment {
   readonly key: string;
   readonly type: 'usage' | 'minimum';
   readonly span: PercentageSpan;
-  readonly movement: Movement;
 }
 
 /** In the order of the lines. */
@@ -160,15 +160,16 @@ function zeroLines(
   if (counting.excludesFreeUsage || counted === undefined) return [];
   const { creditTypeId } = counted;
   const segment = { interval: span.interval, piece: counterOf(bases.get(creditTypeId) ?? [], billed) };
-  const amount = { ...zeroAmount(movementOf(segment), span.bands), payer: null };
-  return [compositeLine(one, { type: 'usage', span, creditTypeId }, span.interval, amount, false)];
+  const amount = zeroAmount(movementOf(segment), span.bands);
+  return [compositeLine(one, { type: 'usage', span, creditTypeId }, span.interval, amount, null, false)];
 }
 
 function compositeLine(
   { product }: ChargedComposite,
   { type, span, creditTypeId }: Pick<CompositeSegment, 'type' | 'span' | 'creditTypeId'>,
   interval: Interval,
-  { band, payer, quantity, total, windows }: PaidAmount,
+  { band, quantity, total, windows }: BandAmount,
+  payer: Bucket | null,
   hasMoved: boolean,
 ): UsageLine {
   const { name, tags } = versionAt(product, interval.end - 1);

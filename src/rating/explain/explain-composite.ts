@@ -31,7 +31,7 @@ import { oneBand, type PriceBands, percentageBands, walkBands } from '../rates/t
 import type { CompositeOnCard, ProductOnCard } from '../types.ts';
 import type { CounterPiece } from '../usage/line-key.ts';
 import { versionAt } from '../usage/product-spans.ts';
-import type { CounterSegment } from '../usage/segments.ts';
+import { type CounterSegment, movementOf } from '../usage/segments.ts';
 import { explainPrice } from './explain-price.ts';
 import {
   claimsIn,
@@ -251,7 +251,7 @@ function compositeClaims(
   const counter = {
     key: counterKey(line),
     priced,
-    segments: [{ segment, creditTypeId, bands }],
+    segments: [{ segment, movement: movementOf(segment), creditTypeId, bands }],
     termsFor: bandsOf === null ? null : termsFor,
     bandsOf: bandsOf ?? (() => bands),
   };

@@ -206,7 +206,7 @@ function sharedCounter(
   const counter = {
     key: lineKeyText(line),
     priced,
-    segments: [{ segment, creditTypeId: terms.creditTypeId, bands: list }],
+    segments: [{ segment, movement: movementOf(segment), creditTypeId: terms.creditTypeId, bands: list }],
     termsFor: (bucket: Bucket, within: Interval) => termsSpans(rates, overrides, priced, within, bucket),
     bandsOf: ({ rate }: LineTerms) => priceBands(rate),
   };

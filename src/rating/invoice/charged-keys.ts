@@ -19,10 +19,10 @@ import type { UsageLine } from '../types.ts';
 import type { LineKey } from '../usage/line-key.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import {
+  type BandAmount,
   hasUsage,
   type Movement,
   movementOf,
-  type PaidAmount,
   type Segment,
   segmentsOf,
   zeroAmount,
@@ -98,11 +98,13 @@ export function linesOfKey(
   stretches: readonly PaidStretch[],
   boundaries: readonly Instant[],
 ): UsageLine[] {
-  const lines = billed.flatMap((one) =>
-    paidLines(one, stretches, boundaries, (interval, amount) =>
-      newLine(priced, interval, one.terms, amount, true),
-    ),
-  );
+  const lines: UsageLine[] = [];
+  for (const one of billed) {
+    const own = paidLines(one, stretches, boundaries, (interval, amount, payer) =>
+      newLine(priced, interval, one.terms, amount, payer, true),
+    );
+    for (const line of own) lines.push(line);
+  }
   if (lines.length > 0) return lines;
   // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
   const used = billed.findLast(({ movement }) => hasUsage(movement));
@@ -132,8 +134,9 @@ export function claimsOfKey(
   { claimants, overrides }: ChargingContext,
 ): ClaimedSegment[] {
   if (claimants === null) return [];
-  const segments = billed.map(({ segment, terms, bands }) => ({
+  const segments = billed.map(({ segment, terms, bands, movement }) => ({
     segment,
+    movement,
     creditTypeId: terms.creditTypeId,
     bands,
   }));
@@ -148,15 +151,15 @@ export function claimsOfKey(
 }
 
 function zeroLineOf(key: PricedKey & LineKey, { segment, terms, bands, movement }: BilledSegment): UsageLine {
-  const amount = { ...zeroAmount(movement, bands), payer: null };
-  return newLine(key, segment.interval, terms, amount, false);
+  return newLine(key, segment.interval, terms, zeroAmount(movement, bands), null, false);
 }
 
 function newLine(
   { product, pricingGroupValues, presentationGroupValues }: PricedKey,
   interval: Interval,
   { listed, creditTypeId }: LineTerms,
-  { band, payer, quantity, total, windows }: PaidAmount,
+  { band, quantity, total, windows }: BandAmount,
+  payer: Bucket | null,
   hasMoved: boolean,
 ): UsageLine {
   const { name, tags } = versionAt(product, interval.end - 1);

@@ -20,12 +20,26 @@ export function groupValuesKey(values: GroupValues): string {
 
 /** The pairs of `values` whose names are in `names`; a name without a value is left out. */
 export function pickGroupValues(values: GroupValues, names: readonly string[]): GroupValues {
+  if (names.length === 0) return NO_GROUP_VALUES;
+  if (hasExactly(values, names)) return values;
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = ownValue(values, name);
       return value === undefined ? [] : [[name, value]];
     }),
   );
+}
+
+const NO_GROUP_VALUES: GroupValues = Object.freeze({});
+
+/** Whether these are its names, in this order. */
+function hasExactly(values: GroupValues, names: readonly string[]): boolean {
+  let count = 0;
+  for (const name of Object.keys(values)) {
+    if (name !== names[count]) return false;
+    count += 1;
+  }
+  return count === names.length;
 }
 
 /** Order of two records by the values of the given names in turn, in code units (no locale). */

@@ -8,6 +8,8 @@
  */
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import { firstIndex } from '../../core/first-index.ts';
+import { groupBy } from '../../core/group-by.ts';
 import { type Instant, type Interval, intersect } from '../../core/time.ts';
 import { cumulativeAt } from '../../core/usage-series.ts';
 import type { Bucket } from '../balances/buckets.ts';
@@ -62,11 +64,15 @@ export function segmentsOf(
   contract: OverrideIndex,
   billed: Interval,
 ): Segment[] {
-  return key.pieces.flatMap((piece) => {
-    const interval = intersect(piece.interval, billed);
-    if (interval === null) return [];
-    return termsSpans(book, contract, key, interval).map((span) => ({ ...span, piece }));
-  });
+  const segments: Segment[] = [];
+  for (const piece of key.pieces) {
+    const within = intersect(piece.interval, billed);
+    if (within === null) continue;
+    for (const { interval, terms, entitled } of termsSpans(book, contract, key, within)) {
+      segments.push({ interval, terms, entitled, piece });
+    }
+  }
+  return segments;
 }
 
 export function movementOf({ interval, piece }: CounterSegment): Movement {
@@ -82,11 +88,15 @@ export function movementOf({ interval, piece }: CounterSegment): Movement {
     if (value.gt(high)) high = value;
     else if (value.lt(low)) low = value;
   }
+  const valueAtEnd = cumulativeAt(series, interval.end);
+  const from = positionOf(valueAtStart);
+  const to = valueAtEnd === valueAtStart ? from : positionOf(valueAtEnd);
+  // Usage that only rises is lowest where it starts and highest where it ends.
   return {
-    from: positionOf(valueAtStart),
-    to: positionOf(cumulativeAt(series, interval.end)),
-    low: positionOf(low),
-    high: positionOf(high),
+    from,
+    to,
+    low: low === valueAtStart ? from : positionOf(low),
+    high: high === valueAtEnd ? to : positionOf(high),
     firstStep,
     afterLastStep,
   };
@@ -107,11 +117,7 @@ export function bandAmounts(
   bands: PriceBands,
   boundaries: readonly Instant[],
 ): BandAmount[] {
-  const stretches = {
-    between: (low: Decimal, high: Decimal) => bandsBetween(bands, low, high),
-    walk: (from: Decimal, to: Decimal) => walkBands(bands, from, to),
-  };
-  return amountsOf(segment, movement, stretches, boundaries);
+  return amountsOf(segment, movement, PRICED, bands, boundaries);
 }
 
 /** The same after drawdown: by level, and inside a level by payer, the customer last. */
@@ -121,26 +127,18 @@ export function paidAmounts(
   bands: readonly PaidBand[],
   boundaries: readonly Instant[],
 ): PaidAmount[] {
-  const stretches = {
-    between: (low: Decimal, high: Decimal) => stretchesBetween(bands, low, high),
-    walk: (from: Decimal, to: Decimal) => walkPaidBands(bands, from, to),
-  };
-  const byLine = new Map<string, Amount<PaidBand>[]>();
-  for (const amount of amountsOf(segment, movement, stretches, boundaries)) {
-    const { band, payer } = amount.band;
-    const key = `${payer?.segmentId} ${band.level}`;
-    const own = byLine.get(key);
-    if (own === undefined) byLine.set(key, [amount]);
-    else own.push(amount);
-  }
-  return [...byLine.values()].map(joined).sort(byLevelAndPayer);
+  const amounts = amountsOf(segment, movement, PAID, bands, boundaries);
+  return joinedByLine(amounts).sort(byLevelAndPayer);
 }
 
-/** The stretches of a counter. */
-interface Stretches<Band> {
-  between(low: Decimal, high: Decimal): readonly Band[];
-  walk(from: Decimal, to: Decimal): readonly BandPart<Band>[];
+/** How the bands of a list are found, in ascending order, and walked. */
+interface Stretches<Band, List> {
+  between(bands: List, low: Decimal, high: Decimal): readonly Band[];
+  walk(bands: List, from: Decimal, to: Decimal): readonly BandPart<Band>[];
 }
+
+const PRICED: Stretches<PriceBand, PriceBands> = { between: bandsBetween, walk: walkBands };
+const PAID: Stretches<PaidBand, readonly PaidBand[]> = { between: stretchesBetween, walk: walkPaidBands };
 
 interface BandPart<Band> {
   readonly band: Band;
@@ -148,28 +146,55 @@ interface BandPart<Band> {
   readonly amount: Decimal;
 }
 
-function amountsOf<Band>(
+function amountsOf<Band, List>(
   { piece }: CounterSegment,
   movement: Movement,
-  stretches: Stretches<Band>,
+  stretches: Stretches<Band, List>,
+  bands: List,
   boundaries: readonly Instant[],
 ): Amount<Band>[] {
-  if (movement.low.eq(movement.high)) return [];
-  const moved = stretches.between(movement.low, movement.high);
-  const parts = new Map(stretches.walk(movement.from, movement.to).map((part) => [part.band, part]));
-  const windows = windowAmounts(piece, movement, stretches, boundaries);
-  return moved.map((band) => {
-    const { quantity, amount } = parts.get(band) ?? { quantity: ZERO, amount: ZERO };
-    return { band, quantity, total: amount, windows: windows.get(band) ?? [] };
+  const { from, to, low, high } = movement;
+  if (low.eq(high)) return [];
+  const parts = stretches.walk(bands, from, to);
+  const only = onlyWindow(piece, movement, boundaries);
+  const windows = only === null ? windowAmounts(piece, movement, stretches, bands, boundaries) : null;
+  // What is crossed from start to end is among what is crossed from low to high, in the same order.
+  let next = 0;
+  return stretches.between(bands, low, high).map((band) => {
+    const part = parts[next]?.band === band ? parts[next] : undefined;
+    if (part === undefined) return { band, quantity: ZERO, total: ZERO, windows: windows?.get(band) ?? [] };
+    next += 1;
+    const { quantity, amount: total } = part;
+    const own = only === null ? (windows?.get(band) ?? []) : [{ window: only, quantity, total }];
+    return { band, quantity, total, windows: own };
   });
 }
 
-/** The stretches of one payer in one band, which need not touch. */
+/** One amount for each line: the stretches of one payer in one band, which need not touch. */
+function joinedByLine(amounts: readonly Amount<PaidBand>[]): PaidAmount[] {
+  const [first, second] = amounts;
+  const isJoined = amounts.length > 2 || (second !== undefined && isOneLine(first, second));
+  if (!isJoined) return amounts.map(paidAmount);
+  return [...groupBy(amounts, lineOf).values()].map(joined);
+}
+
+function lineOf({ band: { band, payer } }: Amount<PaidBand>): string {
+  return `${payer?.segmentId} ${band.level}`;
+}
+
+function isOneLine(a: Amount<PaidBand> | undefined, { band: b }: Amount<PaidBand>): boolean {
+  return a?.band.band.level === b.band.level && a.band.payer?.segmentId === b.payer?.segmentId;
+}
+
+function paidAmount({ band: { band, payer }, quantity, total, windows }: Amount<PaidBand>): PaidAmount {
+  return { band, payer, quantity, total, windows };
+}
+
 function joined(amounts: readonly Amount<PaidBand>[]): PaidAmount {
   const [first, ...others] = amounts;
   assert(first !== undefined, 'a line has an amount');
+  if (others.length === 0) return paidAmount(first);
   const { band, payer } = first.band;
-  if (others.length === 0) return { ...first, band, payer };
   return {
     band,
     payer,
@@ -206,11 +231,28 @@ export function zeroAmount(movement: Movement, bands: PriceBands): BandAmount {
   return { band: bandAt(bands, movement.to), quantity: ZERO, total: ZERO, windows: [] };
 }
 
+/** The window of all steps, in which the amount is that of the whole segment; null where they are in several. */
+function onlyWindow(
+  { series: { steps } }: CounterPiece,
+  { firstStep, afterLastStep }: Movement,
+  boundaries: readonly Instant[],
+): Interval | null {
+  const [first, last] = [steps[firstStep], steps[afterLastStep - 1]];
+  if (first === undefined || last === undefined) return null;
+  const boundary = Math.max(
+    firstIndex(boundaries.length, (index) => (boundaries[index] ?? 0) >= first.at),
+    1,
+  );
+  const end = boundaries[boundary] ?? first.at;
+  return last.at > end ? null : { start: boundaries[boundary - 1] ?? end, end };
+}
+
 /** Walks from window to window. Only windows in which the counter changed cost time. */
-function windowAmounts<Band>(
+function windowAmounts<Band, List>(
   { series: { steps }, positionOf }: CounterPiece,
   { from, firstStep, afterLastStep }: Movement,
-  { walk }: Stretches<Band>,
+  { walk }: Stretches<Band, List>,
+  bands: List,
   boundaries: readonly Instant[],
 ): Map<Band, WindowAmount[]> {
   const amounts = new Map<Band, WindowAmount[]>();
@@ -225,7 +267,7 @@ function windowAmounts<Band>(
     if (next !== undefined && next.at <= end) continue;
     const positionAtEnd = positionOf(step.value);
     const window = { start: boundaries[boundary - 1] ?? end, end };
-    for (const { band, quantity, amount } of walk(position, positionAtEnd)) {
+    for (const { band, quantity, amount } of walk(bands, position, positionAtEnd)) {
       const list = amounts.get(band);
       if (list === undefined) amounts.set(band, [{ window, quantity, total: amount }]);
       else list.push({ window, quantity, total: amount });

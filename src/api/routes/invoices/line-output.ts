@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { ProductType } from '../../../core/catalogue.ts';
 import { type CustomFieldsById, customFieldsOf } from '../../../core/custom-fields.ts';
+import { Decimal } from '../../../core/decimal.ts';
 import {
   type InvoiceLine,
   type InvoiceOwner,
@@ -14,8 +15,9 @@ import {
   type UsageInvoiceLine,
 } from '../../../core/invoice.ts';
 import type { CommitType } from '../../../core/terms/commits.ts';
-import { formatInstant } from '../../../core/time.ts';
+import { formatInstant, type Instant } from '../../../core/time.ts';
 import { lineId } from '../../../rating/invoice/line-id.ts';
+import { doubleOf, stringifyJson } from '../../http/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
@@ -117,13 +119,39 @@ const PRODUCT_TYPE_NAMES: Record<ProductType, string> = {
   PROFESSIONAL_SERVICE: 'ProServiceProductListItem',
 };
 
+/** `formatInstant` for the lines of one invoice, which have few instants. */
+export function formatInstants(): (at: Instant) => string {
+  const known = new Map<Instant, string>();
+  return (at) => {
+    const text = known.get(at) ?? formatInstant(at);
+    known.set(at, text);
+    return text;
+  };
+}
+
+/** What `stringifyJson` writes. Most amounts are the same as doubles, with which `JSON.stringify` can write the line. */
+export function lineText(line: LineItemWire): string {
+  const quantity = plainAmount(line.quantity);
+  const unitPrice = plainAmount(line.unit_price);
+  const total = plainAmount(line.total);
+  const isPlain = quantity !== null && unitPrice !== null && total !== null && line.list_price === undefined;
+  return isPlain ? JSON.stringify({ ...line, quantity, unit_price: unitPrice, total }) : stringifyJson(line);
+}
+
+/** Undefined: the line has none. Null: no double has its digits. */
+function plainAmount(amount: LineItemWire['quantity']): number | null | undefined {
+  if (amount === undefined) return undefined;
+  return amount instanceof Decimal ? doubleOf(amount) : null;
+}
+
 export function lineToWire(
   invoiceId: string,
   line: InvoiceLine,
   fields: CustomFieldsById,
   view: InvoiceView,
+  formatted: (at: Instant) => string = formatInstant,
 ): LineItemWire {
-  if (isUsageLine(line)) return usageLineToWire(invoiceId, line, fields, view);
+  if (isUsageLine(line)) return usageLineToWire(invoiceId, line, fields, view, formatted);
   const common = {
     id: lineId(invoiceId, line),
     name: line.name,
@@ -136,8 +164,8 @@ export function lineToWire(
     sub_line_items: [],
   };
   const time = {
-    starting_at: formatInstant(line.interval.start),
-    ending_before: formatInstant(line.interval.end),
+    starting_at: formatted(line.interval.start),
+    ending_before: formatted(line.interval.end),
   };
   switch (line.type) {
     case 'cpu_conversion':
@@ -189,6 +217,7 @@ function usageLineToWire(
   line: UsageInvoiceLine,
   fields: CustomFieldsById,
   view: InvoiceView,
+  formatted: (at: Instant) => string,
 ): LineItemWire {
   const isApplied = line.type === 'applied';
   const { payer, interval, tier } = line;
@@ -202,8 +231,8 @@ function usageLineToWire(
     total: line.total,
     credit_type: creditTypeOf(line.creditTypeId, view),
     sub_line_items: [],
-    starting_at: formatInstant(interval.start),
-    ending_before: formatInstant(interval.end),
+    starting_at: formatted(interval.start),
+    ending_before: formatted(interval.end),
     commit_id: payer?.commitId,
     commit_segment_id: payer?.segmentId,
     commit_type: payer === null ? undefined : COMMIT_TYPE_NAMES[payer.commitType],

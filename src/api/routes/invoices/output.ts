@@ -16,7 +16,14 @@ import { JsonList } from '../../http/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
-import { type LineItemWire, lineItemSchema, lineToWire, ownerToWire } from './line-output.ts';
+import {
+  formatInstants,
+  type LineItemWire,
+  lineItemSchema,
+  lineText,
+  lineToWire,
+  ownerToWire,
+} from './line-output.ts';
 import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output.ts';
 
 const invoiceShape = {
@@ -152,7 +159,7 @@ function payerToWire({ type, contractId }: Invoice, { payers }: InvoiceView) {
 function listedLinesToWire(invoice: Invoice, view: InvoiceView): ListedLines {
   const lines = shownLines(invoice, view);
   const write = lineWriter(invoice, view);
-  return lines.length > CHUNK_ITEMS ? new JsonList(lines, write) : lines.map(write);
+  return lines.length > CHUNK_ITEMS ? new JsonList(lines, write, lineText) : lines.map(write);
 }
 
 function linesToWire(invoice: Invoice, view: InvoiceView): LineItemWire[] {
@@ -161,7 +168,8 @@ function linesToWire(invoice: Invoice, view: InvoiceView): LineItemWire[] {
 
 function lineWriter({ id }: Pick<Invoice, 'id'>, view: InvoiceView): (line: InvoiceLine) => LineItemWire {
   const fields: CustomFieldsById = view.customFields.get(id) ?? new Map();
-  return (line) => lineToWire(id, line, fields, view);
+  const formatted = formatInstants();
+  return (line) => lineToWire(id, line, fields, view, formatted);
 }
 
 /** The lines that the view shows. */
