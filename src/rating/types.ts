@@ -116,4 +116,6 @@ export interface RatedKeys extends UsageRating {
   readonly product: { readonly id: string; readonly name: string };
   /** The line of a product without group keys that has no other line. */
   readonly zeroLine: UsageLine | null;
+  /** Lines that are made after drawdown, and are not among `lines`; default: 0. */
+  readonly laterLineCount?: number;
 }

@@ -64,8 +64,6 @@ export class JsonText {
 
 /** Every literal of up to 15 digits survives the conversion to a double and back. */
 const SAFE_DIGITS_MAX = 15;
-/** Doubles from 0.000001 on are shown without an exponent. */
-const SAFE_SCALE_MAX = 7;
 /** UTF-8 has no lone surrogates, so only an escape can introduce one. */
 const MAY_HOLD_UNSTORABLE = /\\u(?:0000|[dD][89a-fA-F])/;
 /** With the `u` flag a surrogate pair is one character, so only a lone surrogate matches. */
@@ -170,7 +168,7 @@ export function stringifyJson(value: unknown): string {
     return JSON.stringify(value);
   }
   if (typeof value !== 'object') throw new Error(`a ${typeof value} is not a JSON value`);
-  if (value instanceof Decimal) return value.c[0] === 0 ? '0' : value.toString();
+  if (value instanceof Decimal) return value.toString();
   if (value instanceof JsonNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(',')}]`;
   if (value instanceof JsonList) return `[${[...value.texts()].join(',')}]`;
@@ -193,13 +191,13 @@ function stringifyObject(value: object): string {
 }
 
 /**
- * The double that JSON shows with the digits of the decimal; null where there is none, or it may be shown with an
- * exponent. With it, `JSON.stringify` writes what `stringifyJson` does, several times as fast.
+ * The double that JSON shows with the digits of the decimal; null where there is none. With it, `JSON.stringify` writes
+ * what `stringifyJson` does, several times as fast.
  */
 export function doubleOf(value: Decimal): number | null {
-  // Its digits have no zeros at either end: value = c[0].c[1]… × 10^e.
-  const isShort = value.c.length <= SAFE_DIGITS_MAX && value.e < SAFE_DIGITS_MAX && value.e > -SAFE_SCALE_MAX;
-  return isShort ? Number(value.toString()) : null;
+  const text = value.toString();
+  const double = Number(text);
+  return String(double) === text ? double : null;
 }
 
 /** Letters, digits and `_` need no escapes. Most keys have nothing else, and a long list writes each many times. */

@@ -151,12 +151,13 @@ async function loadBuckets(
         rankedBalance(commit, segment, { contractEnd, productTags }),
       ]),
     );
-    return parts.flatMap(({ segment, id, amount, open, seat }) => {
+    const ranked: RankedBucket[] = [];
+    for (const { segment, id, amount, open, seat } of parts) {
       const access = accessOf(open, limits);
       const rank = ranks.get(segment);
-      if (access === null || rank === undefined) return [];
+      if (access === null || rank === undefined) continue;
       const source = sourceOf(commit, segment.id, amount, commits);
-      if (source !== null && canceledAt !== null && canceledAt < access.start) return [];
+      if (source !== null && canceledAt !== null && canceledAt < access.start) continue;
       const left = leftOf(amount, byHand.get(id), deducted.get(id));
       const bucket: RankedBucket = {
         id: commit.id,
@@ -174,8 +175,9 @@ async function loadBuckets(
         source,
         rank,
       };
-      return [bucket];
-    });
+      ranked.push(bucket);
+    }
+    return ranked;
   };
 }
 
@@ -207,13 +209,14 @@ function partsOf({ accessSchedule: { segments } }: Commit, divided: DividedCommi
     }));
   }
   const { groupKey, shares } = divided;
-  return shares.flatMap(({ id, seatId, segment, amount, access }) =>
-    access.map(({ start: startingAt, end: endingBefore }) => ({
-      ...{ segment, id, amount },
-      open: { startingAt, endingBefore },
-      seat: { groupKey, id: seatId, segmentId: segment.id },
-    })),
-  );
+  const parts: Part[] = [];
+  for (const { id, seatId, segment, amount, access } of shares) {
+    const seat = { groupKey, id: seatId, segmentId: segment.id };
+    for (const { start: startingAt, end: endingBefore } of access) {
+      parts.push({ segment, id, amount, open: { startingAt, endingBefore }, seat });
+    }
+  }
+  return parts;
 }
 
 async function contractsOf(

@@ -6,8 +6,8 @@ import { loadContracts } from '../../store/contracts.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
   type ComputeDeps,
-  type ComputedDraft,
   computeDrawingDrafts,
+  type DrawingDraft,
   type PlannedInvoices,
   planInvoices,
 } from '../invoices/compute.ts';
@@ -81,9 +81,7 @@ export async function draftDeductions(
 }
 
 /** The same of drafts that are computed. */
-export function deductionsOfDrafts(
-  drafts: readonly Pick<ComputedDraft, 'invoice' | 'deductions'>[],
-): BalanceDeduction[] {
+export function deductionsOfDrafts(drafts: readonly DrawingDraft[]): BalanceDeduction[] {
   return drafts.flatMap(({ invoice, deductions }) =>
     deductions.map(({ bucket, amount }) => ({
       commitId: bucket.id,

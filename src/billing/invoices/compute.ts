@@ -157,10 +157,20 @@ export async function computeDrafts(
   countedUpTo: string | null = null,
   draws?: ScheduledDraws,
 ): Promise<ComputedDraft[]> {
+  return draftsOf(deps, plan, { ...WHOLE_PERIOD, wanted: 'lines' }, countedUpTo, draws);
+}
+
+async function draftsOf(
+  deps: ComputeDeps,
+  plan: PlannedInvoices,
+  windows: RecordedWindows,
+  countedUpTo: string | null,
+  draws?: ScheduledDraws,
+): Promise<ComputedDraft[]> {
   const drafts = new Map<InvoiceTarget, ComputedDraft>();
   for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo, draws)) {
     try {
-      drafts.set(target, await compute(WHOLE_PERIOD));
+      drafts.set(target, await compute(windows));
     } catch (error) {
       if (!(error instanceof UnratableError)) throw error;
       deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
@@ -183,6 +193,9 @@ export async function drawScheduled(
 
 /** One window for the whole period. */
 const WHOLE_PERIOD: RecordedWindows = { size: null, within: null };
+
+/** Of invoices of which only what they take from balances matters. */
+const DEDUCTIONS: RecordedWindows = { ...WHOLE_PERIOD, wanted: 'deductions' };
 
 export type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
 
@@ -215,7 +228,7 @@ async function* eachInvoice(
 /** A draft that cannot be computed takes nothing from balances. It says so where it is read itself. */
 export async function drawEarlier(compute: Compute): Promise<void> {
   try {
-    await compute(WHOLE_PERIOD);
+    await compute(DEDUCTIONS);
   } catch (error) {
     if (!(error instanceof UnratableError)) throw error;
   }
@@ -232,15 +245,19 @@ function inOrderOf<Computed>(
   });
 }
 
-/**
- * The same, and the drafts of SCHEDULED invoices that draw on the balances of the plan: everything that takes from them.
- */
+/** An invoice as far as balances are concerned. */
+export interface DrawingDraft {
+  readonly invoice: Pick<Invoice, 'id' | 'contractId' | 'period'>;
+  readonly deductions: ComputedInvoice['deductions'];
+}
+
+/** What the drafts take from balances, and those of SCHEDULED invoices that draw on the balances of the plan. */
 export async function computeDrawingDrafts(
   deps: ComputeDeps,
   plan: PlannedInvoices,
-): Promise<Pick<ComputedDraft, 'invoice' | 'deductions'>[]> {
+): Promise<DrawingDraft[]> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const drafts = await computeDrafts(deps, plan, null, draws);
+  const drafts = await draftsOf(deps, plan, DEDUCTIONS, null, draws);
   draws.drawAll();
   return [...drafts, ...draws.drafts.values()];
 }
@@ -275,7 +292,7 @@ export async function computeOne(
   const warnings = [...rated.warnings, ...unpricedWarnings(context.unpriced, target)];
   const { terms: card } = cardOf(context, contract);
   const invoice = invoiceOf(deps, target, context, lines);
-  deps.alarms?.computed(invoice, warnings);
+  if (windows.wanted !== 'deductions') deps.alarms?.computed(invoice, warnings);
   return {
     invoice,
     warnings,

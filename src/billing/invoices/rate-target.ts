@@ -19,7 +19,7 @@ import { type ClaimedSegment, coverSegments } from '../../rating/balances/covera
 import { deductionsOf } from '../../rating/balances/draw-down.ts';
 import { offeredBalances } from '../../rating/balances/offered-balances.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
-import { type ChargedKey, coveredLines } from '../../rating/invoice/charged-keys.ts';
+import { type ChargedKey, coveredLines, linesOfKey } from '../../rating/invoice/charged-keys.ts';
 import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
 import {
   createInvoiceRater,
@@ -27,6 +27,7 @@ import {
   inProductOrder,
   inWindows,
   withCovered,
+  withLater,
 } from '../../rating/invoice/rate-invoice.ts';
 import { chargeClaims, chargeLines } from '../../rating/subscriptions/charge-lines.ts';
 import type { RatedLine, RatedSubscriptionLine, UsageLine, UsageNeed } from '../../rating/types.ts';
@@ -63,6 +64,11 @@ export interface RecordedWindows {
   readonly size: WindowSize | null;
   /** Only windows in this time are needed; the others may be joined. Null for all. */
   readonly within: Interval | null;
+  /**
+   * Default: everything. `lines`: without the balances that it found. `deductions`: only what it takes from balances,
+   * with lines and warnings as they come.
+   */
+  readonly wanted?: 'lines' | 'deductions';
 }
 
 export interface RateDeps {
@@ -90,12 +96,17 @@ export async function rateTarget(
   const groups = rated(() => needGroups(target, context));
   const isSliced = groups.some((group) => isTooLarge(group, target, usage));
   const hasLaterHours = isSliced && windows.size === 'hour' && windows.within === null;
+  const card = cardOf(context, contract);
+  const { terms, conversions } = card;
+  // Composites count what lines cost before drawdown.
+  const isAfterDrawdown = !isSliced && card.composites.length === 0;
   const buckets = book.bucketsOf(contract.id, period);
-  const balances = offeredBalances(buckets, book);
+  const balances = windows.wanted === undefined ? offeredBalances(buckets, book) : [];
   const boundaries = boundariesOf(period, hasLaterHours ? null : windows.size, windows.within);
   const input = rated(() => ({
     ...ratingInput(target, context, boundaries, isSliced ? null : seriesOf(groups, target, usage)),
     buckets,
+    isAfterDrawdown,
   }));
   const rater = rated(() => createInvoiceRater(input));
   const joined = context.joined.get(contract.id) ?? NOTHING_JOINED;
@@ -115,8 +126,6 @@ export async function rateTarget(
       await afterOtherWork();
     }
   }
-  const card = cardOf(context, contract);
-  const { terms, conversions } = card;
   const base = rated(() => {
     const collected = collector.result();
     const failed = productsWith(notes.failedMetrics(), target, context);
@@ -130,13 +139,27 @@ export async function rateTarget(
       [...claims.filter(isOnInvoice), ...subscribed, ...composites.claims(buckets)],
       book,
     );
-    return { usageLines, unlisted, unpriced: collected.warnings.filter(isOnInvoice), composites, drawdown };
+    const later = claiming.filter(({ priced }) => isOnInvoice({ productId: priced.product.id }));
+    const unpriced = collected.warnings.filter(isOnInvoice);
+    return { usageLines, unlisted, unpriced, composites, drawdown, later };
   });
   await afterOtherWork();
   const { coverage, covered } = base.drawdown;
+  // The lines of a conversion are added up before balances pay for it.
+  if (windows.wanted === 'deductions' && conversions.size === 0) {
+    return {
+      ...{ lines: [], deductions: deductionsOf(covered), balances, warnings: [], hours: null },
+      ...{ unlisted: base.unlisted, problems: notes.problems() },
+    };
+  }
   const paidLines: UsageLine[] = [];
-  await eachInChunks(claiming, (key) => {
-    paidLines.push(...rated(() => coveredLines(key, coverage, boundaries)));
+  await eachInChunks(base.later, (key) => {
+    const own = rated(() =>
+      isAfterDrawdown
+        ? linesOfKey(key, coverage.get(key.text) ?? [], boundaries)
+        : coveredLines(key, coverage, boundaries),
+    );
+    for (const line of own) paidLines.push(line);
   });
   if (isSliced && coverage.size > 0) {
     for await (const { groupKeys, answers } of read()) {
@@ -151,7 +174,9 @@ export async function rateTarget(
     const composites = base.composites.lines(coverage);
     const lines = inProductOrder<UsageLine | RatedSubscriptionLine>(
       [
-        ...withCovered(base.usageLines, paidLines, coverage),
+        ...(isAfterDrawdown
+          ? withLater(base.usageLines, paidLines)
+          : withCovered(base.usageLines, paidLines, coverage)),
         ...composites.map((line) => inWindows(line, input.boundaries)),
         ...chargeLines(charges, joined.prices, coverage, windowOfJoined(period, input.boundaries)),
       ],

@@ -20,6 +20,7 @@ import type { LineKey } from '../usage/line-key.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import {
   type BandAmount,
+  bandCount,
   hasUsage,
   type Movement,
   movementOf,
@@ -109,6 +110,13 @@ export function linesOfKey(
   // Usage with quantity 0 (rounded away, or values of 0) is shown as one zero line.
   const used = billed.findLast(({ movement }) => hasUsage(movement));
   return used === undefined ? [] : [zeroLineOf(priced, used)];
+}
+
+/** How many lines a key has of which nothing is covered. */
+export function lineCountOf({ billed }: ChargedKey): number {
+  let count = 0;
+  for (const { movement, bands } of billed) count += bandCount(movement, bands);
+  return count > 0 ? count : Number(billed.some(({ movement }) => hasUsage(movement)));
 }
 
 /** Of keys that were charged before drawdown: the lines of those of which something is covered. */

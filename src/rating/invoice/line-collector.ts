@@ -34,16 +34,18 @@ interface Collected {
   zeroLine: UsageLine | null;
   /** Of lines and warnings, whether or not they are kept. */
   count: number;
+  hasLaterLines: boolean;
 }
 
 /** `linesMax`: of lines and entries of unpriced usage together. */
 export function createLineCollector(linesMax: number): LineCollector {
   const products = new Map<string, Collected>();
-  const collect = ({ product, lines, warnings, zeroLine }: RatedKeys) => {
+  const collect = ({ product, lines, warnings, zeroLine, laterLineCount = 0 }: RatedKeys) => {
     const own = products.get(product.id) ?? newCollected(product);
     products.set(product.id, own);
     own.zeroLine ??= zeroLine;
-    own.count += lines.length + warnings.length;
+    own.count += lines.length + warnings.length + laterLineCount;
+    own.hasLaterLines ||= laterLineCount > 0;
     if (own.count > linesMax) drop(own);
     else {
       // Not by spreading: a part may have more lines than a call may have arguments.
@@ -71,7 +73,7 @@ export function createLineCollector(linesMax: number): LineCollector {
 }
 
 function newCollected(product: RatedKeys['product']): Collected {
-  return { product, lines: [], warnings: [], zeroLine: null, count: 0 };
+  return { product, lines: [], warnings: [], zeroLine: null, count: 0, hasLaterLines: false };
 }
 
 function drop({ lines, warnings }: Collected): void {
@@ -92,9 +94,9 @@ function tooMany(all: readonly Collected[], linesMax: number): Collected[] {
 }
 
 /** A product without group keys has at least one line on every invoice, a zero line without usage. */
-function linesOf({ lines, zeroLine }: Collected): UsageLine[] {
+function linesOf({ lines, zeroLine, hasLaterLines }: Collected): UsageLine[] {
   if (lines.length > 0) return inLineOrder(lines);
-  return zeroLine === null ? [] : [zeroLine];
+  return zeroLine === null || hasLaterLines ? [] : [zeroLine];
 }
 
 interface Keyed {

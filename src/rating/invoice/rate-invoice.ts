@@ -125,6 +125,13 @@ export function withCovered(
   return [...productIds].flatMap((id) => inLineOrder(byProduct.get(id) ?? []));
 }
 
+/** The lines with those of other line keys of these products, product by product. */
+export function withLater(lines: readonly UsageLine[], later: readonly UsageLine[]): UsageLine[] {
+  if (later.length === 0) return [...lines];
+  const byProduct = groupBy([...lines, ...later], ({ productId }) => productId);
+  return [...byProduct.values()].flatMap(inLineOrder);
+}
+
 /** Rates by the hour and adds up what the products charge in `interval`. */
 function spentIn(input: InvoiceTermsInput, interval: Interval) {
   const boundaries = windowBoundaries(interval, 'hour');

@@ -23,6 +23,7 @@ import {
   type ChargingContext,
   chargedKey,
   claimsOfKey,
+  lineCountOf,
   linesOfKey,
   unownedUsage,
   zeroLineOfKey,
@@ -38,6 +39,11 @@ export interface DrawnUsageInput extends UsageRatingInput {
   readonly coverage?: Coverage;
   /** Rates only line keys of which something is covered. */
   readonly isCoveredOnly?: boolean;
+  /**
+   * Leaves out the lines of keys that balances may pay for, but counts them: the caller makes them after drawdown
+   * (`linesOfKey`). Without composites only, which count what lines cost before it.
+   */
+  readonly isAfterDrawdown?: boolean;
 }
 
 /** Rated line keys with what the given balances may pay for. */
@@ -56,6 +62,7 @@ interface Context extends ChargingContext {
   readonly groupedBy: string | null;
   readonly coverage: Coverage;
   readonly isCoveredOnly: boolean;
+  readonly isAfterDrawdown: boolean;
 }
 
 /**
@@ -103,6 +110,7 @@ export function* rateKeysByProduct(
       buckets.length === 0 ? null : { buckets, hasCommitSpecificPrices: overrides.hasCommitSpecific },
     coverage: input.coverage ?? NO_COVERAGE,
     isCoveredOnly: input.isCoveredOnly ?? false,
+    isAfterDrawdown: input.isAfterDrawdown ?? false,
     usageFilters,
     fiatCreditTypeId,
     usage: indexUsage(input.usage, period),
@@ -162,12 +170,13 @@ function rateProduct(
   context: Context,
 ): Omit<ClaimingKeys, 'product'> {
   const { product, rates, runs } = one;
-  const { usage, coverage, boundaries, isCoveredOnly } = context;
+  const { usage, coverage, boundaries, isCoveredOnly, isAfterDrawdown } = context;
   const lines: UsageLine[] = [];
   const warnings: UnpricedUsage[] = [];
   const claims: ClaimedSegment[] = [];
   const claiming: ChargedKey[] = [];
   let zeroLine: UsageLine | null = null;
+  let laterLineCount = 0;
   for (const run of runs) {
     for (const key of lineKeys(run, usage, groups.billed(one, run))) {
       if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;
@@ -175,7 +184,8 @@ function rateProduct(
       const ownClaims = claimsOfKey(charged, rates, context);
       if (ownClaims.length > 0) claiming.push(charged);
       claims.push(...ownClaims);
-      lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
+      if (isAfterDrawdown && ownClaims.length > 0) laterLineCount += lineCountOf(charged);
+      else lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
       warnings.push(...charged.unpriced);
       zeroLine = zeroLineOfKey(charged) ?? zeroLine;
     }
@@ -184,7 +194,7 @@ function rateProduct(
       warnings.push(...unownedUsage(product, key, rates, context));
     }
   }
-  return { lines, warnings, claims, claiming, zeroLine };
+  return { lines, warnings, claims, claiming, zeroLine, laterLineCount };
 }
 
 function groupKeysOfRun({ pricingGroupKey, presentationGroupKey }: CounterRun): string {

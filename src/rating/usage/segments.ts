@@ -120,6 +120,11 @@ export function bandAmounts(
   return amountsOf(segment, movement, PRICED, bands, boundaries);
 }
 
+/** How many these are. */
+export function bandCount({ low, high }: Movement, bands: PriceBands): number {
+  return low.eq(high) ? 0 : bandsBetween(bands, low, high).length;
+}
+
 /** The same after drawdown: by level, and inside a level by payer, the customer last. */
 export function paidAmounts(
   segment: CounterSegment,
