@@ -13,6 +13,7 @@ import type { Bucket } from '../balances/buckets.ts';
 import { type ClaimedSegment, type Coverage, NO_COVERAGE } from '../balances/coverage.ts';
 import { lineKeyText } from '../balances/usage-claims.ts';
 import { indexOverrides } from '../rates/override-index.ts';
+import type { RateBook } from '../rates/rate-schedule.ts';
 import type { ProductOnCard, RatedKeys, UsageLine, UsageRating, UsageRatingInput } from '../types.ts';
 import { groupValuesKey, sortedKeys } from '../usage/group-values.ts';
 import { indexUsage, lineKeys, type UsageIndex } from '../usage/line-key.ts';
@@ -92,7 +93,7 @@ export function rateKeys(
   return [...rateKeysByProduct(input, groupedBy, billed)];
 }
 
-/** `rateKeys`, which rates each product when the next one is asked for. */
+/** `rateKeys`, product by product, some line keys at a time: each part is rated when it is asked for. */
 export function* rateKeysByProduct(
   input: DrawnUsageInput,
   groupedBy: readonly string[] | null = null,
@@ -129,7 +130,7 @@ export function* rateKeysByProduct(
     period.end - 1,
   );
   for (const { id, name, one } of sorted) {
-    yield { ...rateProduct(one, groups, context), product: { id, name } };
+    for (const part of rateProduct(one, groups, context)) yield { ...part, product: { id, name } };
   }
 }
 
@@ -164,37 +165,57 @@ function runsOf({ product }: ProductOnCard, { period, usageFilters, groupedBy }:
   );
 }
 
-function rateProduct(
+/** Line keys that are rated at once, in a few milliseconds. */
+const KEYS_PER_PART = 500;
+
+interface ProductPart {
+  readonly lines: UsageLine[];
+  readonly warnings: UnpricedUsage[];
+  readonly claims: ClaimedSegment[];
+  readonly claiming: ChargedKey[];
+  laterLineCount: number;
+}
+
+const newPart = (): ProductPart => ({ lines: [], warnings: [], claims: [], claiming: [], laterLineCount: 0 });
+
+/** The last part has the zero line. */
+function* rateProduct(
   one: ProductRuns,
   groups: GroupsOfProducts,
   context: Context,
-): Omit<ClaimingKeys, 'product'> {
+): Generator<Omit<ClaimingKeys, 'product'>, void, undefined> {
   const { product, rates, runs } = one;
-  const { usage, coverage, boundaries, isCoveredOnly, isAfterDrawdown } = context;
-  const lines: UsageLine[] = [];
-  const warnings: UnpricedUsage[] = [];
-  const claims: ClaimedSegment[] = [];
-  const claiming: ChargedKey[] = [];
+  const { usage, coverage, isCoveredOnly } = context;
+  let part = newPart();
+  let keyCount = 0;
   let zeroLine: UsageLine | null = null;
-  let laterLineCount = 0;
   for (const run of runs) {
     for (const key of lineKeys(run, usage, groups.billed(one, run))) {
       if (isCoveredOnly && !coverage.has(lineKeyText({ productId: product.id, ...key }))) continue;
       const charged = chargedKey(product, key, rates, context);
-      const ownClaims = claimsOfKey(charged, rates, context);
-      if (ownClaims.length > 0) claiming.push(charged);
-      claims.push(...ownClaims);
-      if (isAfterDrawdown && ownClaims.length > 0) laterLineCount += lineCountOf(charged);
-      else lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
-      warnings.push(...charged.unpriced);
+      addKey(part, charged, rates, context);
       zeroLine = zeroLineOfKey(charged) ?? zeroLine;
+      keyCount += 1;
+      if (keyCount % KEYS_PER_PART !== 0) continue;
+      yield { ...part, zeroLine: null };
+      part = newPart();
     }
     if (isCoveredOnly) continue;
     for (const key of lineKeys(run, usage, groups.reported(one, run))) {
-      warnings.push(...unownedUsage(product, key, rates, context));
+      part.warnings.push(...unownedUsage(product, key, rates, context));
     }
   }
-  return { lines, warnings, claims, claiming, zeroLine, laterLineCount };
+  yield { ...part, zeroLine };
+}
+
+function addKey(part: ProductPart, charged: ChargedKey, rates: RateBook, context: Context): void {
+  const { coverage, boundaries, isAfterDrawdown } = context;
+  const claims = claimsOfKey(charged, rates, context);
+  if (claims.length > 0) part.claiming.push(charged);
+  part.claims.push(...claims);
+  if (isAfterDrawdown && claims.length > 0) part.laterLineCount += lineCountOf(charged);
+  else part.lines.push(...linesOfKey(charged, coverage.get(charged.text) ?? [], boundaries));
+  part.warnings.push(...charged.unpriced);
 }
 
 function groupKeysOfRun({ pricingGroupKey, presentationGroupKey }: CounterRun): string {
