@@ -212,3 +212,31 @@ test('skip_zero_qty_line_items leaves a conversion of nothing out', async () => 
     .map((_, index) => invoices.text(`data[0].line_items[${index}].type`));
   expect(types).toEqual(['usage', 'usage', 'usage']);
 });
+
+test('a balance has the deduction of what it pays of a conversion on a draft', async () => {
+  const { api } = service;
+  const product_id = await createdId(api, '/v1/contract-pricing/products/create', {
+    name: 'Prepaid',
+    type: 'FIXED',
+  });
+  const november = { starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
+  await createdId(api, '/v1/contracts/customerCredits/create', {
+    ...{ customer_id: customerId, product_id, name: 'Trial', priority: 1 },
+    access_schedule: { schedule_items: [{ amount: 100, ...november }] },
+  });
+  await use();
+  const invoice = await readInvoice();
+  const applied = invoice
+    .list('data.line_items')
+    .flatMap((_, index) =>
+      invoice.text(`data.line_items[${index}].type`) === 'applied_commit_or_credit'
+        ? [new Decimal(invoice.digits(`data.line_items[${index}].total`))]
+        : [],
+    );
+  expect(applied.map(String)).toEqual(['-4', '-25']);
+  const balances = await api.post('/v1/contracts/customerBalances/list', {
+    customer_id: customerId,
+    include_balance: true,
+  });
+  expect(balances.digits('data[0].balance')).toBe(`${new Decimal('100').plus(sum(applied))}`);
+});
