@@ -59,12 +59,12 @@ const command = fc.oneof(
 );
 
 /** A new index filled from what the model holds, as after a restart. */
-function restarted(model: Model, now: number): DeduplicationIndex {
+async function restarted(model: Model, now: number): Promise<DeduplicationIndex> {
   const index = createDeduplicationIndex(WINDOW);
   const slots = [...model.accepted].flatMap(([key, all]) =>
     all.flatMap(({ at }) => [...key.split(',').map(Number), at]),
   );
-  index.load(Uint32Array.from(slots), now);
+  await index.load(Uint32Array.from(slots), now);
   for (const [key, all] of model.accepted) {
     const hash = Uint32Array.from(key.split(',').map(Number));
     for (const { at, reach } of all) {
@@ -75,15 +75,15 @@ function restarted(model: Model, now: number): DeduplicationIndex {
 }
 
 describe('the deduplication index', () => {
-  it('answers like a map for every sequence of reservations, releases, passing time and restarts', () => {
-    fc.assert(
-      fc.property(fc.array(command, { maxLength: 400 }), (commands) => {
+  it('answers like a map for every sequence of reservations, releases, passing time and restarts', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 400 }), async (commands) => {
         const model = new Model();
         let index = createDeduplicationIndex(WINDOW);
         let now = T0;
         for (const step of commands) {
           if (step.kind === 'wait') now += step.seconds;
-          else if (step.kind === 'restart') index = restarted(model, now);
+          else if (step.kind === 'restart') index = await restarted(model, now);
           else if (step.kind === 'release') {
             index.release(Uint32Array.from(step.hash), 0);
             model.release(step.hash.join());

@@ -8,7 +8,8 @@ import { expect, inject, it } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
-const ROUNDS = inject('isThorough') ? 1_000 : 4;
+/** 1,000 in the long command, unless CRASH_ROUNDS says how many. */
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? (inject('isThorough') ? 1_000 : 4));
 /** The directory of events grows, and with it the time of a start. */
 const ROUNDS_PER_DIRECTORY = 50;
 /** More events than one round makes. */
@@ -17,6 +18,10 @@ const EVENTS_PER_ROUND_MAX = 1_000_000;
 const ROUNDS_PER_EARLY_DEATH = 4;
 const INGEST_MS_MAX = 1_500;
 const OPENING_MS_MAX = 400;
+
+/** What the process was doing when it was killed; it writes the log all the time but while it takes the log up. */
+type Moment = 'taking up the log' | 'inserting' | 'between inserts';
+const deaths: Record<Moment, number> = { 'taking up the log': 0, inserting: 0, 'between inserts': 0 };
 
 const start = (dataDir: string, first: number, mode: string): Program =>
   runProgram('test/support/programs/ingest-until-killed.ts', [dataDir, String(first), mode]);
@@ -33,6 +38,12 @@ async function kill(program: Program): Promise<void> {
   await program.ended;
 }
 
+function momentOf(program: Program): Moment {
+  if (!program.stdout().includes('ready\n')) return 'taking up the log';
+  const isInserting = linesOf(program, 'inserting').length > linesOf(program, 'inserted').length;
+  return isInserting ? 'inserting' : 'between inserts';
+}
+
 /** Returns the acknowledged events. */
 async function round(dataDir: string, number: number): Promise<number[]> {
   const program = start(dataDir, number * EVENTS_PER_ROUND_MAX, 'ingest');
@@ -44,6 +55,7 @@ async function round(dataDir: string, number: number): Promise<number[]> {
     await delay(Math.random() * INGEST_MS_MAX);
   }
   await kill(program);
+  deaths[momentOf(program)] += 1;
   expect(linesOf(program, 'error')).toEqual([]);
   return linesOf(program, 'ack').flat();
 }
@@ -64,4 +76,7 @@ it(`loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, a
     acknowledgedTotal += acknowledged.size;
   }
   expect(acknowledgedTotal).toBeGreaterThan(ROUNDS * 10);
+  if (inject('isThorough')) {
+    process.stdout.write(`${acknowledgedTotal} events acknowledged; kills: ${JSON.stringify(deaths)}\n`);
+  }
 }, 10_800_000);

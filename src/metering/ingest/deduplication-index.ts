@@ -13,6 +13,7 @@
  *
  * Independent of ids, events, storage and the clock.
  */
+import { setImmediate } from 'node:timers/promises';
 import { assert } from '../../core/errors.ts';
 import {
   type Acceptance,
@@ -21,6 +22,7 @@ import {
   acceptedAt,
   countSlots,
   emptyShard,
+  fillShard,
   findLatest,
   findSlot,
   lastExpired,
@@ -29,6 +31,7 @@ import {
   putSlot,
   releaseSlot,
   requireStorable,
+  SHARD_MASK,
   SHARDS,
   type Shard,
   unitsOf,
@@ -37,6 +40,9 @@ import { HASH_WORDS } from './transaction-hash.ts';
 
 /** A stored id as it is loaded: the hash and the second of acceptance. */
 export const WORDS_PER_STORED_ID = HASH_WORDS + 1;
+
+/** How many are loaded without a pause: some ten milliseconds. */
+const IDS_WITHOUT_PAUSE = 100_000;
 
 /** Smallest shard, in slots; an empty index takes 0.6 MB. */
 const SLOTS_MIN = 32;
@@ -69,9 +75,10 @@ export interface DeduplicationIndex {
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null;
   /**
    * Adds stored ids of `WORDS_PER_STORED_ID` as if none was dated ahead; those that are, `add` tells as well.
-   * Calls `onKnown` with the first hash word of every one that was held already.
+   * Calls `onKnown` with the first hash word of every one that was held already. It is fastest with all ids of a
+   * shard at once, and lets other work of the thread come in between.
    */
-  load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): void;
+  load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): Promise<void>;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
@@ -140,13 +147,35 @@ class ShardedIndex implements DeduplicationIndex {
     return isWithin ? heldSeconds : null;
   }
 
-  load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): void {
+  async load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): Promise<void> {
     assert(ids.length % WORDS_PER_STORED_ID === 0, 'loaded ids are whole');
-    const sorted = sortedByShard(ids);
-    for (let at = 0; at < sorted.length; at += WORDS_PER_STORED_ID) {
-      const stored = { acceptedSeconds: sorted[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
-      if (this.add(sorted, at, stored, nowSeconds) !== null) onKnown?.(sorted[at] ?? 0);
+    const { sorted, ends } = sortedByShard(ids);
+    let pausedAt = 0;
+    for (let from = 0; from < sorted.length; ) {
+      if (from - pausedAt > IDS_WITHOUT_PAUSE * WORDS_PER_STORED_ID) {
+        await setImmediate();
+        pausedAt = from;
+      }
+      const to = ends[(sorted[from] ?? 0) & SHARD_MASK] ?? 0;
+      // What is left is few: ids that are stored more than once, and those at the end of the window.
+      for (const at of this.#fill(sorted, from, to, nowSeconds)) {
+        const stored = { acceptedSeconds: sorted[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
+        if (this.add(sorted, at, stored, nowSeconds) !== null) onKnown?.(sorted[at] ?? 0);
+      }
+      from = to;
     }
+  }
+
+  /** Loads the ids of one shard and returns the places of those that are left. */
+  #fill(ids: Uint32Array, from: number, to: number, nowSeconds: number): readonly number[] {
+    const oldest = lastExpired(nowSeconds, this.#windowSeconds);
+    requireStorable(oldest + 1, nowSeconds);
+    const shard = this.#shardOf(ids, from);
+    this.#makeRoomIn(shard, (to - from) / WORDS_PER_STORED_ID, nowSeconds);
+    const before = shard.used;
+    const left = fillShard(shard, ids, from, to, oldest);
+    this.#size += shard.used - before;
+    return left;
   }
 
   /** Offset of the slot in which this hash is known (see `findSlot`), or null after it was put in. */
@@ -167,7 +196,7 @@ class ShardedIndex implements DeduplicationIndex {
   }
 
   #shardOf(words: Uint32Array, at: number): Shard {
-    const shard = this.#shards[(words[at] ?? 0) % SHARDS];
+    const shard = this.#shards[(words[at] ?? 0) & SHARD_MASK];
     assert(shard !== undefined, 'every hash has a shard');
     return shard;
   }
@@ -189,22 +218,25 @@ class ShardedIndex implements DeduplicationIndex {
 }
 
 /**
- * Stored ids in the order of their shards: a shard stays in the cache of the processor while it is filled, where ids
- * in any other order miss it every time. Sorted by counting.
+ * Stored ids in the order of their shards, and where those of each shard end: a shard stays in the cache of the
+ * processor while it is filled, where ids in any other order miss it every time. Sorted by counting.
  */
-function sortedByShard(ids: Uint32Array): Uint32Array {
+function sortedByShard(ids: Uint32Array): { sorted: Uint32Array; ends: Uint32Array } {
   const ends = new Uint32Array(SHARDS + 1);
   for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
-    const next = ((ids[at] ?? 0) % SHARDS) + 1;
+    const next = ((ids[at] ?? 0) & SHARD_MASK) + 1;
     ends[next] = (ends[next] ?? 0) + WORDS_PER_STORED_ID;
   }
   for (let shard = 1; shard <= SHARDS; shard += 1) ends[shard] = (ends[shard] ?? 0) + (ends[shard - 1] ?? 0);
   const sorted = new Uint32Array(ids.length);
   for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
-    const shard = (ids[at] ?? 0) % SHARDS;
+    const shard = (ids[at] ?? 0) & SHARD_MASK;
     const place = ends[shard] ?? 0;
-    for (let word = 0; word < WORDS_PER_STORED_ID; word += 1) sorted[place + word] = ids[at + word] ?? 0;
+    sorted[place] = ids[at] ?? 0;
+    sorted[place + 1] = ids[at + 1] ?? 0;
+    sorted[place + 2] = ids[at + 2] ?? 0;
+    sorted[place + 3] = ids[at + 3] ?? 0;
     ends[shard] = place + WORDS_PER_STORED_ID;
   }
-  return sorted;
+  return { sorted, ends };
 }

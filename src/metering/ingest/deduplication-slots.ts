@@ -15,7 +15,8 @@ const TIME = HASH_WORDS;
 /** At 10 million ids a shard holds 10,000 and is rebuilt in well under a millisecond. */
 export const SHARDS = 1024;
 const SHARD_BITS = 10;
-const SHARD_MASK = SHARDS - 1;
+/** Of the bits that choose the shard: `hash & SHARD_MASK` takes half the time of a remainder. */
+export const SHARD_MASK = SHARDS - 1;
 
 /** What is ahead is rounded up to this. */
 export const AHEAD_UNIT_SECONDS = 90;
@@ -146,6 +147,49 @@ export function putSlot(
   slots[offset + 2] = words[at + 2] ?? 0;
   slots[offset + TIME] = accepted.seconds;
   return time === NEVER || time === RELEASED;
+}
+
+/**
+ * Puts the hashes at `ids[from…to]`, each with its second of acceptance, into a shard with room for them. Leaves out
+ * and returns the places of those that may be known, are accepted at `oldest` or before, or meet a slot that is: `add`
+ * has to look at them. One loop over bare words, because every id of the window goes through it at a start.
+ */
+export function fillShard(
+  shard: Shard,
+  ids: Uint32Array,
+  from: number,
+  to: number,
+  oldest: number,
+): readonly number[] {
+  const slots = shard.words;
+  const others: number[] = [];
+  for (let at = from; at < to; at += WORDS_PER_SLOT) {
+    const a = ids[at] ?? 0;
+    const b = ids[at + 1] ?? 0;
+    const c = ids[at + 2] ?? 0;
+    const seconds = ids[at + TIME] ?? NEVER;
+    let offset = firstOffset(shard, b);
+    let time = slots[offset + TIME] ?? NEVER;
+    // `isSameHash` written out, as in `findSlot`.
+    while (
+      time > oldest &&
+      !(slots[offset + 1] === b && slots[offset + 2] === c && ((slots[offset] ?? 0) ^ a) >>> SHARD_BITS === 0)
+    ) {
+      offset += WORDS_PER_SLOT;
+      if (offset === slots.length) offset = 0;
+      time = slots[offset + TIME] ?? NEVER;
+    }
+    if (time !== NEVER || seconds <= oldest) {
+      others.push(at);
+      continue;
+    }
+    slots[offset] = firstWord(a, 0);
+    slots[offset + 1] = b;
+    slots[offset + 2] = c;
+    slots[offset + TIME] = seconds;
+    shard.used += 1;
+  }
+  return others;
 }
 
 /** Of two acceptances of an id the earlier counts; of the same second, the one dated further ahead. */

@@ -7,13 +7,13 @@ import { assert } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/time.ts';
 import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
 import { type DeduplicationIndex, WORDS_PER_STORED_ID } from './deduplication-index.ts';
-import { AHEAD_UNIT_SECONDS } from './deduplication-slots.ts';
+import { AHEAD_UNIT_SECONDS, SHARDS } from './deduplication-slots.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { FUTURE_HOURS_MAX } from './event-limits.ts';
 import { wordsOf } from './row-words.ts';
 
-/** One slice is 32 to 40 MB of bytes, and a few hundred milliseconds of work. */
-const ROWS_PER_SLICE = 2_000_000;
+/** One slice is 64 to 80 MB of bytes. Smaller ones cost more, because each reads a column of all rows. */
+const ROWS_PER_SLICE = 4_000_000;
 
 /** A start on a slow disk may take minutes; it must not fail because of a limit meant for requests. */
 const SLICE_SECONDS_MAX = 600;
@@ -36,6 +36,9 @@ const WITHIN_WINDOW = "ingested_at >= fromUnixTimestamp64Milli({accepted_from:In
 const AHEAD = `ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')
     AND timestamp >= fromUnixTimestamp64Milli({dated_from:Int64}, 'UTC') AND timestamp > ingested_at`;
 
+// A slice has all ids of its shards of the index, so that each shard is filled once.
+const IN_SLICE = `id_hash_a % ${SHARDS} % {slices:UInt32} = {slice:UInt32}`;
+
 const SUMMARY_SQL = `
   SELECT countIf(${WITHIN_WINDOW}) AS events, countIf(${AHEAD}) AS ahead,
     max(toUnixTimestamp64Micro(ingested_at)) AS last_tick
@@ -46,13 +49,13 @@ const SUMMARY_SQL = `
 const SLICE_SQL = `
   SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at))
   FROM ${USAGE_EVENTS_TABLE}
-  WHERE ${WITHIN_WINDOW} AND id_hash_a % {slices:UInt32} = {slice:UInt32}
+  WHERE ${WITHIN_WINDOW} AND ${IN_SLICE}
   FORMAT RowBinary`;
 
 const AHEAD_SLICE_SQL = `
   SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at)), ${AHEAD_SECONDS_SQL}
   FROM ${USAGE_EVENTS_TABLE}
-  WHERE ${AHEAD} AND id_hash_a % {slices:UInt32} = {slice:UInt32}
+  WHERE ${AHEAD} AND ${IN_SLICE}
   FORMAT RowBinary`;
 const AHEAD_WORDS = WORDS_PER_STORED_ID + 1;
 
@@ -89,11 +92,11 @@ export async function rebuildIndex(
   assert(summary !== undefined, 'an aggregate without groups returns one row');
   index.makeRoom(summary.events, nowSeconds);
   const suspects = new Set<number>();
-  await eachSlice(clickhouse, { sql: SLICE_SQL, params, rows: summary.events }, (bytes) => {
+  await eachSlice(clickhouse, { sql: SLICE_SQL, params, rows: summary.events }, async (bytes) => {
     const ids = wordsOf(bytes, WORDS_PER_STORED_ID);
-    index.load(ids, nowSeconds, (firstWord) => suspects.add(firstWord));
+    await index.load(ids, nowSeconds, (firstWord) => suspects.add(firstWord));
   });
-  await eachSlice(clickhouse, { sql: AHEAD_SLICE_SQL, params, rows: summary.ahead }, (bytes) => {
+  await eachSlice(clickhouse, { sql: AHEAD_SLICE_SQL, params, rows: summary.ahead }, async (bytes) => {
     const ids = wordsOf(bytes, AHEAD_WORDS);
     for (let at = 0; at < ids.length; at += AHEAD_WORDS) {
       const acceptedSeconds = ids[at + WORDS_PER_STORED_ID - 1] ?? 0;
@@ -108,9 +111,9 @@ export async function rebuildIndex(
 async function eachSlice(
   clickhouse: ClickHouse,
   { sql, params, rows }: { readonly sql: string; readonly params: QueryParams; readonly rows: number },
-  take: (bytes: Buffer) => void,
+  take: (bytes: Buffer) => Promise<void>,
 ): Promise<void> {
-  const slices = Math.ceil(rows / ROWS_PER_SLICE);
+  const slices = Math.min(SHARDS, Math.ceil(rows / ROWS_PER_SLICE));
   const read = (slice: number): Promise<Buffer> | undefined =>
     slice < slices
       ? clickhouse.queryBytes({
@@ -123,6 +126,6 @@ async function eachSlice(
   for (let slice = 0; next !== undefined; slice += 1) {
     const bytes: Buffer = await next;
     next = read(slice + 1);
-    take(bytes);
+    await take(bytes);
   }
 }

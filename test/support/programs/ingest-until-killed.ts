@@ -1,6 +1,7 @@
 /**
  * Ingests events of its own making until it is killed: the embedded ClickHouse with its log, nothing else. Prints the
- * numbers of acknowledged events, a line for each request. Told to check, it prints what is stored and ends.
+ * numbers of acknowledged events, a line for each request, and when it inserts. Told to check, it prints what is stored
+ * and ends.
  *
  * Arguments: data directory, number of the first event, `ingest` or `check`.
  */
@@ -23,7 +24,15 @@ const below = (limit: number) => Math.floor(Math.random() * limit);
 
 const engine = await createEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), workerThreads: 4 });
 await applySchema(engine, undefined);
-const { clickhouse, blocks, close } = await withEventLog(engine, dataDir);
+const told: typeof engine = {
+  ...engine,
+  insertRows: async (insert) => {
+    say('inserting ');
+    await engine.insertRows(insert);
+    say('inserted ');
+  },
+};
+const { clickhouse, blocks, close } = await withEventLog(told, dataDir);
 const ingest = createIngest({
   clickhouse,
   blocks,

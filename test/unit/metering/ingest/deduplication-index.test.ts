@@ -91,9 +91,9 @@ describe('the deduplication index', () => {
     expect(index.reserve(colliding(2), 0, T0 + WINDOW, T0 + WINDOW)).toBe(true);
   });
 
-  it('keeps the earliest time of a hash that is loaded twice and leaves expired ones out', () => {
+  it('keeps the earliest time of a hash that is loaded twice and leaves expired ones out', async () => {
     const index = createDeduplicationIndex(WINDOW);
-    index.load(words(1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5), T0 + 20);
+    await index.load(words(1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5), T0 + 20);
     expect(index.size).toBe(1);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 4, T0 + WINDOW + 4)).toBe(false);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 5, T0 + WINDOW + 5)).toBe(true);
@@ -135,22 +135,22 @@ describe('the deduplication index', () => {
     expect(() => index.reserve(words(1, 2, 3), 0, T0, T0 + 100_000)).toThrow('dated at most a day ahead');
   });
 
-  it('takes stored events that are dated ahead for as long as they could be sent again', () => {
+  it('takes stored events that are dated ahead for as long as they could be sent again', async () => {
     const dated = T0 + 180;
-    const load = (now: number) => {
+    const load = async (now: number) => {
       const index = createDeduplicationIndex(WINDOW);
-      index.load(words(1, 2, 3, T0), now);
+      await index.load(words(1, 2, 3, T0), now);
       index.add(words(1, 2, 3), 0, { acceptedSeconds: T0, aheadSeconds: 180 }, now);
       return index;
     };
-    expect(load(T0 + 10).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
-    expect(load(T0 + WINDOW).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
-    expect(load(T0 + WINDOW).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated + 1)).toBe(true);
-    expect(load(dated + WINDOW).reserve(words(1, 2, 3), 0, dated + WINDOW, dated)).toBe(false);
-    expect(load(dated + WINDOW + 1).size).toBe(0);
+    expect((await load(T0 + 10)).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
+    expect((await load(T0 + WINDOW)).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated)).toBe(false);
+    expect((await load(T0 + WINDOW)).reserve(words(1, 2, 3), 0, T0 + WINDOW, dated + 1)).toBe(true);
+    expect((await load(dated + WINDOW)).reserve(words(1, 2, 3), 0, dated + WINDOW, dated)).toBe(false);
+    expect((await load(dated + WINDOW + 1)).size).toBe(0);
   });
 
-  it('needs at most 24 bytes for an id at every size above 50,000, whether reserved or loaded', () => {
+  it('needs at most 24 bytes for an id at every size above 50,000, whether reserved or loaded', async () => {
     const next = random(1);
     const reserved = createDeduplicationIndex(WINDOW);
     const loaded = createDeduplicationIndex(WINDOW);
@@ -161,23 +161,37 @@ describe('the deduplication index', () => {
       const at = (i * 4) % slots.length;
       slots.set([next(), next(), next(), T0], at);
       reserved.reserve(slots, at, T0, T0);
-      if (at === slots.length - 4) loaded.load(slots, T0);
+      if (at === slots.length - 4) await loaded.load(slots, T0);
       if (i > 50_000 && i % 1_000 === 0) expect(reserved.bytes / reserved.size).toBeLessThan(24);
     }
     expect([reserved.size, loaded.size]).toEqual([ids, ids]);
     expect(loaded.bytes / loaded.size).toBeLessThan(24);
   });
 
-  it('loads more ids than it was told to make room for', () => {
+  it('loads more ids than it was told to make room for', async () => {
     const index = createDeduplicationIndex(WINDOW);
     index.makeRoom(10, T0);
-    index.load(
+    await index.load(
       Uint32Array.from({ length: 4 * 50_000 }, (_, i) =>
         i % 4 === 3 ? T0 : Math.imul(i + 1, 2_654_435_761),
       ),
       T0,
     );
     expect(index.size).toBe(50_000);
+  });
+
+  it('lets other work of the thread come in between while it loads', async () => {
+    const index = createDeduplicationIndex(WINDOW);
+    const next = random(3);
+    const ids = Uint32Array.from({ length: 4 * 300_000 }, (_, i) => (i % 4 === 3 ? T0 : next()));
+    let turns = 0;
+    const turn = setInterval(() => {
+      turns += 1;
+    }, 0);
+    await index.load(ids, T0);
+    clearInterval(turn);
+    expect(turns).toBeGreaterThan(0);
+    expect(index.size).toBe(300_000);
   });
 
   it('gives the memory of expired ids back while new ones come in', () => {
