@@ -43,6 +43,11 @@ function untilClosed(port: number, text: string, read = true): Promise<string> {
   });
 }
 
+it('keeps idle connections for longer than load balancers, which keep them for up to 65 seconds', () => {
+  server = createHttpServer(() => new Response());
+  expect('keepAliveTimeout' in server && server.keepAliveTimeout).toBeGreaterThan(65_000);
+});
+
 describe('a client that', () => {
   it.each([
     ['says nothing', ''],

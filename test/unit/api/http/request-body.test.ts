@@ -119,6 +119,13 @@ function holdOpen(text: string): Promise<Socket> {
   });
 }
 
+/** As `/metrics` says it. */
+async function unreadableRequests(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const line = /^tallyhouse_http_request_duration_seconds_count\{.*route="none".*status="400".*\} (\d+)$/m;
+  return Number(line.exec(text)?.[1] ?? 0);
+}
+
 describe('what is not HTTP', () => {
   it.each([
     ['no request', 'hello\r\n\r\n', 400],
@@ -129,6 +136,12 @@ describe('what is not HTTP', () => {
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     const body: unknown = JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
     expect(body).toEqual({ message: expect.any(String) });
+  });
+
+  it('is counted like requests that reach no route', async () => {
+    const before = await unreadableRequests();
+    await exchange('hello\r\n\r\n');
+    expect(await unreadableRequests()).toBe(before + 1);
   });
 });
 
