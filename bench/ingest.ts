@@ -15,7 +15,7 @@ import { startTemporaryService, type TemporaryService } from './temporary-servic
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-interface Run {
+export interface Run {
   readonly name: string;
   readonly connections: number;
   readonly eventsPerSecond: number;
@@ -41,7 +41,7 @@ function busy(run: Pick<Run, 'connections' | 'target'>): Run {
   return { name: 'every connection busy', eventsPerSecond: 0, eventsPerRequest: 100, ...run };
 }
 
-interface Measurement {
+export interface Measurement {
   readonly run: Run;
   readonly load: LoadResult;
   readonly serverCpuSeconds: number;
@@ -63,7 +63,8 @@ export async function benchIngest(seconds: number): Promise<string> {
   return report(measurements);
 }
 
-async function measure(service: TemporaryService, run: Run, seconds: number): Promise<Measurement> {
+/** Loads a service for so many seconds, after three that are not in the figures. */
+export async function measure(service: TemporaryService, run: Run, seconds: number): Promise<Measurement> {
   const options: LoadOptions = {
     host: service.host,
     port: service.port,
@@ -100,6 +101,11 @@ export function runGenerator(options: LoadOptions): Promise<LoadResult> {
   });
 }
 
+/** CPU time of the service in microseconds, for each event it took. */
+export function microsecondsPerEvent({ serverCpuSeconds, load }: Measurement): string {
+  return ((serverCpuSeconds * 1e6) / load.acceptedTotal).toFixed(2);
+}
+
 function report(measurements: readonly Measurement[]): string {
   const bytes = measurements[0]?.load.bytesPerEvent ?? 0;
   const header = [
@@ -114,17 +120,20 @@ function report(measurements: readonly Measurement[]): string {
     'generator',
     'service memory MB',
   ];
-  const rows = measurements.map(({ run, load, serverCpuSeconds, serverMemoryMb }) => [
-    run.name,
-    run.target,
-    String(run.connections),
-    Math.round(load.accepted / load.seconds).toLocaleString('en-US'),
-    load.latencyMs.p50.toFixed(1),
-    load.latencyMs.p99.toFixed(1),
-    String(load.failures),
-    ((serverCpuSeconds * 1e6) / load.acceptedTotal).toFixed(2),
-    ((load.cpuSeconds * 1e6) / load.accepted).toFixed(2),
-    serverMemoryMb.toFixed(0),
-  ]);
+  const rows = measurements.map((measurement) => {
+    const { run, load, serverMemoryMb } = measurement;
+    return [
+      run.name,
+      run.target,
+      String(run.connections),
+      Math.round(load.accepted / load.seconds).toLocaleString('en-US'),
+      load.latencyMs.p50.toFixed(1),
+      load.latencyMs.p99.toFixed(1),
+      String(load.failures),
+      microsecondsPerEvent(measurement),
+      ((load.cpuSeconds * 1e6) / load.accepted).toFixed(2),
+      serverMemoryMb.toFixed(0),
+    ];
+  });
   return `${machine()}, load generator on the same cores. 100 events a request unless they are single, ${bytes.toFixed(0)} bytes and six properties an event; an answer means on disk.\n\n${table(header, rows)}`;
 }

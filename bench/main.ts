@@ -8,9 +8,12 @@ import { benchAlerts } from './alerts.ts';
 import { benchBalances } from './balances.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
+import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
 import { benchOverrides } from './overrides.ts';
+import { benchPeers } from './peers.ts';
+import { machine } from './report.ts';
 import { benchRestart } from './restart.ts';
 import { benchSearch } from './search.ts';
 import { benchSeats } from './seats.ts';
@@ -25,6 +28,8 @@ const SECONDS = 15;
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
   ingest: () => benchIngest(SECONDS),
+  peers: () => benchPeers(SECONDS),
+  'filled-ingest': () => benchFilledIngest(SECONDS),
   usage: benchUsage,
   'sql-recipes': benchSqlRecipes,
   finalize: benchFinalize,
@@ -45,6 +50,7 @@ if (unknown.length > 0) {
   process.stderr.write(`unknown part ${unknown.join(', ')}: there are ${Object.keys(PARTS).join(', ')}\n`);
   process.exit(2);
 }
+process.stdout.write(`${machine()}\n`);
 for (const [name, run] of Object.entries(PARTS)) {
   if (wanted.length === 0 || wanted.includes(name)) process.stdout.write(`\n## ${name}\n\n${await run()}\n`);
 }

@@ -1,16 +1,29 @@
 /** How the benchmarks show their figures: Markdown tables, and the machine they were measured on. */
-import { cpus, totalmem } from 'node:os';
+import { statfsSync } from 'node:fs';
+import { cpus, tmpdir, totalmem } from 'node:os';
 
 /** A Markdown table. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** `2 cores of …, 24 GiB, Node 20.20.2`. */
+/** How Linux names the file systems that data are likely to lie on. */
+const FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  61267: 'ext4',
+  1481003842: 'xfs',
+  2435016766: 'btrfs',
+  801189825: 'zfs',
+  2035054128: 'overlayfs',
+  16914836: 'tmpfs, which is not durable',
+};
+
+/** `2 cores of …, 24 GiB, Node 20.20.2, data on ext4`. */
 export function machine(): string {
   const [first] = cpus();
   const memoryGib = (totalmem() / 1024 ** 3).toFixed(0);
-  return `${cpus().length} cores of ${first?.model ?? 'unknown'}, ${memoryGib} GiB, Node ${process.versions.node}`;
+  const { type } = statfsSync(tmpdir());
+  const fileSystem = FILE_SYSTEMS[type] ?? `file system 0x${type.toString(16)}`;
+  return `${cpus().length} cores of ${first?.model ?? 'unknown'}, ${memoryGib} GiB, Node ${process.versions.node}, data on ${fileSystem}`;
 }
 
 /** The value below which a share of the sorted list lies; the nearest one that was measured. */

@@ -3,7 +3,10 @@
  * ids of random hashes, as good as real ones for the index, and some that can be searched for.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { createEmbeddedClickHouse } from '../src/app/stores.ts';
+import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
 import { hashTransactionId } from '../src/metering/ingest/transaction-hash.ts';
 import { applySchema } from '../src/metering/schema.ts';
 
@@ -12,14 +15,22 @@ const CUSTOMERS = 1_000;
 /** The events lie in the weeks before now, well within the window of deduplication. */
 const SPREAD_SECONDS = 2_000_000;
 
+const MERGES_SQL = 'SELECT count() AS merges FROM system.merges';
+
 const COLUMNS = `transaction_id, customer_ref, event_type, timestamp, properties, ingested_at, version,
   id_hash_a, id_hash_b, id_hash_c`;
+
+/** Merging a hundred million events may take this long. */
+const MERGING_MS_MAX = 30 * 60_000;
+/** Without a merge for so long, there is none to come. */
+const QUIET_MS = 3_000;
 
 /** `events` of them, a million an insert, then one insert with the events of the `findable` ids. */
 export async function storeEvents(
   directory: string,
   events: number,
   findable: readonly string[],
+  { isMerged = false }: { /** Waits until nothing is left to merge. */ readonly isMerged?: boolean } = {},
 ): Promise<void> {
   const clickhouse = await createEmbeddedClickHouse({ directory });
   await applySchema(clickhouse, undefined);
@@ -33,7 +44,20 @@ export async function storeEvents(
       FROM numbers(${from}, ${Math.min(ROWS_PER_INSERT, events - from)})`);
   }
   await clickhouse.command(`INSERT INTO usage_events (${COLUMNS}) VALUES ${findable.map(row).join(', ')}`);
+  if (isMerged) await mergesDone(clickhouse);
   await clickhouse.close();
+}
+
+async function mergesDone(clickhouse: ClickHouse): Promise<void> {
+  const deadline = performance.now() + MERGING_MS_MAX;
+  for (let quietSince = performance.now(); performance.now() - quietSince < QUIET_MS; await delay(200)) {
+    const [row] = await clickhouse.query({
+      sql: MERGES_SQL,
+      schema: z.object({ merges: z.coerce.number() }),
+    });
+    if (row?.merges !== 0) quietSince = performance.now();
+    if (performance.now() > deadline) throw new Error('the stored events are still being merged');
+  }
 }
 
 function row(id: string): string {

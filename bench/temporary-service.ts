@@ -38,15 +38,22 @@ export interface TemporaryService {
   close(): Promise<void>;
 }
 
-/** Resolves when the service is ready. `dataDir`: data to start on, which are left where they are. */
+/** The arguments of Node for the built service. */
+const SERVICE = ['--require', LOOP_WATCH, join(ROOT, 'dist/start.cjs')];
+
+/**
+ * Resolves when the service is ready. `dataDir`: data to start on, which are left where they are. `program`: another
+ * program that takes the same environment and answers `/readyz`.
+ */
 export async function startTemporaryService(
   dataDir?: string,
   environment: Readonly<Record<string, string>> = {},
+  program: readonly string[] = SERVICE,
 ): Promise<TemporaryService> {
   const directory = dataDir ?? (await mkdtemp(join(tmpdir(), 'tallyhouse-bench-')));
   const port = await freePort();
   const begin = performance.now();
-  const server = spawn(process.execPath, ['--require', LOOP_WATCH, join(ROOT, 'dist/start.cjs')], {
+  const server = spawn(process.execPath, [...program], {
     env: {
       ...process.env,
       DATA_DIR: directory,
