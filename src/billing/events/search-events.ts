@@ -68,11 +68,11 @@ export async function searchEvents(deps: Deps, transactionIds: readonly string[]
   // Ids are remembered in whole seconds: one accepted in this second or later is known now.
   const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;
   await repeats.flush();
-  const [events, duplicates] = await Promise.all([
+  const [events, duplicates, metrics] = await Promise.all([
     findEvents(clickhouse, ids, receivedFrom),
     findRepeats(clickhouse, ids, receivedFrom, REPEATS_SHOWN_MAX),
+    metricsWithFields(db),
   ]);
-  const metrics = await withCustomFields(db, await allMetrics(db, { includeArchived: true }));
   if (events.length * metrics.length > DECISIONS_MAX) {
     throw new Refusal(
       'too_large',
@@ -94,6 +94,10 @@ export async function searchEvents(deps: Deps, transactionIds: readonly string[]
   const position = new Map(ids.map((id, index) => [id, index]));
   const positionOf = ({ event }: EventView) => position.get(event.transactionId) ?? 0;
   return views.sort((a, b) => positionOf(a) - positionOf(b));
+}
+
+async function metricsWithFields(db: Database): Promise<MatchedMetric[]> {
+  return await withCustomFields(db, await allMetrics(db, { includeArchived: true }));
 }
 
 async function unpricedReasonsOf(
