@@ -28,6 +28,9 @@ const ON_TOP = ['app', 'demo'];
 /** Files directly in src/ start and configure the service. Of them config.ts stands on the ground. */
 const GROUND_FILE = '^src/config[.]ts$';
 
+/** The only file that sends traces. */
+const TRACES_FILE = '^src/app/tracing/open-telemetry[.]ts$';
+
 const folders = (names) => `^src/(?:${names.join('|')})/`;
 const OURS = '^(?:src|test|bench|scripts)/';
 
@@ -86,6 +89,20 @@ export default {
       severity: 'error',
       from: { path: '^src/' },
       to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'one-file-knows-opentelemetry',
+      comment: 'Everything else uses the tracer of core/tracing.ts.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: TRACES_FILE },
+      to: { path: '@opentelemetry/' },
+    },
+    {
+      name: 'opentelemetry-is-loaded-when-needed',
+      comment: 'A service that records no traces does not load the libraries: `await import()`.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: TRACES_FILE, dependencyTypesNot: ['dynamic-import'] },
     },
     {
       name: 'folder-with-a-list',

@@ -201,6 +201,11 @@ const environment = z
     ALERTS_PER_CUSTOMER_MAX: wholeNumber(0, 100_000)
       .default(ALERT_LIMITS_DEFAULT.perCustomer)
       .describe('Most alerts of one customer that are not archived, beside those of all.'),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url('http', 'https')
+      .optional()
+      .describe(
+        'Base URL of an OpenTelemetry collector that traces are sent to. When unset, none are recorded. Its other variables, such as OTEL_TRACES_SAMPLER, count too.',
+      ),
     LOG_LEVEL: z
       .enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` })
       .default('info')
@@ -250,6 +255,8 @@ export interface Config {
   readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
   readonly webhookAllowPrivate: boolean;
   readonly alertLimits: AlertLimits;
+  /** Base URL of the collector for traces. */
+  readonly tracesEndpoint: string | undefined;
   readonly logLevel: z.infer<typeof environment>['LOG_LEVEL'];
   readonly sandboxNow: Instant | undefined;
   readonly workerThreads: number;
@@ -303,6 +310,7 @@ export function loadConfig(env: Environment): Config {
     },
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE === '1',
     alertLimits: { global: values.ALERTS_GLOBAL_MAX, perCustomer: values.ALERTS_PER_CUSTOMER_MAX },
+    tracesEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: values.LOG_LEVEL,
     sandboxNow: values.SANDBOX_NOW,
     workerThreads: values.UV_THREADPOOL_SIZE,

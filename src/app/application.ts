@@ -34,6 +34,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
+import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
 import { alertEvaluator } from '../jobs/evaluate-alerts.ts';
@@ -51,6 +52,7 @@ import { createScheduledTelling, withTelling } from '../jobs/tell-scheduled.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
+import { withTracedQueries } from '../metering/client/traced-queries.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
@@ -95,6 +97,7 @@ export interface ApplicationParts {
       >
     >;
   readonly log: Logger;
+  readonly tracer?: Tracer;
   readonly stores: {
     readonly db: Database;
     readonly clickhouse: ClickHouse;
@@ -128,7 +131,8 @@ const TAIL_INTERVAL_MS = 1_000;
 
 /** Resolves when requests can be answered: the index of known events is built, jobs are running. */
 export async function createApplication(given: ApplicationParts): Promise<Application> {
-  const { config, log, stores } = given;
+  const { config, log, tracer = NO_TRACER } = given;
+  const stores = { ...given.stores, clickhouse: withTracedQueries(given.stores.clickhouse, tracer) };
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
   const watch = createPartsWatch({
     db: stores.db,
@@ -164,6 +168,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     gracePeriodHours,
     alarms,
     invoiceLog,
+    tracer,
     ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
   };
   const finalization = {
@@ -175,6 +180,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     db: stores.db,
     clock,
     log,
+    tracer,
     kinds: [
       // Invoices of an instant are computed with the rates and the balances that begin at it.
       tokenPricesJobKind({ clock }),
@@ -208,7 +214,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tell: (dueAt, isClosed) => tellScheduled(stores.db, dueAt, isClosed),
   });
   const allowPrivate = config.webhookAllowPrivate ?? false;
-  const deliverer = createDeliverer({ db: stores.db, log, allowPrivate });
+  const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont);
   const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
@@ -217,6 +223,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     clock,
     windowDays,
     log,
+    tracer,
     // An embedded ClickHouse belongs to this process; a server may be shared with others.
     tailIntervalMs: config.clickhouseUrl === undefined ? undefined : TAIL_INTERVAL_MS,
     cluster: config.clickhouseCluster,
@@ -249,6 +256,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const app = createApp({
     version: VERSION,
     log,
+    tracer,
     authenticate: authenticator.authenticate,
     ...(config.requestRates === undefined
       ? {}

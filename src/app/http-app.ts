@@ -17,6 +17,7 @@ import type { RouteDefinition } from '../api/http/route.ts';
 import { type IngestSpans, otlpRoute } from '../api/routes/ingest/otlp-route.ts';
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
+import type { Tracer } from '../core/tracing.ts';
 
 /** A hundred events of 20 KB, or the rates of a large price book. What is above it is refused while it is read. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
@@ -26,6 +27,7 @@ const BODIES_LIMIT_BYTES = 64 * 1024 * 1024;
 export interface AppDeps {
   readonly version: string;
   readonly log: Logger;
+  readonly tracer?: Tracer | undefined;
   readonly authenticate: Authenticate;
   readonly records?: RequestRecords;
   /** Without it request rates are not limited. */
@@ -72,7 +74,7 @@ export function createApp(deps: AppDeps): App {
     limitBytes: deps.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     budget: createBodyBudget(deps.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
   };
-  const exchange = createExchange({ log, metrics });
+  const exchange = createExchange({ log, metrics, ...(deps.tracer && { tracer: deps.tracer }) });
   // Whoever opens the service in a browser finds the reference.
   hono.get('/', (context) => context.redirect('/docs'));
   registerRoutes(

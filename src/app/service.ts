@@ -13,6 +13,7 @@ import { createApplication } from './application.ts';
 import { drain } from './drain.ts';
 import { createHttpServer } from './http-server.ts';
 import { startStores } from './stores.ts';
+import { startTracing } from './tracing/tracing.ts';
 
 export interface Service {
   readonly url: string;
@@ -41,11 +42,14 @@ export async function startService(config: Config, log: Logger): Promise<Service
   try {
     const directory = await takeDataDirectory(config.dataDir);
     undo.push(() => directory.release());
-    const stores = await startStores(config, log);
+    const { tracer, close: closeTracing } = await startTracing(config.tracesEndpoint, log);
+    undo.push(closeTracing);
+    const stores = await startStores(config, { log, tracer });
     undo.push(() => stores.close());
     const application = await createApplication({
       config,
       log,
+      tracer,
       stores,
       firstToken: () => firstToken(config.dataDir),
     });

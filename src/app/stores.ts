@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from '../embedded/chdb.ts';
 import { openEventLog } from '../embedded/event-log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
@@ -39,8 +40,14 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+export interface Observers {
+  readonly log?: Logger | undefined;
+  readonly tracer?: Tracer | undefined;
+}
+
 /** Starts both at the same time; when something fails what is open is closed again before this throws. */
-export async function startStores(config: StoresConfig, log?: Logger): Promise<Stores> {
+export async function startStores(config: StoresConfig, observers: Observers = {}): Promise<Stores> {
+  const { log } = observers;
   const [relational, columnar] = await Promise.allSettled([
     openPostgres(config, log),
     openClickHouse(config),
@@ -58,7 +65,8 @@ export async function startStores(config: StoresConfig, log?: Logger): Promise<S
   let events: LoggedClickHouse | undefined;
   try {
     await migrateStores({ postgres: connection, clickhouse, cluster: config.clickhouseCluster });
-    if (config.clickhouseUrl === undefined) events = await withEventLog(clickhouse, config.dataDir, log);
+    if (config.clickhouseUrl === undefined)
+      events = await withEventLog(clickhouse, config.dataDir, observers);
   } catch (error) {
     await close();
     throw error;
@@ -89,7 +97,7 @@ export interface LoggedClickHouse {
 export async function withEventLog(
   clickhouse: ClickHouse,
   dataDir: string,
-  log?: Logger,
+  { log, tracer = NO_TRACER }: Observers = {},
 ): Promise<LoggedClickHouse> {
   const eventLog = await openEventLog(join(dataDir, 'event-log'));
   const onFailure = (error: unknown, rows: number) =>
@@ -97,7 +105,7 @@ export async function withEventLog(
       { err: error, rows },
       'acknowledged events could not be written to ClickHouse; it is tried again',
     );
-  const blocks = createEventBlocks({ clickhouse, log: eventLog, onFailure });
+  const blocks = createEventBlocks({ clickhouse, log: eventLog, tracer, onFailure });
   return {
     clickhouse: withAcknowledgedEvents(clickhouse, blocks),
     blocks,

@@ -15,7 +15,7 @@ export interface JobKind {
 }
 
 /** Both functions get jobs of the prepared batch, locked and in order. Together they must be short. */
-interface PreparedJobs {
+export interface PreparedJobs {
   /** Those of the jobs whose preparation is still valid: everything it was computed from is as it was. */
   stillValid(tx: Transaction, jobs: readonly Job[]): Promise<readonly Job[]>;
   /**

@@ -11,6 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../core/clock.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
+import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import type { Database } from '../store/database.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/job-figures.ts';
 import { loadFailedJobs, nextStep } from '../store/job-order.ts';
@@ -63,6 +64,7 @@ interface Deps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly tracer?: Tracer;
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
   readonly kinds: readonly JobKind[];
   /** Rejects when a store does not answer. */
@@ -71,7 +73,15 @@ interface Deps {
   isPaused?(): boolean;
 }
 
-export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => false }: Deps): JobRunner {
+export function createJobRunner({
+  db,
+  clock,
+  log,
+  tracer = NO_TRACER,
+  kinds,
+  ping,
+  isPaused = () => false,
+}: Deps): JobRunner {
   const names = kinds.map(({ kind }) => kind);
   const counts = new Map(names.map((name): [string, JobCounts] => [name, { done: 0, failed: 0 }]));
   const lastDoneAt = new Map<string, Instant>();
@@ -82,6 +92,7 @@ export function createJobRunner({ db, clock, log, kinds, ping, isPaused = () => 
     db,
     clock,
     log,
+    tracer,
     kinds,
     isClosed: () => closed || isPaused(),
     storesAnswer: () => answersInTime(ping),

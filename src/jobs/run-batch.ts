@@ -7,11 +7,12 @@ import type { Clock } from '../core/clock.ts';
 import { Refusal } from '../core/errors.ts';
 import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
+import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import type { Database } from '../store/database.ts';
 import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-claims.ts';
 import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
 import { recordSystemChanges } from '../store/system-changes.ts';
-import type { JobKind } from './job-kind.ts';
+import type { JobKind, PreparedJobs } from './job-kind.ts';
 
 export interface JobCounts {
   readonly done: number;
@@ -22,6 +23,7 @@ export interface RunDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly tracer?: Tracer;
   /** Names the claims of these runs, which follow one another: what is left of an earlier claim is free for a later. */
   readonly claimant: string;
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
@@ -99,9 +101,19 @@ interface Outcome {
 }
 
 async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
-  const prepared = await kind.prepare(jobs);
+  const { tracer = NO_TRACER } = deps;
+  const facts = { 'tallyhouse.jobs': jobs.length };
+  return await tracer.trace(`job ${kind.kind}`, { kind: 'internal', facts }, async () => {
+    const prepared = await tracer.step('prepare', {}, () => kind.prepare(jobs));
+    const outcome = await tracer.step('write', {}, () => write({ deps, kind }, jobs, prepared));
+    if (outcome.done > 0) prepared.committed?.();
+    return outcome;
+  });
+}
+
+async function write({ deps, kind }: Batch, jobs: readonly Job[], prepared: PreparedJobs): Promise<Outcome> {
   const kinds = deps.kinds.map((one) => one.kind);
-  const outcome = await deps.db.transaction(async (tx): Promise<Outcome> => {
+  return await deps.db.transaction(async (tx): Promise<Outcome> => {
     const taken = await takeClaimed(tx, kinds, { claimant: deps.claimant, ids: jobs.map(({ id }) => id) });
     const valid = inSubjectOrder(taken, await prepared.stillValid(tx, taken));
     // Deleted first, so that the work may queue the same job again for a later instant.
@@ -117,8 +129,6 @@ async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Pro
     }
     return { done: valid.length, changed: taken.filter((job) => !valid.includes(job)) };
   });
-  if (outcome.done > 0) prepared.committed?.();
-  return outcome;
 }
 
 /** The valid ones that no invalid one of their subject comes before. */

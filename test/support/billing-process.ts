@@ -7,7 +7,7 @@ const TOKEN = 'token-of-this-test';
 export interface BillingProcess {
   readonly program: Program;
   /** Throws if the process has ended. */
-  call(path: string, body?: unknown): Promise<Answer>;
+  call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   kill(): Promise<void>;
 }
 
@@ -28,6 +28,7 @@ export async function startBillingProcess(
   stores: StoreUrls | null,
   dataDirectory: string,
   sandboxNow: string,
+  env: Record<string, string> = {},
 ): Promise<BillingProcess> {
   const program = runProgram('src/main.ts', [], {
     PORT: '0',
@@ -35,17 +36,18 @@ export async function startBillingProcess(
     LOG_LEVEL: 'error',
     DATA_DIR: dataDirectory,
     SANDBOX_NOW: sandboxNow,
+    ...env,
     ...(stores === null ? {} : { DATABASE_URL: stores.postgres, CLICKHOUSE_URL: stores.clickhouse }),
   });
   await program.said('/docs');
   const url = /ready at (\S+)/.exec(program.stdout())?.[1];
   return {
     program,
-    async call(path, body) {
+    async call(path, body, headers = {}) {
       if (program.child.exitCode !== null) throw new Error(`the process has ended: ${program.stderr()}`);
       const response = await fetch(`${url}${path}`, {
         method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const retryAfter = response.headers.get('retry-after');

@@ -90,7 +90,10 @@ export function routeFor(
     .sort((a, b) => (parameters(a) < parameters(b) ? -1 : 1))[0];
 }
 
-/** Zod drops what a schema does not name: what the parsed value lacks was not declared. */
+/**
+ * Zod drops what a schema does not name: what the parsed value lacks was not declared. Of maps with free names it drops
+ * `__proto__` too, which a property of an event may be called.
+ */
 function undeclaredMembers(sent: unknown, parsed: unknown, path: string): string[] {
   if (Array.isArray(sent) && Array.isArray(parsed)) {
     return sent.flatMap((item, index) => undeclaredMembers(item, parsed[index], `${path}[${index}]`));
@@ -98,7 +101,8 @@ function undeclaredMembers(sent: unknown, parsed: unknown, path: string): string
   if (!isPlainObject(sent) || !isPlainObject(parsed)) return [];
   return Object.entries(sent).flatMap(([name, value]) => {
     const member = path === '' ? name : `${path}.${name}`;
-    return Object.hasOwn(parsed, name) ? undeclaredMembers(value, parsed[name], member) : [member];
+    if (Object.hasOwn(parsed, name)) return undeclaredMembers(value, parsed[name], member);
+    return name === '__proto__' ? [] : [member];
   });
 }
 

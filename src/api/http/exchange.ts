@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
 import { type ErrorAnswer, errorAnswer } from './errors.ts';
 import { stringifyJson } from './json.ts';
 import type { HttpMetrics } from './metrics.ts';
@@ -24,10 +25,12 @@ export interface Answer {
 export interface ExchangeDeps {
   readonly log: Logger;
   readonly metrics: HttpMetrics;
+  readonly tracer?: Tracer;
 }
 
 /** The route's path, or a fixed label where no route matched, and what is the route's own in the answers. */
-type Destination = Pick<RouteFacts, 'wireWords' | 'otherEncoding'> & { readonly path: string };
+type Destination = Pick<RouteFacts, 'wireWords' | 'otherEncoding'> &
+  Partial<Pick<RouteFacts, 'scope'>> & { readonly path: string };
 
 /** Runs `work` for a request. */
 export type Exchange = (
@@ -46,11 +49,12 @@ const SECURITY_HEADERS = {
   'cache-control': 'no-store',
 };
 
-export function createExchange(deps: ExchangeDeps): Exchange {
+export function createExchange({ tracer = NO_TRACER, ...deps }: ExchangeDeps): Exchange {
+  const answered = tracer === NO_TRACER ? respond : traced(tracer, respond);
   return async (context, to, work) => {
     const startedAtMs = performance.now();
     const requestId = requestIdOf(context);
-    const response = await respond(deps, context, requestId, to, work);
+    const response = await answered(deps, context, requestId, to, work);
     const durationMs = performance.now() - startedAtMs;
     const { method } = context.req;
     deps.metrics.observe(method, to.path, response.status, durationMs / 1_000);
@@ -58,6 +62,29 @@ export function createExchange(deps: ExchangeDeps): Exchange {
       deps.log.debug({ requestId, method, route: to.path, status: response.status, durationMs }, 'answered');
     }
     return response;
+  };
+}
+
+type Respond = typeof respond;
+
+/** Probes and unknown paths are no part of a trace. The span of a streamed answer ends where its body begins. */
+function traced(tracer: Tracer, answer: Respond): Respond {
+  return async (deps, context, requestId, to, work) => {
+    if (to.scope === undefined || to.scope === 'public')
+      return await answer(deps, context, requestId, to, work);
+    const { method } = context.req;
+    const parent = tracer.continued(headerOf(context, 'traceparent'), headerOf(context, 'tracestate'));
+    const facts = {
+      'http.request.method': method,
+      'http.route': to.path,
+      'tallyhouse.request_id': requestId,
+    };
+    return await tracer.trace(`${method} ${to.path}`, { kind: 'server', parent, facts }, async (span) => {
+      const response = await answer(deps, context, requestId, to, work);
+      span.set({ 'http.response.status_code': response.status });
+      if (response.status >= 500) span.fail();
+      return response;
+    });
   };
 }
 

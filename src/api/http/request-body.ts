@@ -26,7 +26,9 @@ export function headerOf(
     | 'x-request-id'
     | 'content-encoding'
     | 'content-type'
-    | 'idempotency-key',
+    | 'idempotency-key'
+    | 'traceparent'
+    | 'tracestate',
 ) {
   const incoming = incomingOf(context);
   if (incoming === undefined) return context.req.header(name);

@@ -9,6 +9,7 @@ import { assert } from '../../core/errors.ts';
 import { type Invoice, type InvoiceWarning, isConversionLine } from '../../core/invoice.ts';
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
+import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
 import type { BalanceBook } from '../../rating/balances/balance-book.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../rating/types.ts';
@@ -62,6 +63,7 @@ export interface ComputeDeps extends RateDeps {
   readonly gracePeriodHours: number;
   /** Told of every invoice that is computed with warnings. */
   readonly alarms?: InvoiceAlarms;
+  readonly tracer?: Tracer;
 }
 
 /** Usage invoices to compute, with all their input from PostgreSQL. */
@@ -141,10 +143,20 @@ export async function computeUsageInvoices(
 ): Promise<ComputedInvoice[]> {
   const windowsOf = new Map(plan.targets.map((target, index) => [target, within[index] ?? null]));
   const computed = new Map<InvoiceTarget, ComputedInvoice>();
-  for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
-    computed.set(target, await compute({ size: windowSize, within: windowsOf.get(target) ?? null }));
-  }
+  await asStep(deps, plan, async () => {
+    for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo)) {
+      computed.set(target, await compute({ size: windowSize, within: windowsOf.get(target) ?? null }));
+    }
+  });
   return inOrderOf(plan.targets, computed);
+}
+
+async function asStep(
+  { tracer = NO_TRACER }: ComputeDeps,
+  { targets }: PlannedInvoices,
+  compute: () => Promise<void>,
+): Promise<void> {
+  await tracer.step('compute drafts', { 'tallyhouse.invoices': targets.length }, compute);
 }
 
 /**
@@ -168,15 +180,17 @@ async function draftsOf(
   draws?: ScheduledDraws,
 ): Promise<ComputedDraft[]> {
   const drafts = new Map<InvoiceTarget, ComputedDraft>();
-  for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo, draws)) {
-    try {
-      drafts.set(target, await compute(windows));
-    } catch (error) {
-      if (!(error instanceof UnratableError)) throw error;
-      deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
-      drafts.set(target, notComputed(deps, target, plan.context));
+  await asStep(deps, plan, async () => {
+    for await (const [target, compute] of eachInvoice(deps, plan, countedUpTo, draws)) {
+      try {
+        drafts.set(target, await compute(windows));
+      } catch (error) {
+        if (!(error instanceof UnratableError)) throw error;
+        deps.alarms?.notComputed(usageInvoiceId(target.contract.id, target.period.start), error);
+        drafts.set(target, notComputed(deps, target, plan.context));
+      }
     }
-  }
+  });
   return inOrderOf(plan.targets, drafts);
 }
 

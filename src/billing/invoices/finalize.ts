@@ -8,6 +8,7 @@
 import { assert } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
+import { NO_TRACER } from '../../core/tracing.ts';
 import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/database.ts';
@@ -57,14 +58,18 @@ export async function prepareInvoices(
   }));
   const fingerprints = await inputFingerprints(plan);
   const prepared = new Map<string, PreparedInvoice>();
+  const { tracer = NO_TRACER } = deps;
+  const facts = { 'tallyhouse.invoices': plan.targets.length };
   const freezer = createHoursFreezer(deps.clickhouse);
   // Each is frozen when it is computed, so that the hours of few are in memory.
-  for await (const computed of computeRun(deps, plan, 'hour')) {
-    const frozen = await freezer.freeze(computed);
-    const { id } = frozen.invoice;
-    prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
-  }
-  await freezer.finish();
+  await tracer.step('rate', facts, async () => {
+    for await (const computed of computeRun(deps, plan, 'hour')) {
+      const frozen = await freezer.freeze(computed);
+      const { id } = frozen.invoice;
+      prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
+    }
+  });
+  await tracer.step('freeze', facts, () => freezer.finish());
   const drawingCustomers = [...plan.context.balances.keys()];
   return preparedInvoices(deps, { invoices: prepared, termsReadAt, drawingCustomers });
 }

@@ -7,6 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal } from '../../core/errors.ts';
+import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { CustomerSet } from './customer-set.ts';
 import { eachRow, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
@@ -25,6 +26,7 @@ export interface EventLog {
 export interface EventBlocksOptions {
   readonly clickhouse: ClickHouse;
   readonly log: EventLog;
+  readonly tracer?: Tracer;
   /** Called for every insert that failed and is tried again. */
   readonly onFailure?: (error: unknown, rows: number) => void;
 }
@@ -32,9 +34,10 @@ export interface EventBlocksOptions {
 export interface EventBlocks {
   /**
    * Resolves when these encoded rows are durable and every later `visible` knows them. Waits while there is no room;
-   * rejects where there is none for long, or the log cannot be written: then they are not acknowledged.
+   * rejects where there is none for long, or the log cannot be written: then they are not acknowledged. `requests` are
+   * the traces that they came with.
    */
-  append(rows: Buffer, count: number): Promise<void>;
+  append(rows: Buffer, count: number, requests?: readonly TraceContext[]): Promise<void>;
   /**
    * Resolves when ClickHouse has every row that was appended for one of these customer references, null: for any.
    * Rejects with an `unavailable` refusal while inserts fail.
@@ -66,6 +69,7 @@ interface Block {
   readonly parts: Buffer[];
   /** Null where they are not known. */
   readonly customers: CustomerSet | null;
+  readonly requests: TraceContext[];
   /** An earlier insert may have stored some of the rows. */
   isPartlyStored: boolean;
   rows: number;
@@ -103,12 +107,12 @@ class LoggedBlocks implements EventBlocks {
     this.#closeOpen();
   }
 
-  async append(rows: Buffer, count: number): Promise<void> {
+  async append(rows: Buffer, count: number, requests: readonly TraceContext[] = []): Promise<void> {
     if (this.#isFull()) await this.#room();
     const key = tickAt(rows, 0);
     await this.#options.log.append(key, rows);
     // The writer reuses its buffer.
-    this.#collect(new CustomerSet(), key, Buffer.from(rows), count);
+    this.#collect(new CustomerSet(), key, Buffer.from(rows), count, requests);
     this.#timer ??= setTimeout(() => this.#closeOpen(), BLOCK_AGE_MS_MAX);
   }
 
@@ -155,7 +159,13 @@ class LoggedBlocks implements EventBlocks {
   }
 
   /** Adds rows that are in the log to the open block; `customers` is the set of a block that is opened for them. */
-  #collect(customers: CustomerSet | null, key: number, rows: Buffer, count: number): void {
+  #collect(
+    customers: CustomerSet | null,
+    key: number,
+    rows: Buffer,
+    count: number,
+    requests: readonly TraceContext[] = [],
+  ): void {
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#open ??= newBlock(customers);
     const block = this.#open;
@@ -163,6 +173,7 @@ class LoggedBlocks implements EventBlocks {
     block.parts.push(rows);
     block.rows += count;
     block.bytes += rows.length;
+    addLinks(block.requests, requests);
     const known = block.customers;
     if (known !== null) eachRow(rows, (_start, _end, from, to) => known.add(rows, from, to));
     if (isLarge(block) && this.#closed.length < BLOCKS_WAITING_MAX) this.#closeOpen();
@@ -195,12 +206,10 @@ class LoggedBlocks implements EventBlocks {
 
   /** Whether ClickHouse has the block now. */
   async #insert(block: Block): Promise<boolean> {
-    const { clickhouse, log, onFailure } = this.#options;
+    const { log, onFailure } = this.#options;
     const { attempt } = block;
     try {
-      const all = Buffer.concat(block.parts);
-      const rows = block.isPartlyStored ? await missingRows(clickhouse, all) : all;
-      if (rows.length > 0) await clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows });
+      await this.#insertRows(block);
     } catch (error) {
       this.#failedInserts += 1;
       block.isPartlyStored = true;
@@ -218,6 +227,16 @@ class LoggedBlocks implements EventBlocks {
     await log.remove(block.keys).catch((error: unknown) => onFailure?.(error, 0));
     return true;
   }
+
+  async #insertRows({ parts, rows: count, requests, isPartlyStored }: Block): Promise<void> {
+    const { clickhouse, tracer = NO_TRACER } = this.#options;
+    const shared = { links: requests, facts: { 'tallyhouse.events': count } };
+    await traceShared(tracer, 'insert events into ClickHouse', shared, async () => {
+      const all = Buffer.concat(parts);
+      const rows = isPartlyStored ? await missingRows(clickhouse, all) : all;
+      if (rows.length > 0) await clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows });
+    });
+  }
 }
 
 function isLarge({ rows, bytes }: Block): boolean {
@@ -229,6 +248,7 @@ function newBlock(customers: CustomerSet | null): Block {
     keys: [],
     parts: [],
     customers,
+    requests: [],
     isPartlyStored: customers === null,
     rows: 0,
     bytes: 0,

@@ -7,6 +7,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
+import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.ts';
 import { createDeduplicationIndex } from './deduplication-index.ts';
@@ -32,6 +33,7 @@ export interface IngestOptions {
   /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
   readonly windowDays: number;
   readonly log: IngestLog;
+  readonly tracer?: Tracer;
   /**
    * Interval of polling for events stored by other processes, in milliseconds; absent for a single process, as with
    * an embedded ClickHouse.
@@ -108,20 +110,28 @@ interface Taken extends IngestOutcome {
 const NO_REFS: ReadonlyMap<string, number> = new Map();
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { clickhouse, blocks, clock, windowDays, log, onRepeat, onStored } = options;
+  const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, onStored } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
   const reader = createEventReader();
   const writer = createBatchWriter({
     ...(blocks === undefined
       ? {
-          insert: (encoded) => clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows: encoded }),
+          insert: (encoded, count) =>
+            traceShared(
+              tracer,
+              'insert events into ClickHouse',
+              { links: takeBatched(), facts: { 'tallyhouse.events': count } },
+              () => clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows: encoded }),
+            ),
           pace: PACE_OF_INSERTS,
         }
-      : { insert: (encoded, count) => blocks.append(encoded, count), pace: PACE_OF_LOG }),
+      : { insert: (encoded, count) => blocks.append(encoded, count, takeBatched()), pace: PACE_OF_LOG }),
     onFailure: (error, rows) => log.error({ err: error, rows }, 'a batch of events could not be written'),
   });
   const sharing = createSharing({ ...options, index, settled: () => writer.settled() });
+  /** The traced requests whose rows are in the open batch, which may be written by the append that fills it. */
+  let batched: TraceContext[] = [];
   let isReady = false;
   let acceptedTotal = 0;
   let duplicatesTotal = 0;
@@ -158,6 +168,12 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   }
 
+  function takeBatched(): readonly TraceContext[] {
+    const taken = batched;
+    if (taken.length > 0) batched = [];
+    return taken;
+  }
+
   function releaseLater(rows: EventRows, fresh: readonly number[]): () => void {
     // The next request reuses the rows.
     const hashes = rows.hashes.slice(0, rows.count * HASH_WORDS);
@@ -167,7 +183,7 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
-  function take(body: Buffer): Taken {
+  function take(body: Buffer, request: TraceContext | undefined): Taken {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
     const now = clock.now();
     const validation = reader.read(body, { now, windowDays });
@@ -179,6 +195,7 @@ export function createIngest(options: IngestOptions): Ingest {
     const events = reserveNew(rows, now);
     const count = events.fresh.length;
     const duplicates = events.repeats.length;
+    if (request !== undefined && count > 0) addLinks(batched, [request]);
     const written = count > 0 ? append(rows, events, now) : undefined;
     // Only after the new events are in their batch, so that a failure here does not affect them.
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
@@ -189,8 +206,10 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   async function ingest(body: Buffer): Promise<IngestOutcome> {
-    const { accepted, duplicates, durable, customerRefs } = take(body);
-    await durable;
+    const request = tracer.current();
+    const taken = tracer.step('validate and deduplicate', {}, () => take(body, request));
+    const { accepted, duplicates, durable, customerRefs } = taken;
+    await tracer.step('write events durably', { 'tallyhouse.events': accepted }, () => durable);
     onStored?.(customerRefs);
     acceptedTotal += accepted;
     duplicatesTotal += duplicates;

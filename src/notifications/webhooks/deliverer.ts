@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { DAY_MS, HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
+import { NO_TRACER, type Span, type Tracer } from '../../core/tracing.ts';
 
 import type { Database } from '../../store/database.ts';
 import { loadWaitingDeliveries, type WaitingDeliveries } from '../../store/delivery-figures.ts';
@@ -62,9 +63,16 @@ export interface DelivererDeps {
   readonly log: Logger;
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
+  readonly tracer?: Tracer;
 }
 
-export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererDeps): Deliverer {
+export function createDeliverer({
+  db,
+  log,
+  allowPrivate,
+  timeoutMs,
+  tracer = NO_TRACER,
+}: DelivererDeps): Deliverer {
   const owner = randomUUID();
   const closing = new AbortController();
   const rounds = new Map<string, Promise<void>>();
@@ -118,7 +126,10 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
         for (let chain = chains.pop(); chain !== undefined; chain = chains.pop()) {
           for (const delivery of chain) {
             if (closing.signal.aborted || Date.now() > until) return;
-            await attempt(endpoint, delivery);
+            const facts = { 'tallyhouse.message': delivery.messageId };
+            await tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
+              attempt(endpoint, delivery, span),
+            );
           }
         }
       }),
@@ -126,7 +137,7 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
     await releaseEndpoint(db, endpoint.id, owner);
   }
 
-  async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery): Promise<void> {
+  async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void> {
     const { messageId: id, body } = delivery;
     const at = Date.now();
     const headers = signatureHeaders(secretsOf(endpoint, at), { id, body }, at);
@@ -139,6 +150,8 @@ export function createDeliverer({ db, log, allowPrivate, timeoutMs }: DelivererD
     if (result.error !== null && closing.signal.aborted) return;
     const outcome = noted(delivery, result, at);
     attempts[outcomeOf(result)] += 1;
+    if (result.status !== null) span.set({ 'http.response.status_code': result.status });
+    if (result.error !== null) span.fail();
     if (outcome.status === 'FAILED') givenUp += 1;
     await noteAttempt(db, delivery.sequence, outcome);
   }
