@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config';
  * the laws.
  */
 const ON_SHARDS = [
-  'test/integration/{usage,event-search,repeat,backfill}*.test.ts',
+  'test/integration/{usage,event-search,repeat,backfill,event-retention,erase-customers}*.test.ts',
   'test/integration/{dedup-processes,dedup-service,sql-metric,sql-metric-road}.test.ts',
   'test/integration/invoice-road.test.ts',
   'test/property/{usage,sql}*.test.ts',
@@ -18,6 +18,8 @@ const ON_SHARDS = [
 const ON_ONE_NODE = [
   'test/integration/{clickhouse-statements,usage-queries,event-search,repeat-log}.test.ts',
   'test/integration/{backfill-damaged-file,dedup-processes,dedup-service,sql-metric-road}.test.ts',
+  // Statements that are no queries.
+  'test/integration/{event-retention,erase-customers}.test.ts',
 ];
 
 /** They open an engine on a directory of their own, which binds the process, or change the process itself. */

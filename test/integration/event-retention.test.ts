@@ -1,6 +1,6 @@
 /** Events that are older than EVENT_RETENTION_MONTHS: when they go, and what is said of them afterwards. */
 import { eq } from 'drizzle-orm';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { removeOldEvents } from '../../src/billing/retention/remove-old-events.ts';
 import { readMonthsBefore } from '../../src/metering/events/old-months.ts';
 import { auditLog } from '../../src/store/schema/audit-log.ts';
@@ -150,7 +150,7 @@ describe('events of old months', () => {
         await clickhouse.command(sql);
       },
     };
-    const deps = { db, clock: { now: () => MARCH }, windowDays: 34, cluster: undefined };
+    const deps = { db, clock: { now: () => MARCH }, windowDays: 34, cluster: inject('clickhouse')?.cluster };
     const announced = await removeOldEvents({ ...deps, clickhouse, months: 1, announcedMs: 60_000 });
     expect(announced).toMatchObject({ keptFrom: Date.parse('2027-01-01T00:00:00Z'), removed: [] });
     expect(await storedMonths(service)).toEqual(['2026-11', '2026-12']);

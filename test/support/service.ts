@@ -5,6 +5,7 @@
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Logger, pino } from 'pino';
+import { inject } from 'vitest';
 import { type Application, createApplication } from '../../src/app/application.ts';
 import type { NetworkService } from '../../src/core/network-services.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
@@ -59,6 +60,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const parts = {
     config: {
       apiToken: TOKEN,
+      // What is not a query, such as the removal of old events, is done on each shard.
+      clickhouseCluster: inject('clickhouse')?.cluster,
       gracePeriodHours: options.gracePeriodHours ?? 24,
       ingestWindowDays: 34,
       ...(options.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: options.invoiceLinesMax }),
