@@ -2,7 +2,7 @@
  * The HTTP server with its limits of time and connections, which slow and vanished clients run into instead of using
  * the server up (docs/limits.md).
  */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createAdaptorServer, type ServerType } from '@hono/node-server';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 
@@ -38,6 +38,8 @@ export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS)
   const server = createAdaptorServer({
     fetch,
     createServer,
+    // It would give a client half a second to end what it sends.
+    autoCleanupIncoming: false,
     serverOptions: {
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
@@ -49,5 +51,16 @@ export function createHttpServer(fetch: Fetch, limits: HttpLimits = HTTP_LIMITS)
   });
   server.maxConnections = limits.connectionsMax;
   if ('setTimeout' in server) server.setTimeout(limits.silenceMs);
+  server.on('request', dropRest);
   return server;
+}
+
+/**
+ * Reads and drops what a client still sends after its answer: many clients read the answer only then, and a connection
+ * that is closed before would lose it. The time limit of the request holds on.
+ */
+function dropRest(request: IncomingMessage, response: ServerResponse): void {
+  response.once('finish', () => {
+    if (!request.readableEnded) request.resume();
+  });
 }

@@ -29,8 +29,9 @@ export async function startBillingProcess(
   dataDirectory: string,
   sandboxNow: string,
   env: Record<string, string> = {},
+  file = 'src/main.ts',
 ): Promise<BillingProcess> {
-  const program = runProgram('src/main.ts', [], {
+  const program = runProgram(file, [], {
     PORT: '0',
     API_TOKEN: TOKEN,
     LOG_LEVEL: 'error',
@@ -40,7 +41,7 @@ export async function startBillingProcess(
     ...(stores === null ? {} : { DATABASE_URL: stores.postgres, CLICKHOUSE_URL: stores.clickhouse }),
   });
   await program.said('/docs');
-  const url = /ready at (\S+)/.exec(program.stdout())?.[1];
+  const url = /ready at (http:\/\/[^/\s]+)/.exec(program.stdout())?.[1];
   return {
     program,
     async call(path, body, headers = {}) {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpServer, HTTP_LIMITS } from '../../../src/app/http-server.ts';
 
@@ -71,5 +74,51 @@ describe('a client that', () => {
     expect(outcomes.every((text) => !text.includes('200'))).toBe(true);
     const later = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: 'later' });
     expect(await later.text()).toBe('later');
+  });
+});
+
+describe('a body that is refused before it has arrived', () => {
+  const REFUSED = '413 Payload Too Large';
+
+  /** Reads a part of the body first, or nothing of it. */
+  async function refuse(requestMs: number, reads: boolean): Promise<number> {
+    const refusal = async ({ method }: Request, bindings: object = {}) => {
+      const begins = reads && method === 'POST';
+      if (begins && 'incoming' in bindings) await once(bindings.incoming as IncomingMessage, 'data');
+      return new Response('too large', { status: 413 });
+    };
+    server = createHttpServer(refusal, { ...limits, requestMs });
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** As many clients do: everything is sent before anything is read. The pauses are longer than buffers last. */
+  async function sendThenRead(port: number, chunks: number): Promise<string> {
+    const socket = connect(port, '127.0.0.1').pause();
+    const chunk = Buffer.alloc(1_000_000);
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${chunks * chunk.length}\r\n\r\n`);
+    for (let sent = 0; sent < chunks; sent += 1) {
+      if (!socket.write(chunk)) await once(socket, 'drain');
+      await delay(200);
+    }
+    let answer = '';
+    socket.on('data', (bytes) => (answer += String(bytes))).resume();
+    await expect.poll(() => answer).toContain('too large');
+    socket.end('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await once(socket, 'close');
+    return answer;
+  }
+
+  it.each([false, true])(
+    'is read to its end, so that the client sees the answer (begun: %s)',
+    async (reads) => {
+      const answers = await sendThenRead(await refuse(60_000, reads), 8);
+      expect(answers.split(REFUSED)).toHaveLength(3);
+    },
+  );
+
+  it('is cut off at the time limit of a request', async () => {
+    const sending = sendThenRead(await refuse(limits.requestMs, true), 1_000);
+    await expect(sending).rejects.toThrow(/ECONNRESET|EPIPE/);
   });
 });
