@@ -9,11 +9,12 @@ import { ALERT_LIMITS_DEFAULT, type AlertLimits } from './core/alerts.ts';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
-import { type NetworkService, networkService } from './core/network-services.ts';
+import type { NetworkService } from './core/network-services.ts';
 import type { Seller } from './core/seller.ts';
+import { instant, networkServices, sellerLines, sellerText, url, wholeNumber } from './core/settings.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
 import { SEATS_MAX_DEFAULT } from './core/terms/subscriptions.ts';
-import { type Instant, parseRfc3339 } from './core/time.ts';
+import type { Instant } from './core/time.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from './core/token-billing.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,61 +23,6 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-
-const url = (...schemes: readonly string[]) =>
-  z
-    .string()
-    .refine((text) => schemes.some((scheme) => text.startsWith(`${scheme}://`)) && URL.canParse(text), {
-      message: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
-    });
-
-const instant = z.string().transform((text, context): Instant => {
-  const at = parseRfc3339(text);
-  if (at !== null) return at;
-  context.addIssue({ code: 'custom', message: 'must be an RFC 3339 timestamp such as 2026-11-20T00:00:00Z' });
-  return z.NEVER;
-});
-
-/** One line of an invoice. */
-const sellerText = z
-  .string()
-  .trim()
-  .max(200, 'must have at most 200 characters')
-  .regex(/^[^\p{Cc}]*$/u, 'must be one line without control characters');
-
-const TEXT_LINES_MAX = 20;
-
-/** Lines separated by a line break, or by a backslash and an n, as environment files write it. */
-const sellerLines = z
-  .string()
-  .default('')
-  .transform((text) => (text.trim() === '' ? [] : text.trim().split(/\r?\n|\\n/)))
-  .pipe(z.array(sellerText).max(TEXT_LINES_MAX, `must have at most ${TEXT_LINES_MAX} lines`));
-
-const SERVICES_MAX = 100;
-
-/** A list of objects as JSON. */
-const networkServices = z
-  .string()
-  .default('[]')
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      context.addIssue(
-        'must be JSON, such as [{"name":"webhooks","usage":"makes_connections_from","ips":["203.0.113.7"]}]',
-      );
-      return z.NEVER;
-    }
-  })
-  .pipe(z.array(networkService, { error: 'must be a list' }).max(SERVICES_MAX));
 
 /** Shorter ones can be guessed. */
 const API_TOKEN_LENGTH_MIN = 16;

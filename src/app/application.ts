@@ -10,19 +10,6 @@ import { createRateLimits } from '../access/rate-limits.ts';
 import { createRequestRecords } from '../access/request-records.ts';
 import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
-import { evaluationMeasures } from '../api/http/evaluation-measures.ts';
-import {
-  ingestMeasures,
-  invoiceLifeMeasures,
-  invoiceMeasures,
-  jobMeasures,
-  laneMeasures,
-  lossMeasures,
-  repeatMeasures,
-  retentionMeasures,
-  spanMeasures,
-} from '../api/http/service-measures.ts';
-import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
@@ -31,46 +18,36 @@ import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
 import { type Config, ConfigError } from '../config.ts';
-import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
-import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
-import { eraseEventsJobKind } from '../jobs/erase-events.ts';
-import { alertEvaluator } from '../jobs/evaluate-alerts.ts';
-import { thresholdEvaluator } from '../jobs/evaluate-thresholds.ts';
-import { createEvaluations, type Evaluations } from '../jobs/evaluations.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
-import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
-import { consolidatedInvoicesJobKind } from '../jobs/issue-consolidated-invoices.ts';
-import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
-import { createJobRunner } from '../jobs/job-runner.ts';
-import { numberingJobKind } from '../jobs/number-invoices.ts';
-import { createServiceClock, type SandboxClock } from '../jobs/service-clock.ts';
-import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
-import { createScheduledTelling, withTelling } from '../jobs/tell-scheduled.ts';
+import { createServiceClock } from '../jobs/service-clock.ts';
+import { withTelling } from '../jobs/tell-scheduled.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { inLane } from '../metering/client/clickhouse-client.ts';
 import { withTracedQueries } from '../metering/client/traced-queries.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
-import { createIngest, type Ingest } from '../metering/ingest/ingest.ts';
+import { createIngest } from '../metering/ingest/ingest.ts';
 import { withKeptEvents } from '../metering/kept-events.ts';
 import { createSpanIngest } from '../metering/otlp/ingest-spans.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
 import { closeReportReader } from '../metering/sql-views/run-report.ts';
 import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-parts/guard-parts.ts';
-import { tellScheduled } from '../notifications/tell-scheduled.ts';
 import { createDeliverer } from '../notifications/webhooks/deliverer.ts';
 import type { Database } from '../store/database.ts';
 import type { Listen } from '../store/notifications.ts';
 import { TOKENS_CHANNEL } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
+import { createBackgroundWork, withEvaluations } from './background-work.ts';
 import { type App, createApp } from './http-app.ts';
-import { createPartsWatch, type PartsWatch } from './parts-watch.ts';
+import { createIndexBuilder } from './index-builder.ts';
+import { createPartsWatch } from './parts-watch.ts';
 import { type Pings, readiness } from './readiness.ts';
 import { applicationRoutes } from './routes.ts';
+import { serviceFigures } from './service-figures.ts';
 import { fillTokenCatalogue } from './token-catalogue.ts';
 
 export interface ApplicationParts {
@@ -159,7 +136,6 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   await retention.read();
   const clickhouse = withKeptEvents(guardParts(stores.clickhouse, parts), retention.keptFrom);
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
-  const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
   const alarms = createInvoiceAlarms(log);
   const invoiceLog = createInvoiceLog(log);
   const invoicing = {
@@ -171,47 +147,10 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tracer,
     ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
   };
-  const finalization = {
-    ...invoicing,
-    db: stores.db,
-    clickhouse: inLane(clickhouse, 'finalization'),
-  };
-  const jobs = createJobRunner({
-    db: stores.db,
-    clock,
-    log,
-    tracer,
-    kinds: [
-      // Invoices of an instant are computed with the rates and the balances that begin at it.
-      tokenPricesJobKind({ clock }),
-      recurringGrantsJobKind({ clock }),
-      scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
-      finalizationJobKind(finalization),
-      consolidatedInvoicesJobKind(invoicing),
-      numberingJobKind({ numberPattern, invoiceLog }),
-      eraseEventsJobKind({
-        db: stores.db,
-        clickhouse: inLane(clickhouse, 'ingest'),
-        cluster: config.clickhouseCluster,
-      }),
-    ],
+  const { jobs, evaluations, telling } = createBackgroundWork({
+    ...{ config, log, tracer, db: stores.db, clickhouse, clock, invoicing },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     isPaused: () => parts.problem() !== null,
-  });
-  const evaluations = createEvaluations({
-    db: stores.db,
-    log,
-    // A low balance is told before it is recharged.
-    evaluators: [alertEvaluator, thresholdEvaluator].map((of) =>
-      of({ ...invoicing, db: stores.db, clickhouse: inLane(clickhouse, 'evaluation') }),
-    ),
-    isPaused: () => parts.problem() !== null,
-  });
-  const telling = createScheduledTelling({
-    db: stores.db,
-    clock,
-    log,
-    tell: (dueAt, isClosed) => tellScheduled(stores.db, dueAt, isClosed),
   });
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
@@ -299,19 +238,22 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ingest: ingestEvents,
     ingestSpans: spans.ingest,
     readiness: () => readiness({ stores, watch, dataDir: embeddedDirectory(config) }),
-    measures: (registry) => {
-      ingestMeasures(registry, () => ingest.stats());
-      spanMeasures(registry, () => spans.stats());
-      repeatMeasures(registry, () => repeats.stats());
-      jobMeasures(registry, () => jobs.stats(), clock);
-      invoiceMeasures(registry, () => alarms.stats());
-      evaluationMeasures(registry, () => evaluations.figures());
-      invoiceLifeMeasures(registry, { life: () => invoiceLog.stats(), jobs: () => jobs.stats() });
-      laneMeasures(registry, () => stores.clickhouse.laneFigures());
-      retentionMeasures(registry, () => retention.stats());
-      webhookMeasures(registry, () => deliverer.stats());
-      lossMeasures(registry, () => watch.problems().length);
-    },
+    measures: serviceFigures({
+      ...{
+        ingest,
+        spans,
+        repeats,
+        jobs,
+        alarms,
+        evaluations,
+        invoiceLog,
+        retention,
+        deliverer,
+        watch,
+        clock,
+      },
+      clickhouse: stores.clickhouse,
+    }),
   });
   jobs.start();
   evaluations.start();
@@ -342,19 +284,6 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   };
 }
 
-/** Usage is evaluated as of the time in which it was sent, and everything again as of the new time. */
-function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations): SandboxClock {
-  return {
-    async advance(to, jobs) {
-      await evaluations.settled();
-      const now = await sandbox.advance(to, jobs);
-      evaluations.markAll();
-      await evaluations.settled();
-      return now;
-    },
-  };
-}
-
 /** A font of the operator is read at once, so that a wrong path refuses the start. */
 async function invoicePdfWith(fontFile: string | undefined): Promise<InvoicePdf> {
   const invoicePdf = createInvoicePdf(fontFile);
@@ -368,25 +297,4 @@ async function invoicePdfWith(fontFile: string | undefined): Promise<InvoicePdf>
 /** Where the embedded stores keep their data; undefined where both stores are servers. */
 function embeddedDirectory({ dataDir, databaseUrl, clickhouseUrl }: ApplicationParts['config']) {
   return databaseUrl !== undefined && clickhouseUrl !== undefined ? undefined : dataDir;
-}
-
-/**
- * Builds the index of known events once. Where stored events cannot be read, it is built when they are restored or
- * their loss is accepted; until then no event is taken.
- */
-function createIndexBuilder({ ingest, watch, log }: { ingest: Ingest; watch: PartsWatch; log: Logger }) {
-  let isBuilt = false;
-  return {
-    build: async () => {
-      if (isBuilt) return;
-      try {
-        const { ids } = await ingest.rebuild();
-        isBuilt = true;
-        log.info({ ids }, 'the index of known events is built');
-      } catch (error) {
-        await watch.check();
-        if (watch.problems().length === 0) throw error;
-      }
-    },
-  };
 }

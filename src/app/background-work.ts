@@ -1,0 +1,103 @@
+/** What the service does without being asked: jobs, evaluations of customers, and messages of a set time. */
+import type { FinalizationDeps } from '../billing/invoices/finalize.ts';
+import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
+import type { Config } from '../config.ts';
+import type { Clock } from '../core/clock.ts';
+import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
+import type { Tracer } from '../core/tracing.ts';
+import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
+import { eraseEventsJobKind } from '../jobs/erase-events.ts';
+import { alertEvaluator } from '../jobs/evaluate-alerts.ts';
+import { thresholdEvaluator } from '../jobs/evaluate-thresholds.ts';
+import { createEvaluations, type Evaluations } from '../jobs/evaluations.ts';
+import { finalizationJobKind } from '../jobs/finalize-invoices.ts';
+import { consolidatedInvoicesJobKind } from '../jobs/issue-consolidated-invoices.ts';
+import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
+import { createJobRunner, type JobRunner } from '../jobs/job-runner.ts';
+import { numberingJobKind } from '../jobs/number-invoices.ts';
+import type { SandboxClock } from '../jobs/service-clock.ts';
+import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
+import { createScheduledTelling, type ScheduledTelling } from '../jobs/tell-scheduled.ts';
+import type { Logger } from '../log.ts';
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import { inLane } from '../metering/client/clickhouse-client.ts';
+import { tellScheduled } from '../notifications/tell-scheduled.ts';
+import type { Database } from '../store/database.ts';
+
+interface WorkDeps {
+  readonly config: Partial<Pick<Config, 'clickhouseCluster' | 'invoiceNumberPattern' | 'paymentProvider'>>;
+  readonly log: Logger;
+  readonly tracer: Tracer;
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** What invoices are computed with. */
+  readonly invoicing: Omit<FinalizationDeps, 'db' | 'invoiceLog'> & { readonly invoiceLog: InvoiceLog };
+  /** Rejects when a store does not answer. */
+  ping(): Promise<unknown>;
+  /** While true, nothing is billed. */
+  isPaused(): boolean;
+}
+
+interface BackgroundWork {
+  readonly jobs: JobRunner;
+  readonly evaluations: Evaluations;
+  readonly telling: ScheduledTelling;
+}
+
+/** None of it has started. */
+export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
+  const { config, log, tracer, db, clickhouse, clock, invoicing, ping, isPaused } = deps;
+  const { invoiceNumberPattern: numberPattern = DEFAULT_NUMBER_PATTERN } = config;
+  const jobs = createJobRunner({
+    db,
+    clock,
+    log,
+    tracer,
+    kinds: [
+      // Invoices of an instant are computed with the rates and the balances that begin at it.
+      tokenPricesJobKind({ clock }),
+      recurringGrantsJobKind({ clock }),
+      scheduledInvoicesJobKind({ ...invoicing, paymentProvider: config.paymentProvider }),
+      finalizationJobKind({ ...invoicing, db, clickhouse: inLane(clickhouse, 'finalization') }),
+      consolidatedInvoicesJobKind(invoicing),
+      numberingJobKind({ numberPattern, invoiceLog: invoicing.invoiceLog }),
+      eraseEventsJobKind({
+        db,
+        clickhouse: inLane(clickhouse, 'ingest'),
+        cluster: config.clickhouseCluster,
+      }),
+    ],
+    ping,
+    isPaused,
+  });
+  const evaluations = createEvaluations({
+    db,
+    log,
+    // A low balance is told before it is recharged.
+    evaluators: [alertEvaluator, thresholdEvaluator].map((of) =>
+      of({ ...invoicing, db, clickhouse: inLane(clickhouse, 'evaluation') }),
+    ),
+    isPaused,
+  });
+  const telling = createScheduledTelling({
+    db,
+    clock,
+    log,
+    tell: (dueAt, isClosed) => tellScheduled(db, dueAt, isClosed),
+  });
+  return { jobs, evaluations, telling };
+}
+
+/** Usage is evaluated as of the time in which it was sent, and everything again as of the new time. */
+export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations): SandboxClock {
+  return {
+    async advance(to, jobs) {
+      await evaluations.settled();
+      const now = await sandbox.advance(to, jobs);
+      evaluations.markAll();
+      await evaluations.settled();
+      return now;
+    },
+  };
+}

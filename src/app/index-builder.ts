@@ -1,0 +1,32 @@
+import type { Logger } from '../log.ts';
+import type { Ingest } from '../metering/ingest/ingest.ts';
+import type { PartsWatch } from './parts-watch.ts';
+
+/**
+ * Builds the index of known events once. Where stored events cannot be read, it is built when they are restored or
+ * their loss is accepted; until then no event is taken.
+ */
+export function createIndexBuilder({
+  ingest,
+  watch,
+  log,
+}: {
+  ingest: Ingest;
+  watch: PartsWatch;
+  log: Logger;
+}) {
+  let isBuilt = false;
+  return {
+    build: async () => {
+      if (isBuilt) return;
+      try {
+        const { ids } = await ingest.rebuild();
+        isBuilt = true;
+        log.info({ ids }, 'the index of known events is built');
+      } catch (error) {
+        await watch.check();
+        if (watch.problems().length === 0) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The figures of `/metrics` that come from the parts of the service. */
+import { evaluationMeasures } from '../api/http/evaluation-measures.ts';
+import type { RegisterMeasures } from '../api/http/metrics.ts';
+import {
+  ingestMeasures,
+  invoiceLifeMeasures,
+  invoiceMeasures,
+  jobMeasures,
+  laneMeasures,
+  lossMeasures,
+  repeatMeasures,
+  retentionMeasures,
+  spanMeasures,
+} from '../api/http/service-measures.ts';
+import { webhookMeasures } from '../api/http/webhook-measures.ts';
+import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
+import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Evaluations } from '../jobs/evaluations.ts';
+import type { EventRetentionWork } from '../jobs/event-retention.ts';
+import type { JobRunner } from '../jobs/job-runner.ts';
+import type { ClickHouse } from '../metering/client/clickhouse.ts';
+import type { RepeatLog } from '../metering/events/repeat-log.ts';
+import type { Ingest } from '../metering/ingest/ingest.ts';
+import type { SpanIngest } from '../metering/otlp/ingest-spans.ts';
+import type { Deliverer } from '../notifications/webhooks/deliverer.ts';
+import type { PartsWatch } from './parts-watch.ts';
+
+interface MeasuredParts {
+  readonly ingest: Ingest;
+  readonly spans: SpanIngest;
+  readonly repeats: RepeatLog;
+  readonly jobs: JobRunner;
+  readonly alarms: InvoiceAlarms;
+  readonly evaluations: Evaluations;
+  readonly invoiceLog: InvoiceLog;
+  readonly retention: EventRetentionWork;
+  readonly deliverer: Deliverer;
+  readonly watch: PartsWatch;
+  readonly clickhouse: Pick<ClickHouse, 'laneFigures'>;
+  readonly clock: Clock;
+}
+
+/** Each figure is asked for when the metrics are read. */
+export function serviceFigures(of: MeasuredParts): RegisterMeasures {
+  return (registry) => {
+    ingestMeasures(registry, () => of.ingest.stats());
+    spanMeasures(registry, () => of.spans.stats());
+    repeatMeasures(registry, () => of.repeats.stats());
+    jobMeasures(registry, () => of.jobs.stats(), of.clock);
+    invoiceMeasures(registry, () => of.alarms.stats());
+    evaluationMeasures(registry, () => of.evaluations.figures());
+    invoiceLifeMeasures(registry, { life: () => of.invoiceLog.stats(), jobs: () => of.jobs.stats() });
+    laneMeasures(registry, () => of.clickhouse.laneFigures());
+    retentionMeasures(registry, () => of.retention.stats());
+    webhookMeasures(registry, () => of.deliverer.stats());
+    lossMeasures(registry, () => of.watch.problems().length);
+  };
+}
