@@ -91,10 +91,5 @@ function fail(line: string): never {
 
 main().catch((error: unknown) => {
   if (EXPECTED.some((expected) => error instanceof expected)) fail((error as Error).message);
-  if (isAddressInUse(error)) fail(`cannot listen: ${error.message}`);
   fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
 });
-
-function isAddressInUse(error: unknown): error is Error {
-  return error instanceof Error && 'syscall' in error && error.syscall === 'listen';
-}

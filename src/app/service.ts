@@ -5,7 +5,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import type { ServerType } from '@hono/node-server';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { firstToken } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
@@ -78,11 +78,23 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 }
 
-async function listen(server: ServerType, config: Pick<Config, 'host' | 'port'>): Promise<void> {
+const LISTEN_REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is in use',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EACCES: 'it is not permitted',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
+};
+
+async function listen(server: ServerType, { host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(config.port, config.host, () => {
-      server.removeListener('error', reject);
+    const refuse = (error: NodeJS.ErrnoException) => {
+      const reason = LISTEN_REASONS[error.code ?? ''] ?? error.message;
+      reject(new ConfigError(`cannot listen on PORT ${port} of HOST ${host}: ${reason}`, { cause: error }));
+    };
+    server.once('error', refuse);
+    server.listen(port, host, () => {
+      server.removeListener('error', refuse);
       resolve();
     });
   });

@@ -245,7 +245,17 @@ describe('beside a running process', () => {
   test('another on its port is told so in one line, and leaves nothing running', async () => {
     const other = start({ PORT: new URL(url).port, LOG_LEVEL: 'warn' });
     expect(await other.ended).toBe(1);
-    expect(other.stderr()).toMatch(/^tallyhouse: cannot listen: .*EADDRINUSE.*\n$/);
+    expect(other.stderr()).toMatch(
+      /^tallyhouse: cannot listen on PORT \d+ of HOST 127[.]0[.]0[.]1: the port is in use\n$/,
+    );
     expect(await readPostmaster(join(dataDir, 'postgres', 'data'))).toBeNull();
+  });
+
+  test('another with a host that does not exist is told so in one line', async () => {
+    const other = start({ HOST: 'nothing.invalid', LOG_LEVEL: 'warn' });
+    expect(await other.ended).toBe(1);
+    expect(other.stderr()).toMatch(
+      /^tallyhouse: cannot listen on PORT 0 of HOST nothing[.]invalid: (?:there is no such host|the name of the host cannot be looked up)\n$/,
+    );
   });
 });

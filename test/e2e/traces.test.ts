@@ -54,8 +54,11 @@ it('shows events from the request to ClickHouse as one trace, that of the caller
     timestamp: '2026-11-09T00:00:00Z',
     properties: { secret: 'secret-value' },
   };
+  const unsampled = `00-${CALLER.trace.replace('0', '1')}-${CALLER.span}-00`;
+  expect((await call('/v1/ingest', [event], { traceparent: unsampled })).status).toBe(200);
   const traceparent = `00-${CALLER.trace}-${CALLER.span}-01`;
-  expect((await call('/v1/ingest', [event], { traceparent })).status).toBe(200);
+  const next = { ...event, transaction_id: 'secret-next' };
+  expect((await call('/v1/ingest', [next], { traceparent })).status).toBe(200);
   const request = 'POST /v1/ingest';
   await expect
     .poll(() => pathsOf(spans, CALLER.trace).sort())
@@ -76,6 +79,7 @@ it('shows events from the request to ClickHouse as one trace, that of the caller
   });
   expect(insert?.links).toEqual([root?.spanId]);
   expect(insert?.attributes).toEqual({ 'tallyhouse.events': '1' });
+  expect(spans.every(({ traceId }) => traceId === CALLER.trace)).toBe(true);
   expect(sent()).toContain('tallyhouse');
   expect(sent()).not.toMatch(/secret|token-of/);
 });
