@@ -255,6 +255,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       clickhouse: stores.clickhouse,
     }),
   });
+  const endJobs = async () => {
+    await Promise.all([jobs.close(), evaluations.close(), telling.close(), retention.close()]);
+  };
   jobs.start();
   evaluations.start();
   telling.start();
@@ -267,11 +270,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     refuseUnreadable: app.refuseUnreadable,
     newToken,
     problems: () => watch.problems(),
-    async endJobs() {
-      await Promise.all([jobs.close(), evaluations.close(), telling.close(), retention.close()]);
-    },
+    endJobs,
     async close() {
-      await Promise.all([jobs.close(), evaluations.close(), telling.close(), retention.close()]);
+      await endJobs();
       await deliverer.close();
       await ingest.close();
       await repeats.close();
