@@ -19,6 +19,8 @@ import type { BackendSelect, ClickHouseBackend } from '../metering/client/clickh
 import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
 import { type ConnectionPool, createConnectionPool } from '../metering/client/connection-pool.ts';
 import { createLanes } from '../metering/client/query-lanes.ts';
+import { createStreamedAnswers } from '../metering/client/streamed-answers.ts';
+import { writeAnswer } from './answer-file.ts';
 import { type EngineConnection, openEngine, USER_FILES } from './chdb-engine.ts';
 import { isSingleStatement } from './single-statement.ts';
 
@@ -84,12 +86,21 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
     pings: createConnectionPool([pings]),
   };
   const files = await rowFiles(options.directory, database);
+  const endQueries = (condition: string) =>
+    use(pools.pings, (slot) => command(slot, `${END_QUERIES} AND ${condition} ASYNC`));
+  const answers = createStreamedAnswers();
   const lanes = createLanes(laneSlots, {
-    endQueries: () => use(pools.pings, (slot) => command(slot, END_QUERIES)),
+    endQueries: async () => {
+      answers.end();
+      await endQueries('current_database = currentDatabase()');
+    },
   });
+  const run = (query: BackendSelect) =>
+    lanes.run(query, (pool, customer) => use(pool, (slot) => select(slot, query), customer));
   return {
-    select: (query) =>
-      lanes.run(query, (pool, customer) => use(pool, (slot) => select(slot, query), customer)),
+    select: run,
+    stream: (query) =>
+      answers.read((to) => writeAnswer({ path: newFile(files), query, run, endQueries }, to), query.signal),
     command: (sql) => use(pools.statements, (slot) => command(slot, sql)),
     insertRows: (insert) => use(pools.inserts, (slot) => insertRows(slot, database, insert, files)),
     ping: () => use(pools.pings, (slot) => command(slot, 'SELECT 1')),
@@ -159,8 +170,8 @@ async function slotsOfLanes(
   return Object.fromEntries(lanes) as Record<QueryLane, Slot[]>;
 }
 
-/** All of this database; an insert is not a SELECT and goes on. */
-const END_QUERIES = "KILL QUERY WHERE query_kind = 'Select' AND current_database = currentDatabase() ASYNC";
+/** An insert is not a SELECT and goes on. */
+const END_QUERIES = "KILL QUERY WHERE query_kind = 'Select'";
 
 async function select(slot: Slot, query: BackendSelect): Promise<AsyncIterable<unknown>> {
   const { sql, params } = query;
@@ -196,7 +207,7 @@ async function insertRows(slot: Slot, database: string, insert: RowsInsert, file
   });
 }
 
-/** Files of rows that are being inserted. */
+/** Files of rows that are being inserted, and of answers that are being read. */
 interface RowFiles {
   readonly directory: string;
   next: number;
@@ -210,6 +221,11 @@ async function rowFiles(directory: string, database: string): Promise<RowFiles> 
   return { directory: files, next: 0 };
 }
 
+function newFile(files: RowFiles): string {
+  files.next += 1;
+  return join(files.directory, `file-${files.next}`);
+}
+
 /** The engine's own way in takes texts only, so it reads the rows from a file, which costs half as much. */
 async function insertBinary(
   slot: Slot,
@@ -217,8 +233,7 @@ async function insertBinary(
   { table, columns, types, rows }: Required<RowsInsert>,
   files: RowFiles,
 ): Promise<void> {
-  files.next += 1;
-  const path = join(files.directory, `rows-${files.next}`);
+  const path = newFile(files);
   const structure = columns.map((column, index) => `${column} ${types[index]}`).join(', ');
   try {
     await writeFile(path, rows);

@@ -1,18 +1,16 @@
 /**
- * Answers as CSV (RFC 4180): columns, cells, and whether a client asked for it (docs/exports.md).
+ * Answers as CSV (RFC 4180): columns and cells (docs/exports.md).
  *
- * Owns: the text. Does not own: which rows there are (`route.ts`), and how they are sent (`exchange.ts`).
+ * Owns: the text. Does not own: which rows there are (`route.ts`), whether a client asked for it (`answer-form.ts`), and
+ * how they are sent (`exchange.ts`).
  */
 import { stringify } from 'csv-stringify/sync';
-import type { Context } from 'hono';
-import { accepts } from 'hono/accepts';
 import { Decimal } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 import { JsonNumber } from './json.ts';
 
 export const CSV_TYPE = 'text/csv; charset=utf-8; header=present';
-const CSV = 'text/csv';
-const JSON_TYPE = 'application/json';
+export const CSV = 'text/csv';
 
 /** A cell: numbers keep all their digits, objects are written as JSON, nothing is an empty cell. */
 type CsvValue = string | number | boolean | Decimal | JsonNumber | object | null | undefined;
@@ -77,11 +75,6 @@ const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 /** An apostrophe before a text makes a spreadsheet show it. Names and group values may come from strangers. */
 function withoutFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
-}
-
-/** Whether the client prefers CSV to JSON. Without an Accept header, or with one of other types, it gets JSON. */
-export function wantsCsv(context: Context): boolean {
-  return accepts(context, { header: 'Accept', supports: [JSON_TYPE, CSV], default: JSON_TYPE }) === CSV;
 }
 
 /** Refuses paging: an answer as CSV has all rows. `sent` are the parameters as they were sent. */

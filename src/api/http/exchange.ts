@@ -17,7 +17,7 @@ export interface Answer {
   /** Default: 200. */
   readonly status?: number;
   /** The text or bytes to send, or their pieces, which are made as they are sent; null for an answer without a body. */
-  readonly body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string> | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array> | null;
   readonly mediaType: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -142,10 +142,10 @@ function bodyOf(body: Answer['body'], onFailure: (error: unknown) => void): Resp
   return ReadableStream.from(encoded(body, onFailure));
 }
 
-async function* encoded(texts: AsyncIterable<string>, onFailure: (error: unknown) => void) {
+async function* encoded(pieces: AsyncIterable<string | Uint8Array>, onFailure: (error: unknown) => void) {
   const utf8 = new TextEncoder();
   try {
-    for await (const text of texts) yield utf8.encode(text);
+    for await (const piece of pieces) yield typeof piece === 'string' ? utf8.encode(piece) : piece;
   } catch (error) {
     onFailure(error);
     // The HTTP server prints what it gets: the log already has the error, without the values of statements.

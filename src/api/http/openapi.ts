@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
+import { PARQUET_TYPE } from './answer-form.ts';
 import { errorBody } from './errors.ts';
 import { type RouteDefinition, type RouteScope, takesIdempotencyKey } from './route.ts';
 
@@ -79,11 +80,16 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
 }
 
 function operationOf(definition: RouteDefinition, components: Components): Operation {
-  const { operationId, summary, description, tags, scope, body, csv } = definition;
+  const { operationId, summary, description, tags, scope, body, csv, parquet } = definition;
   return {
     operationId,
     summary,
-    description: [description, csv === undefined ? undefined : CSV_OFFERED, tokenNeeded(scope)]
+    description: [
+      description,
+      csv === undefined ? undefined : CSV_OFFERED,
+      parquet === undefined ? undefined : PARQUET_OFFERED,
+      tokenNeeded(scope),
+    ]
       .filter((part) => part !== undefined)
       .join('\n\n'),
     tags,
@@ -118,6 +124,7 @@ const IDEMPOTENCY_KEY: Parameter = {
 };
 
 const CSV_OFFERED = 'With `Accept: text/csv` the answer is a CSV file of all rows, without paging.';
+const PARQUET_OFFERED = `With \`Accept: ${PARQUET_TYPE}\` it is a Parquet file.`;
 
 function tokenNeeded(scope: RouteScope): string | undefined {
   if (scope === 'public') return undefined;
@@ -182,6 +189,7 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
           content: {
             [mediaType]: { schema: components.add(response) },
             ...csvContent(definition),
+            ...parquetContent(definition),
             ...otherContent(definition, 'response'),
           },
         };
@@ -215,6 +223,12 @@ function csvContent({ csv }: RouteDefinition): Content {
   const columns = csv.columns.map(({ name, description }) => `- \`${name}\`: ${description}`);
   const description = `All rows, with a header. The columns:\n${columns.join('\n')}`;
   return { 'text/csv': { schema: { type: 'string', description } } };
+}
+
+function parquetContent({ parquet }: RouteDefinition): Content {
+  if (parquet === undefined) return {};
+  const { description } = parquet;
+  return { [PARQUET_TYPE]: { schema: { type: 'string', format: 'binary', description } } };
 }
 
 /** Collects component schemas while schemas are written. */

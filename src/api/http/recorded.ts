@@ -9,8 +9,8 @@ import type { Context } from 'hono';
 import type { AuditedRequest, AuditedResult } from '../../access/audit.ts';
 import type { RequestRecord, RequestRecords } from '../../access/request-records.ts';
 import type { Actor } from '../../access/tokens.ts';
+import { streamedForm } from './answer-form.ts';
 import { auditedResource } from './audited-resource.ts';
-import { wantsCsv } from './csv.ts';
 import { errorAnswer } from './errors.ts';
 import type { Answer } from './exchange.ts';
 import { stringifyJson } from './json.ts';
@@ -117,10 +117,10 @@ function isWrite({ method, scope }: RouteDefinition): boolean {
   return method !== 'get' && scope === 'write';
 }
 
-/** An answer as CSV is a stream, which is not stored. */
+/** An answer in another form is a stream, which is not stored. */
 function keyOf({ definition, context }: RecordedRequest): string | null {
   if (!takesIdempotencyKey(definition)) return null;
-  if (definition.csv !== undefined && wantsCsv(context)) return null;
+  if (streamedForm(definition, context) !== null) return null;
   return headerOf(context, 'idempotency-key') ?? null;
 }
 

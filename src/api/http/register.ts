@@ -11,8 +11,8 @@ import type { Authenticate } from '../../access/tokens.ts';
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
+import { streamedForm } from './answer-form.ts';
 import { identify, scopeRefusal } from './auth.ts';
-import { CSV_TYPE, wantsCsv } from './csv.ts';
 import { EncodedAnswer } from './encoded-answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
@@ -21,6 +21,7 @@ import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 import { startedStream } from './started-stream.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 import { writeJson } from './write-json.ts';
 
 export interface RegisterDeps {
@@ -109,8 +110,10 @@ async function answerTo(
       sent = body === undefined ? undefined : contentOf(definition, body.bytes);
       if (body !== undefined && body.bytes.length > LARGE_BODY_BYTES) await afterOtherWork();
       const input = { http: context, body: sent, actor, context: request };
-      if (definition.csv !== undefined && wantsCsv(context)) {
-        return csvAnswer(await startedStream(definition.csv.run(input)));
+      const form = streamedForm(definition, context);
+      if (form !== null) {
+        const { mediaType, run } = form;
+        return { body: await startedStream<string | Uint8Array>(run(input)), mediaType, headers: VARIES };
       }
       return await answerWith(definition, await definition.run(input));
     });
@@ -122,11 +125,7 @@ async function answerTo(
 /** Parsing it takes some milliseconds. */
 const LARGE_BODY_BYTES = 100_000;
 
-function csvAnswer(body: Answer['body']): Answer {
-  return { body, mediaType: CSV_TYPE, headers: VARIES };
-}
-
-/** Caches have to keep the JSON and the CSV of a path apart. */
+/** Caches have to keep the forms of an answer apart. */
 const VARIES = { vary: 'accept' };
 
 async function answerWith(definition: RouteDefinition, result: unknown): Promise<Answer> {
@@ -135,11 +134,12 @@ async function answerWith(definition: RouteDefinition, result: unknown): Promise
   if (definition.response === 'empty') return { body: null, mediaType };
   if (result instanceof EncodedAnswer) return { body: result.bytes, mediaType: result.mediaType };
   if (result instanceof FileAnswer) return { body: result.bytes, mediaType, headers: result.headers };
-  return {
-    body: typeof result === 'string' && definition.mediaType ? result : await writeJson(result),
-    mediaType,
-    ...(headers === undefined ? {} : { headers }),
-  };
+  return { body: await bodyOf(definition, result), mediaType, ...(headers === undefined ? {} : { headers }) };
+}
+
+async function bodyOf(definition: RouteDefinition, result: unknown): Promise<Answer['body']> {
+  if (result instanceof StreamedAnswer) return await startedStream(result.pieces);
+  return typeof result === 'string' && definition.mediaType ? result : await writeJson(result);
 }
 
 function contentOf(definition: RouteDefinition, bytes: Buffer): unknown {

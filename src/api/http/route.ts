@@ -76,6 +76,8 @@ export interface RouteFacts {
   readonly headers?: Readonly<Record<string, string>>;
   /** The operation commits by itself, more than once, so that its record cannot be part of one transaction. */
   readonly commitsItself?: true;
+  /** The handler may answer with a `StreamedAnswer`, which is not stored for repeated requests. */
+  readonly answersStream?: true;
   /** The answer has a secret, and is not stored for repeated requests. */
   readonly answersSecret?: true;
   /** Wire names of this route's requests, which take precedence over those of `wire/names.ts`. */
@@ -99,8 +101,8 @@ function withWarnings(response: z.ZodType): z.ZodType {
 }
 
 /** Whether requests may carry an `Idempotency-Key`. Events have keys of their own: `transaction_id`. */
-export function takesIdempotencyKey({ method, bodyKind, scope }: RouteDefinition): boolean {
-  return method === 'post' && bodyKind !== 'bytes' && scope !== 'public';
+export function takesIdempotencyKey({ method, bodyKind, scope, answersStream }: RouteDefinition): boolean {
+  return method === 'post' && bodyKind !== 'bytes' && scope !== 'public' && answersStream !== true;
 }
 
 /** A route whose handler is bound to its schemas: `run` takes unchecked input. */
@@ -115,6 +117,8 @@ export interface RouteDefinition extends RouteFacts {
   run(input: UncheckedInput): Promise<unknown>;
   /** Set for routes that also answer as CSV. */
   readonly csv?: CsvForm;
+  /** Set for routes that also answer as a Parquet file. */
+  readonly parquet?: ParquetForm;
 }
 
 /** The CSV form of a route. */
@@ -123,6 +127,14 @@ interface CsvForm {
   readonly columns: CsvTable<unknown>['columns'] | null;
   /** The whole list as CSV, read page by page while it is taken. Refusals come before the first piece. */
   run(input: UncheckedInput): AsyncGenerator<string, void, undefined>;
+}
+
+/** The Parquet form of a route. */
+interface ParquetForm {
+  /** For the reference. */
+  readonly description: string;
+  /** The file, made while it is taken. Refusals come before the first piece. */
+  run(input: UncheckedInput): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
 interface UncheckedInput {

@@ -3,9 +3,11 @@ import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
 import type { ClickHouse, QueryParams } from '../../metering/client/clickhouse.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
+import { createConnectionPool } from '../../metering/client/connection-pool.ts';
 import type { QueryLimits } from '../../metering/query/query-limits.ts';
+import type { ReportRow } from '../../metering/sql-views/answer-rows.ts';
 import type { CheckedReport } from '../../metering/sql-views/read-report.ts';
-import { loadReport, type ReportRow, runReport } from '../../metering/sql-views/run-report.ts';
+import { loadReport, runParquetReport, runReport } from '../../metering/sql-views/run-report.ts';
 import { ownerParameters, type ViewRow, viewParameter } from '../../metering/sql-views/view-sql.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import { type ReportPart, reportAliases, reportCustomers } from '../../store/report-rows.ts';
@@ -19,9 +21,16 @@ export interface ReportDeps {
   readonly limits?: Partial<CopyLimits> & { readonly query?: QueryLimits };
 }
 
+export interface ReportQuery {
+  readonly sql: string;
+  /** That whoever asked has gone: the query is ended. */
+  readonly signal?: AbortSignal;
+}
+
+/** An answer that is read from ClickHouse while it is taken. Refusals come before its first part. */
 export interface ReportResult {
   readonly columns: CheckedReport['columns'];
-  readonly rows: readonly ReportRow[];
+  readonly rows: AsyncGenerator<ReportRow[], void, undefined>;
 }
 
 /** How much of PostgreSQL one query may bring along. */
@@ -38,15 +47,51 @@ const ITEMS_PER_READ = 1_000;
 /** Invoices with their lines, and customers with their balances. */
 const DOCUMENTS_PER_READ = 200;
 
+const COPIES_WAITING_MAX = 10;
+/** Rows of PostgreSQL are in memory while they are brought together: of two queries at a time. */
+const copies = createConnectionPool(['first', 'second'], { waitingMax: COPIES_WAITING_MAX });
+
 /**
  * Answers a query: over every event that was acknowledged and every invoice that was issued before. Refuses a query
  * that is not allowed or meets a limit (`invalid`, field `sql`).
  */
-export async function runQuery(deps: ReportDeps, sql: string): Promise<ReportResult> {
+export async function queryRows(deps: ReportDeps, { sql, signal }: ReportQuery): Promise<ReportResult> {
   const report = await loadReport(sql);
-  const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report));
-  const rows = await runReport(deps.clickhouse, report, copied, deps.limits?.query);
+  const rows = whileCopied(deps, report, (copied) =>
+    runReport(deps.clickhouse, report, copied, { limits: deps.limits?.query, signal }),
+  );
   return { columns: report.columns, rows };
+}
+
+/** The same answer as the pieces of a Parquet file. */
+export async function* queryParquet(
+  deps: ReportDeps,
+  { sql, signal }: ReportQuery,
+): AsyncGenerator<Buffer, void, undefined> {
+  const report = await loadReport(sql);
+  yield* whileCopied(deps, report, (copied) =>
+    runParquetReport(deps.clickhouse, report, copied, { limits: deps.limits?.query, signal }),
+  );
+}
+
+/** Copies the rows of the views, and reads the answer. The next query may copy when the first part of it is there. */
+async function* whileCopied<Part>(
+  deps: ReportDeps,
+  report: CheckedReport,
+  run: (copied: QueryParams) => AsyncGenerator<Part, void, undefined>,
+): AsyncGenerator<Part, void, undefined> {
+  const { first, parts } = await copies.withConnection(async () => {
+    const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report));
+    const parts = run(copied);
+    return { first: await parts.next(), parts };
+  });
+  if (first.done === true) return;
+  try {
+    yield first.value;
+    yield* parts;
+  } finally {
+    await parts.return();
+  }
 }
 
 type CopyDeps = Omit<ReportDeps, 'db'> & { readonly db: Transaction };

@@ -16,10 +16,19 @@ export interface BackendSelect {
   parameterStatement(): string;
 }
 
+/** A SELECT whose answer is passed on while it is read. */
+export interface BackendStream extends BackendSelect {
+  /** FORMAT and SETTINGS, which come after the text of the SELECT. */
+  readonly ending: string;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** What differs between the embedded engine and a server. */
 export interface ClickHouseBackend {
   /** Runs a query; the result is complete, or the failure known, when this resolves. */
   select(query: BackendSelect): Promise<AsyncIterable<unknown>>;
+  /** Runs a query and passes its answer on while it is read (`ClickHouse.queryStream`). */
+  stream(query: BackendStream): AsyncGenerator<Buffer, void, undefined>;
   command(sql: string): Promise<void>;
   insertRows: ClickHouse['insertRows'];
   ping(): Promise<void>;
@@ -61,6 +70,12 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
     },
     queryBytes: async ({ sql, settings, ...about }) =>
       await select(backend, `${sql}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`, about),
+    queryStream: ({ sql, format, settings, signal, ...about }) =>
+      backend.stream({
+        ...backendSelect(sql, about),
+        signal,
+        ending: `FORMAT ${format}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`,
+      }),
     command: (sql) => backend.command(sql),
     insertRows: (insert) => backend.insertRows(insert),
     ping: () => backend.ping(),
@@ -76,6 +91,7 @@ export function inLane(clickhouse: ClickHouse, lane: QueryLane): ClickHouse {
     ...clickhouse,
     query: (query) => clickhouse.query({ lane, ...query }),
     queryBytes: (query) => clickhouse.queryBytes({ lane, ...query }),
+    queryStream: (query) => clickhouse.queryStream({ lane, ...query }),
   };
 }
 
@@ -85,13 +101,15 @@ interface AboutSelect {
   readonly customer?: string | undefined;
 }
 
-async function select(
-  backend: ClickHouseBackend,
+function backendSelect(
   sql: string,
   { params = {}, lane = 'requests', customer }: AboutSelect,
-): Promise<Buffer> {
-  const query = { sql, params, lane, customer, parameterStatement: () => parameterStatement(params) };
-  const result = await backend.select(query);
+): BackendSelect {
+  return { sql, params, lane, customer, parameterStatement: () => parameterStatement(params) };
+}
+
+async function select(backend: ClickHouseBackend, sql: string, about: AboutSelect): Promise<Buffer> {
+  const result = await backend.select(backendSelect(sql, about));
   const chunks: Buffer[] = [];
   for await (const chunk of result) chunks.push(Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk)));
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

@@ -5,13 +5,13 @@
  * that their kind needs (`cluster-settings.ts`).
  */
 import { randomUUID } from 'node:crypto';
-import { Readable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { finished } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { assert } from '../../core/errors.ts';
 import { type ClickHouse, QUERY_LANES, type QueryLane } from './clickhouse.ts';
-import { type BackendSelect, createClickHouse } from './clickhouse-client.ts';
+import { type BackendSelect, type BackendStream, createClickHouse } from './clickhouse-client.ts';
 import { serverFailure } from './clickhouse-error.ts';
 import { parameterForm } from './clickhouse-parameters.ts';
 import { type ClickHouseAddress, parseClickHouseUrl } from './clickhouse-url.ts';
@@ -22,6 +22,7 @@ import {
 } from './cluster-settings.ts';
 import { inPieces } from './parameter-pieces.ts';
 import { createLanes } from './query-lanes.ts';
+import { createStreamedAnswers } from './streamed-answers.ts';
 
 /** Longer than any query may run, so that the server's own limit applies first, with a clear error. */
 const REQUEST_TIMEOUT_MS = 660_000;
@@ -62,25 +63,47 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
   const clients = laneClients(address);
   const writer = openClient(address.url, address.database, WRITE_CONNECTIONS);
   const running = new Set<AbortController>();
+  const answers = createStreamedAnswers();
   const lanes = createLanes(laneSlots(clients), {
     // The server ends a query whose connection is closed (`cancel_http_readonly_queries_on_client_close`).
     endQueries: async () => {
       for (const controller of running) controller.abort();
+      answers.end();
     },
   });
-  const select = async (client: ClickHouseClient, query: BackendSelect): Promise<Readable> => {
+  const select = async (
+    client: ClickHouseClient,
+    query: BackendSelect,
+    reader: Writable | null = null,
+  ): Promise<Readable> => {
     const controller = new AbortController();
+    const { signal } = controller;
+    const abort = () => controller.abort();
     running.add(controller);
+    reader?.once('close', abort);
     try {
-      const { signal } = controller;
-      return await send(client, { ...selectRequest(query), settings: settings.select, signal });
+      const kind = reader === null ? settings.select : settings.stream;
+      return await send(client, { ...selectRequest(query), settings: kind, signal });
     } finally {
+      reader?.off('close', abort);
       running.delete(controller);
     }
+  };
+  const stream = ({ ending, signal, ...query }: BackendStream) => {
+    const whole = { ...query, sql: `${query.sql}\n${ending}` };
+    return answers.read(
+      (to) =>
+        lanes.run(whole, (pool) =>
+          // A reader that stops closes the connection, which ends the query like `endQueries`.
+          pool.withConnection(async (client) => pipeline(await select(client, whole, to), to)),
+        ),
+      signal,
+    );
   };
   return createClickHouse({
     select: (query) =>
       lanes.run(query, (pool, customer) => pool.withConnection((client) => select(client, query), customer)),
+    stream,
     command: (query) => run(writer, { query, settings: settings.command }),
     insertRows: async ({ table, columns, rows, types }) => {
       for (const name of [table, ...columns]) assert(IDENTIFIER.test(name), `identifier ${name}`);
@@ -155,17 +178,21 @@ function openClient(url: string, database: string | undefined, connections: numb
   });
 }
 
-/** The settings of each kind of statement. An answer is complete, or an error, before its first byte is sent. */
+/**
+ * The settings of each kind of statement. An answer is complete, or an error, before its first byte is sent, unless it is
+ * streamed.
+ */
 function statementSettings({ settings }: ClickHouseAddress, isCluster: boolean) {
   const always = { wait_end_of_query: '1' };
+  const select = {
+    ...(isCluster ? CLUSTER_SELECT_SETTINGS : {}),
+    cancel_http_readonly_queries_on_client_close: '1',
+    ...settings,
+    readonly: '2',
+  };
   return {
-    select: {
-      ...(isCluster ? CLUSTER_SELECT_SETTINGS : {}),
-      cancel_http_readonly_queries_on_client_close: '1',
-      ...settings,
-      ...always,
-      readonly: '2',
-    },
+    select: { ...select, ...always },
+    stream: { ...select, wait_end_of_query: '0' },
     insert: { async_insert: '0', ...(isCluster ? CLUSTER_INSERT_SETTINGS : {}), ...settings, ...always },
     command: { ...(isCluster ? CLUSTER_COMMAND_SETTINGS : {}), ...settings, ...always },
   };

@@ -47,6 +47,14 @@ export interface SelectStatement {
   readonly eventsOf?: readonly string[] | undefined;
 }
 
+/** A SELECT without FORMAT and SETTINGS of its own, whose answer is passed on while it is read. */
+export interface StreamedSelect extends SelectStatement {
+  /** A format whose end can be told from its bytes, because an answer that breaks off may look like a whole one. */
+  readonly format: 'JSONEachRow' | 'Parquet';
+  /** Of the reader: that it has gone while it waited. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Rows to insert, as JSONCompactEachRow or, where the types of the columns are given, as RowBinary. */
 export interface RowsInsert {
   readonly table: string;
@@ -64,6 +72,13 @@ export interface ClickHouse {
   query<Row>(query: SelectStatement & { readonly schema: z.ZodType<Row> }): Promise<Row[]>;
   /** Raw result bytes of a SELECT that ends in its own `FORMAT x` (for bulk reads, such as RowBinary). */
   queryBytes(query: SelectStatement): Promise<Buffer>;
+  /**
+   * The bytes of an answer of any length, a few pieces of which are in memory. The query has its connection until the
+   * last piece is taken; it is ended when the reader stops before, or takes nothing for a minute. A failure is thrown
+   * after the pieces that came before it; on a server it may also show in the bytes alone, so that the reader checks
+   * that they come to the end of the format.
+   */
+  queryStream(query: StreamedSelect): AsyncGenerator<Buffer, void, undefined>;
   /** DDL and other statements without a result, one at a time. */
   command(sql: string): Promise<void>;
   /**

@@ -24,6 +24,10 @@ export function withAcknowledgedEvents(
       await visible(query.sql, query.eventsOf);
       return await clickhouse.queryBytes(query);
     },
+    async *queryStream(query) {
+      await visible(query.sql, query.eventsOf);
+      yield* clickhouse.queryStream(query);
+    },
     command: async (sql) => {
       await visible(sql, undefined);
       await clickhouse.command(sql);

@@ -45,6 +45,7 @@ export function withPreviewedEvents(clickhouse: ClickHouse, preview: EventPrevie
     ...clickhouse,
     query: (statement) => clickhouse.query(previewed(statement)),
     queryBytes: (statement) => clickhouse.queryBytes(previewed(statement)),
+    queryStream: (statement) => clickhouse.queryStream(previewed(statement)),
   };
 }
 

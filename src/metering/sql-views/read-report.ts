@@ -38,8 +38,8 @@ export interface CheckedReport {
   readonly customerIds: readonly string[] | null;
 }
 
-/** So many rows are numbered where the query orders them and gives no LIMIT. */
-const ROWS_MAX = 1_000_000;
+/** So many rows are numbered where the query orders them and gives no LIMIT: more than an answer may have. */
+const ROWS_MAX = 1_000_001;
 /** One part holds all rows. */
 const PART = 'toInt64(0)';
 

@@ -1,18 +1,15 @@
 /** Runs a query across customers: verified, in a lane of its own, within limits. */
 import { ClickHouseError } from '@clickhouse/client';
-import { z } from 'zod';
-import { invalid } from '../../core/errors.ts';
-import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
-import { createParameters } from '../query/parameters.ts';
+import { invalid, type Refusal } from '../../core/errors.ts';
+import type { ClickHouse, QueryParams, QuerySettings, StreamedSelect } from '../client/clickhouse.ts';
 import { GIBIBYTE, type QueryLimits } from '../query/query-limits.ts';
-import { renderStatement } from '../query/usage-relation.ts';
 import { checkPatterns } from '../sql-metric/check-patterns.ts';
-import { createDefinitions, createNames } from '../sql-metric/definitions.ts';
 import { createReportReader } from '../sql-metric/metric-reader.ts';
 import { type TreeRules, verifyStatement } from '../sql-metric/parse-tree.ts';
 import { refusalOf, settingsOf } from '../sql-metric/run-statement.ts';
-import { toText } from '../sql-metric/value.ts';
+import { afterBeginning, type ReportRow, rowsOf, wholeParquet } from './answer-rows.ts';
 import type { CheckedReport } from './read-report.ts';
+import { type ReportStatement, textStatement, typedStatement } from './report-sql.ts';
 
 /** One thread, so that other queries are not slowed down. */
 export const REPORT_LIMITS: QueryLimits = {
@@ -20,11 +17,11 @@ export const REPORT_LIMITS: QueryLimits = {
   executionSeconds: 30,
   memoryBytes: 2 * GIBIBYTE,
   rowsRead: 200_000_000,
-  resultRows: 100_000,
+  resultRows: 1_000_000,
   threads: 1,
 };
-/** Of a result, as ClickHouse holds it. */
-const RESULT_BYTES_MAX = 64 * 1024 * 1024;
+/** Of a result, as ClickHouse counts its columns. */
+const RESULT_BYTES_MAX = 512 * 1024 * 1024;
 
 /** A statement may read rows that come with it alone. */
 const RULES: TreeRules = {
@@ -45,54 +42,81 @@ export async function closeReportReader(): Promise<void> {
   await reader.close();
 }
 
-/** A row: the text of each cell, plain decimals and RFC 3339 among them. */
-export type ReportRow = ReadonlyArray<string | null>;
+export interface ReportOptions {
+  /** Instead of the usual ones. */
+  readonly limits?: QueryLimits | undefined;
+  /** That whoever asked has gone. */
+  readonly signal?: AbortSignal | undefined;
+}
 
-const reportRow = z.object({ cells: z.array(z.string().nullable()) });
-
-/** The rows of a query. `rows` are the parameters with the rows of its views. */
-export async function runReport(
+/** The rows of a query, a few at a time, while they are read. `rows` are the parameters with the rows of its views. */
+export async function* runReport(
   clickhouse: ClickHouse,
   report: CheckedReport,
   rows: QueryParams,
-  limits: QueryLimits = REPORT_LIMITS,
-): Promise<ReportRow[]> {
-  const params = { ...report.parameters, ...rows };
-  const sql = textRows(report);
-  return await withRefusals(limits, async () => {
+  { limits = REPORT_LIMITS, signal }: ReportOptions = {},
+): AsyncGenerator<ReportRow[], void, undefined> {
+  yield* rowsOf(answerOf(clickhouse, report, { ...ROWS, ...textStatement(report), rows, limits, signal }));
+}
+
+/** The answer to a query as a Parquet file, in pieces, while its rows are read. */
+export async function* runParquetReport(
+  clickhouse: ClickHouse,
+  report: CheckedReport,
+  rows: QueryParams,
+  { limits = REPORT_LIMITS, signal }: ReportOptions = {},
+): AsyncGenerator<Buffer, void, undefined> {
+  yield* wholeParquet(
+    answerOf(clickhouse, report, { ...PARQUET, ...typedStatement(report), rows, limits, signal }),
+  );
+}
+
+interface AnswerForm {
+  readonly format: StreamedSelect['format'];
+  readonly settings: QuerySettings;
+}
+
+const ROWS: AnswerForm = { format: 'JSONEachRow', settings: { output_format_json_array_of_rows: 1 } };
+
+/** Rows are held until a group of them is full. Given here, so that files do not depend on a server's profile. */
+const PARQUET: AnswerForm = {
+  format: 'Parquet',
+  settings: {
+    output_format_parquet_row_group_size: 100_000,
+    output_format_parquet_row_group_size_bytes: 32 * 1024 * 1024,
+    output_format_parquet_string_as_string: 1,
+    output_format_parquet_compression_method: 'zstd',
+  },
+};
+
+interface Asked extends AnswerForm, ReportStatement {
+  readonly rows: QueryParams;
+  readonly limits: QueryLimits;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function* answerOf(
+  clickhouse: ClickHouse,
+  report: CheckedReport,
+  { sql, format, limits, signal, rows, ...asked }: Asked,
+): AsyncGenerator<Buffer, void, undefined> {
+  const params = { ...report.parameters, ...rows, ...asked.params };
+  const settings = { ...settingsOf(limits), max_result_bytes: RESULT_BYTES_MAX, ...asked.settings };
+  try {
     await checkPatterns(clickhouse, report);
     await verifyStatement(clickhouse, sql, params, RULES);
-    const settings = { ...settingsOf(limits), max_result_bytes: RESULT_BYTES_MAX };
-    const found = await clickhouse.query({ sql, params, settings, lane: 'reports', schema: reportRow });
-    return found.map(({ cells }) => cells);
-  });
-}
-
-function textRows({ columns, from, order, nameCount }: CheckedReport): string {
-  const definitions = createDefinitions(createNames(nameCount));
-  const writer = { parameters: createParameters(), definitions };
-  const cells = columns.map((column) => toText(writer, column));
-  return renderStatement({
-    definitions: definitions.list(),
-    columns: [`CAST([${cells.join(', ')}], 'Array(Nullable(String))') AS cells`],
-    from,
-    conditions: [],
-    groupBy: [],
-    orderBy: order === null ? [] : [order],
-  });
-}
-
-async function withRefusals<Result>(limits: QueryLimits, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
+    const pieces = clickhouse.queryStream({ sql, params, format, settings, signal, lane: 'reports' });
+    yield* afterBeginning(pieces);
   } catch (error) {
-    if (!(error instanceof ClickHouseError)) throw error;
-    if (error.type === 'TOO_MANY_ROWS_OR_BYTES') {
-      throw invalid(
-        ['sql'],
-        `the result has more than ${limits.resultRows} rows or 64 MiB: use LIMIT or group further`,
-      );
-    }
-    throw refusalOf(error, limits) ?? error;
+    throw error instanceof ClickHouseError ? (reportRefusal(error, limits) ?? error) : error;
   }
+}
+
+function reportRefusal(error: ClickHouseError, limits: QueryLimits): Refusal | null {
+  if (error.type !== 'TOO_MANY_ROWS_OR_BYTES') return refusalOf(error, limits);
+  const bytes = `${RESULT_BYTES_MAX / 1024 ** 2} MiB`;
+  return invalid(
+    ['sql'],
+    `the result has more than ${limits.resultRows} rows or ${bytes}: use LIMIT or group further`,
+  );
 }

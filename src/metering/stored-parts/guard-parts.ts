@@ -23,13 +23,16 @@ export interface PartsGuard {
 const OPEN_LANES: ReadonlySet<QueryLane> = new Set(['ingest', 'verification']);
 
 export function guardParts(clickhouse: ClickHouse, guard: PartsGuard): ClickHouse {
+  const seen = (error: unknown) => {
+    const part = damagedPart(error);
+    if (part !== null) guard.damaged(part);
+    return error;
+  };
   const watched = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      const part = damagedPart(error);
-      if (part !== null) guard.damaged(part);
-      throw error;
+      throw seen(error);
     }
   };
   const requireAll = (lane: QueryLane = 'requests') => {
@@ -44,6 +47,14 @@ export function guardParts(clickhouse: ClickHouse, guard: PartsGuard): ClickHous
     queryBytes: async (query) => {
       requireAll(query.lane);
       return await watched(() => clickhouse.queryBytes(query));
+    },
+    async *queryStream(query) {
+      requireAll(query.lane);
+      try {
+        yield* clickhouse.queryStream(query);
+      } catch (error) {
+        throw seen(error);
+      }
     },
     command: (sql) => watched(() => clickhouse.command(sql)),
   };

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, test } from 'vitest';
-import { csvTable, csvText, wantsCsv } from '../../../../src/api/http/csv.ts';
+import { PARQUET_TYPE, streamedForm } from '../../../../src/api/http/answer-form.ts';
+import { CSV_TYPE, csvTable, csvText } from '../../../../src/api/http/csv.ts';
 import { JsonNumber } from '../../../../src/api/http/json.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
 import { parseCsv } from '../../../support/csv.ts';
@@ -94,10 +95,30 @@ describe('the Accept header', () => {
     ['text/csv, */*;q=0.1', true],
     ['application/json, text/csv;q=0.5', false],
     ['text/csv;q=0', false],
+    ['application/vnd.apache.parquet', false],
     ['application/pdf', false],
   ])('%s: %s', async (accept, expected) => {
-    const app = new Hono().get('/', (context) => context.json(wantsCsv(context)));
-    const response = await app.request('/', accept === undefined ? {} : { headers: { accept } });
-    expect(await response.json()).toBe(expected);
+    const run = async function* () {};
+    const csv = { columns: null, run };
+    expect(await formFor({ csv }, accept)).toBe(expected ? CSV_TYPE : 'JSON');
+  });
+
+  test.each([
+    ['application/vnd.apache.parquet', PARQUET_TYPE],
+    ['application/vnd.apache.parquet, application/json;q=0.5', PARQUET_TYPE],
+    ['text/csv', CSV_TYPE],
+    ['*/*', 'JSON'],
+  ])('a route with both: %s', async (accept, expected) => {
+    const run = async function* () {};
+    const forms = { csv: { columns: null, run }, parquet: { description: '', run } };
+    expect(await formFor(forms, accept)).toBe(expected);
   });
 });
+
+async function formFor(forms: Parameters<typeof streamedForm>[0], accept: string | undefined) {
+  const app = new Hono().get('/', (context) =>
+    context.text(streamedForm(forms, context)?.mediaType ?? 'JSON'),
+  );
+  const response = await app.request('/', accept === undefined ? {} : { headers: { accept } });
+  return await response.text();
+}

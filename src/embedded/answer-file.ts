@@ -1,0 +1,53 @@
+/**
+ * Passes the answer of a query on while it is written. The engine's own streams plan a query, and compute its
+ * subqueries, on the event loop; so it writes the answer to a file in the background, which is read as it grows.
+ */
+import { open, rm } from 'node:fs/promises';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import type { BackendSelect, BackendStream } from '../metering/client/clickhouse-client.ts';
+import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
+import { growingFile } from './growing-file.ts';
+
+export interface AnswerFile {
+  /** A new one, which is removed again. */
+  readonly path: string;
+  readonly query: BackendStream;
+  /** Runs a query with a connection of its lane. */
+  run(query: BackendSelect): Promise<unknown>;
+  /** Ends running queries that meet the condition on `system.processes`. */
+  endQueries(condition: string): Promise<void>;
+}
+
+/** A query that was just about to start is not there yet to be ended. */
+const END_AGAIN_MS = 100;
+
+/** Resolves when `to` has all of the answer. When `to` is closed before, the query is ended, and this rejects. */
+export async function writeAnswer({ path, query, run, endQueries }: AnswerFile, to: Writable): Promise<void> {
+  const file = await open(path, 'w+', 0o600);
+  // With TRUNCATE the engine would write another file and rename it at the end. The path tells this query from all others.
+  const name = stringLiteral(path);
+  const sql = `${query.sql}\nINTO OUTFILE ${name} APPEND\n${query.ending}, log_comment = ${name}`;
+  const written = run({ ...query, sql });
+  let isRunning = true;
+  const done = () => {
+    isRunning = false;
+  };
+  const settled = written.then(done, done);
+  const endQuery = async () => {
+    while (isRunning) {
+      // Where this fails, the query ends by its own limit of time.
+      await endQueries(`Settings['log_comment'] = ${name}`).catch(() => {});
+      await Promise.race([settled, setTimeout(END_AGAIN_MS)]);
+    }
+  };
+  to.once('close', () => void endQuery());
+  try {
+    await pipeline(growingFile(file, written), to);
+  } finally {
+    await settled;
+    await file.close();
+    await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * Answers to queries that are sent on while they are read. Memory holds a few pieces of each, however long it is: the
+ * query goes on as fast as its answer is taken. An answer that nobody takes is ended.
+ */
+import { PassThrough, type Writable } from 'node:stream';
+import { Refusal } from '../../core/errors.ts';
+import { shuttingDown } from './connection-pool.ts';
+
+/** No piece is taken for so long: the reader is gone, or might as well be. */
+const IDLE_MS_MAX = 60_000;
+/** Neither does a slow one keep it for longer. */
+const ANSWER_MS_MAX = 600_000;
+/** Each may be a file of some hundred megabytes. */
+const OPEN_MAX = 8;
+
+export interface StreamLimits {
+  readonly idleMs: number;
+  readonly answerMs: number;
+  readonly open: number;
+}
+
+const LIMITS: StreamLimits = { idleMs: IDLE_MS_MAX, answerMs: ANSWER_MS_MAX, open: OPEN_MAX };
+
+export interface StreamedAnswers {
+  /**
+   * What `write` writes. It is called when the first piece is asked for, and its stream is destroyed when the reader
+   * stops before the end, so that it ends the query. Throws what `write` throws; refuses where too many are under way.
+   * `signal`: that the reader has gone.
+   */
+  read(
+    write: (to: Writable) => Promise<void>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Buffer, void, undefined>;
+  /** Ends all answers that are under way. Those who read them get an error. */
+  end(): void;
+}
+
+export function createStreamedAnswers({ idleMs, answerMs, open: openMax } = LIMITS): StreamedAnswers {
+  const open = new Set<PassThrough>();
+  return {
+    async *read(write, signal) {
+      if (open.size >= openMax)
+        throw new Refusal('overloaded', 'too many answers are being sent, try again later');
+      const pipe = new PassThrough();
+      open.add(pipe);
+      const endAfter = (ms: number, problem: string) =>
+        setTimeout(() => pipe.destroy(new Error(problem)), ms);
+      const whole = endAfter(answerMs, `an answer was not taken within ${answerMs / 1_000} s`);
+      const leave = () => pipe.destroy(new Refusal('invalid', 'the connection was closed'));
+      signal?.addEventListener('abort', leave);
+      if (signal?.aborted === true) leave();
+      // Its failure reaches the reader through the stream, also after pieces that were written before.
+      const written = write(pipe).catch((error: unknown) => {
+        pipe.destroy(error instanceof Error ? error : new Error(String(error)));
+      });
+      try {
+        for await (const piece of pipe) {
+          const idle = endAfter(idleMs, `nothing of an answer was taken for ${idleMs / 1_000} s`);
+          try {
+            yield piece;
+          } finally {
+            clearTimeout(idle);
+          }
+        }
+      } finally {
+        clearTimeout(whole);
+        signal?.removeEventListener('abort', leave);
+        pipe.destroy();
+        await written;
+        open.delete(pipe);
+      }
+    },
+    end() {
+      for (const pipe of open) pipe.destroy(shuttingDown());
+    },
+  };
+}

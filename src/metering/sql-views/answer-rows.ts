@@ -1,0 +1,75 @@
+/** Reads rows and files from the bytes of an answer that is passed on while it is read, and whether they are whole. */
+import { StringDecoder } from 'node:string_decoder';
+import { z } from 'zod';
+
+/** A row: the text of each cell, plain decimals and RFC 3339 among them. */
+export type ReportRow = ReadonlyArray<string | null>;
+
+const reportRow = z.object({ cells: z.array(z.string().nullable()) });
+
+/** A failure within so much of an answer is known before any of it is sent, so that it can be a refusal. */
+const BEGINNING_BYTES = 1024 * 1024;
+
+/** The same pieces, the first of them when the answer is at its end or that long. */
+export async function* afterBeginning(
+  pieces: AsyncIterable<Buffer>,
+  bytes = BEGINNING_BYTES,
+): AsyncGenerator<Buffer, void, undefined> {
+  const held: Buffer[] = [];
+  let length = 0;
+  for await (const piece of pieces) {
+    if (length >= bytes) {
+      yield piece;
+      continue;
+    }
+    held.push(piece);
+    length += piece.length;
+    if (length >= bytes) yield* held.splice(0);
+  }
+  yield* held;
+}
+
+/**
+ * The rows of an answer as JSONEachRow within brackets, those of a piece at a time. Throws where it ends before the
+ * closing one, and where anything but a row is in it.
+ */
+export async function* rowsOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<ReportRow[], void, undefined> {
+  const utf8 = new StringDecoder('utf8');
+  let rest = '';
+  let isWhole = false;
+  for await (const piece of pieces) {
+    const lines = `${rest}${utf8.write(piece)}`.split('\n');
+    rest = lines.pop() ?? '';
+    isWhole ||= lines.includes(']');
+    const rows = lines.filter(isRow).map(rowOf);
+    if (rows.length > 0) yield rows;
+  }
+  if (!isWhole) throw new Error('the answer of ClickHouse ends before its last row');
+}
+
+/** Not one of the brackets around all rows. A line break in a text is escaped. */
+function isRow(line: string): boolean {
+  return line !== '' && line !== '[' && line !== ']';
+}
+
+function rowOf(line: string): ReportRow {
+  return reportRow.parse(JSON.parse(line.endsWith(',') ? line.slice(0, -1) : line)).cells;
+}
+
+const PARQUET_END = 'PAR1';
+
+/** The same pieces. Throws where they do not end as a Parquet file does, before the last of them. */
+export async function* wholeParquet(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let last = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    // The file's last bytes may come in two pieces.
+    const both = Buffer.concat([last, piece]);
+    const kept = Math.min(both.length, PARQUET_END.length);
+    if (both.length > kept) yield both.subarray(0, both.length - kept);
+    last = both.subarray(both.length - kept);
+  }
+  if (last.toString('latin1') !== PARQUET_END) {
+    throw new Error('the answer of ClickHouse ends before the end of the Parquet file');
+  }
+  yield last;
+}
