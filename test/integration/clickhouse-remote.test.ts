@@ -20,6 +20,8 @@ let clickhouse: ClickHouse;
 let heard: Heard[] = [];
 let answer: { status: number; body: Buffer };
 let held: Promise<void> | undefined;
+/** Instead of `answer`, where a test writes it itself. */
+let respond: ((response: ServerResponse) => void) | undefined;
 
 /** No request is answered until what this returns is called. */
 function holdAnswers(): () => void {
@@ -38,6 +40,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost');
   heard.push({ authorization: request.headers.authorization, url: searchParams, body, form });
   await held;
+  if (respond !== undefined) return respond(response);
   response.writeHead(answer.status);
   response.end(answer.body);
 }
@@ -52,6 +55,7 @@ beforeAll(async () => {
 beforeEach(() => {
   heard = [];
   held = undefined;
+  respond = undefined;
   answer = { status: 200, body: Buffer.from('[]') };
 });
 
@@ -206,6 +210,66 @@ test('queries are cancelled by closing their connections, which ClickHouse is to
   release();
   await other.insertRows({ table: 't', columns: ['a'], rows: Buffer.from('[1]\n') });
   expect(heard.at(-1)?.body).toBe('[1]\n');
+  await other.close();
+});
+
+test('a streamed answer is read while it is sent, and is not waited for', async () => {
+  let end = () => {};
+  respond = (response) => {
+    response.write('first');
+    end = () => response.end('second');
+  };
+  const pieces = clickhouse.queryStream({ sql: 'SELECT 1', params: { a: 1 }, format: 'JSONEachRow' });
+  expect(String((await pieces.next()).value)).toBe('first');
+  end();
+  expect(String((await pieces.next()).value)).toBe('second');
+  expect(await pieces.next()).toMatchObject({ done: true });
+  expect(heard[0]?.url.get('wait_end_of_query')).toBe('0');
+  expect(heard[0]?.url.get('readonly')).toBe('2');
+  expect(heard[0]?.form?.get('query')).toBe('SELECT 1\nFORMAT JSONEachRow\nSETTINGS max_execution_time = 30');
+});
+
+test('a streamed answer that breaks off is a failure', async () => {
+  respond = (response) => {
+    response.write('first', () => response.destroy());
+  };
+  const pieces = clickhouse.queryStream({ sql: 'SELECT 1', format: 'Parquet' });
+  const read = async () => {
+    for await (const piece of pieces) expect(String(piece)).toBe('first');
+  };
+  await expect(read()).rejects.toThrow();
+});
+
+test('a streamed answer that its reader leaves, or that the service ends, closes its connection', async () => {
+  const other = createRemoteClickHouse({ url });
+  let closed = 0;
+  respond = (response) => {
+    response.on('close', () => {
+      closed += 1;
+    });
+    response.write('first');
+  };
+  const query = { sql: 'SELECT 1', format: 'Parquet', lane: 'reports' } as const;
+  // One more than the lane has connections: each gets the one of the reader before.
+  for (let round = 1; round <= 3; round += 1) {
+    for await (const piece of other.queryStream(query)) {
+      expect(String(piece)).toBe('first');
+      break;
+    }
+    await expect.poll(() => closed).toBe(round);
+  }
+  const gone = new AbortController();
+  respond = (response) => response.on('close', () => gone.abort());
+  const waiting = other.queryStream({ ...query, signal: gone.signal }).next();
+  const left = expect(waiting).rejects.toMatchObject({ kind: 'invalid' });
+  await expect.poll(() => heard.length).toBe(4);
+  gone.abort();
+  await left;
+  respond = (response) => void response.write('first');
+  const ended = other.queryStream(query);
+  await ended.next();
+  await other.cancelQueries();
+  await expect(ended.next()).rejects.toMatchObject({ kind: 'unavailable' });
   await other.close();
 });
 

@@ -177,6 +177,33 @@ describe('a query', () => {
     expect(bytes).toEqual(Buffer.from([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]));
   });
 
+  test('gives an answer of any length in pieces', async () => {
+    const pieces: Buffer[] = [];
+    for await (const piece of clickhouse.queryStream({
+      sql: 'SELECT toString(number + {first:UInt32}) AS a FROM numbers(200000)',
+      params: { first: 7 },
+      format: 'JSONEachRow',
+    })) {
+      pieces.push(piece);
+    }
+    const lines = Buffer.concat(pieces).toString().trim().split('\n');
+    expect(lines).toHaveLength(200_000);
+    expect([lines[0], lines.at(-1)]).toEqual(['{"a":"7"}', '{"a":"200006"}']);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+  });
+
+  test('gives an answer in pieces, and its failure after them', async () => {
+    const failing = {
+      sql: 'SELECT number, throwIf(number = 199999) AS thrown FROM numbers(200000)',
+      format: 'JSONEachRow',
+    } as const;
+    const read = async () => {
+      for await (const piece of clickhouse.queryStream(failing)) expect(piece.length).toBeGreaterThan(0);
+    };
+    await expect(read()).rejects.toMatchObject({ code: '395' });
+    expect(await clickhouse.query({ sql: 'SELECT 1 AS a', schema: anything })).toEqual([{ a: 1 }]);
+  });
+
   test('that runs too long is ended by the engine', async () => {
     const endless = clickhouse.query({
       sql: 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)',

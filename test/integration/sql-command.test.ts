@@ -1,6 +1,6 @@
 /** `npm run sql` as an analyst runs it: a process beside the running service. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createdId } from '../support/catalogue-api.ts';
 import { runProgram } from '../support/child-process.ts';
@@ -35,6 +35,11 @@ test('prints a table, or writes the answer to a file', async () => {
   const file = join(await createTestDirectory(), 'customers.csv');
   expect(await asked(sql, '--output', file)).toEqual({ code: 0, out: '', err: '' });
   expect(await readFile(file, 'utf8')).toBe('name,letters,archived_at\r\nAda,3,\r\n"Bob,\nLtd.",9,\r\n');
+  const parquet = join(await createTestDirectory(), 'customers.parquet');
+  expect(await asked(sql, '--output', parquet)).toEqual({ code: 0, out: '', err: '' });
+  const bytes = await readFile(parquet, 'latin1');
+  expect([bytes.slice(0, 4), bytes.slice(-4)]).toEqual(['PAR1', 'PAR1']);
+  expect(await readdir(dirname(parquet))).toEqual(['customers.parquet']);
 });
 
 test('ends with 2 and says why where there is no answer', async () => {
@@ -42,9 +47,9 @@ test('ends with 2 and says why where there is no answer', async () => {
   expect([help.code, help.out.split('\n')[0]]).toEqual([0, 'Usage: npm run sql -- "SELECT …" [options]']);
   expect(await command()).toMatchObject({ code: 2, err: expect.stringContaining('a query is missing') });
   expect(await command('SELECT', '1')).toMatchObject({ code: 2, err: expect.stringContaining('in quotes') });
-  expect(await asked('SELECT 1', '--output', 'x.parquet')).toMatchObject({
+  expect(await asked('SELECT 1', '--output', 'x.xlsx')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--output must end in .csv or .json'),
+    err: expect.stringContaining('--output must end in .csv, .json or .parquet'),
   });
   const refused = await asked('SELECT nam FROM customers');
   expect(refused.code).toBe(2);

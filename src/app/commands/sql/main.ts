@@ -1,5 +1,6 @@
 /** Entry of `npm run sql`: a query in, a table or a file out (docs/sql.md). */
 import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ask, CommandFailure, endWith, findService } from '../running-service.ts';
@@ -30,12 +31,15 @@ await endWith('sql', EXIT.failed, async () => {
   return EXIT.answered;
 });
 
-/** As it comes. A file that is there is replaced. */
+/** As it comes. A file that is there is replaced, once the answer is whole. */
 async function write({ body }: Response, { path }: OutputFile): Promise<void> {
   if (body === null) throw new CommandFailure('the answer is empty');
+  const part = `${path}.part`;
   try {
-    await pipeline(Readable.fromWeb(body), createWriteStream(path));
+    await pipeline(Readable.fromWeb(body), createWriteStream(part));
+    await rename(part, path);
   } catch (error) {
+    await rm(part, { force: true });
     throw new CommandFailure(`${path} cannot be written: ${error instanceof Error ? error.message : error}`);
   }
 }

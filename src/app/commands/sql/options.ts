@@ -1,6 +1,7 @@
 /** The command line of a query and its help text. */
 import { extname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { PARQUET_TYPE } from '../../../api/http/answer-form.ts';
 import { CommandFailure } from '../running-service.ts';
 
 export interface SqlOptions {
@@ -24,7 +25,7 @@ The views and the language are in docs/sql.md. It finds the service and its toke
 PORT, HOST, API_TOKEN or DATA_DIR.
 
 Options:
-  --output FILE     writes a file instead: .csv or .json
+  --output FILE     writes a file instead: .csv, .json or .parquet
   --url URL         where the service is
   --token TOKEN     a token of scope read
   --help            show this text
@@ -32,7 +33,11 @@ Options:
 Exit code: 0 answered, 2 wrong call, or the query was refused.
 `;
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = { '.csv': 'text/csv', '.json': 'application/json' };
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.json': 'application/json',
+  '.parquet': PARQUET_TYPE,
+};
 
 /** Reads the arguments after the script's name. Throws `CommandFailure` naming a wrong one. */
 export function parseOptions(args: readonly string[]): SqlOptions | 'help' {
@@ -51,7 +56,7 @@ export function parseOptions(args: readonly string[]): SqlOptions | 'help' {
 
 function outputFile(path: string): OutputFile {
   const accept = MEDIA_TYPES[extname(path).toLowerCase()];
-  if (accept === undefined) throw wrong('--output must end in .csv or .json');
+  if (accept === undefined) throw wrong('--output must end in .csv, .json or .parquet');
   return { path, accept };
 }
 

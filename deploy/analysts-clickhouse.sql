@@ -1,0 +1,67 @@
+-- The views of docs/sql.md on a ClickHouse server, for clients that connect to it directly. Apply it as the user of the
+-- service, again after each upgrade. It needs deploy/analysts-postgres.sql and the named collection that docs/sql.md
+-- describes, which has the password of PostgreSQL. It changes no table.
+--
+-- The views run with the rights of the user who creates them, so analysts need rights on the database `analysts` alone.
+CREATE DATABASE IF NOT EXISTS analysts;
+
+CREATE OR REPLACE VIEW analysts.customers DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT p.customer_id AS customer_id, p.name AS name, fromUnixTimestamp64Milli(p.created_at, 'UTC') AS created_at,
+  fromUnixTimestamp64Milli(p.archived_at, 'UTC') AS archived_at
+FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'customers') AS p;
+
+CREATE OR REPLACE VIEW analysts.contracts DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT p.contract_id AS contract_id, p.customer_id AS customer_id, p.name AS name, p.rate_card_id AS rate_card_id,
+  fromUnixTimestamp64Milli(p.starting_at, 'UTC') AS starting_at,
+  fromUnixTimestamp64Milli(p.ending_before, 'UTC') AS ending_before,
+  fromUnixTimestamp64Milli(p.archived_at, 'UTC') AS archived_at
+FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'contracts') AS p;
+
+CREATE OR REPLACE VIEW analysts.invoices DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id AS contract_id,
+  p.invoice_status AS invoice_status, p.type AS type,
+  fromUnixTimestamp64Milli(p.start_timestamp, 'UTC') AS start_timestamp,
+  fromUnixTimestamp64Milli(p.end_timestamp, 'UTC') AS end_timestamp,
+  fromUnixTimestamp64Milli(p.issued_at, 'UTC') AS issued_at, p.invoice_number AS invoice_number,
+  p.credit_type_id AS credit_type_id, p.credit_type AS credit_type, toDecimal256(p.total, 30) AS total
+FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'invoices') AS p;
+
+CREATE OR REPLACE VIEW analysts.invoice_lines DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id AS contract_id,
+  p.invoice_status AS invoice_status, fromUnixTimestamp64Milli(p.issued_at, 'UTC') AS issued_at,
+  p.position AS position, p.type AS type, p.name AS name, p.product_id AS product_id,
+  toDecimal256(p.quantity, 30) AS quantity, toDecimal256(p.unit_price, 30) AS unit_price,
+  toDecimal256(p.total, 30) AS total, p.credit_type_id AS credit_type_id,
+  fromUnixTimestamp64Milli(p.starting_at, 'UTC') AS starting_at,
+  fromUnixTimestamp64Milli(p.ending_before, 'UTC') AS ending_before, p.commit_id AS commit_id,
+  p.pricing_group_values AS pricing_group_values, p.presentation_group_values AS presentation_group_values,
+  CAST(p.counts_in_total, 'Nullable(Bool)') AS counts_in_total
+FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'invoice_lines') AS p;
+
+CREATE OR REPLACE VIEW analysts.events DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT o.customer_id AS customer_id, e.transaction_id AS transaction_id,
+  CAST(e.event_type, 'String') AS event_type, e.timestamp AS timestamp, e.properties AS properties
+FROM (SELECT * FROM tallyhouse.usage_events FINAL) AS e
+GLOBAL INNER JOIN (
+  SELECT customer_ref, customer_id
+  FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'event_owners')
+) AS o ON e.customer_ref = o.customer_ref
+SETTINGS do_not_merge_across_partitions_select_final = 1;
+
+-- Texts of more than 30 places are rounded half away from zero, as in all other views.
+CREATE OR REPLACE VIEW analysts.invoice_hours DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+WITH (text) -> toDecimal256(text, 30) + if(
+  substring(splitByChar('.', text)[2], 31, 1) >= '5',
+  toDecimal256('0.000000000000000000000000000001', 30) * if(startsWith(text, '-'), -1, 1), toDecimal256('0', 30)
+) AS rounded
+SELECT l.invoice_id AS invoice_id, l.customer_id AS customer_id, l.position AS position,
+  toDateTime64(h.hour, 3, 'UTC') AS hour,
+  if(l.is_applied, NULL, rounded(h.quantity)) AS quantity, rounded(h.amount) AS total
+FROM (
+  SELECT toString(breakdown_id) AS breakdown_id, line_index, hour, quantity, amount
+  FROM tallyhouse.invoice_hourly_lines ARRAY JOIN hours AS hour, quantities AS quantity, amounts AS amount
+) AS h
+GLOBAL INNER JOIN (
+  SELECT breakdown_id, position, invoice_id, customer_id, is_applied
+  FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'frozen_lines')
+) AS l ON h.breakdown_id = l.breakdown_id AND h.line_index = l.position;

@@ -1,0 +1,74 @@
+-- What analysts may read of PostgreSQL, for the views of deploy/analysts-clickhouse.sql (docs/sql.md). Apply it to the
+-- service's database as the owner of its tables, and again after each upgrade. It changes no table.
+--
+-- Numbers are texts, because ClickHouse would cut a numeric without a precision; instants are epoch milliseconds.
+CREATE SCHEMA IF NOT EXISTS analysts;
+
+CREATE OR REPLACE FUNCTION analysts.millis(at timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT AS 'SELECT (extract(epoch FROM at) * 1000)::bigint';
+
+CREATE OR REPLACE FUNCTION analysts.exact(value numeric) RETURNS text
+LANGUAGE sql IMMUTABLE STRICT AS 'SELECT trim_scale(round(value, 30))::text';
+
+CREATE OR REPLACE VIEW analysts.customers AS
+SELECT id::text AS customer_id, name, analysts.millis(created_at) AS created_at,
+  analysts.millis(archived_at) AS archived_at
+FROM public.customers;
+
+-- What the references in events mean: a customer's own id, or one of its ingest aliases.
+CREATE OR REPLACE VIEW analysts.event_owners AS
+SELECT id::text AS customer_ref, id::text AS customer_id FROM public.customers
+UNION ALL
+SELECT alias, customer_id::text FROM public.ingest_aliases
+WHERE NOT EXISTS (SELECT 1 FROM public.customers WHERE customers.id::text = ingest_aliases.alias);
+
+CREATE OR REPLACE VIEW analysts.contracts AS
+SELECT id::text AS contract_id, customer_id::text AS customer_id, name, rate_card_id::text AS rate_card_id,
+  analysts.millis(starting_at) AS starting_at, analysts.millis(ending_before) AS ending_before,
+  analysts.millis(archived_at) AS archived_at
+FROM public.contracts;
+
+CREATE OR REPLACE VIEW analysts.invoices AS
+SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_id::text AS contract_id,
+  i.status AS invoice_status, i.type,
+  CASE WHEN i.type = 'USAGE' THEN analysts.millis(i.period_start) END AS start_timestamp,
+  CASE WHEN i.type = 'USAGE' THEN analysts.millis(i.period_end) END AS end_timestamp,
+  analysts.millis(i.issued_at) AS issued_at, n.number AS invoice_number,
+  i.credit_type_id::text AS credit_type_id, c.name AS credit_type, analysts.exact(i.total) AS total
+FROM public.invoices i
+LEFT JOIN public.invoice_numbers n ON n.invoice_id = i.id
+LEFT JOIN public.credit_types c ON c.id = i.credit_type_id
+WHERE i.type <> 'USAGE_CONSOLIDATED';
+
+CREATE OR REPLACE VIEW analysts.invoice_lines AS
+SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_id::text AS contract_id,
+  i.status AS invoice_status, analysts.millis(i.issued_at) AS issued_at, l.position,
+  CASE
+    WHEN l.type IN ('applied', 'applied_conversion', 'applied_subscription') THEN 'applied_commit_or_credit'
+    WHEN l.type = 'minimum' THEN 'usage'
+    WHEN l.type = 'true_up' THEN 'commit_purchase'
+    WHEN l.type IN ('discount', 'professional_service') THEN 'scheduled'
+    ELSE l.type
+  END AS type,
+  CASE WHEN l.type = 'minimum' THEN l.name || ' (minimum)' ELSE l.name END AS name,
+  l.product_id::text AS product_id,
+  CASE WHEN l.type NOT LIKE 'applied%' THEN analysts.exact(l.quantity) END AS quantity,
+  CASE WHEN l.type NOT LIKE 'applied%' THEN analysts.exact(l.unit_price) END AS unit_price,
+  analysts.exact(l.total) AS total, l.credit_type_id::text AS credit_type_id,
+  analysts.millis(l.starting_at) AS starting_at, analysts.millis(l.ending_before) AS ending_before,
+  CASE WHEN l.type IN ('commit_purchase', 'true_up') THEN l.source_id ELSE l.payer_commit_id END::text AS commit_id,
+  l.pricing_group_values::text AS pricing_group_values,
+  l.presentation_group_values::text AS presentation_group_values,
+  l.credit_type_id = i.credit_type_id
+    AND NOT (l.type LIKE 'applied%' AND coalesce(l.payer_type = 'POSTPAID', false)) AS counts_in_total
+FROM public.invoice_line_items l
+JOIN public.invoices i ON i.id = l.invoice_id
+WHERE i.type <> 'USAGE_CONSOLIDATED';
+
+-- Whose the frozen hours in ClickHouse are.
+CREATE OR REPLACE VIEW analysts.frozen_lines AS
+SELECT i.breakdown_id::text AS breakdown_id, l.position, i.id::text AS invoice_id,
+  i.customer_id::text AS customer_id, l.type LIKE 'applied%' AS is_applied
+FROM public.invoice_line_items l
+JOIN public.invoices i ON i.id = l.invoice_id
+WHERE i.breakdown_id IS NOT NULL;

@@ -1,0 +1,130 @@
+/**
+ * The views for clients of a ClickHouse server (deploy/analysts-*.sql), with ClickHouse's own client of PostgreSQL: they
+ * have the rows that POST /v1/sql answers.
+ */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { VIEW_NAMES, type ViewName, viewColumns } from '../../src/metering/sql-views/views.ts';
+import { connectPostgres } from '../../src/store/database.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { completion, createScenario } from '../support/scenario.ts';
+
+const service = await serviceForFile({ sandboxNow: '2026-11-12T00:00:00Z' });
+const { api, clickhouse, connection } = service;
+const analysts = `analysts_${process.pid}`;
+const collection = `postgres_${process.pid}`;
+
+/** `balances` needs the service, and a line is named by its invoice and position instead of its id. */
+const SERVED = VIEW_NAMES.filter((view) => view !== 'balances');
+
+beforeAll(async () => {
+  const first = await createScenario(api, { alias: 'view-first' });
+  const second = await createScenario(api, { alias: 'view-second' });
+  const product_id = await createdId(api, '/v1/contract-pricing/products/create', {
+    name: 'Credit',
+    type: 'FIXED',
+  });
+  await createdId(api, '/v1/contracts/customerCredits/create', {
+    ...{ customer_id: first.customerId, priority: 1, product_id, name: 'Welcome' },
+    access_schedule: {
+      credit_type_id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2',
+      schedule_items: [
+        { amount: 10, starting_at: '2026-11-01T00:00:00Z', ending_before: '2027-11-01T00:00:00Z' },
+      ],
+    },
+  });
+  const event = completion('view-first', { id: 'v-1', at: '2026-11-02T10:00:00Z', tokens: '1000.25' });
+  await api.post('/v1/ingest', [
+    event,
+    completion('view-first', { id: 'v-2', at: '2026-11-09T10:30:00Z', tokens: 500, model: 'small' }),
+    completion(second.customerId, { id: 'v-3', at: '2026-11-03T11:00:00Z', tokens: 70 }),
+    completion('view-nobody', { id: 'v-4', at: '2026-11-03T11:00:00Z', tokens: 1_000_000 }),
+  ]);
+  await api.post('/v1/ingest', [event]);
+  await service.moveClock('2026-12-05T00:00:00Z');
+  // Twice, as after an upgrade.
+  for (let time = 0; time < 2; time += 1) await createViews();
+});
+
+afterAll(async () => {
+  await clickhouse.command(`DROP DATABASE ${analysts}`);
+  await clickhouse.command(`DROP NAMED COLLECTION ${collection}`);
+});
+
+/** ClickHouse's client of PostgreSQL takes the directory of a socket for a host. */
+function embeddedConnection() {
+  if ('url' in connection) throw new Error('the tests have a PostgreSQL of their own');
+  return connection;
+}
+
+async function createViews(): Promise<void> {
+  const file = (name: string) => readFile(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
+  const admin = connectPostgres(connection, { max: 1 });
+  await admin.unsafe(await file('analysts-postgres.sql'));
+  await admin.end();
+  const { socketDir, user, database } = embeddedConnection();
+  await clickhouse.command(`CREATE NAMED COLLECTION IF NOT EXISTS ${collection} AS
+    host = '${socketDir}', port = 5432, database = '${database}', user = '${user}', password = ''`);
+  const [own] = await clickhouse.query({
+    sql: 'SELECT currentDatabase() AS name',
+    schema: z.object({ name: z.string() }),
+  });
+  const script = (await file('analysts-clickhouse.sql'))
+    .replaceAll(/^--.*\n/gm, '')
+    .replaceAll('tallyhouse_postgres', collection)
+    .replaceAll('tallyhouse.', `${own?.name}.`)
+    .replaceAll(/\banalysts\.(?=\w+ DEFINER)/g, `${analysts}.`)
+    .replace('IF NOT EXISTS analysts', `IF NOT EXISTS ${analysts}`);
+  const statements = script.split(/;\n/).filter((statement) => statement.trim() !== '');
+  for (const statement of statements) await clickhouse.command(statement);
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Numbers as texts, lists of groups without the spaces of PostgreSQL; in one order. */
+function comparable(view: ViewName, rows: readonly Row[]): string[] {
+  const columns = columnsOf(view);
+  const shown = (value: unknown, type: string) => {
+    if (value === null || value === undefined) return null;
+    return type === 'text' && String(value).startsWith('{') ? JSON.parse(String(value)) : String(value);
+  };
+  return rows
+    .map((row) => JSON.stringify(columns.map(({ name, type }) => shown(row[name], type))))
+    .toSorted();
+}
+
+function columnsOf(view: ViewName) {
+  return viewColumns(view).filter(({ name }) => name !== 'line_id');
+}
+
+/** A column as POST /v1/sql shows it. */
+function shownSql({ name, type }: { name: string; type: string }): string {
+  if (type === 'timestamp') return `concat(replaceOne(toString(${name}), ' ', 'T'), 'Z') AS ${name}`;
+  return type === 'text' ? name : `toString(${name}) AS ${name}`;
+}
+
+test.each(SERVED)('%s has the rows of the API', async (view) => {
+  const names = columnsOf(view).map(({ name }) => name);
+  const asked = (await api.post('/v1/sql', { sql: `SELECT ${names.join(', ')} FROM ${view}` })).list('data');
+  const read = await clickhouse.query({
+    sql: `SELECT * REPLACE (${columnsOf(view)
+      .map((column) => shownSql(column))
+      .map((sql) => (sql.includes(' AS ') ? sql : `${sql} AS ${sql}`))
+      .join(', ')}) FROM ${analysts}.${view}`,
+    schema: z.record(z.string(), z.unknown()),
+  });
+  expect(asked.length).toBeGreaterThan(0);
+  expect(comparable(view, read)).toEqual(comparable(view, asked as Row[]));
+});
+
+test('hours are those of their lines, by invoice and position', async () => {
+  const different = await clickhouse.query({
+    sql: `SELECT l.invoice_id AS id FROM ${analysts}.invoice_lines AS l
+      INNER JOIN (SELECT invoice_id, position, sum(total) AS total FROM ${analysts}.invoice_hours GROUP BY ALL) AS h
+      ON l.invoice_id = h.invoice_id AND l.position = h.position WHERE l.total <> h.total`,
+    schema: z.unknown(),
+  });
+  expect(different).toEqual([]);
+});
