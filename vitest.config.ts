@@ -17,7 +17,7 @@ const ON_SHARDS = [
  */
 const ON_ONE_NODE = [
   'test/integration/{clickhouse-statements,usage-queries,event-search,repeat-log}.test.ts',
-  'test/integration/{backfill-damaged-file,dedup-processes,dedup-service,sql-metric-road}.test.ts',
+  'test/integration/{backfill-damaged-file,dedup-processes,dedup-service,sql,sql-metric-road}.test.ts',
   // Statements that are no queries.
   'test/integration/{event-retention,erase-customers}.test.ts',
 ];

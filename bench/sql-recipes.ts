@@ -1,4 +1,7 @@
-/** The recipes of docs/sql-metrics.md over a million events of one customer: by month, and by hour as for an invoice. */
+/**
+ * The recipes of docs/sql-metrics.md over a million events of one customer: by month, and by hour as for an invoice. A
+ * recipe ends with the limit of time that an invoice has; CPU is that of the whole process, the engine included.
+ */
 import { readFileSync } from 'node:fs';
 import { readSqlMetric } from '../src/metering/sql-metric/read-metric.ts';
 import { readSqlSeries } from '../src/metering/sql-metric/read-series.ts';
@@ -8,17 +11,25 @@ import { table } from './report.ts';
 const EVENTS = 1_000_000;
 const PERIOD = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) };
 
+const QUANTILES: ReadonlyArray<readonly [name: string, sql: string]> = [
+  ['median by model', 'SELECT MEDIAN(properties.latency) AS value, properties.model FROM events GROUP BY model'],
+  [
+    'weighted p99',
+    'SELECT quantileExactWeighted(0.99)(properties.latency, properties.tokens) AS value FROM events',
+  ],
+];
+
 export async function benchSqlRecipes(): Promise<string> {
   const service = await startInProcessService();
   try {
     await fill(service);
     const rows: string[][] = [];
-    for (const [name, sql] of recipes()) {
+    for (const [name, sql] of [...recipes(), ...QUANTILES]) {
       const whole = await measured(service, sql, [PERIOD.end]);
       const hours = await measured(service, sql, 'hour');
-      rows.push([name, readSqlMetric(sql).query.mode, whole, hours]);
+      rows.push([name, readSqlMetric(sql).query.mode, ...whole, ...hours]);
     }
-    return table(['recipe', 'by hours', 'month, ms', '720 hours, ms'], rows);
+    return table(['query', 'by hours', 'month, ms', 'CPU, ms', '720 hours, ms', 'CPU, ms'], rows);
   } finally {
     await service.close();
   }
@@ -34,18 +45,20 @@ async function measured(
   { clickhouse }: InProcessService,
   sql: string,
   evaluatedAt: 'hour' | number[],
-): Promise<string> {
+): Promise<[wall: string, cpu: string]> {
   const metric = readSqlMetric(sql);
   const start = performance.now();
+  const cpu = process.cpuUsage();
   try {
     await readSqlSeries(clickhouse, {
       ...{ metric, period: PERIOD, evaluatedAt, groupBy: metric.groupColumns },
       customers: [{ customerId: 'c', refs: ['analysed'] }],
     });
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return [error instanceof Error ? error.message : String(error), ''];
   }
-  return (performance.now() - start).toFixed(0);
+  const { user, system } = process.cpuUsage(cpu);
+  return [(performance.now() - start).toFixed(0), ((user + system) / 1_000).toFixed(0)];
 }
 
 /** Calls, and one session that starts or ends for every nine of them. */

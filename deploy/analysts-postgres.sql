@@ -28,6 +28,30 @@ SELECT id::text AS contract_id, customer_id::text AS customer_id, name, rate_car
   analysts.millis(archived_at) AS archived_at
 FROM public.contracts;
 
+-- The currencies that every service knows, and the custom units.
+CREATE OR REPLACE VIEW analysts.credit_types AS
+SELECT id::text AS credit_type_id, name FROM public.credit_types
+UNION ALL
+VALUES
+  ('2714e483-4ff1-48e4-9e25-ac732e8f24f2', 'USD (cents)'),
+  ('58f0be15-cc47-4220-bdaf-072ab0e44f96', 'EUR'),
+  ('86173fc2-db21-5925-ae1f-a400feacd03e', 'GBP'),
+  ('1888d3f0-9098-5e1f-9644-620cddce74ea', 'AUD'),
+  ('dccb165e-2b63-5a64-9e62-ff6ca5650938', 'BRL'),
+  ('551a20e5-9ff0-5925-84d9-d0b4079245ca', 'CAD'),
+  ('9d5944c5-6a4f-515f-a09a-2b9d0b63a13d', 'CHF'),
+  ('06332c9e-5be2-5cb6-8d4c-fad687f6da79', 'CZK'),
+  ('1e2f5163-60de-5e71-ac65-cb43bb0e036f', 'INR'),
+  ('6b4677a2-5211-5013-96ed-b62ca4b1be9f', 'MXN'),
+  ('b8625003-bedb-5fdc-b403-502fcddc6b14', 'NGN'),
+  ('032a10f6-bf84-5952-84cd-47b08a75ecf7', 'NOK'),
+  ('03a1802d-0866-52b1-bfc9-c37c61b74b9d', 'PLN'),
+  ('01e66486-9a1e-5251-b182-45f4c887048e', 'SEK'),
+  ('b6b26eb2-6206-5a99-9737-051c7244ca39', 'TRY'),
+  ('30428824-b3ec-59e4-a816-9f70cebab5dc', 'ZAR'),
+  ('a08e8756-9245-53a4-94d2-c4e3f28abad3', 'NZD'),
+  ('bdcdd5e1-c96e-5622-bf99-dfa6cb173059', 'SGD');
+
 CREATE OR REPLACE VIEW analysts.invoices AS
 SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_id::text AS contract_id,
   i.status AS invoice_status, i.type,
@@ -37,7 +61,7 @@ SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_
   i.credit_type_id::text AS credit_type_id, c.name AS credit_type, analysts.exact(i.total) AS total
 FROM public.invoices i
 LEFT JOIN public.invoice_numbers n ON n.invoice_id = i.id
-LEFT JOIN public.credit_types c ON c.id = i.credit_type_id
+LEFT JOIN analysts.credit_types c ON c.credit_type_id = i.credit_type_id::text
 WHERE i.type <> 'USAGE_CONSOLIDATED';
 
 CREATE OR REPLACE VIEW analysts.invoice_lines AS

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
 import { VIEW_NAMES, type ViewName, viewColumns } from '../../src/metering/sql-views/views.ts';
 import { connectPostgres } from '../../src/store/database.ts';
 import { createdId } from '../support/catalogue-api.ts';
@@ -117,6 +118,30 @@ test.each(SERVED)('%s has the rows of the API', async (view) => {
   });
   expect(asked.length).toBeGreaterThan(0);
   expect(comparable(view, read)).toEqual(comparable(view, asked as Row[]));
+});
+
+test('every currency that the service knows has its name', async () => {
+  const admin = connectPostgres(connection, { max: 1 });
+  const rows = await admin`SELECT credit_type_id AS id, name FROM analysts.credit_types`;
+  await admin.end();
+  expect(rows.map(({ id, name }) => ({ id, name }))).toEqual(expect.arrayContaining([...FIAT_CREDIT_TYPES]));
+});
+
+test('the views show nothing but what they name', async () => {
+  const admin = connectPostgres(connection, { max: 1 });
+  const reader = `reader_${process.pid}`;
+  await admin.unsafe(`CREATE ROLE ${reader}; GRANT USAGE ON SCHEMA analysts TO ${reader};
+    GRANT SELECT ON ALL TABLES IN SCHEMA analysts TO ${reader}`);
+  const asReader = (sql: string) =>
+    admin.begin(async (tx) => {
+      await tx.unsafe(`SET LOCAL ROLE ${reader}`);
+      return await tx.unsafe(sql);
+    });
+  expect((await asReader('SELECT * FROM analysts.customers')).length).toBe(2);
+  await expect(asReader('SELECT * FROM public.customers')).rejects.toMatchObject({ code: '42501' });
+  await expect(asReader('DELETE FROM analysts.customers')).rejects.toMatchObject({ code: '42501' });
+  await admin.unsafe(`DROP OWNED BY ${reader}; DROP ROLE ${reader}`);
+  await admin.end();
 });
 
 test('hours are those of their lines, by invoice and position', async () => {
