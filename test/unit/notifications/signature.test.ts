@@ -1,5 +1,6 @@
 import Metronome from '@metronome/sdk';
 import fc from 'fast-check';
+import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { newSecret, signatureHeaders } from '../../../src/notifications/webhooks/signature.ts';
 
@@ -16,6 +17,31 @@ it("signs so that the client's own helper accepts every body, and no other body"
       expect(() => client.webhooks.verifySignature(body, headers, newSecret())).toThrow();
     }),
   );
+});
+
+it('signs so that the library of Standard Webhooks accepts every body, and no other body, id or second', () => {
+  fc.assert(
+    fc.property(fc.json(), fc.uuid(), (body, id) => {
+      const secret = newSecret();
+      const now = Date.now();
+      const headers = signatureHeaders([secret], { id, body }, now);
+      const library = new Webhook(secret);
+      expect(library.verify(body, headers)).toEqual(JSON.parse(body));
+      expect(() => library.verify(`${body} `, headers)).toThrow();
+      expect(() => library.verify(body, { ...headers, 'webhook-id': `${id}0` })).toThrow();
+      const otherSecond = String(Math.floor(now / 1_000) - 1);
+      expect(() => library.verify(body, { ...headers, 'webhook-timestamp': otherSecond })).toThrow();
+      expect(() => new Webhook(newSecret()).verify(body, headers)).toThrow();
+    }),
+  );
+});
+
+it('signs so that the library accepts the present secret and the former one after a rotation', () => {
+  const [present, former] = [newSecret(), newSecret()];
+  const headers = signatureHeaders([present, former], message, Date.now());
+  for (const secret of [present, former]) {
+    expect(new Webhook(secret).verify(message.body, headers)).toEqual(JSON.parse(message.body));
+  }
 });
 
 it('signs as the published example of Standard Webhooks', () => {
