@@ -167,7 +167,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tailIntervalMs: config.clickhouseUrl === undefined ? undefined : TAIL_INTERVAL_MS,
     cluster: config.clickhouseCluster,
     onRepeat: (read, now) => repeats.note(read, now),
-    onStored: (customerRefs) => evaluations.used(customerRefs),
+    usageWatch: evaluations.usage,
   });
   const ingestEvents = async (body: Buffer) => {
     requireNoLoss(parts);

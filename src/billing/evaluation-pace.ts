@@ -1,20 +1,31 @@
 /**
  * How soon a customer with new usage is evaluated. A draft costs milliseconds, and most usage is far from every line:
  * the threshold of an alert, the level of a recharge, the spend that is charged. So it is remembered how far each line
- * was at the last evaluation, and what an event has changed on average since the one before. Usage is urgent when twice
- * that could have crossed a line; the nearer it comes, the sooner it is evaluated, and never later than a limit.
+ * was at the last evaluation, and how far which quantities of events have brought it before. Where prices are linear,
+ * usage whose quantities are all k times those is k times as far at most: twice that is urgent if it could have crossed a
+ * line. The nearer usage comes, the sooner it is evaluated, and never later than a limit.
  *
- * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Usage whose effect
- * is not known yet is evaluated soon, to learn from it, but not before usage that is known to come near.
+ * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Of quantities
+ * that are new for a customer, what they have been worth for others is asked.
  */
+import type { Quantities } from '../core/event-quantities.ts';
+import { createPriorEffects, type PriorEffects } from './prior-effects.ts';
+
+/** Where a customer stands before a line. */
+export interface LineDistance {
+  /** What usage may still take; infinite where it cannot cross the line now. */
+  readonly left: number;
+  /** What it is measured in, where it compares with the lines of other customers. */
+  readonly unit: string | null;
+}
 
 export interface EvaluationPace {
-  /** Counts events of a customer. Within how many milliseconds it is to be evaluated; 0: at once. */
-  waitMs(customerId: string, events: number): number;
-  /** An evaluation of these customers begins: it sees the events that were counted. */
+  /** Adds new usage of a customer. Within how many milliseconds it is to be evaluated; 0: at once. */
+  waitMs(customerId: string, used: Quantities): number;
+  /** An evaluation of these customers begins: it sees the usage that was added. */
   begin(customerIds: readonly string[]): void;
-  /** How far the values of a customer are from their lines, by line; infinite where usage cannot cross it now. */
-  found(customerId: string, distances: ReadonlyMap<string, number>): void;
+  /** Where a customer stands, by line. */
+  found(customerId: string, lines: ReadonlyMap<string, LineDistance>): void;
 }
 
 export interface PaceLimits {
@@ -28,90 +39,203 @@ export interface PaceLimits {
 
 interface CustomerPace {
   /** Since the last evaluation began. */
-  events: number;
+  used: Map<number, number>;
+  /** The largest share that one of these is of what was seen; infinite where it was not seen. */
+  share: number;
   /** Up to the beginning of the last evaluation, since the one before. */
-  counted: number;
-  /** So many events are urgent. */
-  budget: number;
-  /** Whether there is a line for which the effect of an event is not known. */
-  isLearning: boolean;
+  counted: Map<number, number>;
+  /** What the effects of the lines are of. */
+  seen: Map<number, number>;
+  /** The first usage seemed to change nothing: it may have been seen by the evaluation before. */
+  isDoubted: boolean;
   lines: ReadonlyMap<string, Line>;
+  /** So many times what was seen is urgent; 0: a line is reached. Null: there is a line for which its effect is not known. */
+  budget: number | null;
+  /** What is left at least, by unit. Without lines that usage cannot cross. */
+  nearest: ReadonlyMap<string | null, number>;
 }
 
-interface Line {
-  /** At the last evaluation. */
-  readonly left: number;
-  /** What an event changes; null: not known. */
-  readonly perEvent: number | null;
-  /** The only change that was seen is none, which may have been seen by the evaluation before. */
-  readonly isDoubted: boolean;
+interface Line extends LineDistance {
+  /** How far it was brought by all that was seen; null: not known. */
+  readonly effect: number | null;
 }
 
 const SAFETY = 2;
-/** What an event changes is forgotten slowly where it changes less. */
-const REMEMBERED = 0.5;
+/** Prices of other customers may be lower. */
+const SAFETY_OF_OTHERS = 10;
+/** What more kinds have counts together. */
+const KINDS_MAX = 64;
+const OTHER_KINDS = 0;
+/** So many customers may be evaluated soon only to learn from them; what is learned of them counts for others. */
+const LEARNING_MAX = 100;
 
-export function createEvaluationPace(limits: PaceLimits): EvaluationPace {
-  const { waitMaxMs, unknownWaitMs, learnWaitMs } = limits;
+export function createEvaluationPace({ waitMaxMs, unknownWaitMs, learnWaitMs }: PaceLimits): EvaluationPace {
   const customers = new Map<string, CustomerPace>();
+  const learning = new Set<string>();
+  const others = createPriorEffects();
+
+  function waitToLearn(customerId: string): number {
+    if (learning.size >= LEARNING_MAX && !learning.has(customerId)) return waitMaxMs;
+    learning.add(customerId);
+    return learnWaitMs;
+  }
+
   return {
-    waitMs(customerId, events) {
+    waitMs(customerId, used) {
       const pace = customers.get(customerId);
       if (pace === undefined) return unknownWaitMs;
-      pace.events += events;
-      return waitAfter(pace.events, pace.budget, pace.isLearning ? learnWaitMs : waitMaxMs);
+      for (const [kind, amount] of used) use(pace, kind, amount);
+      if (pace.budget === 0) return 0;
+      const isKnown = pace.budget !== null && Number.isFinite(pace.share);
+      const share = isKnown ? pace.share / (pace.budget ?? 1) : shareByOthers(pace, others);
+      if (share === null || used.size === 0) return waitToLearn(customerId);
+      return waitAfter(share, waitMaxMs);
     },
     begin(customerIds) {
       for (const id of customerIds) {
         const pace = customers.get(id);
         if (pace === undefined) continue;
-        pace.counted += pace.events;
-        pace.events = 0;
+        for (const [kind, amount] of pace.used) add(pace.counted, kind, amount);
+        pace.used = new Map();
+        pace.share = 0;
       }
     },
-    found(customerId, distances) {
+    found(customerId, lines) {
       const pace = customers.get(customerId) ?? newPace();
       customers.set(customerId, pace);
-      const before = pace.lines;
-      pace.lines = new Map(
-        [...distances].map(([line, left]) => [line, lineAt(before.get(line), left, pace.counted)]),
-      );
-      const lines = [...pace.lines.values()];
-      pace.budget = Math.min(...lines.map(budgetOf));
-      pace.isLearning = lines.some(({ left, perEvent }) => Number.isFinite(left) && perEvent === null);
-      pace.counted = 0;
+      learning.delete(customerId);
+      learn(pace, lines);
+      pace.counted = new Map();
+      pace.share = Math.max(0, ...[...pace.used].map(([kind, amount]) => shareOf(pace, kind, amount)));
+      pace.budget = budgetOf(pace);
+      pace.nearest = nearestOf(pace);
+      others.note(pace.seen, [...pace.lines.values()]);
     },
   };
 }
 
 function newPace(): CustomerPace {
-  return { events: 0, counted: 0, budget: 0, isLearning: false, lines: new Map() };
+  return {
+    used: new Map(),
+    share: 0,
+    counted: new Map(),
+    seen: new Map(),
+    isDoubted: false,
+    lines: new Map(),
+    budget: null,
+    nearest: new Map(),
+  };
+}
+
+function use(pace: CustomerPace, kind: number, amount: number): void {
+  const sum = add(pace.used, kind, amount);
+  pace.share = Math.max(pace.share, shareOf(pace, kind, sum));
+}
+
+/** What is there of the kind, or of all that are too many. */
+function add(sums: Map<number, number>, kind: number, amount: number): number {
+  const key = sums.size < KINDS_MAX || sums.has(kind) ? kind : OTHER_KINDS;
+  const sum = (sums.get(key) ?? 0) + amount;
+  sums.set(key, sum);
+  return sum;
+}
+
+function shareOf({ seen }: CustomerPace, kind: number, amount: number): number {
+  if (amount === 0) return 0;
+  const before = seen.get(kind) ?? (seen.size < KINDS_MAX ? 0 : (seen.get(OTHER_KINDS) ?? 0));
+  return amount / before;
+}
+
+/** Takes over where the lines are, and what the counted usage has changed of it. */
+function learn(pace: CustomerPace, lines: ReadonlyMap<string, LineDistance>): void {
+  const before = pace.lines;
+  const changes = new Map(
+    [...lines].map(([line, { left }]) => [line, changeOf(before.get(line)?.left, left)] as const),
+  );
+  const effects = learned(pace, changes);
+  pace.lines = new Map(
+    [...lines].map(([line, distance]) => {
+      const effect = effects === null ? before.get(line)?.effect : effects.get(line);
+      return [line, { ...distance, effect: effect ?? null }];
+    }),
+  );
+}
+
+/** Null where one of both is not known, or infinite. */
+function changeOf(before: number | undefined, left: number): number | null {
+  const change = (before ?? Number.POSITIVE_INFINITY) - left;
+  return Number.isFinite(change) ? change : null;
 }
 
 /**
- * An event is counted a moment after it can be seen, so an evaluation may have seen what the next one counts. A first
- * effect of 0 is therefore believed only when it is found again.
+ * The effects of what was seen, with the counted usage or of that alone. Null: nothing was learned.
+ *
+ * An event is counted a moment after it can be seen, so an evaluation may have seen what the next one counts. First usage
+ * without any effect is therefore believed only when it is found again. A balance that was filled up meanwhile says
+ * nothing of what events take from it.
  */
-function lineAt(known: Line | undefined, left: number, events: number): Line {
-  const unchanged = { perEvent: known?.perEvent ?? null, isDoubted: known?.isDoubted ?? false };
-  if (known === undefined || events === 0 || !Number.isFinite(known.left)) return { left, ...unchanged };
-  const perEvent = (known.left - left) / events;
-  if (known.perEvent === null && perEvent <= 0 && !known.isDoubted) {
-    return { left, perEvent: null, isDoubted: true };
+function learned(
+  pace: CustomerPace,
+  changes: ReadonlyMap<string, number | null>,
+): ReadonlyMap<string, number | null> | null {
+  const { counted, seen, lines } = pace;
+  const known = [...changes.values()].filter((change) => change !== null);
+  if (counted.size === 0 || known.length === 0 || known.some((change) => change < 0)) return null;
+  const isFirst = seen.size === 0;
+  if (isFirst && !pace.isDoubted && known.every((change) => change === 0)) {
+    pace.isDoubted = true;
+    return null;
   }
-  // A balance that was filled up meanwhile says nothing of what events take from it.
-  if (known.perEvent !== null && perEvent < 0) return { left, ...unchanged };
-  return { left, perEvent: Math.max(perEvent, (known.perEvent ?? 0) * REMEMBERED), isDoubted: false };
+  const share = Math.max(...[...counted].map(([kind, amount]) => shareOf(pace, kind, amount)));
+  const goesOn = [...changes].every(([line, change]) => {
+    const effect = lines.get(line)?.effect ?? null;
+    if (change === null) return effect === null;
+    // Prices have risen.
+    return effect !== null && !(change > SAFETY * effect * share);
+  });
+  if (isFirst || !goesOn) {
+    pace.seen = new Map(counted);
+    return changes;
+  }
+  for (const [kind, amount] of counted) add(seen, kind, amount);
+  return new Map([...changes].map(([line, change]) => [line, sumOf(lines.get(line)?.effect, change)]));
 }
 
-function budgetOf({ left, perEvent }: Line): number {
-  if (left <= 0) return 0;
-  if (!Number.isFinite(left) || perEvent === null) return Number.POSITIVE_INFINITY;
-  return left / (SAFETY * perEvent);
+function sumOf(effect: number | null | undefined, change: number | null): number | null {
+  return effect == null || change === null ? null : effect + change;
 }
 
-/** After so many events of the budget: 0 when it is used up, and before that the less, the more of it is used. */
-function waitAfter(events: number, budget: number, waitMaxMs: number): number {
-  if (events >= budget) return 0;
-  return waitMaxMs * (1 - events / budget);
+function budgetOf({ lines }: CustomerPace): number | null {
+  let budget = Number.POSITIVE_INFINITY;
+  let isKnown = true;
+  for (const { left, effect } of lines.values()) {
+    if (left <= 0) return 0;
+    if (effect === null) isKnown &&= !Number.isFinite(left);
+    else if (effect > 0) budget = Math.min(budget, left / (SAFETY * effect));
+  }
+  return isKnown ? budget : null;
+}
+
+function nearestOf({ lines }: CustomerPace): ReadonlyMap<string | null, number> {
+  const nearest = new Map<string | null, number>();
+  for (const { left, unit } of lines.values()) {
+    if (Number.isFinite(left)) nearest.set(unit, Math.min(left, nearest.get(unit) ?? left));
+  }
+  return nearest;
+}
+
+/** The largest share of its way to a line that usage may have gone; null where no customer tells. */
+function shareByOthers({ nearest, used }: CustomerPace, others: PriorEffects): number | null {
+  let share = 0;
+  for (const [unit, left] of nearest) {
+    const effect = others.effectOf(used, unit);
+    if (effect === null) return null;
+    share = Math.max(share, (SAFETY_OF_OTHERS * effect) / left);
+  }
+  return share;
+}
+
+/** Of a share of what would be urgent: 0 when all of it is used, and before that the less, the more of it is used. */
+function waitAfter(share: number, waitMaxMs: number): number {
+  return share >= 1 ? 0 : waitMaxMs * (1 - share);
 }

@@ -19,6 +19,6 @@ export function alertEvaluator(deps: BalanceDeps): CustomerEvaluator {
     name: 'alerts',
     watched: (customerIds) => customersWithAlerts(deps.db, customerIds),
     evaluate: (customerIds) => evaluateAlerts(deps, customerIds, pace),
-    waitMs: (customerId, events) => pace.waitMs(customerId, events),
+    waitMs: (customerId, used) => pace.waitMs(customerId, used),
   };
 }

@@ -22,6 +22,6 @@ export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
     name: 'thresholds',
     watched: (customerIds) => watchedCustomers(deps, customerIds),
     evaluate: (customerIds) => evaluateThresholds(deps, customerIds, pace),
-    waitMs: (customerId, events) => pace.waitMs(customerId, events),
+    waitMs: (customerId, used) => pace.waitMs(customerId, used),
   };
 }

@@ -1,5 +1,7 @@
 /** The customers that wait for their evaluation, and those that are being evaluated. In memory. */
 
+import type { Quantities } from '../core/event-quantities.ts';
+
 /** What is evaluated of customers, such as thresholds. */
 export interface CustomerEvaluator {
   readonly name: string;
@@ -11,10 +13,10 @@ export interface CustomerEvaluator {
    */
   evaluate(customerIds: readonly string[]): Promise<readonly string[]>;
   /**
-   * Told of so many new events of a watched customer. Within how many milliseconds it is to be evaluated: 0 where they
-   * may change what it does. Absent: they always may.
+   * Told of new usage of a watched customer. Within how many milliseconds it is to be evaluated: 0 where it may change
+   * what the evaluator does. Absent: it always may.
    */
-  waitMs?(customerId: string, events: number): number;
+  waitMs?(customerId: string, used: Quantities): number;
 }
 
 /** Urgent customers are evaluated at once, calm ones as time permits, and earlier if they are due. */

@@ -7,11 +7,14 @@
  * customer is evaluated by one worker at a time; what several processes do at once is decided by the database.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { NO_QUANTITY_NAMES, type Quantities, type UsageWatch } from '../core/event-quantities.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { deleteCustomerChanges } from '../store/customer-changes.ts';
 import { customerRefs } from '../store/customers.ts';
 import type { Database } from '../store/database.ts';
+import { loadQuantityNames } from '../store/quantity-names.ts';
 import { createChangesFeed } from './changes-feed.ts';
 import {
   type CustomerEvaluator,
@@ -28,8 +31,8 @@ export interface EvaluationFigures extends QueueFigures {
 }
 
 export interface Evaluations {
-  /** So many events with these references are on disk. Costs a lookup each, and waits for nothing. */
-  used(events: ReadonlyMap<string, number>): void;
+  /** Told of usage that is on disk. Costs a lookup for each customer, and waits for nothing. */
+  readonly usage: UsageWatch;
   /** Marks all watched customers. */
   markAll(): void;
   /**
@@ -73,6 +76,8 @@ const URGENT_CHANGES_MAX = 1_000;
 /** How long changes are kept for other processes to read. */
 const CHANGES_KEPT_MS = 60 * MINUTE_MS;
 const CUSTOMERS_PER_READ = 5_000;
+/** Which properties prices depend on is read again when something changes, but not more often. */
+const NAMES_READ_MS = 5 * SECOND_MS;
 
 export function createEvaluations({
   db,
@@ -103,6 +108,8 @@ export function createEvaluations({
   const ended = new AbortController();
   const loops: Promise<void>[] = [];
   const reads = oneAfterAnother();
+  let names = NO_QUANTITY_NAMES;
+  let namesReadAt = Number.NEGATIVE_INFINITY;
 
   async function watchedOf(customerIds: readonly string[] | null): Promise<WatchedCustomer[]> {
     const watchers = new Map<string, Set<string>>();
@@ -124,11 +131,11 @@ export function createEvaluations({
     return found;
   }
 
-  function waitMs(customerId: string, events: number): number {
-    // Each is told of the events.
+  function waitMs(customerId: string, used: Quantities): number {
+    // Each is told of the usage.
     const waits = evaluators.map((evaluator) =>
       list.isWatchedBy(customerId, evaluator.name)
-        ? (evaluator.waitMs?.(customerId, events) ?? 0)
+        ? (evaluator.waitMs?.(customerId, used) ?? 0)
         : WHEN_THERE_IS_TIME,
     );
     return Math.min(...waits);
@@ -141,8 +148,15 @@ export function createEvaluations({
     );
   }
 
+  async function readNames(): Promise<void> {
+    namesReadAt = performance.now();
+    const read = await loadQuantityNames(db);
+    if (!isDeepStrictEqual(read, names)) names = read;
+  }
+
   const sweep = () =>
     reads.run(async () => {
+      await readNames();
       // What changes while the list is read is read again.
       await feed.skip();
       const watched = await watchedOf(null);
@@ -154,6 +168,7 @@ export function createEvaluations({
   const follow = () =>
     reads.run(async () => {
       const changed = await feed.next();
+      if (changed.length > 0 && performance.now() - namesReadAt > NAMES_READ_MS) await readNames();
       for (let from = 0; from < changed.length; from += CUSTOMERS_PER_READ) {
         const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
         const watched = await watchedOf(ids);
@@ -195,11 +210,15 @@ export function createEvaluations({
   }
 
   return {
-    used(events) {
-      for (const [ref, count] of events) {
-        const id = list.customerOf(ref);
-        if (id !== undefined) queue.mark([id], waitMs(id, count));
-      }
+    usage: {
+      isWatched: (ref) => list.customerOf(ref) !== undefined,
+      names: () => names,
+      stored(usage) {
+        for (const [ref, used] of usage) {
+          const id = list.customerOf(ref);
+          if (id !== undefined) queue.mark([id], waitMs(id, used));
+        }
+      },
     },
     markAll: () => queue.mark(list.customerIds()),
     settled,

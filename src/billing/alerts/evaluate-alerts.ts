@@ -19,9 +19,9 @@ import {
 import { activeAlertsFor, creationTimes } from '../../store/alerts.ts';
 import { inSnapshot, type Transaction } from '../../store/database.ts';
 import type { BalanceDeps } from '../balances/deductions.ts';
-import type { EvaluationPace } from '../evaluation-pace.ts';
+import type { EvaluationPace, LineDistance } from '../evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';
-import { distanceOf } from './distance.ts';
+import { lineOf } from './distance.ts';
 import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
 
 /** What an evaluation changes of one alert of a customer. */
@@ -69,16 +69,16 @@ function changesOf(
   pace: EvaluationPace | undefined,
 ): AlertChange[] {
   if (facts === undefined) return [];
-  const distances = new Map<string, number>();
+  const lines = new Map<string, LineDistance>();
   const changes = alerts.flatMap((alert) => {
     const before = statesBefore(alert.id, customerId);
     const readings = readingsOf(alert, facts, now);
     const next = readings === null ? null : advance(alert, before, readings, createdAt > alert.createdAt);
-    distances.set(alert.id, distanceOf(alert, readings, next?.states ?? before));
+    lines.set(alert.id, lineOf(alert, readings, next?.states ?? before));
     if (next === null || (next.turns.length === 0 && areSame(before, next.states))) return [];
     return [{ customerId, alert, before, after: next.states, turns: next.turns }];
   });
-  pace?.found(customerId, distances);
+  pace?.found(customerId, lines);
   return changes;
 }
 

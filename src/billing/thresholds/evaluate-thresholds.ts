@@ -17,7 +17,7 @@ import { loadThresholdCharges } from '../../store/threshold-charges.ts';
 import { customersWithThresholds } from '../../store/threshold-contracts.ts';
 import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
 import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
-import type { EvaluationPace } from '../evaluation-pace.ts';
+import type { EvaluationPace, LineDistance } from '../evaluation-pace.ts';
 import type { PlannedInvoices } from '../invoices/compute.ts';
 import { chargeThreshold } from './charge-threshold.ts';
 import { countedCommits, type WatchedBalance } from './counted-balances.ts';
@@ -50,7 +50,7 @@ export async function evaluateThresholds(
   pace?.begin(customerIds);
   const standings = await loadStandings(deps, customerIds);
   const ofCustomers = groupBy(standings, ({ reference }) => reference.customerId);
-  for (const id of customerIds) pace?.found(id, distancesOf(ofCustomers.get(id) ?? []));
+  for (const id of customerIds) pace?.found(id, linesOf(ofCustomers.get(id) ?? []));
   const due = standings.flatMap(({ reference, isDue }) => (isDue ? [reference] : []));
   const charged = await mapConcurrently(
     [...groupBy(due, ({ customerId }) => customerId)],
@@ -93,6 +93,7 @@ interface Standing {
   readonly isDue: boolean;
   /** What usage may still take until it is due, in the unit of the threshold. */
   readonly left: Decimal;
+  readonly unit: string;
 }
 
 /** Of contracts without a charge in flight; balances before spend. */
@@ -108,28 +109,29 @@ async function loadStandings(deps: BalanceDeps, customerIds: readonly string[]):
     deductions,
     now,
   );
-  const ofBalances = balances.map(({ contract, prepaidBalance, counted }): Standing => {
+  const ofBalances = balances.map(({ contract, prepaidBalance, counted, fiatCreditTypeId }): Standing => {
     const balance = sum(counted.map(({ id }) => leftOf.get(id) ?? ZERO));
     return {
       reference: referenceTo(contract, 'PREPAID_BALANCE'),
       isDue: isRechargeDue(prepaidBalance, balance),
       left: balance.minus(prepaidBalance.thresholdAmount),
+      unit: prepaidBalance.customCreditTypeId ?? fiatCreditTypeId,
     };
   });
-  const ofSpends = spends.map(({ contract, spend, candidate }): Standing => {
+  const ofSpends = spends.map(({ contract, spend, candidate, fiatCreditTypeId }): Standing => {
     const drawn = deductions.filter(({ commitId }) => commitId === candidate.id);
     const left = spend.thresholdAmount.minus(sum(drawn.map(({ amount }) => amount)));
-    return { reference: referenceTo(contract, 'SPEND'), isDue: left.lte(ZERO), left };
+    return { reference: referenceTo(contract, 'SPEND'), isDue: left.lte(ZERO), left, unit: fiatCreditTypeId };
   });
   return [...ofBalances, ...ofSpends];
 }
 
 /** In floating point, which is enough to say when to look again. */
-function distancesOf(standings: readonly Standing[]): Map<string, number> {
+function linesOf(standings: readonly Standing[]): Map<string, LineDistance> {
   return new Map(
-    standings.map(({ reference: { contractId, kind }, left }) => [
+    standings.map(({ reference: { contractId, kind }, left, unit }) => [
       `${kind} ${contractId}`,
-      Number(left.toFixed()),
+      { left: Number(left.toFixed()), unit },
     ]),
   );
 }

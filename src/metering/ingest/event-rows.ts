@@ -100,32 +100,6 @@ export class EventRows {
     return new RowReader(this.bytes, this.startOf(index)).text();
   }
 
-  /** How many of these events each customer has. Most requests are of one customer, so that its text is read once. */
-  customerRefs(indexes: readonly number[]): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    let last = { start: 0, end: 0, count: 0 };
-    const keep = () => {
-      if (last.count === 0) return;
-      const ref = new RowReader(this.bytes, last.start).text();
-      counts.set(ref, (counts.get(ref) ?? 0) + last.count);
-    };
-    for (const index of indexes) {
-      const reader = new RowReader(this.bytes, this.startOf(index));
-      reader.skipText();
-      const start = reader.offset;
-      reader.skipText();
-      const end = reader.offset;
-      if (last.count > 0 && this.bytes.compare(this.bytes, last.start, last.end, start, end) === 0) {
-        last.count += 1;
-        continue;
-      }
-      keep();
-      last = { start, end, count: 1 };
-    }
-    keep();
-    return counts;
-  }
-
   /** The event at this place, for readers that need its texts one by one. */
   read(index: number): ReadEvent {
     const reader = new RowReader(this.bytes, this.startOf(index));

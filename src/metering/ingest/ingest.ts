@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
+import type { Quantities, UsageWatch } from '../../core/event-quantities.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
 import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -14,6 +15,7 @@ import { createDeduplicationIndex } from './deduplication-index.ts';
 import { createRowEncoder, rowBytes, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import type { EventBlocks } from './event-blocks.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
+import { createEventWeigher } from './event-weigher.ts';
 import { rebuildIndex } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
@@ -43,8 +45,8 @@ export interface IngestOptions {
   readonly cluster?: string | undefined;
   /** Called for every event that is dropped as a repeat. Runs within the request, so it must not wait. */
   readonly onRepeat?: (read: () => ReadEvent, now: Instant) => void;
-  /** Called with the number of new events of each customer reference when they are on disk. Runs within the request. */
-  readonly onStored?: (customerRefs: ReadonlyMap<string, number>) => void;
+  /** Who is told of new events. */
+  readonly usageWatch?: UsageWatch;
 }
 
 interface IngestOutcome {
@@ -103,17 +105,18 @@ interface NewEvents {
 
 interface Taken extends IngestOutcome {
   readonly durable: Promise<void> | undefined;
-  /** Of the new events. */
-  readonly customerRefs: ReadonlyMap<string, number>;
+  /** Of the new events, by customer reference. */
+  readonly usage: ReadonlyMap<string, Quantities>;
 }
 
-const NO_REFS: ReadonlyMap<string, number> = new Map();
+const NO_USAGE: ReadonlyMap<string, Quantities> = new Map();
 
 export function createIngest(options: IngestOptions): Ingest {
-  const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, onStored } = options;
+  const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, usageWatch } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
   const reader = createEventReader();
+  const weigh = usageWatch === undefined ? () => NO_USAGE : createEventWeigher(usageWatch);
   const writer = createBatchWriter({
     ...(blocks === undefined
       ? {
@@ -201,16 +204,15 @@ export function createIngest(options: IngestOptions): Ingest {
     if (onRepeat !== undefined) for (const i of events.repeats) onRepeat(() => rows.read(i), now);
     // The first copy of a duplicate may still be on its way: it must be on disk before the answer is 200.
     const durable = duplicates > 0 ? writer.settled() : written;
-    const customerRefs = onStored === undefined ? NO_REFS : rows.customerRefs(events.fresh);
-    return { accepted: count, duplicates, durable, customerRefs };
+    return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh) };
   }
 
   async function ingest(body: Buffer): Promise<IngestOutcome> {
     const request = tracer.current();
     const taken = tracer.step('validate and deduplicate', {}, () => take(body, request));
-    const { accepted, duplicates, durable, customerRefs } = taken;
+    const { accepted, duplicates, durable, usage } = taken;
     await tracer.step('write events durably', { 'tallyhouse.events': accepted }, () => durable);
-    onStored?.(customerRefs);
+    usageWatch?.stored(usage);
     acceptedTotal += accepted;
     duplicatesTotal += duplicates;
     return { accepted, duplicates };

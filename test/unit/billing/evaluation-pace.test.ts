@@ -1,7 +1,8 @@
 /** When usage is evaluated, as the pace of evaluations has it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEvaluationPace } from '../../../src/billing/evaluation-pace.ts';
+import { createEvaluationPace, type EvaluationPace } from '../../../src/billing/evaluation-pace.ts';
+import { type Quantities, UNKNOWN_QUANTITIES } from '../../../src/core/event-quantities.ts';
 
 const WAIT_MAX_MS = 10_000;
 const UNKNOWN_WAIT_MS = 3_000;
@@ -12,132 +13,207 @@ const newPace = () =>
     unknownWaitMs: UNKNOWN_WAIT_MS,
     learnWaitMs: LEARN_WAIT_MS,
   });
-const at = (left: number) => new Map([['line', left]]);
+const at = (left: number, unit: string | null = null) => new Map([['line', { left, unit }]]);
+/** Kinds of quantities. */
+const [EVENTS, TOKENS, IMAGES] = [1, 2, 3];
+const events = (count: number): Quantities => new Map([[EVENTS, count]]);
+/** One event. */
+const tokens = (amount: number): Quantities =>
+  new Map([
+    [EVENTS, 1],
+    [TOKENS, amount],
+  ]);
 
-/** A customer whose `events` have changed `changed` in all, and who is now `left` from the line. */
-function measured({ events, changed, left }: { events: number; changed: number; left: number }) {
+function evaluate(pace: EvaluationPace, lines: Parameters<EvaluationPace['found']>[1], customerId = 'a') {
+  pace.begin([customerId]);
+  pace.found(customerId, lines);
+}
+
+/** A customer whose usage has changed `changed` in all, and who is now `left` from the line. */
+function measured({ used, changed, left }: { used: Quantities; changed: number; left: number }) {
   const pace = newPace();
   pace.found('a', at(left + changed));
-  pace.waitMs('a', events);
-  pace.begin(['a']);
-  pace.found('a', at(left));
+  pace.waitMs('a', used);
+  evaluate(pace, at(left));
   return pace;
 }
 
-test('usage is urgent when twice what its events have changed before could cross the line', () => {
+test('usage is urgent when twice what as much has changed before could cross the line', () => {
   const pace = newPace();
-  expect(pace.waitMs('a', 1)).toBe(UNKNOWN_WAIT_MS);
-  pace.begin(['a']);
-  pace.found('a', at(1_000));
+  expect(pace.waitMs('a', events(1))).toBe(UNKNOWN_WAIT_MS);
+  evaluate(pace, at(1_000));
   // The first usage is learned from soon, however far the line is.
-  expect(pace.waitMs('a', 10)).toBe(LEARN_WAIT_MS);
-  pace.begin(['a']);
-  pace.found('a', at(900));
+  expect(pace.waitMs('a', events(10))).toBe(LEARN_WAIT_MS);
+  evaluate(pace, at(900));
   // 10 of each event, 900 left: 45 events could be 900 if each were twice as much.
-  expect(pace.waitMs('a', 9)).toBe(8_000);
-  expect(pace.waitMs('a', 35)).toBeGreaterThan(0);
-  expect(pace.waitMs('a', 1)).toBe(0);
+  expect(pace.waitMs('a', events(9))).toBe(8_000);
+  expect(pace.waitMs('a', events(35))).toBeGreaterThan(0);
+  expect(pace.waitMs('a', events(1))).toBe(0);
+});
+
+test('a single event a thousand times as large as those before is urgent', () => {
+  const pace = newPace();
+  evaluate(pace, at(10_000));
+  for (let sent = 0; sent < 10; sent += 1) pace.waitMs('a', tokens(10));
+  evaluate(pace, at(9_900));
+  expect(pace.waitMs('a', tokens(10))).toBeGreaterThan(9_900);
+  expect(pace.waitMs('a', tokens(9_500))).toBe(0);
+});
+
+test('usage of a kind that is new for the customer is learned from soon, and told by what it was for others', () => {
+  const pace = newPace();
+  evaluate(pace, at(1_000, 'cents'));
+  pace.waitMs('a', tokens(10));
+  evaluate(pace, at(990, 'cents'));
+  expect(pace.waitMs('a', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
+  evaluate(pace, at(890, 'cents'));
+  // Up to 110 cents an image, and ten times that for others.
+  evaluate(pace, at(2_200, 'cents'), 'b');
+  expect(pace.waitMs('b', new Map([[IMAGES, 1]]))).toBe(5_000);
+  expect(pace.waitMs('b', new Map([[IMAGES, 1]]))).toBe(0);
+  evaluate(pace, at(2_200, 'credits'), 'c');
+  expect(pace.waitMs('c', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
+});
+
+test('what is free for one customer is learned from soon for another one', () => {
+  const pace = newPace();
+  for (let found = 0; found < 3; found += 1) {
+    evaluate(pace, at(1_000, 'cents'));
+    pace.waitMs('a', events(1));
+  }
+  evaluate(pace, at(1_000, 'cents'), 'b');
+  expect(pace.waitMs('b', events(1))).toBe(LEARN_WAIT_MS);
+});
+
+test('a hundred customers are evaluated soon to learn from them, and others when one of them is', () => {
+  const pace = newPace();
+  const waits = Array.from({ length: 150 }, (_, index) => {
+    evaluate(pace, at(1e6), `c${index}`);
+    return pace.waitMs(`c${index}`, events(1));
+  });
+  expect(waits.filter((ms) => ms === LEARN_WAIT_MS)).toHaveLength(100);
+  expect(waits.slice(100).every((ms) => ms === WAIT_MAX_MS)).toBe(true);
+  evaluate(pace, at(1e6), 'c0');
+  expect(pace.waitMs('c149', events(1))).toBe(LEARN_WAIT_MS);
+});
+
+test('events of unknown quantities are learned from soon', () => {
+  const pace = measured({ used: events(10), changed: 100, left: 1e6 });
+  expect(pace.waitMs('a', UNKNOWN_QUANTITIES)).toBe(LEARN_WAIT_MS);
 });
 
 test('events during an evaluation count for the next', () => {
   const pace = newPace();
   pace.found('a', at(1_000));
-  pace.waitMs('a', 10);
+  pace.waitMs('a', events(10));
   pace.begin(['a']);
-  pace.waitMs('a', 40);
+  pace.waitMs('a', events(40));
   pace.found('a', at(900));
-  expect(pace.waitMs('a', 5)).toBe(0);
+  expect(pace.waitMs('a', events(5))).toBe(0);
 });
 
 test('usage that changes nothing, or that no line is of, waits as long as usage may', () => {
   const pace = newPace();
   pace.found('a', at(1_000));
   for (let found = 0; found < 2; found += 1) {
-    pace.waitMs('a', 10);
-    pace.begin(['a']);
-    pace.found('a', at(1_000));
+    pace.waitMs('a', events(10));
+    evaluate(pace, at(1_000));
   }
-  expect(pace.waitMs('a', 1_000_000)).toBe(WAIT_MAX_MS);
+  expect(pace.waitMs('a', events(1_000_000))).toBe(WAIT_MAX_MS);
   pace.found('b', at(Number.POSITIVE_INFINITY));
-  expect(pace.waitMs('b', 1_000_000)).toBe(WAIT_MAX_MS);
+  expect(pace.waitMs('b', events(1_000_000))).toBe(WAIT_MAX_MS);
   pace.found('c', new Map());
-  expect(pace.waitMs('c', 1_000_000)).toBe(WAIT_MAX_MS);
+  expect(pace.waitMs('c', events(1_000_000))).toBe(WAIT_MAX_MS);
 });
 
 test('usage that the evaluation before has already seen does not make the next usage calm', () => {
   const pace = newPace();
   // The evaluation sees an event that is counted after it has begun.
-  pace.begin(['a']);
-  pace.found('a', at(900));
-  pace.waitMs('a', 10);
-  pace.begin(['a']);
-  pace.found('a', at(900));
-  expect(pace.waitMs('a', 1)).toBe(LEARN_WAIT_MS);
+  evaluate(pace, at(900));
+  pace.waitMs('a', events(10));
+  evaluate(pace, at(900));
+  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
 });
 
 test('a balance that is filled up does not make the events that follow smaller', () => {
-  const pace = measured({ events: 10, changed: 100, left: 50 });
-  pace.waitMs('a', 1);
-  pace.begin(['a']);
-  pace.found('a', at(900));
-  expect(pace.waitMs('a', 44)).toBeGreaterThan(0);
-  expect(pace.waitMs('a', 1)).toBe(0);
+  const pace = measured({ used: events(10), changed: 100, left: 50 });
+  pace.waitMs('a', events(1));
+  evaluate(pace, at(900));
+  expect(pace.waitMs('a', events(44))).toBeGreaterThan(0);
+  expect(pace.waitMs('a', events(1))).toBe(0);
+});
+
+test('prices that rise count from the first evaluation that finds them', () => {
+  const pace = measured({ used: events(1_000), changed: 100, left: 1e6 });
+  pace.waitMs('a', events(10));
+  evaluate(pace, at(1e6 - 1_000));
+  expect(pace.waitMs('a', events(5_000))).toBe(0);
 });
 
 test('of several lines the one that usage comes to first decides, and one that is gone does not', () => {
   const pace = newPace();
+  const both = (near: number, far: number) => new Map([...at(near), ['slow', { left: far, unit: null }]]);
   for (const [near, far] of [
     [1_000, 100],
     [900, 99],
   ]) {
-    pace.waitMs('a', 10);
-    pace.begin(['a']);
-    pace.found('a', new Map([...at(near ?? 0), ['slow', far ?? 0]]));
+    pace.waitMs('a', events(10));
+    evaluate(pace, both(near ?? 0, far ?? 0));
   }
-  expect(pace.waitMs('a', 45)).toBe(0);
-  pace.begin(['a']);
-  pace.found('a', new Map([['slow', 99]]));
-  expect(pace.waitMs('a', 45)).toBeGreaterThan(0);
+  expect(pace.waitMs('a', events(45))).toBe(0);
+  evaluate(pace, new Map([['slow', { left: 99, unit: null }]]));
+  expect(pace.waitMs('a', events(45))).toBeGreaterThan(0);
+});
+
+test('a line that is new is learned of, and then decides as others do', () => {
+  const pace = measured({ used: events(10), changed: 100, left: 1e6 });
+  const both = (far: number, near: number) => new Map([...at(far), ['new', { left: near, unit: null }]]);
+  evaluate(pace, both(1e6, 500));
+  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
+  evaluate(pace, both(1e6 - 10, 490));
+  expect(pace.waitMs('a', events(24))).toBeGreaterThan(0);
+  expect(pace.waitMs('a', events(1))).toBe(0);
 });
 
 const count = fc.integer({ min: 1, max: 10_000 });
 const distance = fc.double({ min: 0, max: 1e9, noNaN: true });
-const histories = fc.array(
-  fc.record({ events: fc.integer({ min: 0, max: 10_000 }), left: fc.oneof(distance, fc.constant(Infinity)) }),
-  { maxLength: 8 },
-);
+const quantities: fc.Arbitrary<Quantities> = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 80 }), fc.nat({ max: 1_000 })), { maxLength: 5 })
+  .map((entries) => new Map(entries));
+const histories = fc.array(fc.record({ used: quantities, left: fc.oneof(distance, fc.constant(Infinity)) }), {
+  maxLength: 8,
+});
+
+function lived(history: readonly { readonly used: Quantities; readonly left: number }[]): EvaluationPace {
+  const pace = newPace();
+  pace.found('a', new Map());
+  for (const { used, left } of history) {
+    pace.waitMs('a', used);
+    evaluate(pace, at(left, 'cents'));
+  }
+  return pace;
+}
 
 test('usage never waits longer than the limit, whatever was found before', () => {
   fc.assert(
-    fc.property(histories, count, (history, events) => {
-      const pace = newPace();
-      pace.found('a', new Map());
-      for (const one of history) {
-        if (one.events > 0) pace.waitMs('a', one.events);
-        pace.begin(['a']);
-        pace.found('a', at(one.left));
-      }
-      const waitMs = pace.waitMs('a', events);
+    fc.property(histories, quantities, (history, used) => {
+      const waitMs = lived(history).waitMs('a', used);
       expect(waitMs).toBeGreaterThanOrEqual(0);
       expect(waitMs).toBeLessThanOrEqual(WAIT_MAX_MS);
     }),
   );
 });
 
-test('usage that has crossed the line, if each event changes up to twice what was seen before, is urgent', () => {
+test('a line that is reached makes all usage urgent, whatever was found before', () => {
   fc.assert(
     fc.property(
-      count,
-      fc.integer({ min: 1, max: 1_000_000 }),
-      distance,
-      fc.double({ min: 0, max: 2, noNaN: true }),
-      (events, changed, left, factor) => {
-        const pace = measured({ events, changed, left });
-        // The smallest number of events that cross it.
-        const crossing = Math.ceil((left * events) / (factor * changed));
-        fc.pre(Number.isSafeInteger(crossing) && crossing > 0);
-        // One more makes up for what floating point loses.
-        expect(pace.waitMs('a', crossing + 1)).toBe(0);
+      histories,
+      fc.double({ min: -1e9, max: 0, noNaN: true }),
+      quantities,
+      (history, left, used) => {
+        const pace = lived(history);
+        pace.found('a', at(left));
+        expect(pace.waitMs('a', used)).toBe(0);
       },
     ),
   );
@@ -145,34 +221,75 @@ test('usage that has crossed the line, if each event changes up to twice what wa
 
 test('the nearer the line, and the more usage, the sooner the evaluation', () => {
   fc.assert(
-    fc.property(
-      count,
-      count,
-      distance,
-      distance,
-      count,
-      count,
-      (events, changed, one, other, first, more) => {
-        const [near, far] = [Math.min(one, other), Math.max(one, other)];
-        const wait = (left: number, used: number) => measured({ events, changed, left }).waitMs('a', used);
-        expect(wait(near, first)).toBeLessThanOrEqual(wait(far, first));
-        expect(wait(far, first + more)).toBeLessThanOrEqual(wait(far, first));
-      },
-    ),
+    fc.property(count, count, distance, distance, count, count, (used, changed, one, other, first, more) => {
+      const [near, far] = [Math.min(one, other), Math.max(one, other)];
+      const wait = (left: number, now: number) =>
+        measured({ used: events(used), changed, left }).waitMs('a', events(now));
+      expect(wait(near, first)).toBeLessThanOrEqual(wait(far, first));
+      expect(wait(far, first + more)).toBeLessThanOrEqual(wait(far, first));
+    }),
   );
 });
 
-test('a line that is reached makes all usage urgent, whatever events have changed', () => {
-  fc.assert(
-    fc.property(histories, fc.double({ min: -1e9, max: 0, noNaN: true }), count, (history, left, events) => {
-      const pace = newPace();
-      for (const one of history) {
-        pace.waitMs('a', one.events);
-        pace.begin(['a']);
-        pace.found('a', at(one.left));
-      }
-      pace.found('a', at(left));
-      expect(pace.waitMs('a', events)).toBe(0);
+/** Up to eight kinds of quantities, each at a price of its own; the price may rise, and double at most. */
+const KINDS = 8;
+const prices = fc.array(fc.nat({ max: 1_000 }), { minLength: KINDS, maxLength: KINDS });
+const rise = fc.double({ min: 1, max: 1.9, noNaN: true });
+const step = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('use' as const),
+      amounts: fc.array(fc.nat({ max: 100_000 }), { minLength: KINDS, maxLength: KINDS }),
     }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('evaluate' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('fill' as const), amount: fc.nat({ max: 1e9 }) }) },
+);
+
+test('usage that has crossed a line is evaluated at once where prices are linear, and where a kind is new soon', () => {
+  fc.assert(
+    fc.property(
+      prices,
+      rise,
+      fc.array(step, { maxLength: 30 }),
+      fc.nat({ max: 1e9 }),
+      (prices, rise, steps, start) => {
+        const pace = newPace();
+        const seen = new Set<number>();
+        let left = start + 1;
+        let evaluatedAt = left;
+        let pending = new Set<number>();
+        let price = 1;
+        evaluate(pace, at(left));
+        for (const one of steps) {
+          if (one.do === 'use') {
+            const used = new Map(
+              one.amounts.flatMap((amount, kind) => (amount === 0 ? [] : [[kind + 1, amount]])),
+            );
+            if (used.size === 0) continue;
+            for (const [kind, amount] of used) {
+              left -= amount * (prices[kind - 1] ?? 0) * price;
+              pending.add(kind);
+            }
+            const wait = pace.waitMs('a', used);
+            const isNew = [...pending].some((kind) => !seen.has(kind));
+            if (left <= 0) expect(wait).toBeLessThanOrEqual(isNew ? LEARN_WAIT_MS : 0);
+          } else {
+            const hasFallen = left < evaluatedAt;
+            evaluate(pace, at(left));
+            if (hasFallen) for (const kind of pending) seen.add(kind);
+            pending = new Set();
+            if (one.do === 'fill') {
+              left += one.amount;
+              price = rise;
+              evaluate(pace, at(left));
+            }
+            evaluatedAt = left;
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
   );
 });

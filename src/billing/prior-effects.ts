@@ -1,0 +1,55 @@
+/** What quantities of events have brought about for any customer, where nothing is known of one. In memory. */
+import type { Quantities } from '../core/event-quantities.ts';
+
+export interface PriorEffects {
+  /** All of these quantities together have had these effects on lines. */
+  note(
+    seen: Quantities,
+    lines: readonly { readonly unit: string | null; readonly effect: number | null }[],
+  ): void;
+  /** How far they may bring a line in the unit; null where one of them is not known to have brought any further. */
+  effectOf(used: Quantities, unit: string | null): number | null;
+}
+
+/** More units, and more kinds of each, are not known. */
+const UNITS_MAX = 1_000;
+const KINDS_MAX = 10_000;
+
+export function createPriorEffects(): PriorEffects {
+  /** By unit and kind: what one of it brings at most, if all is due to it. */
+  const effects = new Map<string, Map<number, number>>();
+
+  function ofUnit(unit: string): Map<number, number> | undefined {
+    const known = effects.get(unit);
+    if (known !== undefined || effects.size === UNITS_MAX) return known;
+    const kinds = new Map<number, number>();
+    effects.set(unit, kinds);
+    return kinds;
+  }
+
+  return {
+    note(seen, lines) {
+      for (const { unit, effect } of lines) {
+        // What costs one customer nothing may cost another one.
+        if (unit === null || effect === null || effect === 0) continue;
+        const kinds = ofUnit(unit);
+        if (kinds === undefined) continue;
+        for (const [kind, amount] of seen) {
+          if (amount === 0 || (kinds.size === KINDS_MAX && !kinds.has(kind))) continue;
+          kinds.set(kind, Math.max(kinds.get(kind) ?? 0, effect / amount));
+        }
+      }
+    },
+    effectOf(used, unit) {
+      const kinds = effects.get(unit ?? '');
+      let most = 0;
+      for (const [kind, amount] of used) {
+        if (amount === 0) continue;
+        const each = kinds?.get(kind);
+        if (each === undefined) return null;
+        most = Math.max(most, amount * each);
+      }
+      return most;
+    },
+  };
+}
