@@ -157,6 +157,16 @@ export type AlertState = (typeof ALERT_STATES)[number];
 /** The target of a customer's only alarm of an alert. Where there are several, it stands for all of them. */
 export const WHOLE_TARGET = '';
 
+/** What an alarm is about: ids and values that its message has. */
+export interface TargetDetails {
+  readonly commitId?: string;
+  readonly creditId?: string;
+  readonly segmentId?: string;
+  readonly contractId?: string;
+  readonly invoiceId?: string;
+  readonly invoiceType?: string;
+}
+
 /** Characters of a value in a target; an index of the database cannot hold longer ones. */
 const VALUE_LENGTH_MAX = 200;
 const SHORTENED_TO = 100;

@@ -5,6 +5,7 @@ import {
   type AlertSubject,
   keyedField,
   keyedGroup,
+  type TargetDetails,
   valueOfTarget,
 } from '../core/alerts.ts';
 import type { Decimal } from '../core/decimal.ts';
@@ -22,14 +23,7 @@ export interface AlertEvent {
   readonly target: string;
   readonly value: Decimal;
   readonly triggeredBy: string | null;
-  readonly details: {
-    readonly commitId?: string;
-    readonly creditId?: string;
-    readonly segmentId?: string;
-    readonly contractId?: string;
-    readonly invoiceId?: string;
-    readonly invoiceType?: string;
-  };
+  readonly details: TargetDetails;
 }
 
 const VALUE_NAMES: Readonly<Record<AlertSubject, string>> = {

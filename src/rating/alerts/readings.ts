@@ -4,6 +4,7 @@ import {
   type Alert,
   keyedField,
   keyedGroup,
+  type TargetDetails,
   valueTarget,
   WHOLE_TARGET,
 } from '../../core/alerts.ts';
@@ -14,16 +15,6 @@ import { ownValue } from '../../core/own-value.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
 import type { AlertFacts, ChargeFact, GrantFact, InvoiceFact } from './facts.ts';
 import { countedGrants, meetsAll, withKeyedValues } from './filters.ts';
-
-/** What an alarm is about: ids and values that its message has. */
-export interface TargetDetails {
-  readonly commitId?: string;
-  readonly creditId?: string;
-  readonly segmentId?: string;
-  readonly contractId?: string;
-  readonly invoiceId?: string;
-  readonly invoiceType?: string;
-}
 
 export interface Reading {
   /** Which of the customer's alarms: the only one, that of a value, or the id of a segment, contract or invoice. */

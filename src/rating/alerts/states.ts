@@ -6,11 +6,12 @@ import {
   firesAtLeast,
   hasTargets,
   keyedField,
+  type TargetDetails,
   WHOLE_TARGET,
 } from '../../core/alerts.ts';
 import { ZERO } from '../../core/decimal.ts';
 import type { Instant } from '../../core/time.ts';
-import type { Reading, TargetDetails } from './readings.ts';
+import type { Reading } from './readings.ts';
 
 /** The state of one alarm. Of a customer's alarms beside the whole, those that are ok are left out. */
 interface TargetState {
