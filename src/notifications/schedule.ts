@@ -66,10 +66,15 @@ export async function reschedule(
     tx,
     gone.filter(({ type }) => wanted.has(type)),
   );
-  await insertScheduled(
-    tx,
-    all.flatMap((one) => newMessages(one, wanted, now)),
-  );
+  const messages = all.flatMap((one) => newMessages(one, wanted, now));
+  await insertScheduled(tx, inOrder(messages, now));
+}
+
+/** In the order of their instants, also those that are told late, at `now`. */
+function inOrder(messages: readonly NewScheduledMessage[], now: Instant): NewScheduledMessage[] {
+  return messages
+    .toSorted((a, b) => a.fireAt - b.fireAt)
+    .map((message) => ({ ...message, fireAt: Math.max(message.fireAt, now) }));
 }
 
 async function loadWanted(tx: Transaction): Promise<Map<string, Wanted[]>> {
@@ -86,23 +91,23 @@ async function loadWanted(tx: Transaction): Promise<Map<string, Wanted[]>> {
   return wanted;
 }
 
+/** Those that are due before `now` are to be told late. */
 function newMessages(
   { before, after, change, isGranted }: Rescheduled,
   wanted: ReadonlyMap<string, readonly Wanted[]>,
   now: Instant,
 ): NewScheduledMessage[] {
   const events = [...without(after, before), ...(change === null ? [] : [change])];
-  const messages = events.flatMap((event) =>
+  return events.flatMap((event) =>
     (wanted.get(event.type) ?? []).flatMap(({ offsetId, offset, since }): NewScheduledMessage[] => {
       const fireAt = addDuration(event.eventAt, offset);
       if (fireAt >= CLOCK_BOUNDS.end) return [];
       const message = { ...event, offsetId, fireAt };
       if (fireAt > now) return [message];
       const isLate = isGranted && event.eventAt > now && since !== null && fireAt > since;
-      return isLate ? [{ ...message, fireAt: now }] : [];
+      return isLate ? [message] : [];
     }),
   );
-  return messages.toSorted((a, b) => a.fireAt - b.fireAt);
 }
 
 /** The events of `all` that are not among `others`. */

@@ -281,6 +281,24 @@ describe('an offset notification', () => {
     await api.post('/v2/notifications/archive', { id });
   });
 
+  it('tells of children that are created after several of its instants in the order of these', async () => {
+    const ids = [];
+    for (const offset of ['-P60D', '-P70D', '-P65D'])
+      ids.push(await createOffset('credit.segment.start', offset));
+    const terms = { ending_before: day('05-10'), recurring_credits: [recurring(), recurring()] };
+    await createContract(terms);
+    await moveTo('12-01');
+    const leads = (await messages()).map(({ timestamp, offset_duration }) => [
+      timestamp.slice(5, 10),
+      offset_duration,
+    ]);
+    // Created on 10 March, of each of two credits.
+    const inOrder = (at: string) =>
+      ['-P70D', '-P65D', '-P60D'].flatMap((lead) => [0, 1].map(() => [at, lead]));
+    expect(leads).toEqual(inOrder('04-10'));
+    for (const id of ids) await api.post('/v2/notifications/archive', { id });
+  });
+
   it('tells of a change unless what was changed is archived meanwhile', async () => {
     const ids = [await createOffset('contract.edit', 'P10D'), await createOffset('contract.archive', 'P10D')];
     const [kept, archived] = [await createContract(), await createContract()];
