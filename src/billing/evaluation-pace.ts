@@ -22,6 +22,8 @@ export interface LineDistance {
 export interface EvaluationPace {
   /** Adds new usage of a customer. Within how many milliseconds it is to be evaluated; 0: at once. */
   waitMs(customerId: string, used: Quantities): number;
+  /** The same for usage since the last evaluation began, as it is known after its end; infinite without any. */
+  waitAgainMs(customerId: string): number;
   /** An evaluation of these customers begins: it sees the usage that was added. */
   begin(customerIds: readonly string[]): void;
   /** Where a customer stands, by line. */
@@ -31,13 +33,15 @@ export interface EvaluationPace {
 export interface PaceLimits {
   /** Usage that is far from every line waits for this time. */
   readonly waitMaxMs: number;
-  /** Usage of a customer that this process has not evaluated waits for this time. */
-  readonly unknownWaitMs: number;
-  /** Usage of an evaluated customer, whose effect is not known yet, waits for this time. */
+  /** Usage whose effect is not known yet waits for this time, of some customers at a time. */
   readonly learnWaitMs: number;
+  /** Milliseconds from any beginning. */
+  readonly elapsedMs?: () => number;
 }
 
 interface CustomerPace {
+  /** Whether an evaluation has ended. */
+  isFound: boolean;
   /** Since the last evaluation began. */
   used: Map<number, number>;
   /** The largest share that one of these is of what was seen; infinite where it was not seen. */
@@ -69,42 +73,66 @@ const OTHER_KINDS = 0;
 /** So many customers may be evaluated soon only to learn from them; what is learned of them counts for others. */
 const LEARNING_MAX = 100;
 
-export function createEvaluationPace({ waitMaxMs, unknownWaitMs, learnWaitMs }: PaceLimits): EvaluationPace {
+export function createEvaluationPace({
+  waitMaxMs,
+  learnWaitMs,
+  elapsedMs = () => performance.now(),
+}: PaceLimits): EvaluationPace {
   const customers = new Map<string, CustomerPace>();
-  const learning = new Set<string>();
+  /** Since when they wait for it, those who have waited longest first. */
+  const learning = new Map<string, number>();
   const others = createPriorEffects();
 
+  function paceOf(customerId: string): CustomerPace {
+    const known = customers.get(customerId);
+    if (known !== undefined) return known;
+    const pace = newPace();
+    customers.set(customerId, pace);
+    return pace;
+  }
+
   function waitToLearn(customerId: string): number {
-    if (learning.size >= LEARNING_MAX && !learning.has(customerId)) return waitMaxMs;
-    learning.add(customerId);
+    if (learning.has(customerId)) return learnWaitMs;
+    const [longest] = learning;
+    // It is not watched any more, or the service is far behind.
+    if (longest !== undefined && elapsedMs() - longest[1] > waitMaxMs) learning.delete(longest[0]);
+    if (learning.size >= LEARNING_MAX) return waitMaxMs;
+    learning.set(customerId, elapsedMs());
     return learnWaitMs;
+  }
+
+  function waitOf(customerId: string, pace: CustomerPace): number {
+    if (pace.budget === 0) return 0;
+    if (!pace.isFound) return waitToLearn(customerId);
+    const isKnown = pace.budget !== null && Number.isFinite(pace.share);
+    const share = isKnown ? pace.share / (pace.budget ?? 1) : shareByOthers(pace, others);
+    return share === null ? waitToLearn(customerId) : waitAfter(share, waitMaxMs);
   }
 
   return {
     waitMs(customerId, used) {
-      const pace = customers.get(customerId);
-      if (pace === undefined) return unknownWaitMs;
+      const pace = paceOf(customerId);
       for (const [kind, amount] of used) use(pace, kind, amount);
-      if (pace.budget === 0) return 0;
-      const isKnown = pace.budget !== null && Number.isFinite(pace.share);
-      const share = isKnown ? pace.share / (pace.budget ?? 1) : shareByOthers(pace, others);
-      if (share === null || used.size === 0) return waitToLearn(customerId);
-      return waitAfter(share, waitMaxMs);
+      const waitMs = waitOf(customerId, pace);
+      return used.size > 0 ? waitMs : Math.min(waitMs, waitToLearn(customerId));
+    },
+    waitAgainMs(customerId) {
+      const pace = customers.get(customerId);
+      return pace === undefined || pace.used.size === 0 ? Number.POSITIVE_INFINITY : waitOf(customerId, pace);
     },
     begin(customerIds) {
       for (const id of customerIds) {
-        const pace = customers.get(id);
-        if (pace === undefined) continue;
+        const pace = paceOf(id);
         for (const [kind, amount] of pace.used) add(pace.counted, kind, amount);
         pace.used = new Map();
         pace.share = 0;
+        learning.delete(id);
       }
     },
     found(customerId, lines) {
-      const pace = customers.get(customerId) ?? newPace();
-      customers.set(customerId, pace);
-      learning.delete(customerId);
+      const pace = paceOf(customerId);
       learn(pace, lines);
+      pace.isFound = true;
       pace.counted = new Map();
       pace.share = Math.max(0, ...[...pace.used].map(([kind, amount]) => shareOf(pace, kind, amount)));
       pace.budget = budgetOf(pace);
@@ -116,6 +144,7 @@ export function createEvaluationPace({ waitMaxMs, unknownWaitMs, learnWaitMs }: 
 
 function newPace(): CustomerPace {
   return {
+    isFound: false,
     used: new Map(),
     share: 0,
     counted: new Map(),

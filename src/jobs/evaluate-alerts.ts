@@ -9,7 +9,6 @@ import type { CustomerEvaluator } from './evaluation-queue.ts';
 /** Alerts may be of all customers: ten thousand of them with new usage are 33 evaluations a second. */
 const LIMITS: PaceLimits = {
   waitMaxMs: 5 * MINUTE_MS,
-  unknownWaitMs: 5 * MINUTE_MS,
   learnWaitMs: SECOND_MS / 2,
 };
 
@@ -20,5 +19,6 @@ export function alertEvaluator(deps: BalanceDeps): CustomerEvaluator {
     watched: (customerIds) => customersWithAlerts(deps.db, customerIds),
     evaluate: (customerIds) => evaluateAlerts(deps, customerIds, pace),
     waitMs: (customerId, used) => pace.waitMs(customerId, used),
+    waitAgainMs: (customerId) => pace.waitAgainMs(customerId),
   };
 }

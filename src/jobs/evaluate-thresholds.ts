@@ -6,13 +6,12 @@ import { SECOND_MS } from '../core/time.ts';
 import type { CustomerEvaluator } from './evaluation-queue.ts';
 
 /**
- * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest. A
- * single event may be larger than all before, so it does not wait for long. What is not known yet waits for half a second,
- * so that a thousand customers that are all busy after a start are behind those that come near their lines.
+ * Usage that is far from every threshold waits only so that a thousand busy customers leave the machine to ingest. What
+ * is not known yet waits for half a second, so that customers who are all busy after a start are behind those that come
+ * near their lines.
  */
 const LIMITS: PaceLimits = {
   waitMaxMs: 30 * SECOND_MS,
-  unknownWaitMs: SECOND_MS / 2,
   learnWaitMs: SECOND_MS / 2,
 };
 
@@ -23,5 +22,6 @@ export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
     watched: (customerIds) => watchedCustomers(deps, customerIds),
     evaluate: (customerIds) => evaluateThresholds(deps, customerIds, pace),
     waitMs: (customerId, used) => pace.waitMs(customerId, used),
+    waitAgainMs: (customerId) => pace.waitAgainMs(customerId),
   };
 }

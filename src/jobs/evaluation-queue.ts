@@ -17,6 +17,8 @@ export interface CustomerEvaluator {
    * what the evaluator does. Absent: it always may.
    */
   waitMs?(customerId: string, used: Quantities): number;
+  /** The same after an evaluation, for usage that came while it took place; infinite without any. */
+  waitAgainMs?(customerId: string): number;
 }
 
 /** Urgent customers are evaluated at once, calm ones as time permits, and earlier if they are due. */

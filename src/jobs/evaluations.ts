@@ -93,7 +93,14 @@ export function createEvaluations({
       ...evaluator,
       evaluate: async (ids) => {
         const own = ids.filter((id) => list.isWatchedBy(id, evaluator.name));
-        return own.length === 0 ? [] : evaluator.evaluate(own);
+        if (own.length === 0) return [];
+        const changed = await evaluator.evaluate(own);
+        // What came meanwhile was judged by what was known before.
+        for (const id of own) {
+          const waitMs = evaluator.waitAgainMs?.(id) ?? Number.POSITIVE_INFINITY;
+          if (Number.isFinite(waitMs)) queue.mark([id], waitMs);
+        }
+        return changed;
       },
     })),
     onFailure(customerId, error) {

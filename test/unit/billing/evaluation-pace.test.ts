@@ -5,14 +5,9 @@ import { createEvaluationPace, type EvaluationPace } from '../../../src/billing/
 import { type Quantities, UNKNOWN_QUANTITIES } from '../../../src/core/event-quantities.ts';
 
 const WAIT_MAX_MS = 10_000;
-const UNKNOWN_WAIT_MS = 3_000;
 const LEARN_WAIT_MS = 500;
-const newPace = () =>
-  createEvaluationPace({
-    waitMaxMs: WAIT_MAX_MS,
-    unknownWaitMs: UNKNOWN_WAIT_MS,
-    learnWaitMs: LEARN_WAIT_MS,
-  });
+const newPace = (elapsedMs = () => 0) =>
+  createEvaluationPace({ waitMaxMs: WAIT_MAX_MS, learnWaitMs: LEARN_WAIT_MS, elapsedMs });
 const at = (left: number, unit: string | null = null) => new Map([['line', { left, unit }]]);
 /** Kinds of quantities. */
 const [EVENTS, TOKENS, IMAGES] = [1, 2, 3];
@@ -30,17 +25,27 @@ function evaluate(pace: EvaluationPace, lines: Parameters<EvaluationPace['found'
 }
 
 /** A customer whose usage has changed `changed` in all, and who is now `left` from the line. */
-function measured({ used, changed, left }: { used: Quantities; changed: number; left: number }) {
+function measured({
+  used,
+  changed,
+  left,
+  unit = null,
+}: {
+  used: Quantities;
+  changed: number;
+  left: number;
+  unit?: string | null;
+}) {
   const pace = newPace();
-  pace.found('a', at(left + changed));
+  pace.found('a', at(left + changed, unit));
   pace.waitMs('a', used);
-  evaluate(pace, at(left));
+  evaluate(pace, at(left, unit));
   return pace;
 }
 
 test('usage is urgent when twice what as much has changed before could cross the line', () => {
   const pace = newPace();
-  expect(pace.waitMs('a', events(1))).toBe(UNKNOWN_WAIT_MS);
+  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
   evaluate(pace, at(1_000));
   // The first usage is learned from soon, however far the line is.
   expect(pace.waitMs('a', events(10))).toBe(LEARN_WAIT_MS);
@@ -95,6 +100,29 @@ test('a hundred customers are evaluated soon to learn from them, and others when
   expect(waits.slice(100).every((ms) => ms === WAIT_MAX_MS)).toBe(true);
   evaluate(pace, at(1e6), 'c0');
   expect(pace.waitMs('c149', events(1))).toBe(LEARN_WAIT_MS);
+});
+
+test('customers whose evaluation does not come make room for others in the end', () => {
+  let now = 0;
+  const pace = newPace(() => now);
+  for (let index = 0; index < 100; index += 1) pace.waitMs(`gone${index}`, events(1));
+  expect(pace.waitMs('a', events(1))).toBe(WAIT_MAX_MS);
+  now += WAIT_MAX_MS + 1;
+  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
+});
+
+test('usage that comes while a customer is evaluated for the first time is judged by what is found', () => {
+  const pace = measured({ used: events(10), changed: 100, left: 1e6, unit: 'cents' });
+  expect(pace.waitAgainMs('a')).toBe(Infinity);
+  for (const [customer, left, waitMs] of [
+    ['far', 1e6, 9_999],
+    ['near', 50, 0],
+  ] as const) {
+    pace.begin([customer]);
+    expect(pace.waitMs(customer, events(1))).toBe(LEARN_WAIT_MS);
+    pace.found(customer, at(left, 'cents'));
+    expect(pace.waitAgainMs(customer)).toBeCloseTo(waitMs);
+  }
 });
 
 test('events of unknown quantities are learned from soon', () => {
