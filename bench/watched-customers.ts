@@ -9,7 +9,7 @@ import { runGenerator } from './ingest.ts';
 import { quantile } from './report.ts';
 import type { TemporaryService } from './temporary-service.ts';
 
-const EVENTS_PER_SECOND = Number(process.env.EPS ?? 20_000);
+const EVENTS_PER_SECOND = 20_000;
 const AT_ONCE = 16;
 const RATE_CARDS = '/v1/contract-pricing/rate-cards';
 const PRODUCTS = '/v1/contract-pricing/products/create';
