@@ -1,5 +1,7 @@
-/** A threshold and an alert of one customer that the same event crosses. */
+/** Thresholds and alerts of one customer that the same event crosses, and changes of its contract meanwhile. */
 import { afterAll, expect, test } from 'vitest';
+import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
+import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import {
@@ -14,7 +16,7 @@ import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 const NOW = '2026-11-10T12:30:00Z';
 const NOON = '2026-11-10T12:10:00Z';
 const service = await serviceForFile({ sandboxNow: NOW });
-const { api } = service;
+const { api, db, clickhouse } = service;
 const catalogue = await createThresholdCatalogue(api);
 const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
@@ -69,4 +71,130 @@ test('a balance that one event brings to both is told once, recharged once, and 
   await settled();
   expect(told(alert)).toHaveLength(2);
   expect((await customer.commits()).granted).toEqual(['5000', '4500']);
+});
+
+/** As another process evaluates. */
+const deps = { db, clickhouse, clock: { now: () => Date.parse(NOW) }, gracePeriodHours: 24 };
+const reachedAndOver = (type: string) => [
+  `alerts.${type}`,
+  `alerts.${type.replace('_reached', '_resolved')}`,
+];
+const stateOf = async ({ customerId: customer_id }: ThresholdCustomer, alert_id: string) =>
+  (await api.post('/v1/customer-alerts/get', { customer_id, alert_id })).at('data.customer_status');
+
+test('usage that comes between the evaluation of an alert and that of a threshold is charged once, and told whole or not at all', async () => {
+  const type = 'low_remaining_contract_credit_and_commit_balance_reached';
+  for (let round = 0; round < 4; round += 1) {
+    const customer = await createThresholdCustomer(api, catalogue, {
+      prepaid_balance_threshold_configuration: topUp(catalogue),
+    });
+    await settled();
+    const alert = await alertOf(customer, type);
+    await settled();
+    const ids = [customer.customerId];
+    await Promise.all([
+      evaluateAlerts(deps, ids).then(() => evaluateThresholds(deps, ids)),
+      customer.use(4500, NOON).then(() => evaluateThresholds(deps, ids)),
+      evaluateAlerts(deps, ids),
+    ]);
+    await settled();
+    await settled();
+    expect(await customer.commits()).toEqual({ granted: ['5000', '4500'], left: '5000' });
+    expect(await stateOf(customer, alert)).toBe('ok');
+    await expect.poll(() => told(alert).length % 2).toBe(0);
+    expect([[], reachedAndOver(type)]).toContainEqual(told(alert));
+  }
+});
+
+test('a contract that is edited or archived while its alerts are evaluated leaves the states that its terms give', async () => {
+  const spend = 'spend_threshold_reached';
+  const balance = 'low_remaining_commit_balance_reached';
+  const access_schedule = {
+    schedule_items: [
+      { amount: 1500, starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' },
+    ],
+  };
+  const commit = { product_id: catalogue.fee, type: 'PREPAID', access_schedule };
+  const change = {
+    edit: (customer: ThresholdCustomer) => customer.edit({ add_commits: [commit] }),
+    archive: ({ customerId: customer_id, contractId: contract_id }: ThresholdCustomer) =>
+      api.post('/v1/contracts/archive', { customer_id, contract_id, void_invoices: false }),
+  };
+  for (const [kind, type, is] of [
+    ['edit', balance, 'ok'],
+    ['edit', spend, 'in_alarm'],
+    ['archive', spend, 'ok'],
+  ] as const) {
+    const customer = await createThresholdCustomer(api, catalogue, { commits: [commit] });
+    const alert = await alertOf(customer, type);
+    await settled();
+    const ids = [customer.customerId];
+    await customer.use(1200, NOON);
+    await Promise.all([
+      evaluateAlerts(deps, ids),
+      change[kind](customer),
+      evaluateAlerts(deps, ids).then(() => evaluateAlerts(deps, ids)),
+    ]);
+    await settled();
+    expect(await stateOf(customer, alert)).toBe(is);
+    const wanted = is === 'ok' ? [[], reachedAndOver(type)] : [[`alerts.${type}`]];
+    await expect.poll(() => wanted.some((one) => one.length === told(alert).length)).toBe(true);
+    expect(wanted).toContainEqual(told(alert));
+  }
+});
+
+test('exactly at its line each alert of two currencies is told, of the amounts in its own', async () => {
+  const { fee: _, tokens, card } = catalogue;
+  const euro = (await api.get('/v1/credit-types/list?limit=100'))
+    .list('data')
+    .find((one) => (one as { name: string }).name.startsWith('EUR')) as { id: string };
+  const rate_card_id = await createdId(api, '/v1/contract-pricing/rate-cards/create', {
+    name: 'Euro',
+    fiat_credit_type_id: euro.id,
+  });
+  const rate = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT', price: 3 };
+  await api.post('/v1/contract-pricing/rate-cards/addRates', {
+    rate_card_id,
+    rates: [{ ...rate, product_id: tokens, credit_type_id: euro.id }],
+  });
+  const customer = await createThresholdCustomer(api, { ...catalogue, card }, {});
+  const customer_id = customer.customerId;
+  await createdId(api, '/v1/contracts/create', {
+    customer_id,
+    rate_card_id,
+    starting_at: '2026-11-01T00:00:00Z',
+  });
+  const spend = { alert_type: 'spend_threshold_reached', name: 'Spend', customer_id };
+  const dollars = await createdId(api, '/v1/alerts/create', { ...spend, threshold: 1000 });
+  const inEuros = { ...spend, credit_type_id: euro.id };
+  const euros = await createdId(api, '/v1/alerts/create', { ...inEuros, threshold: 3000 });
+  const both = await createdId(api, '/v1/alerts/create', { ...inEuros, threshold: 3001 });
+  await settled();
+  await customer.use(999, NOON);
+  await settled();
+  expect([dollars, euros, both].map((alert) => told(alert).length)).toEqual([0, 0, 0]);
+  await customer.use(1, NOON);
+  await settled();
+  await expect.poll(() => [dollars, euros, both].map((alert) => told(alert).length)).toEqual([1, 1, 0]);
+});
+
+// Last: it moves the clock.
+test('a new period ends the alarm, and its usage is charged and told anew', async () => {
+  const spend = { ...topUp(catalogue), recharge_to_amount: undefined };
+  const customer = await createThresholdCustomer(api, catalogue, { spend_threshold_configuration: spend });
+  const alert = await alertOf(customer, 'spend_threshold_reached');
+  await settled();
+  await customer.use(1200, NOON);
+  expect((await until(customer.commits, ({ granted }) => granted.length === 1)).granted).toEqual(['1200']);
+  await expect.poll(() => told(alert)).toHaveLength(1);
+  const [midnight, later] = ['2026-12-01T00:00:00Z', '2026-12-01T01:00:00Z'];
+  await service.moveClock(midnight);
+  const over = reachedAndOver('spend_threshold_reached');
+  await expect.poll(() => told(alert)).toEqual(over);
+  expect((await customer.commits()).granted).toEqual(['1200']);
+  await service.moveClock(later);
+  await customer.use(1100, '2026-12-01T00:30:00Z');
+  const isCharged = ({ granted }: { readonly granted: readonly string[] }) => granted.length === 2;
+  expect((await until(customer.commits, isCharged)).granted).toEqual(['1200', '1100']);
+  await expect.poll(() => told(alert)).toEqual([...over, 'alerts.spend_threshold_reached']);
 });
