@@ -59,6 +59,8 @@ interface QueueOptions {
   readonly evaluators: readonly CustomerEvaluator[];
   /** Milliseconds from any beginning, never less than before. */
   readonly elapsedMs?: () => number;
+  /** Whether nothing that fails is tried again, because the stores are closing. */
+  readonly isEnding?: () => boolean;
   /** Told of each customer whose evaluation has failed, which is marked no more. */
   onFailure(customerId: string, error: unknown): void;
 }
@@ -67,6 +69,7 @@ export function createEvaluationQueue({
   evaluators,
   onFailure,
   elapsedMs = () => performance.now(),
+  isEnding = () => false,
 }: QueueOptions): EvaluationQueue {
   const urgent = new Set<string>();
   /** When each is due. */
@@ -138,9 +141,11 @@ export function createEvaluationQueue({
     } catch {
       // One of them may be at fault alone.
       for (const id of batch) {
+        if (isEnding()) break;
         try {
           await evaluateAll([id]);
         } catch (error) {
+          if (isEnding()) break;
           failed += 1;
           onFailure(id, error);
         }

@@ -88,7 +88,9 @@ export function createEvaluations({
 }: Deps): Evaluations {
   const list = createWatchList();
   const feed = createChangesFeed(db);
+  const ended = new AbortController();
   const queue = createEvaluationQueue({
+    isEnding: () => ended.signal.aborted,
     evaluators: evaluators.map((evaluator) => ({
       ...evaluator,
       evaluate: async (ids) => {
@@ -112,7 +114,6 @@ export function createEvaluations({
       retry.unref();
     },
   });
-  const ended = new AbortController();
   const loops: Promise<void>[] = [];
   const reads = oneAfterAnother();
   let names = NO_QUANTITY_NAMES;

@@ -3,6 +3,7 @@ import { and, eq, ne, sql } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import type { CustomFieldEntity } from '../core/custom-fields.ts';
 import type { Database, Transaction } from './database.ts';
+import { alerts } from './schema/alerts.ts';
 import { billableMetrics } from './schema/billable-metrics.ts';
 import { commits } from './schema/commits.ts';
 import { contracts } from './schema/contracts.ts';
@@ -15,6 +16,7 @@ import { scheduledCharges } from './schema/scheduled-charges.ts';
 import { subscriptions } from './schema/subscriptions.ts';
 
 const TABLES = {
+  alert: alerts,
   billable_metric: billableMetrics,
   contract: contracts,
   contract_product: products,

@@ -6,6 +6,7 @@ import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
 import { webhookMessages } from '../../src/store/schema/webhooks.ts';
 import { CONTRACTS, createdId, METRICS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { UNKNOWN } from '../support/term-fixtures.ts';
 import { createThresholdCatalogue, createThresholdCustomer } from '../support/thresholds.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -112,6 +113,28 @@ describe('what alerts look at', () => {
         'alerts.low_remaining_commit_balance_reached',
         'alerts.low_remaining_commit_balance_resolved',
       ]);
+  });
+
+  test('balances are compared for each value of a custom field, and a filter names one of them', async () => {
+    for (const entity of ['commit', 'contract_credit']) {
+      await api.post('/v1/customFields/addKey', { entity, key: 'pool', enforce_uniqueness: false });
+    }
+    const commitOf = (pool: string, amount: number) => ({
+      product_id: catalogue.fee,
+      type: 'PREPAID',
+      access_schedule: access(amount),
+      custom_fields: { pool },
+    });
+    const { customerId } = await customerWith({ commits: [commitOf('small', 10), commitOf('large', 900)] });
+    const filter = { entity: 'ContractCreditOrCommit', key: 'pool' };
+    const alert = await createAlert('low_remaining_contract_credit_and_commit_balance_reached', 100, {
+      customer_id: customerId,
+      alert_specifiers: [{ custom_field_filters: [filter] }],
+    });
+    await becomes(customerId, alert, 'in_alarm');
+    const ofPool = (value: string) =>
+      stateOf(customerId, alert, { custom_field_filters: [{ ...filter, value }] });
+    expect([await ofPool('small'), await ofPool('large')]).toEqual(['in_alarm', 'ok']);
   });
 
   test('usage of a metric and the total of an invoice are compared', async () => {
@@ -292,6 +315,7 @@ describe('operations', () => {
         status: 'enabled',
         threshold: 500,
         credit_type: { id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2', name: 'USD (cents)' },
+        group_key_filter: { key: 'model', value: 'large' },
         group_values: [{ key: 'model', value: 'large' }],
         uniqueness_key: `model of ${customer_id}`,
         updated_at: '2026-11-10T12:30:00.000Z',
@@ -304,6 +328,26 @@ describe('operations', () => {
     await v1.alerts.archive({ id: created.id, release_uniqueness_key: true });
     const { data: archived } = await v1.customers.alerts.retrieve({ customer_id, alert_id: created.id });
     expect([archived.customer_status, archived.alert.status]).toEqual([null, 'archived']);
+  });
+
+  test('an alert has custom fields, which are shown with it', async () => {
+    const { customerId: customer_id } = await customerWith();
+    const alert_id = await createdId(api, ALERTS, { ...spend, customer_id });
+    const fields = '/v1/customFields';
+    await api.post(`${fields}/addKey`, { entity: 'alert', key: 'team', enforce_uniqueness: false });
+    const of = { entity: 'alert', entity_id: alert_id };
+    await api.post(`${fields}/setValues`, { ...of, custom_fields: { team: 'red' } });
+    const shown = async () =>
+      (await api.post('/v1/customer-alerts/get', { customer_id, alert_id })).at('data.alert.custom_fields');
+    expect(await shown()).toEqual({ team: 'red' });
+    const { body } = await api.post('/v1/customer-alerts/list', { customer_id });
+    const listed = (body as { data: { alert: { id: string; custom_fields?: object } }[] }).data;
+    const own = listed.find(({ alert }) => alert.id === alert_id);
+    expect(own?.alert.custom_fields).toEqual({ team: 'red' });
+    await api.post(`${fields}/deleteValues`, { ...of, keys: ['team'] });
+    expect(await shown()).toBeUndefined();
+    const unknown = { entity: 'alert', entity_id: UNKNOWN, custom_fields: { team: 'red' } };
+    expect((await api.send('POST', `${fields}/setValues`, unknown)).status).toBe(404);
   });
 
   test('a list has the pages of the alerts of a customer and of all', async () => {

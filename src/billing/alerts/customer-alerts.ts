@@ -10,6 +10,7 @@ import {
   WHOLE_TARGET,
 } from '../../core/alerts.ts';
 import type { CreditType } from '../../core/credit-types.ts';
+import { type CustomFields, customFieldsOf } from '../../core/custom-fields.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Page, PageRequest } from '../../core/paging.ts';
 import type { Instant } from '../../core/time.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../store/alert-states.ts';
 import { findAlert, listAlertsOf } from '../../store/alerts.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
+import { loadCustomFields } from '../../store/custom-fields.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import { findCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -28,6 +30,8 @@ import type { AlertDeps } from './create-alert.ts';
 
 export interface CustomerAlert {
   readonly alert: Alert;
+  /** Of the alert. */
+  readonly customFields: CustomFields;
   readonly creditType: CreditType | null;
   /** Null: the alert is archived. */
   readonly state: AlertState | null;
@@ -145,6 +149,10 @@ async function withStates(
     db,
     alerts.flatMap(({ creditTypeId }) => creditTypeId ?? []),
   );
+  const fields = await loadCustomFields(
+    db,
+    alerts.map(({ id }) => id),
+  );
   return alerts.map((alert) => {
     const own = states.filter(({ alertId }) => alertId === alert.id);
     const whole = own.find(({ target }) => target === WHOLE_TARGET);
@@ -154,6 +162,7 @@ async function withStates(
     const state = alert.archivedAt === null ? present : null;
     return {
       alert,
+      customFields: customFieldsOf(fields, alert.id),
       creditType: units.get(alert.creditTypeId ?? '') ?? null,
       state,
       triggeredBy: state === 'in_alarm' ? triggerOf(alert) : null,

@@ -40,6 +40,26 @@ test('a customer that is marked several times is evaluated once, and never twice
   expect(await queue.runBatch()).toBe(false);
 });
 
+test('what fails because the service ends is not tried again', async () => {
+  const failed: string[] = [];
+  let isEnding = false;
+  let evaluations = 0;
+  const evaluator = {
+    name: 'ending',
+    watched: async () => [],
+    async evaluate() {
+      evaluations += 1;
+      isEnding = evaluations === 2;
+      throw new Error('the stores are closing');
+    },
+  };
+  const onFailure = (id: string) => failed.push(id);
+  const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure, isEnding: () => isEnding });
+  queue.mark(['a', 'b', 'c']);
+  expect(await queue.runBatch()).toBe(true);
+  expect({ evaluations, failed }).toEqual({ evaluations: 2, failed: [] });
+});
+
 test('a customer whose evaluation fails fails alone', async () => {
   const failed: string[] = [];
   const done: string[] = [];

@@ -36,6 +36,7 @@ const asked = z.strictObject({
       }),
     )
     .nullish(),
+  custom_field_filters: z.array(fieldFilter).nullish(),
   plans_or_contracts: enumIn(['PLANS', 'CONTRACTS']).nullish(),
 });
 
@@ -91,7 +92,7 @@ function stateRoutes(deps: AlertDeps): RouteDefinition[] {
       operationId: 'getCustomerAlert',
       summary: 'Get the state of an alert for a customer',
       description:
-        'Of all alarms of the customer, or of the one that group_values, seat_filter or alert_specifiers name.',
+        'Of all alarms of the customer, or of the one that group_values, seat_filter, alert_specifiers or custom_field_filters name.',
       tags,
       scope: 'read',
       body: asked.extend(ofCustomer).meta({ id: 'GetCustomerAlert' }),
@@ -150,7 +151,8 @@ function stateRoutes(deps: AlertDeps): RouteDefinition[] {
 }
 
 /** By group key or custom field. */
-function askedValues({ group_values: groups, alert_specifiers: specifiers }: z.output<typeof asked>) {
-  const fields = (specifiers ?? []).flatMap((one) => one.custom_field_filters);
+function askedValues(body: z.output<typeof asked>) {
+  const { group_values: groups, alert_specifiers: specifiers, custom_field_filters: filters } = body;
+  const fields = [...(filters ?? []), ...(specifiers ?? []).flatMap((one) => one.custom_field_filters)];
   return new Map([...(groups ?? []), ...fields].map(({ key, value }) => [key, value]));
 }

@@ -11,7 +11,15 @@ import {
   type AlertSpecifier,
 } from '../../../core/alerts.ts';
 import { formatInstant } from '../../../core/time.ts';
-import { creditType, enumIn, exactNumber, exactValue, timestamp, uuid } from '../../wire/fields.ts';
+import {
+  creditType,
+  customFields,
+  enumIn,
+  exactNumber,
+  exactValue,
+  timestamp,
+  uuid,
+} from '../../wire/fields.ts';
 
 const NAME_LENGTH_MAX = 200;
 const KEY_LENGTH_MAX = 128;
@@ -105,9 +113,11 @@ const alert = z
     updated_at: timestamp.meta({ description: 'When customer_status last changed.' }),
     custom_field_filters: z.array(fieldFilter).optional(),
     invoice_types_filter: z.array(z.string()).optional(),
+    group_key_filter: groupValue.optional().meta({ description: 'The only one of group_values.' }),
     group_values: z.array(openGroupValue).optional(),
     seat_filter: seatFilter.optional(),
     alert_specifiers: z.array(specifier).optional(),
+    custom_fields: customFields.optional().meta({ description: 'Absent without any.' }),
   })
   .meta({ id: 'Alert' });
 
@@ -120,7 +130,7 @@ export const customerAlert = z
   .meta({ id: 'CustomerAlert' });
 
 export function customerAlertToWire(shown: CustomerAlert) {
-  const { alert, creditType, state, triggeredBy, updatedAt } = shown;
+  const { alert, creditType, customFields, state, triggeredBy, updatedAt } = shown;
   return {
     customer_status: state,
     triggered_by: triggeredBy,
@@ -134,13 +144,18 @@ export function customerAlertToWire(shown: CustomerAlert) {
       threshold: alert.threshold,
       updated_at: formatInstant(updatedAt),
       ...filtersToWire(alert.filters),
+      ...(Object.keys(customFields).length === 0 ? {} : { custom_fields: customFields }),
     },
   };
 }
 
 /** Without those that do not narrow the alert. */
 function filtersToWire({ customFieldFilters, groupValues, invoiceTypes, seat, specifiers }: AlertFilters) {
+  const [onlyGroup = null] = groupValues.length === 1 ? groupValues : [];
   return {
+    ...(onlyGroup === null || onlyGroup.value === null
+      ? {}
+      : { group_key_filter: { key: onlyGroup.key, value: onlyGroup.value } }),
     ...(customFieldFilters.length === 0
       ? {}
       : { custom_field_filters: customFieldFilters.map(closedFieldToWire) }),
