@@ -137,7 +137,7 @@ export function createEvaluationPace({
       pace.share = Math.max(0, ...[...pace.used].map(([kind, amount]) => shareOf(pace, kind, amount)));
       pace.budget = budgetOf(pace);
       pace.nearest = nearestOf(pace);
-      others.note(pace.seen, [...pace.lines.values()]);
+      others.note(pace.seen, pace.lines.values());
     },
   };
 }

@@ -1,12 +1,16 @@
 /** What quantities of events have brought about for any customer, where nothing is known of one. In memory. */
 import type { Quantities } from '../core/event-quantities.ts';
 
+interface LineEffect {
+  /** Null where it compares with no other customer. */
+  readonly unit: string | null;
+  /** Null: not known. */
+  readonly effect: number | null;
+}
+
 export interface PriorEffects {
   /** All of these quantities together have had these effects on lines. */
-  note(
-    seen: Quantities,
-    lines: readonly { readonly unit: string | null; readonly effect: number | null }[],
-  ): void;
+  note(seen: Quantities, lines: Iterable<LineEffect>): void;
   /** How far they may bring a line in the unit; null where one of them is not known to have brought any further. */
   effectOf(used: Quantities, unit: string | null): number | null;
 }
@@ -29,9 +33,7 @@ export function createPriorEffects(): PriorEffects {
 
   return {
     note(seen, lines) {
-      for (const { unit, effect } of lines) {
-        // What costs one customer nothing may cost another one.
-        if (unit === null || effect === null || effect === 0) continue;
+      for (const [unit, effect] of largestEffects(lines)) {
         const kinds = ofUnit(unit);
         if (kinds === undefined) continue;
         for (const [kind, amount] of seen) {
@@ -52,4 +54,14 @@ export function createPriorEffects(): PriorEffects {
       return most;
     },
   };
+}
+
+/** By unit. What costs one customer nothing may cost another one, so it says nothing. */
+function largestEffects(lines: Iterable<LineEffect>): Map<string, number> {
+  const largest = new Map<string, number>();
+  for (const { unit, effect } of lines) {
+    if (unit === null || effect === null || effect === 0) continue;
+    largest.set(unit, Math.max(effect, largest.get(unit) ?? 0));
+  }
+  return largest;
 }

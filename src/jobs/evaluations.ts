@@ -176,13 +176,14 @@ export function createEvaluations({
   const follow = () =>
     reads.run(async () => {
       const changed = await feed.next();
-      if (changed.length > 0 && performance.now() - namesReadAt > NAMES_READ_MS) await readNames();
       for (let from = 0; from < changed.length; from += CUSTOMERS_PER_READ) {
         const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
         const watched = await watchedOf(ids);
         list.replace(ids, watched);
         mark(watched, changed.length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
       }
+      // Last, as what fails here would forget the changes.
+      if (changed.length > 0 && performance.now() - namesReadAt > NAMES_READ_MS) await readNames();
     });
 
   async function settled(): Promise<void> {
