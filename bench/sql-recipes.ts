@@ -12,7 +12,10 @@ const EVENTS = 1_000_000;
 const PERIOD = { start: Date.UTC(2026, 10, 1), end: Date.UTC(2026, 11, 1) };
 
 const QUANTILES: ReadonlyArray<readonly [name: string, sql: string]> = [
-  ['median by model', 'SELECT MEDIAN(properties.latency) AS value, properties.model FROM events GROUP BY model'],
+  [
+    'median by model',
+    'SELECT MEDIAN(properties.latency) AS value, properties.model FROM events GROUP BY model',
+  ],
   [
     'weighted p99',
     'SELECT quantileExactWeighted(0.99)(properties.latency, properties.tokens) AS value FROM events',

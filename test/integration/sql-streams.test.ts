@@ -73,11 +73,11 @@ describe('Parquet', () => {
     const empty = { nothing: null, none: null };
     expect(rows).toEqual([
       {
-        ...{ 'odd name': 'p-1', tokens: '0.1234567890123456789', many: false},
+        ...{ 'odd name': 'p-1', tokens: '0.1234567890123456789', many: false },
         ...{ at: '2026-11-02 10:00:00.000', ...empty },
       },
       {
-        ...{ 'odd name': 'p-2', tokens: '12345678901234567890', many: true},
+        ...{ 'odd name': 'p-2', tokens: '12345678901234567890', many: true },
         ...{ at: '2026-11-02 10:00:00.500', ...empty },
       },
     ]);
