@@ -136,12 +136,16 @@ function positionsOf(base: readonly InvoiceLine[], lines: readonly InvoiceLine[]
   });
 }
 
+/** Usage products whose lines add up to zero in every pricing unit. */
 function freeProducts(lines: readonly InvoiceLine[]): Set<string> {
   const byProduct = groupBy(
     lines.filter(isUsageLine).filter(({ productType }) => productType === 'USAGE'),
     ({ productId }) => productId,
   );
-  const isFree = (own: readonly InvoiceLine[]) => own.every(({ total }) => total.eq(ZERO));
+  const isFree = (own: readonly InvoiceLine[]) =>
+    [...groupBy(own, ({ creditTypeId }) => creditTypeId).values()].every((ofUnit) =>
+      sum(ofUnit.map(({ total }) => total)).eq(ZERO),
+    );
   return new Set([...byProduct].filter(([, own]) => isFree(own)).map(([id]) => id));
 }
 
