@@ -122,10 +122,10 @@ async function eachSlice(
           settings: { max_execution_time: SLICE_SECONDS_MAX },
         })
       : undefined;
-  let next = read(0);
-  for (let slice = 0; next !== undefined; slice += 1) {
-    const bytes: Buffer = await next;
-    next = read(slice + 1);
-    await take(bytes);
+  let bytes: Buffer | undefined = await read(0);
+  for (let slice = 1; bytes !== undefined; slice += 1) {
+    // Together, so that a read that fails meanwhile is noticed here.
+    const [next] = await Promise.all([read(slice), take(bytes)]);
+    bytes = next;
   }
 }
