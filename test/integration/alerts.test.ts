@@ -137,6 +137,19 @@ describe('what alerts look at', () => {
     expect([await ofPool('small'), await ofPool('large')]).toEqual(['in_alarm', 'ok']);
   });
 
+  test('a single event many times larger than those before is told at once, however far the threshold was', async () => {
+    const { customerId, use } = await customerWith();
+    const alert = await createAlert('spend_threshold_reached', 100_000, { customer_id: customerId });
+    await becomes(customerId, alert, 'ok');
+    // What an event of 10 changes is learned.
+    for (let used = 0; used < 4; used += 1) {
+      await use(10, NOON);
+      await settled();
+    }
+    await use(99_960, NOON);
+    await expect.poll(() => typesTold(customerId, alert)).toEqual(['alerts.spend_threshold_reached']);
+  });
+
   test('usage of a metric and the total of an invoice are compared', async () => {
     const { customerId, use } = await customerWith();
     const of = { customer_id: customerId };
