@@ -16,6 +16,12 @@ beforeAll(async () => {
   await storeEvents(clickhouse, EVENTS);
 });
 
+it('250 hostile queries at least are tried, each another one', () => {
+  const queries = Object.values(REFUSED_QUERIES).flat();
+  expect(new Set(queries).size).toBe(queries.length);
+  expect(queries.length).toBeGreaterThanOrEqual(250);
+});
+
 describe.each(Object.entries(REFUSED_QUERIES))('%s', (_, queries) => {
   it.each(queries)('is refused, naming line and column: %s', async (sql) => {
     await expect(checkSqlMetric(clickhouse, sql)).rejects.toMatchObject({

@@ -58,6 +58,10 @@ function endOf(series: readonly UsageSeries[]): string[] {
     .sort();
 }
 
+it('is tried with 120 queries at least', () => {
+  expect(Object.values(ANALYST_QUERIES).flat().length).toBeGreaterThanOrEqual(120);
+});
+
 describe.each(Object.entries(ANALYST_QUERIES))('%s', (_, queries) => {
   it.each(sample(queries))('%s', async (sql, rows) => {
     expect((await rowsOf(sql)).sort()).toEqual([...rows].sort());
