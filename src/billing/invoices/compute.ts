@@ -172,6 +172,9 @@ export async function computeDrafts(
   return draftsOf(deps, plan, { ...WHOLE_PERIOD, wanted: 'lines' }, countedUpTo, draws);
 }
 
+/** Of invoices of which only what they take from balances matters. */
+const DEDUCTIONS: RecordedWindows = { size: null, within: null, wanted: 'deductions' };
+
 async function draftsOf(
   deps: ComputeDeps,
   plan: PlannedInvoices,
@@ -207,9 +210,6 @@ export async function drawScheduled(
 
 /** One window for the whole period. */
 const WHOLE_PERIOD: RecordedWindows = { size: null, within: null };
-
-/** Of invoices of which only what they take from balances matters. */
-const DEDUCTIONS: RecordedWindows = { ...WHOLE_PERIOD, wanted: 'deductions' };
 
 export type Compute = (windows: RecordedWindows) => Promise<ComputedInvoice>;
 
