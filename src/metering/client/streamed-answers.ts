@@ -13,7 +13,7 @@ const ANSWER_MS_MAX = 600_000;
 /** Each may be a file of some hundred megabytes. */
 const OPEN_MAX = 8;
 
-export interface StreamLimits {
+interface StreamLimits {
   readonly idleMs: number;
   readonly answerMs: number;
   readonly open: number;
