@@ -6,8 +6,9 @@
  * on Node's worker threads, so slow queries leave some of those free.
  *
  * Settings that are sent with a query stick to its connection; therefore only the ones that are meant
- * to stay are set, once, when it is opened. Query connections are read-only for good: whatever text
- * reaches them cannot write.
+ * to stay are set, once, when it is opened. Query connections are read-only for good: no statement that reaches them
+ * changes a table. Files are not covered by that; that analysts cannot name them is held by the check of their SQL
+ * (metering/sql-metric).
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
