@@ -39,7 +39,7 @@ export interface TemporaryService {
 }
 
 /** The arguments of Node for the built service. */
-const SERVICE = ['--require', LOOP_WATCH, join(ROOT, 'dist/start.cjs')];
+const SERVICE = ['--max-semi-space-size=64', '--require', LOOP_WATCH, join(ROOT, 'dist/start.cjs')];
 
 /**
  * Resolves when the service is ready. `dataDir`: data to start on, which are left where they are. `program`: another
