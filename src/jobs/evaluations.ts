@@ -67,8 +67,7 @@ const RETRY_MS = 5 * SECOND_MS;
 const WORKERS: readonly EvaluationLane[][] = [['urgent'], ['urgent', 'due']];
 /** A worker rests this many times as long as it has worked, so that evaluations take half a core at most. */
 const REST_FACTOR = 3;
-/** Much of a long evaluation is the wait for new events to be in ClickHouse, and a crossing may have come since. */
-const REST_MAX_MS = 400;
+const REST_MAX_MS = SECOND_MS;
 /** What is not urgent rests longer, so that it takes a sixteenth of a core, whatever there is to evaluate. */
 const CALM_REST_FACTOR = 15;
 const CALM_REST_MAX_MS = 10 * SECOND_MS;
