@@ -69,6 +69,7 @@ async function readStreaming(
     schema: contributionRow,
     executionSeconds: BILLING_EXECUTION_SECONDS,
     customer: customer.customerId,
+    eventsOf: customer.refs,
   });
   return rows.map(({ hour, group_values, shares, value }) => ({
     groupValues: Object.fromEntries(groupBy.map((name, index) => [name, group_values[index] ?? ''])),
@@ -131,6 +132,7 @@ async function combinationsOf(
     params: compiled.parameters.values(),
     schema: sharesRow,
     customer: customer.customerId,
+    eventsOf: customer.refs,
   });
   if (rows.length <= COMBINATIONS_MAX) return rows.map(({ shares }) => shares);
   throw new Refusal(

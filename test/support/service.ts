@@ -12,6 +12,7 @@ import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database, PostgresConnection } from '../../src/store/database.ts';
+import type { EventBlocks } from '../../src/metering/ingest/event-blocks.ts';
 import { type Listen, listenTo } from '../../src/store/notifications.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { createTestDatabase, createTestLoggedClickHouse } from './stores.ts';
@@ -42,6 +43,8 @@ export interface TestService {
   readonly db: Database;
   readonly connection: PostgresConnection;
   readonly clickhouse: ClickHouse;
+  /** Of acknowledged events; absent where they go to a server at once. */
+  readonly blocks?: EventBlocks | undefined;
   /** Moves the sandbox clock and waits until everything that fell due is done. */
   moveClock(to: string | Instant): Promise<void>;
   /** Stops the application and starts it again on the same stores, with other settings where given. */
@@ -112,6 +115,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     db: database.db,
     connection: database.connection,
     clickhouse,
+    blocks,
     async moveClock(to) {
       const now = typeof to === 'number' ? formatInstant(to) : to;
       await api.post('/v1/sandbox/clock', { now });

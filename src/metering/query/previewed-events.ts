@@ -40,6 +40,7 @@ export function withPreviewedEvents(clickhouse: ClickHouse, preview: EventPrevie
           ...statement,
           sql: statement.sql.replace(EVENTS_TABLE, () => relation),
           params: { ...statement.params, ...added },
+          eventsOf: preview.beside?.refs ?? [],
         };
   return {
     ...clickhouse,

@@ -23,6 +23,11 @@ export interface UsageOwner {
   readonly refs: readonly string[];
 }
 
+/** The references of all of them. */
+export function refsOf(owners: readonly UsageOwner[]): string[] {
+  return owners.flatMap(({ refs }) => refs);
+}
+
 export interface UsageSeriesRequest {
   readonly metric: StreamingMetric;
   readonly customers: readonly UsageOwner[];

@@ -9,6 +9,7 @@ import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { requireKept } from '../kept-events.ts';
+import { refsOf } from './series-sql.ts';
 import {
   compileBatchWatermark,
   compilePresentRefs,
@@ -65,7 +66,12 @@ export async function readUsageBatch(
 async function queryBatch(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
   const { metric, rowsMax } = request;
   try {
-    return await queryUsage(clickhouse, metric, { ...compileUsageBatch(request), schema: batchRow, rowsMax });
+    return await queryUsage(clickhouse, metric, {
+      ...compileUsageBatch(request),
+      schema: batchRow,
+      rowsMax,
+      eventsOf: refsOf(request.customers),
+    });
   } catch (error) {
     if (!(error instanceof ClickHouseError) || error.type !== 'TIMEOUT_EXCEEDED') throw error;
     const problem = `usage of metric "${metric.name}" takes too long; ask for a shorter time or fewer customers`;
@@ -84,7 +90,12 @@ export async function readBatchWatermark(
 ): Promise<string> {
   requireKept(clickhouse, range.start);
   const { sql, parameters } = compileBatchWatermark(refs, range);
-  const [row] = await clickhouse.query({ sql, params: parameters.values(), schema: watermarkRow });
+  const [row] = await clickhouse.query({
+    sql,
+    params: parameters.values(),
+    eventsOf: refs ?? undefined,
+    schema: watermarkRow,
+  });
   return row?.ingested_up_to ?? '0';
 }
 
@@ -98,6 +109,7 @@ export async function readPresentRefs(
   const rows = await clickhouse.query({
     sql,
     params: parameters.values(),
+    eventsOf: refs,
     schema: z.object({ ref: z.string() }),
   });
   return rows.map(({ ref }) => ref);

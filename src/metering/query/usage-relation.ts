@@ -77,7 +77,7 @@ export async function queryUsage<Row>(
     readonly executionSeconds?: number;
     /** Whose usage it is, where it is one customer's. */
     readonly customer?: string | undefined;
-    readonly eventsOf?: readonly string[] | undefined;
+    readonly eventsOf: readonly string[];
   },
 ): Promise<Row[]> {
   const {

@@ -12,6 +12,7 @@ import {
   aggregationOf,
   compileSeriesSizes,
   compileUsageSeries,
+  refsOf,
   type UsageSeriesRequest,
 } from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
@@ -51,6 +52,7 @@ export async function readUsageSeries(
     groupsMax,
     executionSeconds: BILLING_EXECUTION_SECONDS,
     customer: owners.length === 1 ? owners[0]?.customerId : undefined,
+    eventsOf: refsOf(owners),
   });
   if (lines.reduce((sum, line) => sum + line.window_values.length, 0) > rowsMax) {
     throw tooManyValues(metric, rowsMax);
@@ -82,6 +84,7 @@ export async function countSeriesValues(
     ...query,
     schema: sizeRow,
     executionSeconds: BILLING_EXECUTION_SECONDS,
+    eventsOf: refsOf(owners),
   });
   return new Map(
     rows.map(({ owner, value_count }) => {

@@ -44,7 +44,7 @@ async function readCounted(
   } catch (error) {
     if (isOverflow(error))
       return await withoutSome(
-        createStatementRunner(clickhouse, limits, request.customers[0]?.customerId),
+        createStatementRunner(clickhouse, limits, scopeOf(request).refs),
         request,
         evaluate,
       );

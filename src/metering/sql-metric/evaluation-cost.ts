@@ -27,7 +27,7 @@ export async function evaluationCost(
   range: Interval,
 ): Promise<EvaluationCost> {
   const { mode } = (await loadSqlMetric(sql)).query;
-  const runner = createStatementRunner(clickhouse, ANALYSIS_LIMITS, refs[0]);
+  const runner = createStatementRunner(clickhouse, ANALYSIS_LIMITS, refs);
   const scope = { refs, interval: range, usageFilter: null, ingestedUpTo: null };
   const { count } = await countEvents(runner, scope);
   const hours = mode === 'along_hours' ? [] : await readEventHours(runner, scope);

@@ -80,6 +80,8 @@ export async function verifyStatement(
     sql: `SELECT explain FROM (EXPLAIN AST ${sql})`,
     params: withoutContent(params),
     lane: 'verification',
+    // It reads no event.
+    eventsOf: [],
     schema: z.object({ explain: z.string() }),
   });
   verifyTree(readTree(rows.map(({ explain }) => explain)), rules);

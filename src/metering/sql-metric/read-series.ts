@@ -74,7 +74,7 @@ export async function readSqlSeries(
   for (const { customerId, refs } of customers) {
     assert(!result.has(customerId), 'no customer is asked for twice');
     const scope: EventScope = { refs, interval: period, usageFilter, ingestedUpTo, leftOut, having };
-    const runner = createStatementRunner(clickhouse, limits, customerId, verified);
+    const runner = createStatementRunner(clickhouse, limits, refs, verified);
     result.set(customerId, await readCustomer(runner, request, scope));
   }
   return result;

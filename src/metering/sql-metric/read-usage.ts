@@ -55,7 +55,7 @@ export async function readSqlUsage(
 ): Promise<UsageGroupsPage> {
   const { cursor } = request;
   if (cursor !== null) requireFittingCursor(request, cursor);
-  const runner = createStatementRunner(clickhouse, limits, request.refs[0], request.verified);
+  const runner = createStatementRunner(clickhouse, limits, request.refs, request.verified);
   const names = [...(request.groupKey ?? [])].sort();
   const columns = outputColumns(request.metric, names);
   const ingestedUpTo = request.ingestedUpTo ?? cursor?.ingestedUpTo ?? (await readWatermark(runner, request));

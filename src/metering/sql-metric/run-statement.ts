@@ -54,20 +54,24 @@ export interface StatementRunner {
   runQuery(statement: CompiledStatement): Promise<StatementRow[]>;
 }
 
-/** Runs the statements of one customer, or of none (`undefined`). */
+/**
+ * Runs statements over the events of one customer, whose references are `refs`, its id first; over no events where there
+ * are none.
+ */
 export function createStatementRunner(
   clickhouse: ClickHouse,
   limits: QueryLimits,
-  customer: string | undefined,
+  refs: readonly string[],
   verified: Set<string> = new Set(),
 ): StatementRunner {
   const lane = limits.lane === null ? {} : { lane: limits.lane };
+  const of = { customer: refs[0], eventsOf: refs };
   const run = async <Row>({ sql, parameters }: CompiledStatement, schema: z.ZodType<Row>): Promise<Row[]> => {
     const params = parameters.values();
     try {
       if (!verified.has(sql)) await verifyStatement(clickhouse, sql, params);
       verified.add(sql);
-      return await clickhouse.query({ sql, params, schema, ...lane, customer, settings: settingsOf(limits) });
+      return await clickhouse.query({ sql, params, schema, ...lane, ...of, settings: settingsOf(limits) });
     } catch (error) {
       throw error instanceof ClickHouseError ? (refusalOf(error, limits) ?? error) : error;
     }

@@ -39,7 +39,7 @@ export async function closeMetricReader(): Promise<void> {
 export async function checkSqlMetric(clickhouse: ClickHouse, sql: string): Promise<CheckedSqlMetric> {
   const metric = await loadSqlMetric(sql);
   await checkPatterns(clickhouse, metric);
-  const runner = createStatementRunner(clickhouse, DEFINITION_LIMITS, undefined);
+  const runner = createStatementRunner(clickhouse, DEFINITION_LIMITS, []);
   for (const statement of compileAll(metric)) await runner.runQuery(statement);
   return metric;
 }

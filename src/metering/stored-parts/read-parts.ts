@@ -13,6 +13,9 @@ export interface ActivePart extends StoredPart {
   readonly path: string;
 }
 
+/** Parts are looked at whether or not ClickHouse takes events at the moment. */
+const NO_EVENTS: readonly string[] = [];
+
 const OF_WATCHED_TABLES = `database = currentDatabase() AND table IN (${WATCHED_TABLES.map(stringLiteral).join(', ')})`;
 
 /** `name` is null for a table without parts. */
@@ -44,7 +47,7 @@ const activeRow = z
   );
 
 export async function readActiveParts(clickhouse: ClickHouse): Promise<ActivePart[]> {
-  return await clickhouse.query({ sql: ACTIVE_SQL, schema: activeRow });
+  return await clickhouse.query({ sql: ACTIVE_SQL, schema: activeRow, eventsOf: NO_EVENTS });
 }
 
 /** Without a reason, somebody has detached the part on purpose. */
@@ -61,7 +64,7 @@ const setAsideRow = z
   );
 
 export async function readSetAsideParts(clickhouse: ClickHouse): Promise<SetAsidePart[]> {
-  return await clickhouse.query({ sql: SET_ASIDE_SQL, schema: setAsideRow });
+  return await clickhouse.query({ sql: SET_ASIDE_SQL, schema: setAsideRow, eventsOf: NO_EVENTS });
 }
 
 const lostRow = z.object({ table: z.string(), path: z.string(), lost: z.coerce.number() });
@@ -94,6 +97,7 @@ export async function isPartReadable(clickhouse: ClickHouse, table: string, part
     const rows = await clickhouse.query({
       sql: `CHECK TABLE ${table} PART ${stringLiteral(part)}`,
       settings: { check_query_single_value_result: 0, max_execution_time: 600 },
+      eventsOf: NO_EVENTS,
       schema: checkRow,
     });
     return rows.every(({ is_passed }) => is_passed === 1);
