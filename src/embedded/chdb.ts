@@ -48,8 +48,6 @@ const DEFAULT_WORKER_THREADS = 4;
 const RESERVED_WORKER_THREADS = 4;
 /** From this many worker threads on, jobs and analysts have two connections each. */
 const MANY_WORKER_THREADS = 12;
-/** Evaluations of thresholds take their time in between. */
-const EVALUATION_CONNECTIONS = 1;
 /** A query across customers at a time. */
 const REPORT_CONNECTIONS = 1;
 /** Enough that a few slow queries do not hold up the quick ones, also on two cores. */
@@ -80,7 +78,7 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   const forQueries = [`SET max_query_size = ${QUERY_BYTES_MAX}`, 'SET readonly = 2'];
   const counts = laneConnections(options.workerThreads ?? DEFAULT_WORKER_THREADS);
   const [inserts, statements, pings] = await Promise.all([makeSlot(), makeSlot(), makeSlot()]);
-  const laneSlots = await slotsOfLanes(counts, () => makeSlot(...forQueries));
+  const laneSlots = await slotsOfLanes(counts, (lane) => makeSlot(...forQueries, ...settingsOfLane(lane)));
   const pools = {
     inserts: createConnectionPool([inserts]),
     statements: createConnectionPool([statements]),
@@ -143,14 +141,13 @@ async function use<T>(
 export function laneConnections(workerThreads: number): Record<QueryLane, number> {
   const few = workerThreads < MANY_WORKER_THREADS ? 1 : 2;
   const aim = Math.max(REQUEST_CONNECTIONS_AIM, availableParallelism());
-  const room =
-    workerThreads - RESERVED_WORKER_THREADS - 2 * few - EVALUATION_CONNECTIONS - REPORT_CONNECTIONS;
+  const room = workerThreads - RESERVED_WORKER_THREADS - 3 * few - REPORT_CONNECTIONS;
   const requests = Math.max(1, Math.min(aim, room));
-  const evaluation = EVALUATION_CONNECTIONS;
   return {
     requests,
     finalization: few,
-    evaluation,
+    // What is urgent does not wait for what is not.
+    evaluation: few,
     analysis: few,
     reports: REPORT_CONNECTIONS,
     verification: 1,
@@ -158,13 +155,19 @@ export function laneConnections(workerThreads: number): Record<QueryLane, number
   };
 }
 
+/** Evaluations leave half of the cores to ingest and to requests. */
+function settingsOfLane(lane: QueryLane): string[] {
+  const cores = Math.max(1, Math.floor(availableParallelism() / 2));
+  return lane === 'evaluation' ? [`SET max_threads = ${cores}`] : [];
+}
+
 async function slotsOfLanes(
   counts: Readonly<Record<QueryLane, number>>,
-  makeSlot: () => Promise<Slot>,
+  makeSlot: (lane: QueryLane) => Promise<Slot>,
 ): Promise<Record<QueryLane, Slot[]>> {
   const lanes = await Promise.all(
     QUERY_LANES.map(async (lane) => {
-      const slots = await Promise.all(Array.from({ length: counts[lane] }, makeSlot));
+      const slots = await Promise.all(Array.from({ length: counts[lane] }, () => makeSlot(lane)));
       return [lane, slots] as const;
     }),
   );

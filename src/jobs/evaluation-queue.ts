@@ -38,9 +38,10 @@ export interface EvaluationQueue {
   mark(customerIds: Iterable<string>, withinMs?: number): void;
   /**
    * Evaluates customers of the first of these lanes that has any, those that have waited longest. Without lanes, all.
-   * Urgent customers share no evaluation with others, which would only slow it down. False if none waits.
+   * Urgent customers share no evaluation with others, which would only slow it down. Returns their lane; null if none
+   * waits.
    */
-  runBatch(...lanes: EvaluationLane[]): Promise<boolean>;
+  runBatch(...lanes: EvaluationLane[]): Promise<EvaluationLane | null>;
   /** Resolves when what runs now has ended. */
   running(): Promise<unknown>;
   figures(): QueueFigures;
@@ -49,8 +50,8 @@ export interface EvaluationQueue {
 /** Of a mark that other marks go before, however long it waits. */
 export const WHEN_THERE_IS_TIME = Number.POSITIVE_INFINITY;
 
-/** Many share the queries of one evaluation; a slow customer delays no more than these. Calm ones may wait longer. */
-const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, due: 50, calm: 250 };
+/** Many share the queries of one evaluation; a slow customer delays no more than these. The others may wait longer. */
+const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, due: 250, calm: 250 };
 
 const ALL_LANES: readonly EvaluationLane[] = ['urgent', 'due', 'calm'];
 
@@ -106,12 +107,12 @@ export function createEvaluationQueue({
     return batch;
   }
 
-  function takeFirst(lanes: readonly EvaluationLane[]): string[] {
+  function takeFirst(lanes: readonly EvaluationLane[]): { lane: EvaluationLane; batch: string[] } | null {
     for (const lane of lanes) {
       const batch = take(lane);
-      if (batch.length > 0) return batch;
+      if (batch.length > 0) return { lane, batch };
     }
-    return [];
+    return null;
   }
 
   function* waitingIn(lane: EvaluationLane): Generator<string> {
@@ -158,12 +159,12 @@ export function createEvaluationQueue({
   return {
     mark: (customerIds, withinMs = 0) => mark(customerIds, withinMs),
     async runBatch(...lanes) {
-      const batch = takeFirst(lanes.length > 0 ? lanes : ALL_LANES);
-      if (batch.length === 0) return false;
-      const work = evaluate(batch);
+      const taken = takeFirst(lanes.length > 0 ? lanes : ALL_LANES);
+      if (taken === null) return null;
+      const work = evaluate(taken.batch);
       batches.add(work);
       await work.finally(() => batches.delete(work));
-      return true;
+      return taken.lane;
     },
     running: () => Promise.all(batches),
     figures: () => ({ waiting: urgent.size + calm.size, evaluated, failed }),

@@ -12,7 +12,7 @@ import type { Logger } from 'pino';
 import { NO_QUANTITY_NAMES, type Quantities, type UsageWatch } from '../core/event-quantities.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { deleteCustomerChanges } from '../store/customer-changes.ts';
-import { customerRefs } from '../store/customers.ts';
+import { customerRefs, inOrderOfEvents } from '../store/customers.ts';
 import type { Database } from '../store/database.ts';
 import { loadQuantityNames } from '../store/quantity-names.ts';
 import { createChangesFeed } from './changes-feed.ts';
@@ -63,19 +63,27 @@ const LOOK_INTERVAL_MS = 200;
 const SWEEP_INTERVAL_MS = 3 * MINUTE_MS;
 /** A failed evaluation is repeated after this time. */
 const RETRY_MS = 5 * SECOND_MS;
-/** One worker each. Calm customers that are due never take both of the first. */
-const WORKERS: readonly EvaluationLane[][] = [['urgent'], ['urgent', 'due']];
-/** A worker rests this many times as long as it has worked, so that evaluations take half a core at most. */
-const REST_FACTOR = 3;
-const REST_MAX_MS = SECOND_MS;
-/** What is not urgent rests longer, so that it takes a sixteenth of a core, whatever there is to evaluate. */
-const CALM_REST_FACTOR = 15;
-const CALM_REST_MAX_MS = 10 * SECOND_MS;
+/** One is often making a charge, or waits for events that ClickHouse does not have yet. */
+const URGENT_WORKERS = 2;
+interface Rest {
+  /** A worker rests this many times as long as it has worked. */
+  readonly factor: number;
+  readonly maxMs: number;
+}
+const RESTS: Readonly<Record<EvaluationLane, Rest>> = {
+  // For most of an evaluation the worker waits, so a rest of any length would only make what is urgent late.
+  urgent: { factor: 3, maxMs: SECOND_MS / 2 },
+  due: { factor: 3, maxMs: 2 * SECOND_MS },
+  // Calm customers take a sixteenth of a core, whatever there is to evaluate.
+  calm: { factor: 15, maxMs: 10 * SECOND_MS },
+};
 /** So many customers that change at once do not delay those whose usage is urgent. */
 const URGENT_CHANGES_MAX = 1_000;
 /** How long changes are kept for other processes to read. */
 const CHANGES_KEPT_MS = 60 * MINUTE_MS;
 const CUSTOMERS_PER_READ = 5_000;
+/** Fewer are evaluated together. */
+const ORDERED_FROM = 250;
 /** Which properties prices depend on is read again when something changes, but not more often. */
 const NAMES_READ_MS = 5 * SECOND_MS;
 
@@ -129,7 +137,9 @@ export function createEvaluations({
       }
     }
     const found: WatchedCustomer[] = [];
-    const all = [...watchers.keys()];
+    // Many are evaluated in the order in which their events are stored, so that each evaluation reads its own part of them.
+    const all =
+      watchers.size > ORDERED_FROM ? await inOrderOfEvents(db, [...watchers.keys()]) : [...watchers.keys()];
     for (let from = 0; from < all.length; from += CUSTOMERS_PER_READ) {
       const refs = await customerRefs(db, all.slice(from, from + CUSTOMERS_PER_READ));
       for (const [id, own] of refs) {
@@ -194,7 +204,7 @@ export function createEvaluations({
         log.error({ err: error }, 'changed customers cannot be read now: they will be evaluated later');
         return;
       }
-      while (await queue.runBatch());
+      while ((await queue.runBatch()) !== null);
       await queue.running();
       if (queue.figures().waiting === 0) return;
     }
@@ -218,6 +228,17 @@ export function createEvaluations({
     }
   }
 
+  /** Evaluates customers of the first of these lanes that has any. */
+  async function worker(...lanes: EvaluationLane[]): Promise<void> {
+    let lane: EvaluationLane | null = null;
+    await repeat(
+      async () => {
+        lane = await queue.runBatch(...lanes);
+      },
+      (tookMs) => restAfter(tookMs, lane),
+    );
+  }
+
   return {
     usage: {
       isWatched: (ref) => list.customerOf(ref) !== undefined,
@@ -236,13 +257,8 @@ export function createEvaluations({
       const { sweepIntervalMs = SWEEP_INTERVAL_MS } = options;
       loops.push(repeat(sweep, () => sweepIntervalMs));
       loops.push(repeat(follow, () => LOOK_INTERVAL_MS));
-      const rest = (factor: number, maxMs: number) => (tookMs: number) =>
-        Math.max(LOOK_INTERVAL_MS, Math.min(factor * tookMs, maxMs));
-      const urgentRest = rest(REST_FACTOR, REST_MAX_MS);
-      for (const lanes of WORKERS) {
-        loops.push(repeat(() => queue.runBatch(...lanes), urgentRest));
-      }
-      loops.push(repeat(() => queue.runBatch('calm'), rest(CALM_REST_FACTOR, CALM_REST_MAX_MS)));
+      for (let count = 0; count < URGENT_WORKERS; count += 1) loops.push(worker('urgent'));
+      loops.push(worker('due', 'calm'));
     },
     async close() {
       ended.abort();
@@ -250,6 +266,13 @@ export function createEvaluations({
       await queue.running();
     },
   };
+}
+
+/** After a batch of the lane; null: there was none. */
+function restAfter(tookMs: number, lane: EvaluationLane | null): number {
+  if (lane === null) return LOOK_INTERVAL_MS;
+  const { factor, maxMs } = RESTS[lane];
+  return Math.max(LOOK_INTERVAL_MS, Math.min(factor * tookMs, maxMs));
 }
 
 /** Serializes reads: one that comes later sees later data. */

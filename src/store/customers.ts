@@ -234,6 +234,19 @@ export async function customerRefs(
   return refs;
 }
 
+/** The customers in the order of the references that their events come under: an alias, or else the id. */
+export async function inOrderOfEvents(db: Database, customerIds: readonly string[]): Promise<string[]> {
+  if (customerIds.length === 0) return [];
+  const rows = await db
+    .select({ id: customers.id })
+    .from(customers)
+    .leftJoin(ingestAliases, eq(ingestAliases.customerId, customers.id))
+    .where(isOneOf(customers.id, customerIds))
+    .groupBy(customers.id)
+    .orderBy(sql`coalesce(min(${ingestAliases.alias} collate "C"), ${customers.id}::text collate "C")`);
+  return rows.map(({ id }) => id);
+}
+
 async function withAliases(
   db: Database | Transaction,
   rows: readonly (typeof customers.$inferSelect)[],

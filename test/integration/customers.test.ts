@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { customerRefs } from '../../src/store/customers.ts';
+import { customerRefs, inOrderOfEvents } from '../../src/store/customers.ts';
 import { customerBillingConfigurations, customers, ingestAliases } from '../../src/store/schema/customers.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { catalogueForFile } from '../support/file-fixtures.ts';
@@ -169,6 +169,21 @@ describe('setIngestAliases', () => {
         [to, [to, alias]],
       ]),
     );
+  });
+
+  test('customers stand in the order of the bytes of their first names, each once', async () => {
+    // ClickHouse compares bytes, where capitals come before small letters and digits before both.
+    const [small, capital] = [unique('0-order-b'), unique('0-order-B')];
+    const create = (name: string, ...ingest_aliases: string[]) =>
+      createdId(api, '/v1/customers', { name, ingest_aliases });
+    const ids = [
+      await create('b', small, unique('zz')),
+      await create('B', unique('zz'), capital),
+      await create('without an alias'),
+    ];
+    const ordered = await inOrderOfEvents(pool.db, ids);
+    expect(ordered.slice().sort()).toEqual(ids.slice().sort());
+    expect(ordered.filter((id) => id !== ids[2])).toEqual([ids[1], ids[0]]);
   });
 
   test('a conflict leaves the set as it was', async () => {

@@ -36,7 +36,7 @@ await sendJobs(api, [
 ]);
 
 const INVOICES = `/v1/customers/${customerId}/invoices`;
-const [draft] = (await api.get(INVOICES)).body.data as { id: string }[];
+const [draft] = ((await api.get(INVOICES)).body as { data: { id: string }[] }).data;
 
 const READS: Readonly<Record<string, () => Promise<unknown>>> = {
   'draft invoices': () => api.get(INVOICES),
@@ -71,6 +71,7 @@ test.skipIf(blocks === undefined).each(Object.keys(READS))(
     const waited = visible.mock.calls.map(([refs]) => refs);
     visible.mockRestore();
     expect(waited.length).toBeGreaterThan(0);
-    for (const refs of waited) expect([customerId, alias]).toEqual(expect.arrayContaining(refs ?? ['all']));
+    const own = new Set([customerId, alias]);
+    expect(waited.filter((refs) => refs === null || refs.some((ref) => !own.has(ref)))).toEqual([]);
   },
 );

@@ -36,8 +36,8 @@ test('a customer that is marked several times is evaluated once, and never twice
   expect(begun[2]).toEqual(['a']);
   end();
   end();
-  expect(await Promise.all([second, third])).toEqual([true, true]);
-  expect(await queue.runBatch()).toBe(false);
+  expect(await Promise.all([second, third])).toEqual(['urgent', 'urgent']);
+  expect(await queue.runBatch()).toBeNull();
 });
 
 test('what fails because the service ends is not tried again', async () => {
@@ -56,7 +56,7 @@ test('what fails because the service ends is not tried again', async () => {
   const onFailure = (id: string) => failed.push(id);
   const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure, isEnding: () => isEnding });
   queue.mark(['a', 'b', 'c']);
-  expect(await queue.runBatch()).toBe(true);
+  expect(await queue.runBatch()).toBe('urgent');
   expect({ evaluations, failed }).toEqual({ evaluations: 2, failed: [] });
 });
 
@@ -74,7 +74,7 @@ test('a customer whose evaluation fails fails alone', async () => {
   };
   const queue = createEvaluationQueue({ evaluators: [evaluator], onFailure: (id) => failed.push(id) });
   queue.mark(['a', 'bad', 'b']);
-  expect(await queue.runBatch()).toBe(true);
+  expect(await queue.runBatch()).toBe('urgent');
   expect({ failed, done }).toEqual({ failed: ['bad'], done: ['a', 'b'] });
   expect(queue.figures()).toEqual({ waiting: 0, evaluated: 2, failed: 1 });
 });
@@ -98,7 +98,7 @@ test('an evaluator that fails stops none of the others', async () => {
   const evaluators = [failing, working];
   const queue = createEvaluationQueue({ evaluators, onFailure: (id) => failed.push(id) });
   queue.mark(['a', 'b']);
-  expect(await queue.runBatch()).toBe(true);
+  expect(await queue.runBatch()).toBe('urgent');
   // Together, and one by one, because one of them may be at fault alone.
   expect({ failed, done }).toEqual({ failed: ['a', 'b'], done: ['a,b', 'a', 'b'] });
 });
@@ -115,7 +115,7 @@ test('urgent customers do not wait for calm ones, and a calm one that becomes ur
     await run;
   }
   expect(begun).toEqual([['b'], ['a', 'c']]);
-  expect(await queue.runBatch('urgent')).toBe(false);
+  expect(await queue.runBatch('urgent')).toBeNull();
 });
 
 test('a calm customer that is due does not wait for the others, and takes no place of urgent ones', async () => {
@@ -137,12 +137,12 @@ test('a calm customer that is due does not wait for the others, and takes no pla
   queue.mark(['soon'], 200);
   queue.mark(['soon'], 5_000);
   now = 199;
-  expect(await nextBatch()).toBe(false);
+  expect(await nextBatch()).toBeNull();
   now = 200;
   queue.mark(['urgent']);
-  expect([await nextBatch(), await nextBatch(), await nextBatch()]).toEqual([true, true, false]);
+  expect([await nextBatch(), await nextBatch(), await nextBatch()]).toEqual(['urgent', 'due', null]);
   now = 1_000;
-  expect(await nextBatch()).toBe(true);
+  expect(await nextBatch()).toBe('due');
   expect(begun).toEqual([['urgent'], ['soon'], ['later']]);
   expect(queue.figures().waiting).toBe(1);
 });
@@ -159,12 +159,12 @@ test('a customer that is due while it is evaluated is evaluated again afterwards
   const first = queue.runBatch('urgent');
   queue.mark(['a'], 100);
   now = 100;
-  expect(await queue.runBatch('due')).toBe(false);
+  expect(await queue.runBatch('due')).toBeNull();
   end();
   await first;
   const second = queue.runBatch('due');
   end();
-  expect(await second).toBe(true);
+  expect(await second).toBe('due');
   expect(begun).toEqual([['a'], ['a']]);
 });
 
