@@ -145,6 +145,16 @@ export async function leaseDueEndpoints(
     .returning(columns);
 }
 
+/** The endpoint of a delivery as it is now; null if the delivery is not to be sent any more. */
+export async function endpointOfPending(db: Database, sequence: number): Promise<WebhookEndpoint | null> {
+  const [row] = await db
+    .select(columns)
+    .from(webhookDeliveries)
+    .innerJoin(webhookEndpoints, eq(webhookEndpoints.id, webhookDeliveries.endpointId))
+    .where(and(eq(webhookDeliveries.sequence, sequence), eq(webhookDeliveries.status, 'PENDING')));
+  return row ?? null;
+}
+
 /** Lets other processes send for an endpoint at once. */
 export async function releaseEndpoint(db: Database, id: string, owner: string): Promise<void> {
   await db

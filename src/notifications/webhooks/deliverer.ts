@@ -2,7 +2,8 @@
  * Sends queued messages (docs/notifications.md, "Delivery"). Any number of processes may run it on one database.
  *
  * An endpoint is leased by one process at a time, for one round of its due messages. Rounds of different endpoints run
- * side by side, so that a slow receiver delays no other. An attempt is noted after the answer: a process that is
+ * side by side, so that a slow receiver delays no other. Before each attempt the endpoint is read again: its secret may
+ * have changed, and it or the message may be gone. An attempt is noted after the answer: a process that is
  * killed in between leaves the message queued, and it is sent again with the same id.
  */
 import { randomUUID } from 'node:crypto';
@@ -18,7 +19,12 @@ import {
   dueDeliveries,
   noteAttempt,
 } from '../../store/webhook-deliveries.ts';
-import { leaseDueEndpoints, releaseEndpoint, type WebhookEndpoint } from '../../store/webhook-endpoints.ts';
+import {
+  endpointOfPending,
+  leaseDueEndpoints,
+  releaseEndpoint,
+  type WebhookEndpoint,
+} from '../../store/webhook-endpoints.ts';
 import { nextAttemptAt } from './retries.ts';
 import { type Attempt, sendWebhook } from './send.ts';
 import { signatureHeaders } from './signature.ts';
@@ -118,23 +124,26 @@ export function createDeliverer({
     await deleteOldMessages(db, leasedAt - KEPT_MS);
   }
 
-  async function runRound(endpoint: WebhookEndpoint, until: Instant): Promise<void> {
-    const due = await dueDeliveries(db, endpoint.id, ROUND_MAX);
+  async function runRound({ id }: WebhookEndpoint, until: Instant): Promise<void> {
+    const due = await dueDeliveries(db, id, ROUND_MAX);
     const chains = chainsOf(due);
     await Promise.all(
       Array.from({ length: REQUESTS_MAX }, async () => {
         for (let chain = chains.pop(); chain !== undefined; chain = chains.pop()) {
           for (const delivery of chain) {
             if (closing.signal.aborted || Date.now() > until) return;
+            // Archived, rotated or erased meanwhile.
+            const present = await endpointOfPending(db, delivery.sequence);
+            if (present === null) continue;
             const facts = { 'tallyhouse.message': delivery.messageId };
             await tracer.trace('deliver a webhook', { kind: 'client', facts }, (span) =>
-              attempt(endpoint, delivery, span),
+              attempt(present, delivery, span),
             );
           }
         }
       }),
     );
-    await releaseEndpoint(db, endpoint.id, owner);
+    await releaseEndpoint(db, id, owner);
   }
 
   async function attempt(endpoint: WebhookEndpoint, delivery: DueDelivery, span: Span): Promise<void> {
