@@ -3,6 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { AlertState } from '../core/alerts.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { LOCK_FAMILIES } from './lock-numbers.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { alertStates } from './schema/alerts.ts';
 
@@ -16,16 +17,13 @@ export interface StoredAlertState {
   readonly updatedAt: Instant;
 }
 
-/** Names the locks of states among those of this database. */
-const STATES_LOCK = 711_007;
-
 /**
  * Serializes changes of the states of these customers until the transaction ends. In the order of the ids, so that two
  * transactions cannot wait for each other.
  */
 export async function lockAlertStates(tx: Transaction, customerIds: readonly string[]): Promise<void> {
   for (const id of [...new Set(customerIds)].sort()) {
-    await tx.execute(sql`select pg_advisory_xact_lock(${STATES_LOCK}, hashtext(${id}))`);
+    await tx.execute(sql`select pg_advisory_xact_lock(${LOCK_FAMILIES.alertStates}, hashtext(${id}))`);
   }
 }
 

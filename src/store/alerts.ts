@@ -8,17 +8,15 @@ import type { Database, Transaction } from './database.ts';
 import { alertFiltersDocument } from './document-kinds.ts';
 import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
+import { LOCKS } from './lock-numbers.ts';
 import { alerts } from './schema/alerts.ts';
 import { customerChanges } from './schema/customer-changes.ts';
 import { customers } from './schema/customers.ts';
 
 /** Serializes the creation of alerts until the transaction ends, so that their number can be limited. */
 export async function lockAlertCreation(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${CREATION_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.alertCreation})`);
 }
-
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const CREATION_LOCK = 7_206_455_171;
 
 /** Those that are not archived: of the customer, or of all customers where null. */
 export async function activeAlertsOf(

@@ -6,6 +6,7 @@ import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
+import { LOCK_FAMILIES } from './lock-numbers.ts';
 import { balanceDeductions, invoices } from './schema/invoices.ts';
 
 export type NewDeduction = Pick<
@@ -76,11 +77,8 @@ export async function lockBalances(tx: Transaction, customerIds: readonly string
   if (inOrder.length === 0) return;
   // `unnest` keeps the order of the list.
   await tx.execute(sql`
-    select pg_advisory_xact_lock(${BALANCES_LOCK}, hashtext(id)) from unnest(${`{${inOrder.join(',')}}`}::text[]) as id`);
+    select pg_advisory_xact_lock(${LOCK_FAMILIES.balances}, hashtext(id)) from unnest(${`{${inOrder.join(',')}}`}::text[]) as id`);
 }
-
-/** Names the locks of balances among those of this database. */
-const BALANCES_LOCK = 711_003;
 
 /** Gives back what voided invoices took. */
 export async function creditDeductions(

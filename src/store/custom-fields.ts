@@ -12,6 +12,7 @@ import { cutPage, type Page, type PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
+import { LOCKS } from './lock-numbers.ts';
 import { customFieldKeys, customFieldValues } from './schema/custom-fields.ts';
 
 export interface CustomFieldKey {
@@ -29,12 +30,9 @@ const columns = {
   enforceUniqueness: customFieldKeys.enforceUniqueness,
 };
 
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const DECLARATIONS_LOCK = 7_206_455_143;
-
 /** Serializes declarations until the transaction ends, so that their limit holds. */
 export async function lockDeclarations(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${DECLARATIONS_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.fieldDeclarations})`);
 }
 
 export async function countKeys(db: Database | Transaction, entity: CustomFieldEntity): Promise<number> {

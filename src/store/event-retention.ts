@@ -8,6 +8,7 @@ import { and, asc, eq, gt, isNotNull, isNull, lt, notExists, sql } from 'drizzle
 import { alias } from 'drizzle-orm/pg-core';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { LOCKS } from './lock-numbers.ts';
 import { contracts } from './schema/contracts.ts';
 import { customers } from './schema/customers.ts';
 import { eventRetention } from './schema/event-retention.ts';
@@ -25,19 +26,16 @@ export async function findEventRetention(db: Database | Transaction): Promise<Ev
   return row ?? null;
 }
 
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const RETENTION_LOCK = 7_206_455_161;
-
 /** Keeps `keptFrom` as it is until the transaction ends. */
 export async function holdEventRetention(tx: Transaction): Promise<EventRetention | null> {
   // The row need not exist yet.
-  await tx.execute(sql`select pg_advisory_xact_lock_shared(${RETENTION_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.eventRetention})`);
   return findEventRetention(tx);
 }
 
 /** Waits for those who hold it, and keeps others from holding it until the transaction ends. */
 export async function lockEventRetention(tx: Transaction): Promise<EventRetention | null> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${RETENTION_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.eventRetention})`);
   return findEventRetention(tx);
 }
 

@@ -5,6 +5,7 @@ import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
 import { enqueueJobs } from './jobs.ts';
+import { LOCKS } from './lock-numbers.ts';
 import { invoiceNumbers } from './schema/invoice-numbers.ts';
 import { invoices } from './schema/invoices.ts';
 
@@ -34,12 +35,9 @@ export async function queueNumberingFrom(tx: Transaction, key: string, issuedFro
   ]);
 }
 
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const NUMBERS_LOCK = 7_206_455_187;
-
 /** Serializes the assignment of numbers until the transaction ends. */
 export async function lockInvoiceNumbers(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${NUMBERS_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.invoiceNumbers})`);
 }
 
 /** The first `limit` invoices without a number that were issued at `from` or later, by issue date and id. */

@@ -13,14 +13,12 @@ import { z } from 'zod';
 import { failureReason, type Migration, MigrationError, pendingMigrations } from '../core/migrations.ts';
 import { formatInstant } from '../core/time.ts';
 import { connectPostgres, type Database, type PostgresConnection } from './database.ts';
+import { LOCKS } from './lock-numbers.ts';
 
 /** At the package root, which is two levels up from src/store and from dist/store alike. */
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../drizzle', import.meta.url));
 
 const STORE = 'PostgreSQL';
-
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const MIGRATION_LOCK = 7_206_455_141;
 
 /**
  * Runs `work` while no other process migrates the stores that belong to this database. The database it gets is
@@ -37,7 +35,7 @@ export async function withMigrationLock<Result>(
   const db = drizzle(client);
   try {
     // Drizzle's migrator takes no lock of its own. This one goes with the connection.
-    await db.execute(sql`select pg_advisory_lock(${MIGRATION_LOCK})`);
+    await db.execute(sql`select pg_advisory_lock(${LOCKS.migration})`);
     return await work(db);
   } finally {
     await client.end({ timeout: 5 });

@@ -10,6 +10,7 @@ import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
 import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
+import { LOCKS } from './lock-numbers.ts';
 import {
   type ProductTerms,
   type ProductUpdate,
@@ -82,12 +83,9 @@ export async function lockProduct(tx: Transaction, id: string): Promise<StoredPr
   return locked.length === 0 ? null : findProduct(tx, id);
 }
 
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const COMPOSITES_LOCK = 7_206_455_142;
-
 /** Serializes changes of composite products, because two concurrent changes could create a cycle. */
 export async function lockComposites(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${COMPOSITES_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.composites})`);
 }
 
 /** Every composite product, archived ones too: those may still be on rate cards. */

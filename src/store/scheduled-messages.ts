@@ -3,6 +3,7 @@ import { and, asc, eq, inArray, isNull, lte, min, sql } from 'drizzle-orm';
 import { CHUNK_ITEMS } from '../core/in-chunks.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { LOCKS } from './lock-numbers.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { accessSegments, commits } from './schema/commits.ts';
 import { scheduledMessages } from './schema/scheduled-messages.ts';
@@ -34,23 +35,19 @@ export interface ScheduledMessage extends NewScheduledMessage {
   readonly id: string;
 }
 
-/** Any fixed numbers will do, as long as nothing else in this database takes the same locks. */
-const WANTED_LOCK = 7_206_455_171;
-const TELLING_LOCK = 7_206_455_172;
-
 /** Keeps what is told as it is until the transaction ends: what is on, and offset notifications. */
 export async function holdWanted(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock_shared(${WANTED_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock_shared(${LOCKS.wantedMessages})`);
 }
 
 /** Waits for those who hold it, and keeps others from holding it until the transaction ends. */
 export async function lockWanted(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${WANTED_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.wantedMessages})`);
 }
 
 /** One transaction at a time tells what is due, so that messages are written in the order of their instants. */
 export async function lockTelling(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${TELLING_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.telling})`);
 }
 
 /** One that is there already is kept. */

@@ -4,6 +4,7 @@ import { formatInstant, type Instant } from '../core/time.ts';
 import type { PricedModel, TokenKind, TokenPrice } from '../core/token-billing.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
+import { LOCKS } from './lock-numbers.ts';
 import { tokenMetrics, tokenModelAliases, tokenPrices } from './schema/token-billing.ts';
 
 /** A price with the instant at which it was added to the catalogue. */
@@ -27,12 +28,9 @@ export interface ModelAlias {
   readonly model: string;
 }
 
-/** Any fixed number will do, as long as nothing else in this database takes the same lock. */
-const CATALOGUE_LOCK = 7_206_455_151;
-
 /** Serializes changes of the catalogue and of managed cards until the transaction ends. */
 export async function lockTokenCatalogue(tx: Transaction): Promise<void> {
-  await tx.execute(sql`select pg_advisory_xact_lock(${CATALOGUE_LOCK})`);
+  await tx.execute(sql`select pg_advisory_xact_lock(${LOCKS.tokenCatalogue})`);
 }
 
 /** Names a model of a provider in maps. */

@@ -1,5 +1,6 @@
 /** Creations that race for one value that only one of them may have. */
 import { beforeAll, expect, test } from 'vitest';
+import { holdWanted } from '../../src/store/scheduled-messages.ts';
 import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
 import { addKey } from '../support/custom-fields.ts';
@@ -13,7 +14,7 @@ const ROUNDS = 6;
 const START = '2026-10-01T00:00:00Z';
 const END = '2027-10-01T00:00:00Z';
 
-const { api } = await catalogueForFile();
+const { api, pool } = await catalogueForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 let contract: string;
@@ -83,3 +84,14 @@ test.each(CREATIONS)(
     }
   },
 );
+
+test('an alert is created while a change of a contract holds what is told of it', {
+  timeout: 60_000,
+}, async () => {
+  const alert = { alert_type: 'spend_threshold_reached', name: 'Meanwhile', threshold: 1 };
+  const status = await pool.db.transaction(async (tx) => {
+    await holdWanted(tx);
+    return (await api.send('POST', '/v1/alerts/create', alert)).status;
+  });
+  expect(status).toBe(200);
+});
