@@ -15,6 +15,7 @@ import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
 import { tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
+import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
 import { type Config, ConfigError } from '../config.ts';
@@ -225,7 +226,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
         flushTokenUses: authenticator.flushUses,
         onRevoked: authenticator.forget,
       }),
-      ...notificationRoutes({ db: stores.db, clock }),
+      ...notificationRoutes({ db: stores.db, clock, upcoming: upcomingCommits }),
       ...webhookRoutes({ db: stores.db, clock, allowPrivate }),
       ...(clock.sandbox === null
         ? []

@@ -1,4 +1,5 @@
 /** What the service does without being asked: jobs, evaluations of customers, and messages of a set time. */
+import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import type { FinalizationDeps } from '../billing/invoices/finalize.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { Config } from '../config.ts';
@@ -84,7 +85,7 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
     db,
     clock,
     log,
-    tell: (dueAt, isClosed) => tellScheduled(db, dueAt, isClosed),
+    tell: (dueAt, isClosed) => tellScheduled({ db, upcoming: upcomingCommits }, dueAt, isClosed),
   });
   return { jobs, evaluations, telling };
 }

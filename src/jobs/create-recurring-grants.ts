@@ -1,6 +1,7 @@
 /** The job that creates the commits and credits of recurring terms. Its work is in `billing/contracts/grants/`. */
 
-import { createGrants, GRANT_JOB, type GrantDeps } from '../billing/contracts/grants/grant-jobs.ts';
+import { createGrants, type GrantDeps } from '../billing/contracts/grants/grant-jobs.ts';
+import { GRANT_JOB } from '../billing/contracts/grants/granted-terms.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import type { SystemChange } from '../store/system-changes.ts';
 import { type JobKind, shortJobKind } from './job-kind.ts';

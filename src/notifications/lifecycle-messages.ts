@@ -9,9 +9,11 @@ import type { FullContract } from '../core/terms/contract.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import { loadCustomFields } from '../store/custom-fields.ts';
 import type { Transaction } from '../store/database.ts';
+import { contractInstants, type Rescheduled, segmentInstants } from './due-messages.ts';
 import { CHANGE_TYPES, type ChangeType, type LifecycleType } from './message-types.ts';
 import { type Message, publish } from './outbox.ts';
-import { contractInstants, type Rescheduled, reschedule, segmentInstants } from './schedule.ts';
+import { reschedule } from './schedule.ts';
+import type { Upcoming } from './upcoming.ts';
 
 /** A state before and after a change; `before` is null for what is new. */
 export interface Changed<State> {
@@ -31,15 +33,17 @@ type ChangeEvent = LifecycleEvent & { readonly type: ChangeType };
 
 /**
  * Tells of created and changed contracts, and of what the changes do to their commits and credits. Schedules what is
- * told of them later.
+ * told of them later. `upcoming`: of the changed contracts that have recurring terms.
  */
 export async function publishContractChanges(
   tx: Transaction,
   changes: readonly Changed<FullContract>[],
+  upcoming: readonly Upcoming[],
   now: Instant,
 ): Promise<void> {
   await publishEvents(tx, () => changes.flatMap(contractEvents), now);
-  await reschedule(tx, () => changes.flatMap((change) => rescheduledContract(change, now)), now);
+  const rescheduled = () => changes.flatMap((change) => rescheduledContract(change, now));
+  await reschedule(tx, () => ({ changes: rescheduled(), upcoming }), now);
 }
 
 /** Tells of commits and credits that change without a change of a contract, likewise. */
@@ -50,12 +54,29 @@ export async function publishCommitChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   await publishEvents(tx, () => changes.flatMap(commitEvents), now);
+  const rescheduled = () => changes.map((change) => rescheduledCommit(change, { now, dueAfter: now }));
+  await reschedule(tx, () => ({ changes: rescheduled(), upcoming: [] }), now);
+}
+
+/** A commit or credit that the service has created when its time came. */
+export interface Granted {
+  readonly commit: Commit;
+  /** What was due by this instant was scheduled before, or is not told. */
+  readonly dueAfter: Instant;
+}
+
+/** Tells of what the service has created, likewise. `upcoming`: what is to be created after it. */
+export async function publishGrants(
+  tx: Transaction,
+  granted: readonly Granted[],
+  upcoming: readonly Upcoming[],
+  now: Instant,
+): Promise<void> {
+  const created = ({ commit }: Granted) => ({ before: null, after: commit });
+  await publishEvents(tx, () => granted.flatMap((one) => commitEvents(created(one))), now);
   const rescheduled = () =>
-    changes.map((change) => {
-      const isGranted = change.before === null && change.after.recurringCommitId !== null;
-      return rescheduledCommit(change, now, isGranted);
-    });
-  await reschedule(tx, rescheduled, now);
+    granted.map((one) => rescheduledCommit(created(one), { now, dueAfter: one.dueAfter }));
+  await reschedule(tx, () => ({ changes: rescheduled(), upcoming }), now);
 }
 
 function contractEvents(change: Changed<FullContract>): ChangeEvent[] {
@@ -101,13 +122,16 @@ function rescheduledContract(change: Changed<FullContract>, now: Instant): Resch
       after: contractInstants(after),
       change: datedChange(event, now),
       archived: isArchived ? [after.contract.id] : [],
-      isGranted: false,
+      dueAfter: now,
     },
-    ...changedCommits(change).map((commit) => rescheduledCommit(commit, now, false)),
+    ...changedCommits(change).map((commit) => rescheduledCommit(commit, { now, dueAfter: now })),
   ];
 }
 
-function rescheduledCommit(change: Changed<Commit>, now: Instant, isGranted: boolean): Rescheduled {
+function rescheduledCommit(
+  change: Changed<Commit>,
+  { now, dueAfter }: { readonly now: Instant; readonly dueAfter: Instant },
+): Rescheduled {
   const { before, after } = change;
   const [event] = commitEvents(change);
   const isArchived = before?.archivedAt === null && after.archivedAt !== null;
@@ -116,7 +140,7 @@ function rescheduledCommit(change: Changed<Commit>, now: Instant, isGranted: boo
     after: segmentInstants(after),
     change: event === undefined ? null : datedChange(event, now),
     archived: isArchived ? [after.id, ...after.accessSchedule.segments.map(({ id }) => id)] : [],
-    isGranted,
+    dueAfter,
   };
 }
 

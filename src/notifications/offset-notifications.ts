@@ -4,7 +4,8 @@ import { conflict, invalid, keyUsed, notFound, Refusal } from '../core/errors.ts
 import { newId } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { parseSignedDuration, signOf } from '../core/signed-duration.ts';
-import type { Database } from '../store/database.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from '../store/database.ts';
 import {
   type ArchiveFilter,
   countActiveOffsets,
@@ -15,10 +16,11 @@ import {
   offsetWithKey,
   saveOffset,
 } from '../store/offset-notifications.ts';
-import { moveScheduled, scheduleExisting } from '../store/schedule-existing.ts';
-import { lockWanted, removeOfNotification } from '../store/scheduled-messages.ts';
+import { moveScheduled, type Notification, scheduleExisting } from '../store/schedule-existing.ts';
+import { lockWanted, removeOfNotification, removeUncreatedOf } from '../store/scheduled-messages.ts';
 import { isChangeType, type LifecycleType } from './message-types.ts';
-import { offsetOf } from './schedule.ts';
+import { offsetOf, scheduleUpcoming } from './schedule.ts';
+import type { UpcomingCommits } from './upcoming.ts';
 
 export type { OffsetNotification };
 
@@ -28,6 +30,7 @@ const OFFSETS_MAX = 50;
 export interface OffsetDeps {
   readonly db: Database;
   readonly clock: Clock;
+  readonly upcoming: UpcomingCommits;
 }
 
 export interface OffsetPolicy {
@@ -47,11 +50,11 @@ interface NewOffset {
  * Creates an offset notification, which tells what is due from now on. Refuses a duration that is none, or that lies
  * before a change (`invalid`), a uniqueness key that was used before, and more than 50 (`conflict`).
  */
-export function createOffset({ db, clock }: OffsetDeps, wanted: NewOffset): Promise<OffsetNotification> {
+export function createOffset(deps: OffsetDeps, wanted: NewOffset): Promise<OffsetNotification> {
   const { type, offset } = checked(wanted.policy);
-  return db.transaction(async (tx) => {
+  return deps.db.transaction(async (tx) => {
     await lockWanted(tx);
-    const now = clock.now();
+    const now = deps.clock.now();
     const { name, uniquenessKey, createdBy } = wanted;
     const times = { createdAt: now, changedAt: now, archivedAt: null };
     const created = { id: newId(), name, type, offset, uniquenessKey, createdBy, ...times };
@@ -59,7 +62,7 @@ export function createOffset({ db, clock }: OffsetDeps, wanted: NewOffset): Prom
     if ((await countActiveOffsets(tx)) > OFFSETS_MAX) {
       throw conflict(`there are ${OFFSETS_MAX} offset notifications already: archive one first`);
     }
-    await scheduleExisting(tx, { type, offsetId: created.id, offset: offsetOf(offset) }, now);
+    await scheduleAll(deps, tx, { type, offsetId: created.id, offset: offsetOf(offset) }, now);
     return created;
   });
 }
@@ -83,11 +86,11 @@ export function listOffsets(
  * unknown one, an archived one, and another type of event (`invalid`).
  */
 export function editOffset(
-  { db, clock }: OffsetDeps,
+  deps: OffsetDeps,
   id: string,
   { type, offset: text }: Pick<OffsetPolicy, 'type'> & { readonly offset: string | undefined },
 ): Promise<OffsetNotification> {
-  return db.transaction(async (tx) => {
+  return deps.db.transaction(async (tx) => {
     await lockWanted(tx);
     const before = await findOffset(tx, id);
     if (before === null) {
@@ -98,17 +101,33 @@ export function editOffset(
     if (text === undefined) throw invalid(['policy', 'offset'], 'is required');
     const { offset } = checked({ type, offset: text });
     if (offset === before.offset) return before;
-    const changes = { offset, changedAt: clock.now() };
+    const changes = { offset, changedAt: deps.clock.now() };
     await saveOffset(tx, id, changes);
     const notification = { type, offsetId: id, offset: offsetOf(offset) };
+    await removeUncreatedOf(tx, id, changes.changedAt);
     await moveScheduled(tx, notification, changes.changedAt);
-    await scheduleExisting(tx, notification, changes.changedAt);
+    await scheduleAll(deps, tx, notification, changes.changedAt);
     return { ...before, ...changes };
   });
 }
 
+/** Of what there is, and before its event of what is still to be created. */
+async function scheduleAll(
+  { upcoming }: Pick<OffsetDeps, 'upcoming'>,
+  tx: Transaction,
+  notification: Notification,
+  now: Instant,
+): Promise<void> {
+  await scheduleExisting(tx, notification, now);
+  if (signOf(notification.offset) >= 0 || !notification.type.includes('.segment.')) return;
+  for await (const page of upcoming.all(tx, now)) await scheduleUpcoming(tx, page, notification, now);
+}
+
 /** Archives one: what it has not told yet is not told. Doing it again changes nothing. */
-export function archiveOffset({ db, clock }: OffsetDeps, id: string): Promise<OffsetNotification> {
+export function archiveOffset(
+  { db, clock }: Omit<OffsetDeps, 'upcoming'>,
+  id: string,
+): Promise<OffsetNotification> {
   return db.transaction(async (tx) => {
     await lockWanted(tx);
     const before = found(await findOffset(tx, id), id);

@@ -14,26 +14,36 @@ import {
 import { lifecycleMessages } from './lifecycle-messages.ts';
 import { isLifecycleType } from './message-types.ts';
 import { type Message, publishAskedFor } from './outbox.ts';
+import type { UpcomingCommits } from './upcoming.ts';
 
 /** Messages per transaction. */
 const BATCH_MAX = 500;
+
+export interface TellingDeps {
+  readonly db: Database;
+  readonly upcoming: UpcomingCommits;
+}
 
 /**
  * Writes the messages that are due at `now`, in the order of their instants. Each is written in the transaction that
  * takes it from the schedule. Any number of processes may call it at a time. `isClosed`: stops between two batches.
  */
-export async function tellScheduled(db: Database, now: Instant, isClosed = () => false): Promise<void> {
+export async function tellScheduled(
+  { db, upcoming }: TellingDeps,
+  now: Instant,
+  isClosed = () => false,
+): Promise<void> {
   let told = BATCH_MAX;
   while (told === BATCH_MAX && !isClosed()) {
-    told = await db.transaction((tx) => tellBatch(tx, now));
+    told = await db.transaction((tx) => tellBatch(tx, upcoming, now));
   }
 }
 
-async function tellBatch(tx: Transaction, now: Instant): Promise<number> {
+async function tellBatch(tx: Transaction, upcoming: UpcomingCommits, now: Instant): Promise<number> {
   await lockTelling(tx);
   const due = await takeDue(tx, now, BATCH_MAX);
   if (due.length === 0) return 0;
-  await publishAskedFor(tx, [...new Set(due.map(typeOf))], () => messagesOf(tx, due));
+  await publishAskedFor(tx, [...new Set(due.map(typeOf))], () => messagesOf(tx, upcoming, due));
   await deleteScheduled(
     tx,
     due.map(({ id }) => id),
@@ -41,17 +51,19 @@ async function tellBatch(tx: Transaction, now: Instant): Promise<number> {
   return due.length;
 }
 
-async function messagesOf(tx: Transaction, due: readonly ScheduledMessage[]): Promise<Message[]> {
-  const commitIds = due.flatMap(({ commitId }) => (commitId === null ? [] : [commitId]));
-  const outlines = await loadCommitOutlines(tx, [...new Set(commitIds)]);
+async function messagesOf(
+  tx: Transaction,
+  upcoming: UpcomingCommits,
+  due: readonly ScheduledMessage[],
+): Promise<Message[]> {
+  const outlines = await outlinesOf(tx, upcoming, due);
   const durations = await durationsOf(tx, due);
-  const events = due.map((row) => ({
-    row,
-    type: typeOf(row),
-    customerId: row.customerId,
-    contractId: row.contractId,
-    commit: row.commitId === null ? null : (outlines.get(row.commitId) ?? null),
-  }));
+  const events = due.flatMap((row) => {
+    const commit = row.commitId === null ? null : outlines.get(row.commitId);
+    // It was to be created, and its contract or its term has ended meanwhile.
+    if (commit === undefined) return [];
+    return [{ row, type: typeOf(row), customerId: row.customerId, contractId: row.contractId, commit }];
+  });
   return lifecycleMessages(tx, events, ({ row, commit }) => ({
     id: row.id,
     eventAt: row.eventAt,
@@ -62,6 +74,29 @@ async function messagesOf(tx: Transaction, due: readonly ScheduledMessage[]): Pr
         : { offset_id: row.offsetId, offset_duration: durations.get(row.offsetId) }),
     },
   }));
+}
+
+/** The commits and credits of the messages by id, also those that are still to be created. */
+async function outlinesOf(
+  tx: Transaction,
+  upcoming: UpcomingCommits,
+  due: readonly ScheduledMessage[],
+): Promise<Map<string, CommitOutline>> {
+  const ids = new Set(due.flatMap(({ commitId }) => (commitId === null ? [] : [commitId])));
+  const outlines = await loadCommitOutlines(tx, [...ids]);
+  const others = due.filter(({ commitId }) => commitId !== null && !outlines.has(commitId));
+  if (others.length === 0) return outlines;
+  const contractIds = new Set(others.flatMap(({ contractId }) => contractId ?? []));
+  const until = Math.max(...others.map(({ eventAt }) => eventAt));
+  for (const commit of await upcoming.ofContracts(tx, [...contractIds], until)) {
+    if (!ids.has(commit.id)) continue;
+    const { id, type, recurringCommitId, accessSchedule } = commit;
+    outlines.set(id, {
+      ...{ id, type, recurringCommitId },
+      segmentIds: accessSchedule.segments.map((segment) => segment.id),
+    });
+  }
+  return outlines;
 }
 
 async function durationsOf(

@@ -1,5 +1,5 @@
 /** The queue of due work: queued once by key, deleted when done. Which job comes next is in job-order.ts. */
-import { and, asc, eq, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { jobs } from './schema/jobs.ts';
@@ -29,6 +29,21 @@ export async function enqueueJobs(db: Database | Transaction, newJobs: readonly 
       target: [jobs.kind, jobs.key],
       set: { runAt: sql`least(${jobs.runAt}, excluded.run_at)` },
     });
+}
+
+/** The keys of queued jobs of a kind behind `after`, in their order. */
+export async function listJobKeys(
+  tx: Transaction,
+  kind: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<string[]> {
+  const rows = await tx
+    .select({ key: jobs.key })
+    .from(jobs)
+    .where(and(eq(jobs.kind, kind), after === null ? undefined : gt(jobs.key, after)))
+    .orderBy(asc(jobs.key))
+    .limit(limit);
+  return rows.map(({ key }) => key);
 }
 
 /** Keeps queued jobs from running until the transaction ends; waits for those that are running. Returns their ids. */

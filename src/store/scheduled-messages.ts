@@ -1,8 +1,9 @@
 /** Messages that are told at an instant of the service's clock. */
-import { and, asc, eq, inArray, isNull, lte, min, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNull, lte, min, type SQL, sql } from 'drizzle-orm';
 import { CHUNK_ITEMS } from '../core/in-chunks.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
 import { LOCKS } from './lock-numbers.ts';
 import { rowsPerInsert } from './rows-per-insert.ts';
 import { accessSegments, commits } from './schema/commits.ts';
@@ -88,6 +89,43 @@ export async function removeOfNotification(
   const isOfOffset =
     offsetId === null ? isNull(scheduledMessages.offsetId) : eq(scheduledMessages.offsetId, offsetId);
   await tx.delete(scheduledMessages).where(and(isOfOffset, eq(scheduledMessages.type, type)));
+}
+
+/**
+ * Takes away what would be told after `now` of commits and credits that these contracts have not created. What is due
+ * stays.
+ */
+export async function removeUncreated(
+  tx: Transaction,
+  contracts: readonly { readonly contractId: string; readonly customerId: string }[],
+  now: Instant,
+): Promise<void> {
+  if (contracts.length === 0) return;
+  const { customerId, contractId, commitId, fireAt } = scheduledMessages;
+  const customerIds = new Set(contracts.map((one) => one.customerId));
+  const contractIds = contracts.map((one) => one.contractId);
+  await tx
+    .delete(scheduledMessages)
+    .where(
+      and(
+        isOneOf(customerId, customerIds),
+        isOneOf(contractId, contractIds),
+        gt(fireAt, now),
+        isUncreated(commitId),
+      ),
+    );
+}
+
+/** Takes away what an offset notification would tell after `now` of commits and credits that are not created. */
+export async function removeUncreatedOf(tx: Transaction, offsetId: string, now: Instant): Promise<void> {
+  const { commitId, fireAt } = scheduledMessages;
+  await tx
+    .delete(scheduledMessages)
+    .where(and(eq(scheduledMessages.offsetId, offsetId), gt(fireAt, now), isUncreated(commitId)));
+}
+
+function isUncreated(commitId: typeof scheduledMessages.commitId): SQL {
+  return sql`${commitId} is not null and not exists (select from ${commits} where ${commits.id} = ${commitId})`;
 }
 
 /** The instant of the next message; null without any. */

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { upcomingCommits } from '../../src/billing/contracts/grants/upcoming-grants.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { newId } from '../../src/core/ids.ts';
 import { tellScheduled } from '../../src/notifications/tell-scheduled.ts';
@@ -181,7 +182,9 @@ describe('starts and ends', () => {
     await switchOn('contract.end');
     const ends = ['02-01', '02-02', '02-03', '02-04', '02-05'];
     for (const ending_before of ends.map(day)) await createContract({ ending_before });
-    await Promise.all(ends.map(() => tellScheduled(db, Date.parse(day('02-04')))));
+    await Promise.all(
+      ends.map(() => tellScheduled({ db, upcoming: upcomingCommits }, Date.parse(day('02-04')))),
+    );
     expect(await told()).toEqual(ends.slice(0, 4).map((at) => ['contract.end', at]));
     expect(await scheduled()).toEqual([['contract.end', '02-05']]);
   });
@@ -273,7 +276,7 @@ describe('an offset notification', () => {
     expect(await told()).toHaveLength(1);
   });
 
-  it('tells of children that a recurring credit creates later than their lead when they are created, unless that was due before it', async () => {
+  it('tells of children that are created later than their lead, unless that was due before it', async () => {
     const id = await createOffset('credit.segment.start', '-P80D');
     await createContract({ ending_before: day('06-10'), recurring_credits: [recurring()] });
     await moveTo('12-01');
@@ -281,7 +284,7 @@ describe('an offset notification', () => {
     await api.post('/v2/notifications/archive', { id });
   });
 
-  it('tells of children that are created after several of its instants in the order of these', async () => {
+  it('tells of children that are created after several of its instants at each of these', async () => {
     const ids = [];
     for (const offset of ['-P60D', '-P70D', '-P65D'])
       ids.push(await createOffset('credit.segment.start', offset));
@@ -292,7 +295,7 @@ describe('an offset notification', () => {
       timestamp.slice(5, 10),
       offset_duration,
     ]);
-    // Created on 10 March, of each of two credits.
+    // Created on 10 March, of each of two credits, and told of from 30 January on.
     const inOrder = (at: string) =>
       ['-P70D', '-P65D', '-P60D'].flatMap((lead) => [0, 1].map(() => [at, lead]));
     expect(leads).toEqual(inOrder('04-10'));

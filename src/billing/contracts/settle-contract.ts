@@ -87,7 +87,7 @@ export async function settleContracts(
     before: before?.contract ?? null,
     after: after.contract,
   }));
-  await planGrants(
+  const upcoming = await planGrants(
     tx,
     changes.map(({ after }) => after),
     origin.now,
@@ -110,7 +110,7 @@ export async function settleContracts(
     tx,
     headers.map(({ after }) => after.customerId),
   );
-  await publishContractChanges(tx, [...changes, ...followed], origin.now);
+  await publishContractChanges(tx, [...changes, ...followed], upcoming, origin.now);
   return { states: changes.map(({ after }) => after), edits };
 }
 

@@ -9,21 +9,18 @@
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { Refusal } from '../../../core/errors.ts';
-import { groupBy } from '../../../core/group-by.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';
 import type { Instant } from '../../../core/time.ts';
-import { publishCommitChanges } from '../../../notifications/lifecycle-messages.ts';
+import { type Granted, publishGrants } from '../../../notifications/lifecycle-messages.ts';
+import type { Upcoming } from '../../../notifications/upcoming.ts';
 import { grantStart } from '../../../rating/balances/recurring-grants.ts';
 import { insertCommits } from '../../../store/commits.ts';
-import { loadContracts } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
-import { loadRecurringCommits } from '../../../store/recurring-commits.ts';
-import { loadLastGrants } from '../../../store/recurring-grants.ts';
-import { loadSubscriptions } from '../../../store/subscriptions.ts';
 import { queueScheduledInvoices } from '../../invoices/scheduled/issue.ts';
 import {
+  GRANT_JOB,
   type Granting,
   grantingOf,
   type LastGrants,
@@ -31,15 +28,15 @@ import {
   missingGrants,
   nextGrantAt,
 } from './granted-terms.ts';
+import { loadGrantings } from './load-grantings.ts';
 import { rollOverGrants } from './roll-over-grants.ts';
-
-/** The kind of the jobs. */
-export const GRANT_JOB = 'create_recurring_commits';
+import { upcomingOf } from './upcoming-grants.ts';
 
 /** Of one contract in one transaction; the next job goes on with the others. */
 const GRANTS_PER_JOB_MAX = 200;
 
-const payloadSchema = z.object({ contract_id: z.uuid() });
+/** `told_ahead` is absent in jobs of versions that told of children only when they were created. */
+const payloadSchema = z.object({ contract_id: z.uuid(), told_ahead: z.boolean().default(false) });
 
 /** A job that is behind queues the next one at once; most of them awaited in a row. */
 const JOBS_AWAITED_MAX = 50;
@@ -59,29 +56,49 @@ export async function holdGrants(tx: Transaction, contractIds: readonly string[]
   throw new Refusal('unavailable', 'recurring commits of these contracts are being created: try again later');
 }
 
-/** Queues the next child of each of the contracts, as they are now, in place of what was queued. */
+/**
+ * Queues the next child of each of the contracts, as they are now, in place of what was queued. Returns what is still
+ * to be created, of those that have recurring terms.
+ */
 export async function planGrants(
   tx: Transaction,
   contracts: readonly FullContract[],
   now: Instant,
-): Promise<void> {
+): Promise<Upcoming[]> {
   const recurring = contracts.filter(({ terms }) => terms.recurringCommits.length > 0);
   await removeJobs(
     tx,
     GRANT_JOB,
     recurring.map(({ contract }) => contract.id),
   );
+  const planned = recurring.map((full) =>
+    planOf(grantingOf(full), lastGrantsIn(full), { now, dueAfter: now }),
+  );
   await enqueueJobs(
     tx,
-    recurring.flatMap((full) => nextJob(grantingOf(full), lastGrantsIn(full), now)),
+    planned.flatMap(({ next }) => next),
   );
+  return planned.map(({ upcoming }) => upcoming);
 }
 
-function nextJob(granting: Granting, last: LastGrants, now: Instant): NewJob[] {
+interface GrantPlan {
+  /** None where all children are created. */
+  readonly next: readonly NewJob[];
+  readonly upcoming: Upcoming;
+}
+
+/** What was due by `dueAfter` is not told any more. */
+function planOf(
+  granting: Granting,
+  last: LastGrants,
+  { now, dueAfter }: { readonly now: Instant; readonly dueAfter: Instant },
+): GrantPlan {
   const runAt = nextGrantAt(granting, last, now);
-  if (runAt === null) return [];
+  const upcoming = upcomingOf(granting, last, { dueAfter, dueUntil: runAt });
+  if (runAt === null) return { next: [], upcoming };
   const { id } = granting.contract;
-  return [{ kind: GRANT_JOB, key: id, subject: id, runAt, payload: { contract_id: id } }];
+  const payload = { contract_id: id, told_ahead: true } satisfies z.input<typeof payloadSchema>;
+  return { next: [{ kind: GRANT_JOB, key: id, subject: id, runAt, payload }], upcoming };
 }
 
 export interface GrantDeps {
@@ -95,43 +112,43 @@ export async function createGrants(
   jobs: readonly Job[],
 ): Promise<Commit[]> {
   const now = clock.now();
-  const ids = jobs.map(({ payload }) => payloadSchema.parse(payload).contract_id);
-  const contracts = await loadContracts(tx, { ids });
-  const recurring = await loadRecurringCommits(
-    tx,
-    contracts.map(({ id }) => id),
-  );
-  const last = await loadLastGrants(
-    tx,
-    recurring.map(({ id }) => id),
-  );
-  const byContract = groupBy(recurring, ({ contractId }) => contractId);
-  const linked = recurring.filter(({ subscription }) => subscription !== null);
-  const subscriptions = groupBy(
-    await loadSubscriptions(tx, [...new Set(linked.map(({ contractId }) => contractId))]),
-    ({ contractId }) => contractId,
-  );
-  const next: NewJob[] = [];
-  const created = contracts.map((contract) => {
-    const own = byContract.get(contract.id) ?? [];
-    const granting = { contract, recurring: own, subscriptions: subscriptions.get(contract.id) ?? [] };
+  const dueAfter = new Map(jobs.map(toldBy));
+  const { grantings, last } = await loadGrantings(tx, [...dueAfter.keys()]);
+  const created = grantings.map((granting) => {
+    const { contract, recurring } = granting;
     const children = missingGrants(granting, last, { now, max: GRANTS_PER_JOB_MAX });
     for (const child of children) last.set(child.recurringCommitId ?? '', grantStart(child));
-    next.push(...nextJob(granting, last, now));
-    return { contract, recurring: own, children };
+    const told = { now, dueAfter: dueAfter.get(contract.id) ?? now };
+    return { contract, recurring, children, plan: planOf(granting, last, told) };
   });
   const children = created.flatMap((one) => one.children);
   await insertCommits(tx, children);
   const rolledOver = await rollOverGrants(tx, created);
-  const all = [...children, ...rolledOver];
-  await publishCommitChanges(
+  await publishGrants(
     tx,
-    all.map((after) => ({ before: null, after })),
+    [
+      ...created.flatMap((one) => one.children.map((commit) => grantedBy(one.plan, commit))),
+      ...rolledOver.map((commit) => ({ commit, dueAfter: now })),
+    ],
+    created.map(({ plan }) => plan.upcoming),
     now,
   );
   await queueScheduledInvoices(tx, created.flatMap(firstPurchase));
-  await enqueueJobs(tx, next);
-  return all;
+  await enqueueJobs(
+    tx,
+    created.flatMap(({ plan }) => plan.next),
+  );
+  return [...children, ...rolledOver];
+}
+
+/** What was due by a job's instant was scheduled when the job was queued. */
+function toldBy({ payload, runAt }: Job): [contractId: string, dueAfter: Instant] {
+  const { contract_id, told_ahead } = payloadSchema.parse(payload);
+  return [contract_id, told_ahead ? runAt : Number.NEGATIVE_INFINITY];
+}
+
+function grantedBy({ upcoming: { dueAfter } }: GrantPlan, commit: Commit): Granted {
+  return { commit, dueAfter };
 }
 
 /** When the first of the children is invoiced; nothing for children that are not. */

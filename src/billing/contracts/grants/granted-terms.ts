@@ -10,6 +10,9 @@ import type { Instant } from '../../../core/time.ts';
 import { grantStart, recurringGrantAt, recurringGrants } from '../../../rating/balances/recurring-grants.ts';
 import { withSeatIncreases } from './seat-increases.ts';
 
+/** The kind of the jobs that create children. A contract has one as long as it has children to create. */
+export const GRANT_JOB = 'create_recurring_commits';
+
 /** Children that one transaction creates of a contract. The job creates the others, batch by batch. */
 const GRANTS_PER_CHANGE_MAX = 1_000;
 

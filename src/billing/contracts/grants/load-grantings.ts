@@ -1,0 +1,40 @@
+/** Reads what decides on the children of recurring terms, of many contracts in four queries. */
+import { groupBy } from '../../../core/group-by.ts';
+import type { Instant } from '../../../core/time.ts';
+import { loadContracts } from '../../../store/contracts.ts';
+import type { Transaction } from '../../../store/database.ts';
+import { loadRecurringCommits } from '../../../store/recurring-commits.ts';
+import { loadLastGrants } from '../../../store/recurring-grants.ts';
+import { loadSubscriptions } from '../../../store/subscriptions.ts';
+import type { Granting } from './granted-terms.ts';
+
+export interface Grantings {
+  readonly grantings: readonly Granting[];
+  /** By recurring term, the start of the last period that has a child. */
+  readonly last: Map<string, Instant>;
+}
+
+/** Of those contracts with the given ids that are not archived. */
+export async function loadGrantings(tx: Transaction, contractIds: readonly string[]): Promise<Grantings> {
+  const contracts = await loadContracts(tx, { ids: contractIds });
+  const recurring = await loadRecurringCommits(
+    tx,
+    contracts.map(({ id }) => id),
+  );
+  const last = await loadLastGrants(
+    tx,
+    recurring.map(({ id }) => id),
+  );
+  const linked = recurring.filter(({ subscription }) => subscription !== null);
+  const subscriptions = groupBy(
+    await loadSubscriptions(tx, [...new Set(linked.map(({ contractId }) => contractId))]),
+    ({ contractId }) => contractId,
+  );
+  const byContract = groupBy(recurring, ({ contractId }) => contractId);
+  const grantings = contracts.map((contract) => ({
+    contract,
+    recurring: byContract.get(contract.id) ?? [],
+    subscriptions: subscriptions.get(contract.id) ?? [],
+  }));
+  return { grantings, last };
+}

@@ -1,0 +1,119 @@
+/** Which messages changes bring, and when each of them is due. Pure. */
+import { CLOCK_BOUNDS } from '../core/clock.ts';
+import { addDuration, type SignedDuration, signOf } from '../core/signed-duration.ts';
+import type { Commit } from '../core/terms/commits.ts';
+import type { FullContract } from '../core/terms/contract.ts';
+import type { Instant } from '../core/time.ts';
+import type { DatedEvent, NewScheduledMessage } from '../store/scheduled-messages.ts';
+import type { DatedType, LifecycleType } from './message-types.ts';
+import { reachOf, type Upcoming } from './upcoming.ts';
+
+/** What is told of an event, and since when. */
+export interface Wanted {
+  readonly offsetId: string | null;
+  readonly offset: SignedDuration;
+  readonly since: Instant | null;
+}
+
+export type WantedByType = ReadonlyMap<string, readonly Wanted[]>;
+
+/** What a change does to the instants of a contract or a commit. */
+export interface Rescheduled {
+  readonly before: readonly DatedEvent[];
+  readonly after: readonly DatedEvent[];
+  /** The change itself. */
+  readonly change: DatedEvent | null;
+  /** The contract or commit and its segments, where the change archives it. */
+  readonly archived: readonly string[];
+  /** What was due by this instant was scheduled before, or is not told. What was due from then on to now is told late. */
+  readonly dueAfter: Instant;
+}
+
+/** Of what a change makes of its contract or commit. */
+export function newMessages(
+  { before, after, change, dueAfter }: Rescheduled,
+  wanted: WantedByType,
+  now: Instant,
+): NewScheduledMessage[] {
+  const events = [...without(after, before), ...(change === null ? [] : [change])];
+  return messagesOf(events, wanted, { now, dueAfter });
+}
+
+/** What is due until the next of them is created. */
+export function upcomingMessages(
+  { dueAfter, dueUntil, commitsUntil }: Upcoming,
+  wanted: WantedByType,
+  now: Instant,
+): NewScheduledMessage[] {
+  const reach = dueUntil === null ? null : reachOf(leadsOf(wanted), dueUntil);
+  if (dueUntil === null || reach === null) return [];
+  const events = commitsUntil(reach).flatMap(segmentInstants);
+  return messagesOf(events, wanted, { now, dueAfter }).filter(({ fireAt }) => fireAt <= dueUntil);
+}
+
+/** The offsets that tell of segments before their start or their end. */
+export function leadsOf(wanted: WantedByType): SignedDuration[] {
+  return [...wanted]
+    .filter(([type]) => type.includes('.segment.'))
+    .flatMap(([, all]) => all.map(({ offset }) => offset))
+    .filter((offset) => signOf(offset) < 0);
+}
+
+/** Those that are due by `now` are to be told late. */
+function messagesOf(
+  events: readonly DatedEvent[],
+  wanted: WantedByType,
+  { now, dueAfter }: { readonly now: Instant; readonly dueAfter: Instant },
+): NewScheduledMessage[] {
+  return events.flatMap((event) =>
+    (wanted.get(event.type) ?? []).flatMap(({ offsetId, offset, since }): NewScheduledMessage[] => {
+      const fireAt = addDuration(event.eventAt, offset);
+      if (fireAt >= CLOCK_BOUNDS.end) return [];
+      const message = { ...event, offsetId, fireAt };
+      if (fireAt > now) return [message];
+      const isLate = fireAt > dueAfter && event.eventAt > now && since !== null && fireAt > since;
+      return isLate ? [message] : [];
+    }),
+  );
+}
+
+/** In the order of their instants, also those that are told late, at `now`. */
+export function inOrder(messages: readonly NewScheduledMessage[], now: Instant): NewScheduledMessage[] {
+  return messages
+    .toSorted((a, b) => a.fireAt - b.fireAt)
+    .map((message) => ({ ...message, fireAt: Math.max(message.fireAt, now) }));
+}
+
+/** The events of `all` that are not among `others`. */
+export function without(all: readonly DatedEvent[], others: readonly DatedEvent[]): DatedEvent[] {
+  const known = new Set(others.map(keyOf));
+  return all.filter((event) => !known.has(keyOf(event)));
+}
+
+const keyOf = ({ subjectId, type, eventAt }: DatedEvent) => `${subjectId} ${type} ${eventAt}`;
+
+/** The start and the end of a contract; none where it is archived. */
+export function contractInstants({ contract }: FullContract): DatedEvent[] {
+  if (contract.archivedAt !== null) return [];
+  const { id, customerId, startingAt, endingBefore } = contract;
+  const about = { subjectId: id, customerId, contractId: id, commitId: null, segmentId: null };
+  const at = (type: DatedType, eventAt: Instant) => ({ ...about, type, eventAt });
+  return [
+    at('contract.start', startingAt),
+    ...(endingBefore === null ? [] : [at('contract.end', endingBefore)]),
+  ];
+}
+
+/** The starts and the ends of the segments of a commit or credit; none where it is archived. */
+export function segmentInstants(commit: Commit): DatedEvent[] {
+  if (commit.archivedAt !== null) return [];
+  const { id: commitId, customerId, contractId, accessSchedule } = commit;
+  const kind = commit.type === 'CREDIT' ? 'credit' : 'commit';
+  return accessSchedule.segments.flatMap(({ id, startingAt, endingBefore }) => {
+    const about = { subjectId: id, customerId, contractId, commitId, segmentId: id };
+    return [
+      { ...about, type: `${kind}.segment.start` satisfies LifecycleType, eventAt: startingAt },
+      { ...about, type: `${kind}.segment.end` satisfies LifecycleType, eventAt: endingBefore },
+    ];
+  });
+}
