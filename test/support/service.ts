@@ -31,6 +31,8 @@ export interface TestServiceOptions {
   readonly webhookAllowPrivate?: boolean;
   /** Warnings on standard output, unless given. */
   readonly log?: Logger;
+  /** With its tables; closed with the service. An embedded one, unless given. */
+  readonly clickhouse?: ClickHouse;
 }
 
 export interface TestService {
@@ -58,7 +60,7 @@ const DEFAULT_NOW = '2026-11-10T00:00:00Z';
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const [database, { clickhouse, blocks, close: closeClickHouse }] = await Promise.all([
     createTestDatabase(),
-    createTestLoggedClickHouse(),
+    eventStore(options.clickhouse),
   ]);
   const parts = {
     config: {
@@ -134,6 +136,11 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       await database.close();
     },
   };
+}
+
+function eventStore(given: ClickHouse | undefined): ReturnType<typeof createTestLoggedClickHouse> {
+  if (given === undefined) return createTestLoggedClickHouse();
+  return Promise.resolve({ clickhouse: given, close: () => given.close() });
 }
 
 function instantOf(text: string): Instant {
