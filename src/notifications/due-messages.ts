@@ -6,7 +6,7 @@ import type { FullContract } from '../core/terms/contract.ts';
 import type { Instant } from '../core/time.ts';
 import type { DatedEvent, NewScheduledMessage } from '../store/scheduled-messages.ts';
 import type { DatedType, LifecycleType } from './message-types.ts';
-import { reachOf, type Upcoming } from './upcoming.ts';
+import { eventsTold, type Upcoming } from './upcoming.ts';
 
 /** What is told of an event, and since when. */
 export interface Wanted {
@@ -41,22 +41,26 @@ export function newMessages(
 
 /** What is due until the next of them is created. */
 export function upcomingMessages(
-  { dueAfter, dueUntil, commitsUntil }: Upcoming,
+  { dueAfter, dueUntil, commitsIn }: Upcoming,
   wanted: WantedByType,
   now: Instant,
 ): NewScheduledMessage[] {
-  const reach = dueUntil === null ? null : reachOf(leadsOf(wanted), dueUntil);
-  if (dueUntil === null || reach === null) return [];
-  const events = commitsUntil(reach).flatMap(segmentInstants);
-  return messagesOf(events, wanted, { now, dueAfter }).filter(({ fireAt }) => fireAt <= dueUntil);
+  if (dueUntil === null) return [];
+  return leadsOf(wanted).flatMap(([type, lead]) => {
+    const events = commitsIn(eventsTold(lead.offset, { from: dueAfter, until: dueUntil }))
+      .flatMap(segmentInstants)
+      .filter((event) => event.type === type);
+    const messages = messagesOf(events, new Map([[type, [lead]]]), { now, dueAfter });
+    return messages.filter(({ fireAt }) => fireAt <= dueUntil);
+  });
 }
 
-/** The offsets that tell of segments before their start or their end. */
-export function leadsOf(wanted: WantedByType): SignedDuration[] {
+/** What tells of segments before their start or their end. */
+export function leadsOf(wanted: WantedByType): [type: string, lead: Wanted][] {
   return [...wanted]
     .filter(([type]) => type.includes('.segment.'))
-    .flatMap(([, all]) => all.map(({ offset }) => offset))
-    .filter((offset) => signOf(offset) < 0);
+    .flatMap(([type, all]) => all.map((one): [string, Wanted] => [type, one]))
+    .filter(([, { offset }]) => signOf(offset) < 0);
 }
 
 /** Those that are due by `now` are to be told late. */

@@ -87,8 +87,9 @@ async function outlinesOf(
   const others = due.filter(({ commitId }) => commitId !== null && !outlines.has(commitId));
   if (others.length === 0) return outlines;
   const contractIds = new Set(others.flatMap(({ contractId }) => contractId ?? []));
-  const until = Math.max(...others.map(({ eventAt }) => eventAt));
-  for (const commit of await upcoming.ofContracts(tx, [...contractIds], until)) {
+  const instants = others.map(({ eventAt }) => eventAt);
+  const span = { from: Math.min(...instants), until: Math.max(...instants) };
+  for (const commit of await upcoming.ofContracts(tx, [...contractIds], span)) {
     if (!ids.has(commit.id)) continue;
     const { id, type, recurringCommitId, accessSchedule } = commit;
     outlines.set(id, {

@@ -16,26 +16,32 @@ export interface Upcoming {
   readonly dueAfter: Instant;
   /** When the next of them is created; null if there are none. */
   readonly dueUntil: Instant | null;
-  /** Those of all periods that have begun by an instant, and of the next ones. */
-  commitsUntil(at: Instant): readonly Commit[];
+  /** Those with a segment that begins or ends in the span; there may be others among them. */
+  commitsIn(span: EventSpan): readonly Commit[];
+}
+
+/** From one instant to another, both included. */
+export interface EventSpan {
+  readonly from: Instant;
+  readonly until: Instant;
 }
 
 /** What billing knows of them. */
 export interface UpcomingCommits {
   /** Of all contracts as they are at `now`, page by page. */
   all(tx: Transaction, now: Instant): AsyncIterable<readonly Upcoming[]>;
-  /** Those of the contracts whose periods begin by `until`. */
-  ofContracts(tx: Transaction, contractIds: readonly string[], until: Instant): Promise<readonly Commit[]>;
+  /** Those of these contracts, as `commitsIn`. */
+  ofContracts(tx: Transaction, contractIds: readonly string[], span: EventSpan): Promise<readonly Commit[]>;
 }
 
 /** A step over months may come to a day that is some days off, because months differ in length. */
 const MONTHS_DIFFER_MS = 7 * DAY_MS;
 
-/** No event that one of the negative offsets tells by `until` lies after this instant. Null without any. */
-export function reachOf(leads: readonly SignedDuration[], until: Instant): Instant | null {
-  if (leads.length === 0) return null;
-  const ends = leads.map(({ months, milliseconds }) =>
-    addDuration(until, { months: -months, milliseconds: -milliseconds }),
-  );
-  return Math.max(...ends) + MONTHS_DIFFER_MS;
+/** The span of the events that an offset tells between two instants. */
+export function eventsTold({ months, milliseconds }: SignedDuration, told: EventSpan): EventSpan {
+  const back = { months: -months, milliseconds: -milliseconds };
+  return {
+    from: addDuration(told.from, back) - MONTHS_DIFFER_MS,
+    until: addDuration(told.until, back) + MONTHS_DIFFER_MS,
+  };
 }

@@ -52,9 +52,10 @@ export async function countActiveOffsets(tx: Transaction): Promise<number> {
   return row?.offsets ?? 0;
 }
 
-/** Those that are not archived. */
+/** Those that are not archived, in the order in which they were created. */
 export async function loadActiveOffsets(tx: Transaction): Promise<OffsetNotification[]> {
-  return tx.select().from(offsetNotifications).where(isNull(offsetNotifications.archivedAt));
+  const { archivedAt, createdAt, id } = offsetNotifications;
+  return tx.select().from(offsetNotifications).where(isNull(archivedAt)).orderBy(asc(createdAt), asc(id));
 }
 
 export async function saveOffset(

@@ -67,6 +67,14 @@ export function endOfPeriods(
   return Math.min(wholePeriods(term, contract).endOf(whole, bounded), LATEST_END);
 }
 
+const LONGEST_PERIOD_DAYS = { DAILY: 1, WEEKLY: 7, MONTHLY: 31, QUARTERLY: 92, ANNUAL: 366 } as const;
+
+/** From the start of a period to the end of the access that it grants, at most, in milliseconds. */
+export function accessMsMax(term: RecurringCommit, contract: Contract): number {
+  const days = LONGEST_PERIOD_DAYS[term.recurrenceFrequency ?? contract.statementSchedule.frequency];
+  return term.commitDurationPeriods * days * DAY_MS;
+}
+
 interface WholePeriods {
   containing(at: Instant): Interval;
   /** The end of `count` periods from `first` on. */

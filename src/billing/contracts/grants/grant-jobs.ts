@@ -7,7 +7,7 @@
  * wait for the job.
  */
 import { z } from 'zod';
-import type { Clock } from '../../../core/clock.ts';
+import { CLOCK_BOUNDS, type Clock } from '../../../core/clock.ts';
 import { Refusal } from '../../../core/errors.ts';
 import type { Commit } from '../../../core/terms/commits.ts';
 import type { Contract, FullContract } from '../../../core/terms/contract.ts';
@@ -144,7 +144,7 @@ export async function createGrants(
 /** What was due by a job's instant was scheduled when the job was queued. */
 function toldBy({ payload, runAt }: Job): [contractId: string, dueAfter: Instant] {
   const { contract_id, told_ahead } = payloadSchema.parse(payload);
-  return [contract_id, told_ahead ? runAt : Number.NEGATIVE_INFINITY];
+  return [contract_id, told_ahead ? runAt : CLOCK_BOUNDS.start];
 }
 
 function grantedBy({ upcoming: { dueAfter } }: GrantPlan, commit: Commit): Granted {

@@ -1,8 +1,8 @@
 /** Children that recurring terms are yet to create, for what is told before they exist (docs/notifications.md). */
 import type { Commit } from '../../../core/terms/commits.ts';
-import type { Instant } from '../../../core/time.ts';
-import type { Upcoming, UpcomingCommits } from '../../../notifications/upcoming.ts';
+import type { EventSpan, Upcoming, UpcomingCommits } from '../../../notifications/upcoming.ts';
 import { recurringGrants } from '../../../rating/balances/recurring-grants.ts';
+import { accessMsMax } from '../../../rating/periods/grant-periods.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { listJobKeys } from '../../../store/jobs.ts';
 import { GRANT_JOB, type Granting, type LastGrants, nextGrantAt } from './granted-terms.ts';
@@ -17,19 +17,22 @@ export function upcomingOf(
   due: Pick<Upcoming, 'dueAfter' | 'dueUntil'>,
 ): Upcoming {
   const { id: contractId, customerId } = granting.contract;
-  return { contractId, customerId, ...due, commitsUntil: (at) => missingUntil(granting, last, at) };
+  return { contractId, customerId, ...due, commitsIn: (span) => missingIn(granting, last, span) };
 }
 
-/** There are at most as many as there are days in the longest offset, twenty years. */
-function missingUntil(
+/** Those whose access begins or ends in the span, and some more. */
+function missingIn(
   { contract, recurring, subscriptions }: Granting,
   last: LastGrants,
-  at: Instant,
+  { from, until }: EventSpan,
 ): Commit[] {
   if (contract.archivedAt !== null) return [];
-  return recurring.flatMap((term) =>
-    recurringGrants(term, contract, subscriptions, { at, after: last.get(term.id) ?? null }),
-  );
+  return recurring.flatMap((term) => {
+    const known = last.get(term.id) ?? null;
+    // A period more, because children begin with the first period after it.
+    const after = known === null ? null : Math.max(known, from - 2 * accessMsMax(term, contract));
+    return recurringGrants(term, contract, subscriptions, { at: until, after });
+  });
 }
 
 export const upcomingCommits: UpcomingCommits = {
@@ -42,9 +45,9 @@ export const upcomingCommits: UpcomingCommits = {
     }
   },
 
-  async ofContracts(tx, contractIds, until) {
+  async ofContracts(tx, contractIds, span) {
     const { grantings, last } = await loadGrantings(tx, contractIds);
-    return grantings.flatMap((granting) => missingUntil(granting, last, until));
+    return grantings.flatMap((granting) => missingIn(granting, last, span));
   },
 };
 
