@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { HOUR_MS, type Instant } from '../../src/core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
+import { inLane } from '../../src/metering/client/clickhouse-client.ts';
 import { halves, keySlices } from '../../src/metering/query/key-slice.ts';
 import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
@@ -135,6 +136,20 @@ describe('usage series', () => {
         await checkSlices(scenario, asked);
       }),
       { numRuns: runs(10) },
+    );
+  });
+
+  it('are the same for requests and for evaluations, whose engine filters before it merges copies', async () => {
+    await fc.assert(
+      fc.asyncProperty(usageScenario, question, fc.nat(), async (scenario, asked, place) => {
+        await storeEvents(clickhouse, scenario.events);
+        const last = scenario.events[place % Math.max(1, scenario.events.length)];
+        const ingestedUpTo = last === undefined ? null : String(last.ingestedAt);
+        const request = { ...asked, period: PERIOD, customers: scenario.customers, ingestedUpTo };
+        const evaluated = await readUsageSeries(inLane(clickhouse, 'evaluation'), request);
+        expect(evaluated).toEqual(await readUsageSeries(clickhouse, request));
+      }),
+      { numRuns: runs(20) },
     );
   });
 

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse, QuerySettings } from '../client/clickhouse.ts';
+import type { ClickHouse } from '../client/clickhouse.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Rows of one result: 744 hours of 1,000 groups fit; a result ten times this size would exhaust memory. */
@@ -58,17 +58,11 @@ export function scopeConditions(
 }
 
 /**
- * How FINAL reads events. Copies of an event share the whole sorting key, the timestamp with it, and so lie in one
- * partition: FINAL need not merge across partitions, and a partition that is already one part needs no merging. It may
- * look at the columns of the sorting key first, and read the others for the rows that are left; conditions on other
- * columns, such as the time of ingestion, are never moved before the merging of copies.
+ * Runs a usage query. Throws a `too_large` refusal when it has more than `rowsMax` rows.
+ *
+ * Copies of an event share the whole sorting key, the timestamp with it, and so lie in one partition:
+ * FINAL need not merge across partitions, and a partition that is already one part needs no merging.
  */
-export const FINAL_SETTINGS: QuerySettings = {
-  do_not_merge_across_partitions_select_final: 1,
-  optimize_move_to_prewhere_if_final: 1,
-};
-
-/** Runs a usage query. Throws a `too_large` refusal when it has more than `rowsMax` rows. */
 export async function queryUsage<Row>(
   clickhouse: ClickHouse,
   metric: StreamingMetric,
@@ -104,7 +98,7 @@ export async function queryUsage<Row>(
       eventsOf,
       schema,
       settings: {
-        ...FINAL_SETTINGS,
+        do_not_merge_across_partitions_select_final: 1,
         max_result_rows: rowsMax,
         result_overflow_mode: 'throw',
         ...(executionSeconds === undefined ? {} : { max_execution_time: executionSeconds }),

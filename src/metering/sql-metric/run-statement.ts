@@ -10,7 +10,6 @@ import {
   limitSettings,
   type QueryLimits,
 } from '../query/query-limits.ts';
-import { FINAL_SETTINGS } from '../query/usage-relation.ts';
 import { OVERFLOW_MESSAGE } from './exact-sql.ts';
 import { verifyStatement } from './parse-tree.ts';
 import type { CompiledStatement } from './statement-sql.ts';
@@ -82,7 +81,7 @@ export function createStatementRunner(
 
 export function settingsOf(limits: QueryLimits): QuerySettings {
   return {
-    ...FINAL_SETTINGS,
+    do_not_merge_across_partitions_select_final: 1,
     decimal_check_overflow: 1,
     least_greatest_legacy_null_behavior: 0,
     // A row without a match on the other side of a join has NULL there.
