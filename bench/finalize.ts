@@ -1,12 +1,14 @@
 /**
  * How many usage invoices a second the end of a month takes: 10,000 customers, three products each, 20
  * million events spread over its hours. The service's clock stands in the month and is moved past the
- * grace time of its end.
+ * grace time of its end. Also who takes the CPU time, which tells what more threads could save.
  */
+import { type CpuSplit, measureCpu } from './cpu-split.ts';
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
 import { table } from './report.ts';
 
-const CUSTOMERS = 10_000;
+/** `BENCH_CUSTOMERS`: fewer, to try it. */
+const CUSTOMERS = Number(process.env.BENCH_CUSTOMERS ?? 10_000);
 const EVENTS_PER_CUSTOMER = 2_000;
 const CUSTOMERS_PER_INSERT = 500;
 const CALLS_AT_ONCE = 8;
@@ -19,8 +21,8 @@ const MONTH_SECONDS = 30 * 86_400;
 const CLOSING = '2026-12-02T00:00:00Z';
 
 export async function benchFinalize(): Promise<string> {
-  const seconds = await invoiceRunSeconds(CUSTOMERS);
-  return table(
+  const { seconds, cpu } = await invoiceRun(CUSTOMERS);
+  const speed = table(
     ['what', 'target', 'seconds', 'invoices a second'],
     [
       [
@@ -31,13 +33,51 @@ export async function benchFinalize(): Promise<string> {
       ],
     ],
   );
+  return `${speed}\n\n${splitOf(cpu, seconds)}`;
+}
+
+/** Threads with less than this of an invoice, in milliseconds, are told together. */
+const NAMED_MIN = 0.05;
+
+function splitOf({ main, threads, children, mainWaited }: CpuSplit, seconds: number): string {
+  const perInvoice = (milliseconds: number) => milliseconds / CUSTOMERS;
+  const share = (milliseconds: number) => `${(milliseconds / seconds / 10).toFixed(0)} %`;
+  const row = (name: string, milliseconds: number) => [
+    name,
+    perInvoice(milliseconds).toFixed(2),
+    share(milliseconds),
+  ];
+  const named = [...threads]
+    .filter(([, time]) => perInvoice(time) >= NAMED_MIN)
+    .sort(([, a], [, b]) => b - a);
+  const sum = (times: Iterable<number>) => [...times].reduce((total, time) => total + time, 0);
+  const others = sum(threads.values()) - sum(named.map(([, time]) => time));
+  const all = main + sum(threads.values()) + children;
+  return table(
+    ['CPU time', 'ms an invoice', 'of one core'],
+    [
+      row('main thread', main),
+      ...named.map(([name, time]) => row(`threads \`${name}\``, time)),
+      row('other threads', others),
+      row('PostgreSQL', children),
+      row('all', all),
+      row('main thread, waiting for a core', mainWaited),
+    ],
+  );
 }
 
 /** How long the end of a month takes. `termsOf`: terms of each contract, from the id of a product for commits. */
 export async function invoiceRunSeconds(
   customers: number,
-  termsOf: (productId: string) => object = () => ({}),
+  termsOf?: (productId: string) => object,
 ): Promise<number> {
+  return (await invoiceRun(customers, termsOf)).seconds;
+}
+
+async function invoiceRun(
+  customers: number,
+  termsOf: (productId: string) => object = () => ({}),
+): Promise<{ readonly seconds: number; readonly cpu: CpuSplit }> {
   const service = await startInProcessService({ SANDBOX_NOW: NOW });
   try {
     const rateCardId = await createCard(service);
@@ -45,9 +85,11 @@ export async function invoiceRunSeconds(
     const terms = termsOf(fee);
     await inParallel(customers, (index) => createCustomer(service, rateCardId, index, terms));
     for (let from = 0; from < customers; from += CUSTOMERS_PER_INSERT) await storeEvents(service, from);
+    const usedCpu = await measureCpu();
     const begin = performance.now();
     await service.call('POST', '/v1/sandbox/clock', { now: CLOSING });
-    return (performance.now() - begin) / 1000;
+    const seconds = (performance.now() - begin) / 1000;
+    return { seconds, cpu: await usedCpu() };
   } finally {
     await service.close();
   }
