@@ -44,7 +44,6 @@ function busy(run: Pick<Run, 'connections' | 'target'>): Run {
 export interface Measurement {
   readonly run: Run;
   readonly load: LoadResult;
-  readonly serverCpuSeconds: number;
   readonly serverMemoryMb: number;
 }
 
@@ -76,11 +75,10 @@ export async function measure(service: TemporaryService, run: Run, seconds: numb
     measureMs: seconds * 1000,
     run: `${run.connections}-${Date.now().toString(36)}`,
     spreadMinutes: 60,
+    servicePid: service.pid,
   };
-  const before = await service.cpuSeconds();
   const load = await runGenerator(options);
-  const serverCpuSeconds = (await service.cpuSeconds()) - before;
-  return { run, load, serverCpuSeconds, serverMemoryMb: await service.memoryMb() };
+  return { run, load, serverMemoryMb: await service.memoryMb() };
 }
 
 export function runGenerator(options: LoadOptions): Promise<LoadResult> {
@@ -102,8 +100,8 @@ export function runGenerator(options: LoadOptions): Promise<LoadResult> {
 }
 
 /** CPU time of the service in microseconds, for each event it took. */
-export function microsecondsPerEvent({ serverCpuSeconds, load }: Measurement): string {
-  return ((serverCpuSeconds * 1e6) / load.acceptedTotal).toFixed(2);
+export function microsecondsPerEvent({ load }: Measurement): string {
+  return ((load.serviceCpuSeconds * 1e6) / load.accepted).toFixed(2);
 }
 
 function report(measurements: readonly Measurement[]): string {

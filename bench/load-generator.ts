@@ -11,6 +11,7 @@
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type PreparedRequest, prepareRequest, type RequestOptions } from './load-request.ts';
+import { cpuSecondsOf } from './process-cpu.ts';
 
 export interface LoadOptions extends RequestOptions {
   readonly connections: number;
@@ -18,13 +19,14 @@ export interface LoadOptions extends RequestOptions {
   readonly eventsPerSecond: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
+  /** The process whose CPU time is read. */
+  readonly servicePid: number;
 }
 
 export interface LoadResult {
   readonly seconds: number;
   /** Events newly stored, as the answers within the measured time say. */
   readonly accepted: number;
-  readonly acceptedTotal: number;
   readonly requests: number;
   readonly failures: number;
   readonly bytesPerEvent: number;
@@ -35,6 +37,8 @@ export interface LoadResult {
     readonly max: number;
   };
   readonly cpuSeconds: number;
+  /** CPU time of the service within the measured time, all threads; NaN where it cannot be read. */
+  readonly serviceCpuSeconds: number;
 }
 
 interface Connection {
@@ -63,7 +67,6 @@ class Load {
   #sending = true;
   #inFlight = 0;
   #accepted = 0;
-  #acceptedTotal = 0;
   #failures = 0;
   #onDrained: () => void = () => {};
 
@@ -72,12 +75,13 @@ class Load {
   }
 
   async run(): Promise<LoadResult> {
-    const { warmUpMs, measureMs, connections } = this.#options;
+    const { warmUpMs, measureMs, connections, servicePid } = this.#options;
     this.#idle = await Promise.all(Array.from({ length: connections }, (_, index) => this.#open(index)));
     const bytesPerEvent = this.#idle[0]?.request.bytesPerEvent ?? 0;
     const sockets = this.#idle.map((connection) => connection.socket);
     const pace = this.#start();
     await elapse(warmUpMs);
+    const serviceBefore = await cpuSecondsOf(servicePid);
     const cpuBefore = process.cpuUsage();
     const startedAt = performance.now();
     this.#measuring = true;
@@ -85,6 +89,7 @@ class Load {
     this.#measuring = false;
     const seconds = (performance.now() - startedAt) / 1000;
     const cpu = process.cpuUsage(cpuBefore);
+    const serviceCpuSeconds = (await cpuSecondsOf(servicePid)) - serviceBefore;
     this.#sending = false;
     if (pace !== null) clearInterval(pace);
     await new Promise<void>((resolve) => {
@@ -95,12 +100,12 @@ class Load {
     return {
       seconds,
       accepted: this.#accepted,
-      acceptedTotal: this.#acceptedTotal,
       requests: this.#latencies.length,
       failures: this.#failures,
       bytesPerEvent,
       latencyMs: percentiles(this.#latencies),
       cpuSeconds: (cpu.user + cpu.system) / 1e6,
+      serviceCpuSeconds,
     };
   }
 
@@ -161,7 +166,6 @@ class Load {
     connection.received = '';
     connection.isBusy = false;
     this.#inFlight -= 1;
-    this.#acceptedTotal += accepted;
     if (isFailure) this.#failures += 1;
     if (this.#measuring) {
       this.#latencies.push(performance.now() - connection.dueAt);

@@ -3,14 +3,16 @@
  *
  * The time that counts is the CPU time of the main thread between two turns of the loop, so that a machine with
  * other work gives the same figure. Without Linux' /proc it is the time that passed.
+ *
+ * It looks a thousand times a second, which costs CPU time. So it begins when it is asked for the first time.
  */
 const { closeSync, openSync, readSync } = require('node:fs');
 
 const TICK_MS = 1;
 const buffer = Buffer.alloc(64);
 const statistics = openStatistics();
+let isWatching = false;
 let longest = 0;
-let last = milliseconds();
 
 function openStatistics() {
   try {
@@ -28,14 +30,19 @@ function milliseconds() {
   return Number(buffer.toString('latin1', 0, length).split(' ')[0]) / 1e6;
 }
 
-setInterval(() => {
-  const now = milliseconds();
-  longest = Math.max(longest, now - last);
-  last = now;
-}, TICK_MS).unref();
+function watch() {
+  isWatching = true;
+  let last = milliseconds();
+  setInterval(() => {
+    const now = milliseconds();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, TICK_MS).unref();
+}
 
-/** Any message: answers the longest time since the last one. */
+/** Any message: answers the longest time since the last one, 0 to the first. */
 process.on('message', () => {
+  if (!isWatching) watch();
   process.send({ longestMs: longest });
   longest = 0;
 });

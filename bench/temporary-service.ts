@@ -5,14 +5,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cpuSecondsOf } from './process-cpu.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOOP_WATCH = fileURLToPath(new URL('loop-watch.cjs', import.meta.url));
 const HOST = '127.0.0.1';
 const TOKEN = 'bench-token-of-temporary-data';
 const START_SECONDS_MAX = 600;
-/** Clock ticks per second of /proc, a constant of Linux on every platform that Node supports. */
-const TICKS_PER_SECOND = 100;
 
 interface TimedAnswer {
   readonly body: unknown;
@@ -22,6 +21,7 @@ interface TimedAnswer {
 export interface TemporaryService {
   readonly host: string;
   readonly port: number;
+  readonly pid: number;
   readonly token: string;
   /** From the start of the process to the first answer that it is ready. */
   readonly startMs: number;
@@ -72,6 +72,7 @@ export async function startTemporaryService(
     if (dataDir === undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   };
   const base = `http://${HOST}:${port}`;
+  const { pid = 0 } = server;
   await ready(server, base).catch(async (error: unknown) => {
     await close();
     throw error;
@@ -83,7 +84,8 @@ export async function startTemporaryService(
     startMs: performance.now() - begin,
     post: (path, body) => request('POST', base + path, body),
     get: (path) => request('GET', base + path),
-    cpuSeconds: () => cpuSeconds(server),
+    pid,
+    cpuSeconds: () => cpuSecondsOf(pid),
     memoryMb: () => memoryMb(server),
     longestHoldMs: () => longestHoldMs(server),
     close,
@@ -124,13 +126,6 @@ function stop(server: ChildProcess): Promise<void> {
     server.once('exit', () => resolve());
     server.kill('SIGTERM');
   });
-}
-
-async function cpuSeconds(server: ChildProcess): Promise<number> {
-  const stat = await readFile(`/proc/${server.pid}/stat`, 'utf8').catch(() => '');
-  // The name of the process, in parentheses, may hold spaces: fields are counted from behind it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN)) / TICKS_PER_SECOND;
 }
 
 async function memoryMb(server: ChildProcess): Promise<number> {

@@ -129,8 +129,6 @@ export async function load(
   service: TemporaryService,
   { customers, seconds, run }: { readonly customers: number; readonly seconds: number; readonly run: string },
 ): Promise<Load> {
-  const before = await service.cpuSeconds();
-  const begun = performance.now();
   const { latencyMs, accepted, ...measured } = await runGenerator({
     host: service.host,
     port: service.port,
@@ -143,9 +141,14 @@ export async function load(
     run: `${run}-${Date.now().toString(36)}`,
     spreadMinutes: 60,
     customers,
+    servicePid: service.pid,
   });
-  const cores = ((await service.cpuSeconds()) - before) / ((performance.now() - begun) / 1_000);
-  return { cores, p50: latencyMs.p50, p99: latencyMs.p99, eventsPerSecond: accepted / measured.seconds };
+  return {
+    cores: measured.serviceCpuSeconds / measured.seconds,
+    p50: latencyMs.p50,
+    p99: latencyMs.p99,
+    eventsPerSecond: accepted / measured.seconds,
+  };
 }
 
 /** Waits until so many evaluations have taken place, and none waits. */
