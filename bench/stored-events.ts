@@ -30,7 +30,6 @@ export async function storeEvents(
   directory: string,
   events: number,
   findable: readonly string[],
-  { isMerged = false }: { /** Waits until nothing is left to merge. */ readonly isMerged?: boolean } = {},
 ): Promise<void> {
   const clickhouse = await createEmbeddedClickHouse({ directory });
   await applySchema(clickhouse, undefined);
@@ -44,8 +43,17 @@ export async function storeEvents(
       FROM numbers(${from}, ${Math.min(ROWS_PER_INSERT, events - from)})`);
   }
   await clickhouse.command(`INSERT INTO usage_events (${COLUMNS}) VALUES ${findable.map(row).join(', ')}`);
-  if (isMerged) await mergesDone(clickhouse);
   await clickhouse.close();
+}
+
+/** Resolves when nothing is left to merge of what a data directory holds. */
+export async function mergeStoredEvents(directory: string): Promise<void> {
+  const clickhouse = await createEmbeddedClickHouse({ directory });
+  try {
+    await mergesDone(clickhouse);
+  } finally {
+    await clickhouse.close();
+  }
 }
 
 async function mergesDone(clickhouse: ClickHouse): Promise<void> {
