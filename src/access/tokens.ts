@@ -4,7 +4,7 @@
  * Does not own: creating and revoking them (`manage-tokens.ts`), rows (`store/tokens.ts`), the memory of recent
  * lookups (`token-lookup.ts`), the Authorization header and the scopes of routes (`api/http/auth.ts`).
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
@@ -78,7 +78,7 @@ function isUsable(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: Instant): 
 
 /** SHA-256 in lower-case hex. Tokens are random, so an unsalted hash cannot be reversed by guessing. */
 export function hashToken(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex');
+  return hash('sha256', text, 'hex');
 }
 
 /** 24 random bytes. */
