@@ -22,12 +22,17 @@ export interface QuantityNames {
 
 export const NO_QUANTITY_NAMES: QuantityNames = { amounts: [], shapes: [] };
 
+/** New events by customer reference; null: of customers that are not known, because nobody was watched. */
+export type NewUsage = ReadonlyMap<string, Quantities> | null;
+
 /** Who wants to know about new events. */
 export interface UsageWatch {
+  /** Whether anybody is watched. */
+  isWatching(): boolean;
   /** Whether the quantities of events with this reference are wanted. */
   isWatched(customerRef: string): boolean;
   /** The same object until the names change. */
   names(): QuantityNames;
-  /** The new events of each customer reference are on disk. Runs within the request, so it must not wait. */
-  stored(usage: ReadonlyMap<string, Quantities>): void;
+  /** New events are on disk. Runs within the request, so it must not wait. */
+  stored(usage: NewUsage): void;
 }

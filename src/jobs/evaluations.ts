@@ -241,9 +241,12 @@ export function createEvaluations({
 
   return {
     usage: {
+      isWatching: () => list.size > 0,
       isWatched: (ref) => list.customerOf(ref) !== undefined,
       names: () => names,
       stored(usage) {
+        // It may be of those that came to be watched while it was written.
+        if (usage === null) return queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
         for (const [ref, used] of usage) {
           const id = list.customerOf(ref);
           if (id !== undefined) queue.mark([id], waitMs(id, used));

@@ -1,8 +1,10 @@
 /**
  * Adds up the quantities of new events by customer, for those who decide how soon usage is evaluated. Runs within each
- * request, over rows that are in memory: customers that nobody watches cost no more than reading their reference.
+ * request, over rows that are in memory: customers that nobody watches cost no more than reading their reference, and
+ * nothing where nobody is watched.
  */
 import {
+  type NewUsage,
   type Quantities,
   type QuantityNames,
   UNKNOWN_QUANTITIES,
@@ -26,7 +28,7 @@ interface Role {
 }
 
 /** One call at a time uses its memory. */
-export function createEventWeigher({ isWatched, names }: Pick<UsageWatch, 'isWatched' | 'names'>) {
+export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageWatch, 'stored'>) {
   let known: QuantityNames | null = null;
   let roles = new Map<number, Role>();
   /** Amounts of the present event, and the hashes of their names. */
@@ -67,8 +69,9 @@ export function createEventWeigher({ isWatched, names }: Pick<UsageWatch, 'isWat
     for (let i = 0; i < amounts.length; i += 1) add(sums, mixed(shape, amountNames[i] ?? 0), amounts[i] ?? 0);
   }
 
-  /** By customer reference. Of those that are not watched the quantities are unknown. */
-  return function weigh(rows: EventRows, indexes: readonly number[]): ReadonlyMap<string, Quantities> {
+  /** Of customers that are not watched the quantities are unknown. */
+  return function weigh(rows: EventRows, indexes: readonly number[]): NewUsage {
+    if (!isWatching()) return null;
     learnNames();
     const usage = new Map<string, Quantities>();
     const { bytes } = rows;

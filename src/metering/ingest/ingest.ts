@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
-import type { Quantities, UsageWatch } from '../../core/event-quantities.ts';
+import type { NewUsage, UsageWatch } from '../../core/event-quantities.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
 import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
@@ -105,18 +105,15 @@ interface NewEvents {
 
 interface Taken extends IngestOutcome {
   readonly durable: Promise<void> | undefined;
-  /** Of the new events, by customer reference. */
-  readonly usage: ReadonlyMap<string, Quantities>;
+  readonly usage: NewUsage;
 }
-
-const NO_USAGE: ReadonlyMap<string, Quantities> = new Map();
 
 export function createIngest(options: IngestOptions): Ingest {
   const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, usageWatch } = options;
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
   const reader = createEventReader();
-  const weigh = usageWatch === undefined ? () => NO_USAGE : createEventWeigher(usageWatch);
+  const weigh = usageWatch === undefined ? () => null : createEventWeigher(usageWatch);
   const writer = createBatchWriter({
     ...(blocks === undefined
       ? {

@@ -1,7 +1,7 @@
 /** The quantities of new events, against a naive count by names. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Quantities } from '../../../../src/core/event-quantities.ts';
+import type { NewUsage, Quantities } from '../../../../src/core/event-quantities.ts';
 import { createEventWeigher } from '../../../../src/metering/ingest/event-weigher.ts';
 import { createEventReader } from '../../../../src/metering/ingest/validate-events.ts';
 
@@ -14,10 +14,10 @@ interface SentEvent {
   readonly properties: Readonly<Record<string, string | number | boolean>>;
 }
 
-function weighed(
+function told(
   events: readonly SentEvent[],
-  isWatched = (_ref: string) => true,
-): ReadonlyMap<string, Quantities> {
+  watch: { isWatching(): boolean; isWatched(ref: string): boolean },
+): NewUsage {
   const sent = events.map((event, index) => ({
     transaction_id: `id-${index}`,
     timestamp: new Date(NOW).toISOString(),
@@ -25,11 +25,18 @@ function weighed(
   }));
   const read = createEventReader().read(Buffer.from(JSON.stringify(sent)), { now: NOW, windowDays: 34 });
   if (!('rows' in read)) throw new Error(read.message);
-  const weigh = createEventWeigher({ isWatched, names: () => names });
+  const weigh = createEventWeigher({ ...watch, names: () => names });
   return weigh(
     read.rows,
     events.map((_, index) => index),
   );
+}
+
+function weighed(
+  events: readonly SentEvent[],
+  isWatched = (_ref: string) => true,
+): ReadonlyMap<string, Quantities> {
+  return told(events, { isWatching: () => true, isWatched }) ?? new Map();
 }
 
 function naive(events: readonly SentEvent[]): Map<string, Map<string, number>> {
@@ -113,6 +120,15 @@ test('of customers that nobody watches nothing is known', () => {
   const usage = weighed(events, (ref) => ref === 'acme');
   expect([...(usage.get('acme')?.values() ?? [])].toSorted()).toEqual([1, 5]);
   expect(usage.get('globex')?.size).toBe(0);
+});
+
+test('where nobody is watched events are not looked at', () => {
+  const events = [{ customer_id: 'acme', event_type: 'call', properties: { tokens: 5 } }];
+  const asked: string[] = [];
+  const isWatched = (ref: string) => asked.push(ref) > 0;
+  expect(told(events, { isWatching: () => false, isWatched })).toBeNull();
+  expect(asked).toEqual([]);
+  expect(told(events, { isWatching: () => true, isWatched })?.size).toBe(1);
 });
 
 test('an amount beyond all bounds stays finite', () => {
