@@ -13,16 +13,23 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import { ClickHouseError } from '@clickhouse/client';
 import { assert } from '../core/errors.ts';
 import { QUERY_LANES, type QueryLane, type RowsInsert } from '../metering/client/clickhouse.ts';
-import type { BackendSelect, ClickHouseBackend } from '../metering/client/clickhouse-client.ts';
+import type {
+  BackendSelect,
+  BackendStream,
+  ClickHouseBackend,
+} from '../metering/client/clickhouse-client.ts';
 import { stringLiteral } from '../metering/client/clickhouse-parameters.ts';
 import { type ConnectionPool, createConnectionPool } from '../metering/client/connection-pool.ts';
 import { createLanes } from '../metering/client/query-lanes.ts';
 import { createStreamedAnswers } from '../metering/client/streamed-answers.ts';
+import { writeBlocks } from './answer-blocks.ts';
 import { writeAnswer } from './answer-file.ts';
 import { type EngineConnection, openEngine, USER_FILES } from './chdb-engine.ts';
+import { withEngineCode } from './engine-error.ts';
 import { isSingleStatement } from './single-statement.ts';
 
 export interface EmbeddedClickHouseOptions {
@@ -99,7 +106,13 @@ export async function openEmbeddedClickHouse(options: EmbeddedClickHouseOptions)
   return {
     select: run,
     stream: (query) =>
-      answers.read((to) => writeAnswer({ path: newFile(files), query, run, endQueries }, to), query.signal),
+      answers.read(
+        (to) =>
+          query.format === 'Native'
+            ? lanes.run(query, (pool, customer) => use(pool, (slot) => blocks(slot, query, to), customer))
+            : writeAnswer({ path: newFile(files), query, run, endQueries }, to),
+        query.signal,
+      ),
     command: (sql) => use(pools.statements, (slot) => command(slot, sql)),
     insertRows: (insert) => use(pools.inserts, (slot) => insertRows(slot, database, insert, files)),
     ping: () => use(pools.pings, (slot) => command(slot, 'SELECT 1')),
@@ -182,16 +195,25 @@ async function slotsOfLanes(
 /** An insert is not a SELECT and goes on. */
 const END_QUERIES = "KILL QUERY WHERE query_kind = 'Select'";
 
-async function select(slot: Slot, query: BackendSelect): Promise<AsyncIterable<unknown>> {
-  const { sql, params } = query;
+function requireRunnable(slot: Slot, { sql, params }: BackendSelect): void {
   requireSingleStatement(sql);
   for (const name of slot.parameterNames) {
     // A value left behind by an earlier query must not replace a missing parameter.
     if (!Object.hasOwn(params, name) && sql.includes(`{${name}:`)) throw unsetParameter(name);
   }
   for (const name of Object.keys(params)) slot.parameterNames.add(name);
+}
+
+async function select(slot: Slot, query: BackendSelect): Promise<AsyncIterable<unknown>> {
+  const { sql } = query;
+  requireRunnable(slot, query);
   const result = await slot.connection.client.exec({ query: `${query.parameterStatement()}${sql}` });
   return result.stream;
+}
+
+async function blocks(slot: Slot, query: BackendStream, to: Writable): Promise<void> {
+  requireRunnable(slot, query);
+  await writeBlocks(slot.connection, query, to);
 }
 
 async function command(slot: Slot, sql: string): Promise<void> {
@@ -254,22 +276,6 @@ async function insertBinary(
   } finally {
     await rm(path, { force: true });
   }
-}
-
-const ENGINE_ERROR = /Code: (\d+)\. DB::Exception: ((?:(?!Code: \d+\. DB::Exception: ).)*)\(([A-Z0-9_]+)\)/s;
-
-/**
- * The engine's error with its code and type, as the client reports a server's. Read from the engine's
- * own text, because the client takes the first word in brackets for the type, and a syntax error quotes
- * the query before it.
- */
-function withEngineCode(error: unknown): unknown {
-  const original = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const [, code, message, type] = (original instanceof Error && ENGINE_ERROR.exec(original.message)) || [];
-  if (code === undefined || message === undefined || type === undefined) return error;
-  const clear = new ClickHouseError({ message: message.trim(), code, type });
-  clear.cause = original;
-  return clear;
 }
 
 function requireSingleStatement(sql: string): void {

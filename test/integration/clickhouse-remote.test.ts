@@ -229,6 +229,13 @@ test('a streamed answer is read while it is sent, and is not waited for', async 
   expect(heard[0]?.form?.get('query')).toBe('SELECT 1\nFORMAT JSONEachRow\nSETTINGS max_execution_time = 30');
 });
 
+test('an answer whose end cannot be seen is whole before its first piece is sent', async () => {
+  const pieces = clickhouse.queryStream({ sql: 'SELECT 1', format: 'Native' });
+  expect((await pieces.next()).value).toEqual(answer.body);
+  expect(heard[0]?.url.get('wait_end_of_query')).toBe('1');
+  await pieces.return();
+});
+
 test('a streamed answer that breaks off is a failure', async () => {
   respond = (response) => {
     response.write('first', () => response.destroy());

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { wordBlocks } from '../../src/metering/client/native-words.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 
 const clickhouse = await clickhouseForFile();
@@ -192,17 +193,40 @@ describe('a query', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
   });
 
-  test('gives an answer in pieces, and its failure after them', async () => {
-    const failing = {
-      sql: 'SELECT number, throwIf(number = 199999) AS thrown FROM numbers(200000)',
-      format: 'JSONEachRow',
+  test('gives its blocks one after the other, and can be left in between', async () => {
+    const query = {
+      sql: 'SELECT toUInt32(number + {first:UInt32}) AS a FROM numbers(200000)',
+      params: { first: 7 },
+      format: 'Native',
     } as const;
-    const read = async () => {
-      for await (const piece of clickhouse.queryStream(failing)) expect(piece.length).toBeGreaterThan(0);
-    };
-    await expect(read()).rejects.toMatchObject({ code: '395' });
-    expect(await clickhouse.query({ sql: 'SELECT 1 AS a', schema: anything })).toEqual([{ a: 1 }]);
+    const read: number[] = [];
+    for await (const [block = []] of wordBlocks(clickhouse.queryStream(query), 1)) read.push(...block);
+    expect(read).toEqual(Array.from({ length: 200_000 }, (_, index) => index + 7));
+    // More often than a lane has connections.
+    for (let round = 0; round < 15; round += 1) {
+      for await (const piece of clickhouse.queryStream(query)) {
+        expect(piece.length).toBeGreaterThan(0);
+        break;
+      }
+    }
+    const unset = clickhouse.queryStream({ ...query, params: {} }).next();
+    await expect(unset).rejects.toMatchObject({ code: '456' });
   });
+
+  test.each(['JSONEachRow', 'Native'] as const)(
+    'gives an answer in pieces, and its failure after them: %s',
+    async (format) => {
+      const failing = {
+        sql: 'SELECT number, throwIf(number = 199999) AS thrown FROM numbers(200000)',
+        format,
+      };
+      const read = async () => {
+        for await (const piece of clickhouse.queryStream(failing)) expect(piece.length).toBeGreaterThan(0);
+      };
+      await expect(read()).rejects.toMatchObject({ code: '395' });
+      expect(await clickhouse.query({ sql: 'SELECT 1 AS a', schema: anything })).toEqual([{ a: 1 }]);
+    },
+  );
 
   test('that runs too long is ended by the engine', async () => {
     const endless = clickhouse.query({

@@ -3,7 +3,7 @@
  * are used through `@clickhouse/client`; a backend only provides its clients.
  */
 import { z } from 'zod';
-import type { ClickHouse, QueryLane, QueryParams, SelectStatement } from './clickhouse.ts';
+import type { ClickHouse, QueryLane, QueryParams, SelectStatement, StreamedSelect } from './clickhouse.ts';
 import { parameterStatement, settingsClause } from './clickhouse-parameters.ts';
 
 /** A complete SELECT, with its parameters in both ways of sending them. */
@@ -18,6 +18,7 @@ export interface BackendSelect {
 
 /** A SELECT whose answer is passed on while it is read. */
 export interface BackendStream extends BackendSelect {
+  readonly format: StreamedSelect['format'];
   /** FORMAT and SETTINGS, which come after the text of the SELECT. */
   readonly ending: string;
   readonly signal: AbortSignal | undefined;
@@ -73,6 +74,7 @@ export function createClickHouse(backend: ClickHouseBackend): ClickHouse {
     queryStream: ({ sql, format, settings, signal, ...about }) =>
       backend.stream({
         ...backendSelect(sql, about),
+        format,
         signal,
         ending: `FORMAT ${format}\n${settingsClause({ ...DEFAULT_SETTINGS, ...settings })}`,
       }),

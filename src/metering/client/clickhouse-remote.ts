@@ -47,6 +47,12 @@ export interface RemoteClickHouseOptions {
   readonly cluster?: string | undefined;
 }
 
+/** Where an answer goes, and with which settings. */
+interface StreamedTo {
+  readonly reader?: Writable;
+  readonly kind?: Readonly<Record<string, string>>;
+}
+
 /** A statement as it is sent. */
 interface Request {
   /** Empty where the body is a form that has it. */
@@ -74,7 +80,7 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
   const select = async (
     client: ClickHouseClient,
     query: BackendSelect,
-    reader: Writable | null = null,
+    { reader, kind = settings.select }: StreamedTo = {},
   ): Promise<Readable> => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -82,20 +88,23 @@ export function createRemoteClickHouse(options: RemoteClickHouseOptions): ClickH
     running.add(controller);
     reader?.once('close', abort);
     try {
-      const kind = reader === null ? settings.select : settings.stream;
       return await send(client, { ...selectRequest(query), settings: kind, signal });
     } finally {
       reader?.off('close', abort);
       running.delete(controller);
     }
   };
-  const stream = ({ ending, signal, ...query }: BackendStream) => {
+  const stream = ({ ending, signal, format, ...query }: BackendStream) => {
     const whole = { ...query, sql: `${query.sql}\n${ending}` };
+    // An answer in Native that breaks off between two blocks looks like a whole one.
+    const kind = format === 'Native' ? settings.select : settings.stream;
     return answers.read(
       (to) =>
         lanes.run(whole, (pool) =>
           // A reader that stops closes the connection, which ends the query like `endQueries`.
-          pool.withConnection(async (client) => pipeline(await select(client, whole, to), to)),
+          pool.withConnection(async (client) =>
+            pipeline(await select(client, whole, { reader: to, kind }), to),
+          ),
         ),
       signal,
     );

@@ -49,8 +49,12 @@ export interface SelectStatement {
 
 /** A SELECT without FORMAT and SETTINGS of its own, whose answer is passed on while it is read. */
 export interface StreamedSelect extends SelectStatement {
-  /** A format whose end can be told from its bytes, because an answer that breaks off may look like a whole one. */
-  readonly format: 'JSONEachRow' | 'Parquet';
+  /**
+   * JSONEachRow and Parquet show their end in their bytes, so that an answer that breaks off does not look like a whole
+   * one. Native does not: a server has all of such an answer before it sends the first piece. It is meant for bulk reads
+   * of the service itself, whose statements are quick to plan.
+   */
+  readonly format: 'JSONEachRow' | 'Parquet' | 'Native';
   /** Of the reader: that it has gone while it waited. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -76,7 +80,7 @@ export interface ClickHouse {
    * The bytes of an answer of any length, a few pieces of which are in memory. The query has its connection until the
    * last piece is taken; it is ended when the reader stops before, or takes nothing for a minute. A failure is thrown
    * after the pieces that came before it; on a server it may also show in the bytes alone, so that the reader checks
-   * that they come to the end of the format.
+   * that they come to the end of the format (`StreamedSelect.format`).
    */
   queryStream(query: StreamedSelect): AsyncGenerator<Buffer, void, undefined>;
   /** DDL and other statements without a result, one at a time. */

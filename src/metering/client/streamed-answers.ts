@@ -10,6 +10,8 @@ import { shuttingDown } from './connection-pool.ts';
 const IDLE_MS_MAX = 60_000;
 /** Neither does a slow one keep it for longer. */
 const ANSWER_MS_MAX = 600_000;
+/** Pieces of an answer that are ready: up to a megabyte each. */
+const PIECES_WAITING_MAX = 4;
 /** Each may be a file of some hundred megabytes. */
 const OPEN_MAX = 8;
 
@@ -41,7 +43,8 @@ export function createStreamedAnswers({ idleMs, answerMs, open: openMax } = LIMI
     async *read(write, signal) {
       if (open.size >= openMax)
         throw new Refusal('overloaded', 'too many answers are being sent, try again later');
-      const pipe = new PassThrough();
+      // Its pieces stay apart: joining them would copy each once more.
+      const pipe = new PassThrough({ readableObjectMode: true, readableHighWaterMark: PIECES_WAITING_MAX });
       open.add(pipe);
       const endAfter = (ms: number, problem: string) =>
         setTimeout(() => pipe.destroy(new Error(problem)), ms);

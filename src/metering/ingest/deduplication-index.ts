@@ -36,10 +36,8 @@ import {
   type Shard,
   unitsOf,
 } from './deduplication-slots.ts';
+import { type StoredIds, sortedByShard, WORDS_PER_STORED_ID } from './sort-stored-ids.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
-
-/** A stored id as it is loaded: the hash and the second of acceptance. */
-export const WORDS_PER_STORED_ID = HASH_WORDS + 1;
 
 /** How many are loaded without a pause: some ten milliseconds. */
 const IDS_WITHOUT_PAUSE = 100_000;
@@ -74,11 +72,11 @@ export interface DeduplicationIndex {
    */
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null;
   /**
-   * Adds stored ids of `WORDS_PER_STORED_ID` as if none was dated ahead; those that are, `add` tells as well.
-   * Calls `onKnown` with the first hash word of every one that was held already. It is fastest with all ids of a
-   * shard at once, and lets other work of the thread come in between.
+   * Adds stored ids as if none was dated ahead; those that are, `add` tells as well. Calls `onKnown` with the first
+   * hash word of every one that was held already. It is fastest with millions of ids at once, and lets other work of
+   * the thread come in between.
    */
-  load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): Promise<void>;
+  load(ids: readonly StoredIds[], nowSeconds: number, onKnown?: (firstWord: number) => void): Promise<void>;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
@@ -147,8 +145,11 @@ class ShardedIndex implements DeduplicationIndex {
     return isWithin ? heldSeconds : null;
   }
 
-  async load(ids: Uint32Array, nowSeconds: number, onKnown?: (firstWord: number) => void): Promise<void> {
-    assert(ids.length % WORDS_PER_STORED_ID === 0, 'loaded ids are whole');
+  async load(
+    ids: readonly StoredIds[],
+    nowSeconds: number,
+    onKnown?: (firstWord: number) => void,
+  ): Promise<void> {
     const { sorted, ends } = sortedByShard(ids);
     let pausedAt = 0;
     for (let from = 0; from < sorted.length; ) {
@@ -215,28 +216,4 @@ class ShardedIndex implements DeduplicationIndex {
     this.#size += kept - held;
     Object.assign(shard, rebuilt);
   }
-}
-
-/**
- * Stored ids in the order of their shards, and where those of each shard end: a shard stays in the cache of the
- * processor while it is filled, where ids in any other order miss it every time. Sorted by counting.
- */
-function sortedByShard(ids: Uint32Array): { sorted: Uint32Array; ends: Uint32Array } {
-  const ends = new Uint32Array(SHARDS + 1);
-  for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
-    const next = ((ids[at] ?? 0) & SHARD_MASK) + 1;
-    ends[next] = (ends[next] ?? 0) + WORDS_PER_STORED_ID;
-  }
-  for (let shard = 1; shard <= SHARDS; shard += 1) ends[shard] = (ends[shard] ?? 0) + (ends[shard - 1] ?? 0);
-  const sorted = new Uint32Array(ids.length);
-  for (let at = 0; at < ids.length; at += WORDS_PER_STORED_ID) {
-    const shard = (ids[at] ?? 0) & SHARD_MASK;
-    const place = ends[shard] ?? 0;
-    sorted[place] = ids[at] ?? 0;
-    sorted[place + 1] = ids[at + 1] ?? 0;
-    sorted[place + 2] = ids[at + 2] ?? 0;
-    sorted[place + 3] = ids[at + 3] ?? 0;
-    ends[shard] = place + WORDS_PER_STORED_ID;
-  }
-  return { sorted, ends };
 }

@@ -1,22 +1,22 @@
 /**
- * Fills the deduplication index from what is stored: the hashes and times of acceptance of every
- * event of the window, read as raw bytes in slices that bound the memory this takes.
+ * Fills the deduplication index from what is stored: the hashes and times of acceptance of every event of the window.
+ * They are read column by column in one query, in batches that bound the memory this takes.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/time.ts';
 import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
-import { type DeduplicationIndex, WORDS_PER_STORED_ID } from './deduplication-index.ts';
-import { AHEAD_UNIT_SECONDS, SHARDS } from './deduplication-slots.ts';
+import { type WordColumns, wordBlocks } from '../client/native-words.ts';
+import type { DeduplicationIndex } from './deduplication-index.ts';
+import { AHEAD_UNIT_SECONDS } from './deduplication-slots.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { FUTURE_HOURS_MAX } from './event-limits.ts';
-import { wordsOf } from './row-words.ts';
 
-/** One slice is 64 to 80 MB of bytes. Smaller ones cost more, because each reads a column of all rows. */
-const ROWS_PER_SLICE = 4_000_000;
+/** The blocks of a batch take 64 MB, and as much again while they are sorted. With fewer, each fills the shards anew. */
+const ROWS_PER_BATCH = 4_000_000;
 
 /** A start on a slow disk may take minutes; it must not fail because of a limit meant for requests. */
-const SLICE_SECONDS_MAX = 600;
+const QUERY_SECONDS_MAX = 600;
 
 const SUMMARY_ROW = z.object({
   events: z.coerce.number(),
@@ -36,28 +36,32 @@ const WITHIN_WINDOW = "ingested_at >= fromUnixTimestamp64Milli({accepted_from:In
 const AHEAD = `ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')
     AND timestamp >= fromUnixTimestamp64Milli({dated_from:Int64}, 'UTC') AND timestamp > ingested_at`;
 
-// A slice has all ids of its shards of the index, so that each shard is filled once.
-const IN_SLICE = `id_hash_a % ${SHARDS} % {slices:UInt32} = {slice:UInt32}`;
-
 const SUMMARY_SQL = `
   SELECT countIf(${WITHIN_WINDOW}) AS events, countIf(${AHEAD}) AS ahead,
     max(toUnixTimestamp64Micro(ingested_at)) AS last_tick
   FROM ${USAGE_EVENTS_TABLE}
   WHERE ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')`;
 
-// The order of the columns is the layout of a stored id (`WORDS_PER_STORED_ID`).
-const SLICE_SQL = `
-  SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at))
-  FROM ${USAGE_EVENTS_TABLE}
-  WHERE ${WITHIN_WINDOW} AND ${IN_SLICE}
-  FORMAT RowBinary`;
+// Names of four letters put the values of blocks of usual size on whole words, where they are read without a copy.
+const ID_COLUMNS = `id_hash_a AS id_a, id_hash_b AS id_b, id_hash_c AS id_c,
+    toUInt32(toUnixTimestamp(ingested_at)) AS secs`;
 
-const AHEAD_SLICE_SQL = `
-  SELECT id_hash_a, id_hash_b, id_hash_c, toUInt32(toUnixTimestamp(ingested_at)), ${AHEAD_SECONDS_SQL}
-  FROM ${USAGE_EVENTS_TABLE}
-  WHERE ${AHEAD} AND ${IN_SLICE}
-  FORMAT RowBinary`;
-const AHEAD_WORDS = WORDS_PER_STORED_ID + 1;
+// The columns of `StoredIds`.
+const IDS: ColumnsSelect = {
+  sql: `SELECT ${ID_COLUMNS} FROM ${USAGE_EVENTS_TABLE} WHERE ${WITHIN_WINDOW}`,
+  columns: 4,
+};
+
+const AHEAD_IDS: ColumnsSelect = {
+  sql: `SELECT ${ID_COLUMNS}, ${AHEAD_SECONDS_SQL} FROM ${USAGE_EVENTS_TABLE} WHERE ${AHEAD}`,
+  columns: 5,
+};
+
+/** A SELECT whose columns are all UInt32. */
+interface ColumnsSelect {
+  readonly sql: string;
+  readonly columns: number;
+}
 
 /** What was found besides the ids. */
 export interface Rebuilt {
@@ -86,46 +90,64 @@ export async function rebuildIndex(
   const [summary] = await clickhouse.query({
     sql: SUMMARY_SQL,
     params,
-    settings: { max_execution_time: SLICE_SECONDS_MAX },
+    settings: { max_execution_time: QUERY_SECONDS_MAX },
     schema: SUMMARY_ROW,
   });
   assert(summary !== undefined, 'an aggregate without groups returns one row');
   index.makeRoom(summary.events, nowSeconds);
   const suspects = new Set<number>();
-  await eachSlice(clickhouse, { sql: SLICE_SQL, params, rows: summary.events }, async (bytes) => {
-    const ids = wordsOf(bytes, WORDS_PER_STORED_ID);
-    await index.load(ids, nowSeconds, (firstWord) => suspects.add(firstWord));
-  });
-  await eachSlice(clickhouse, { sql: AHEAD_SLICE_SQL, params, rows: summary.ahead }, async (bytes) => {
-    const ids = wordsOf(bytes, AHEAD_WORDS);
-    for (let at = 0; at < ids.length; at += AHEAD_WORDS) {
-      const acceptedSeconds = ids[at + WORDS_PER_STORED_ID - 1] ?? 0;
-      const stored = { acceptedSeconds, aheadSeconds: ids[at + WORDS_PER_STORED_ID] ?? 0 };
-      index.add(ids, at, stored, nowSeconds);
-    }
-  });
+  await eachBatch(clickhouse, { ...IDS, params }, (ids) =>
+    index.load(ids, nowSeconds, (firstWord) => suspects.add(firstWord)),
+  );
+  if (summary.ahead > 0) {
+    await eachBatch(clickhouse, { ...AHEAD_IDS, params }, async (ids) => {
+      for (const block of ids) addAhead(index, block, nowSeconds);
+    });
+  }
   return { lastTick: summary.last_tick, suspects };
 }
 
-/** Reads the rows of a statement in slices, the next while this thread takes in the one before. */
-async function eachSlice(
-  clickhouse: ClickHouse,
-  { sql, params, rows }: { readonly sql: string; readonly params: QueryParams; readonly rows: number },
-  take: (bytes: Buffer) => Promise<void>,
-): Promise<void> {
-  const slices = Math.min(SHARDS, Math.ceil(rows / ROWS_PER_SLICE));
-  const read = (slice: number): Promise<Buffer> | undefined =>
-    slice < slices
-      ? clickhouse.queryBytes({
-          sql,
-          params: { ...params, slices, slice },
-          settings: { max_execution_time: SLICE_SECONDS_MAX },
-        })
-      : undefined;
-  let bytes: Buffer | undefined = await read(0);
-  for (let slice = 1; bytes !== undefined; slice += 1) {
-    // Together, so that a read that fails meanwhile is noticed here.
-    const [next] = await Promise.all([read(slice), take(bytes)]);
-    bytes = next;
+function addAhead(index: DeduplicationIndex, block: WordColumns, nowSeconds: number): void {
+  const [a, b, c, seconds, ahead] = block;
+  for (let i = 0; i < (a?.length ?? 0); i += 1) {
+    const hash = Uint32Array.of(a?.[i] ?? 0, b?.[i] ?? 0, c?.[i] ?? 0);
+    index.add(hash, 0, { acceptedSeconds: seconds?.[i] ?? 0, aheadSeconds: ahead?.[i] ?? 0 }, nowSeconds);
   }
+}
+
+/** Reads the rows of a statement in batches of blocks, the next one while this thread takes in the one before. */
+async function eachBatch(
+  clickhouse: ClickHouse,
+  { sql, columns, params }: ColumnsSelect & { readonly params: QueryParams },
+  take: (blocks: readonly WordColumns[]) => Promise<void>,
+): Promise<void> {
+  const settings = { max_execution_time: QUERY_SECONDS_MAX };
+  const pieces = clickhouse.queryStream({ sql, params, settings, format: 'Native' });
+  const batches = batchesOf(wordBlocks(pieces, columns));
+  try {
+    let batch = await batches.next();
+    while (batch.done !== true) {
+      // Together, so that a read that fails meanwhile is noticed here.
+      const [next] = await Promise.all([batches.next(), take(batch.value)]);
+      batch = next;
+    }
+  } finally {
+    await batches.return();
+  }
+}
+
+async function* batchesOf(
+  blocks: AsyncIterable<WordColumns>,
+): AsyncGenerator<readonly WordColumns[], void, undefined> {
+  let batch: WordColumns[] = [];
+  let rows = 0;
+  for await (const block of blocks) {
+    batch.push(block);
+    rows += block[0]?.length ?? 0;
+    if (rows < ROWS_PER_BATCH) continue;
+    yield batch;
+    batch = [];
+    rows = 0;
+  }
+  if (rows > 0) yield batch;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDeduplicationIndex } from '../../../../src/metering/ingest/deduplication-index.ts';
+import { storedIds } from '../../../support/stored-ids.ts';
 
 const WINDOW = 1_000;
 const T0 = 1_800_000_000;
@@ -93,7 +94,8 @@ describe('the deduplication index', () => {
 
   it('keeps the earliest time of a hash that is loaded twice and leaves expired ones out', async () => {
     const index = createDeduplicationIndex(WINDOW);
-    await index.load(words(1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5), T0 + 20);
+    const slots = [1, 2, 3, T0 + 10, 4, 5, 6, T0 - WINDOW + 10, 1, 2, 3, T0 + 5];
+    await index.load([storedIds(slots)], T0 + 20);
     expect(index.size).toBe(1);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 4, T0 + WINDOW + 4)).toBe(false);
     expect(index.reserve(words(1, 2, 3), 0, T0 + WINDOW + 5, T0 + WINDOW + 5)).toBe(true);
@@ -139,7 +141,7 @@ describe('the deduplication index', () => {
     const dated = T0 + 180;
     const load = async (now: number) => {
       const index = createDeduplicationIndex(WINDOW);
-      await index.load(words(1, 2, 3, T0), now);
+      await index.load([storedIds([1, 2, 3, T0])], now);
       index.add(words(1, 2, 3), 0, { acceptedSeconds: T0, aheadSeconds: 180 }, now);
       return index;
     };
@@ -161,7 +163,7 @@ describe('the deduplication index', () => {
       const at = (i * 4) % slots.length;
       slots.set([next(), next(), next(), T0], at);
       reserved.reserve(slots, at, T0, T0);
-      if (at === slots.length - 4) await loaded.load(slots, T0);
+      if (at === slots.length - 4) await loaded.load([storedIds(slots)], T0);
       if (i > 50_000 && i % 1_000 === 0) expect(reserved.bytes / reserved.size).toBeLessThan(24);
     }
     expect([reserved.size, loaded.size]).toEqual([ids, ids]);
@@ -171,19 +173,17 @@ describe('the deduplication index', () => {
   it('loads more ids than it was told to make room for', async () => {
     const index = createDeduplicationIndex(WINDOW);
     index.makeRoom(10, T0);
-    await index.load(
-      Uint32Array.from({ length: 4 * 50_000 }, (_, i) =>
-        i % 4 === 3 ? T0 : Math.imul(i + 1, 2_654_435_761),
-      ),
-      T0,
+    const slots = Uint32Array.from({ length: 4 * 50_000 }, (_, i) =>
+      i % 4 === 3 ? T0 : Math.imul(i + 1, 2_654_435_761),
     );
+    await index.load([storedIds(slots)], T0);
     expect(index.size).toBe(50_000);
   });
 
   it('lets other work of the thread come in between while it loads', async () => {
     const index = createDeduplicationIndex(WINDOW);
     const next = random(3);
-    const ids = Uint32Array.from({ length: 4 * 300_000 }, (_, i) => (i % 4 === 3 ? T0 : next()));
+    const ids = [storedIds(Uint32Array.from({ length: 4 * 300_000 }, (_, i) => (i % 4 === 3 ? T0 : next())))];
     let turns = 0;
     const turn = setInterval(() => {
       turns += 1;

@@ -1,0 +1,112 @@
+/**
+ * Reads the answer of a query in ClickHouse's Native format whose columns are all UInt32: blocks of rows, in which the
+ * values of each column lie together. Little-endian, as is every machine that Node is built for except s390x.
+ */
+import { assert } from '../../core/errors.ts';
+
+/** A block of rows: an array for each column, in the order of the statement, all of one length. */
+export type WordColumns = readonly Uint32Array[];
+
+const TYPE = 'UInt32';
+/** Names and types of columns are shorter than that. */
+const TEXT_BYTES_MAX = 4_096;
+/** A server makes blocks of some 65,000 rows; one of more than this is no block. */
+const BLOCK_ROWS_MAX = 100_000_000;
+
+/**
+ * The blocks of an answer that comes in pieces of any size. Throws where the answer is something else, such as the text
+ * of an error, and where it ends within a block. It may end between two blocks: whoever sends it has to tell that it is
+ * whole.
+ */
+export async function* wordBlocks(
+  pieces: AsyncIterable<Buffer>,
+  columnCount: number,
+): AsyncGenerator<WordColumns, void, undefined> {
+  const reader = new PiecesReader(pieces);
+  try {
+    while (await reader.hasMore()) {
+      assert((await reader.count(columnCount)) === columnCount, `an answer has ${columnCount} columns`);
+      const rows = await reader.count(BLOCK_ROWS_MAX);
+      const columns: Uint32Array[] = [];
+      while (columns.length < columnCount) columns.push(await readColumn(reader, rows));
+      if (rows > 0) yield columns;
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+async function readColumn(reader: PiecesReader, rows: number): Promise<Uint32Array> {
+  await reader.text();
+  const type = await reader.text();
+  assert(type === TYPE, `a column is ${TYPE}, not ${type}`);
+  return await reader.words(rows);
+}
+
+class PiecesReader {
+  readonly #pieces: AsyncIterator<Buffer>;
+  #piece: Buffer = Buffer.alloc(0);
+  #at = 0;
+
+  constructor(pieces: AsyncIterable<Buffer>) {
+    this.#pieces = pieces[Symbol.asyncIterator]();
+  }
+
+  async hasMore(): Promise<boolean> {
+    while (this.#at === this.#piece.length) {
+      const next = await this.#pieces.next();
+      if (next.done === true) return false;
+      this.#piece = next.value;
+      this.#at = 0;
+    }
+    return true;
+  }
+
+  /** So many words: as they lie in the piece where all of them do and the place is right, else a copy. */
+  async words(count: number): Promise<Uint32Array> {
+    const bytes = count * Uint32Array.BYTES_PER_ELEMENT;
+    const offset = this.#piece.byteOffset + this.#at;
+    if (this.#at + bytes <= this.#piece.length && offset % Uint32Array.BYTES_PER_ELEMENT === 0) {
+      this.#at += bytes;
+      return new Uint32Array(this.#piece.buffer, offset, count);
+    }
+    const words = new Uint32Array(count);
+    await this.fill(new Uint8Array(words.buffer));
+    return words;
+  }
+
+  /** Copies as many bytes as there is room for. */
+  async fill(room: Uint8Array): Promise<void> {
+    for (let filled = 0; filled < room.length; ) {
+      assert(await this.hasMore(), 'an answer ends with a whole block');
+      const copied = this.#piece.copy(room, filled, this.#at);
+      this.#at += copied;
+      filled += copied;
+    }
+  }
+
+  /** A count of at most `max`: seven bits in each byte, the lowest first, until one is below 128. */
+  async count(max: number): Promise<number> {
+    const byte = new Uint8Array(1);
+    let value = 0;
+    for (let scale = 1; scale <= max; scale *= 128) {
+      await this.fill(byte);
+      const [bits = 0] = byte;
+      value += (bits % 128) * scale;
+      if (bits < 128) break;
+    }
+    assert(value <= max, `a count is at most ${max}`);
+    return value;
+  }
+
+  async text(): Promise<string> {
+    const bytes = Buffer.alloc(await this.count(TEXT_BYTES_MAX));
+    await this.fill(bytes);
+    return bytes.toString('utf8');
+  }
+
+  /** Ends the query where it is still being read. */
+  async close(): Promise<void> {
+    await this.#pieces.return?.();
+  }
+}
