@@ -38,6 +38,12 @@ SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id A
   CAST(p.counts_in_total, 'Nullable(Bool)') AS counts_in_total
 FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'invoice_lines') AS p;
 
+CREATE OR REPLACE VIEW analysts.balances DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT p.commit_id AS commit_id, p.customer_id AS customer_id, p.contract_id AS contract_id, p.type AS type,
+  p.credit_type_id AS credit_type_id, toDecimal256(p.balance, 30) AS balance,
+  fromUnixTimestamp64Milli(p.as_of, 'UTC') AS as_of
+FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'balances') AS p;
+
 CREATE OR REPLACE VIEW analysts.events DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT o.customer_id AS customer_id, e.transaction_id AS transaction_id,
   CAST(e.event_type, 'String') AS event_type, e.timestamp AS timestamp, e.properties AS properties

@@ -1,5 +1,6 @@
 -- What analysts may read of PostgreSQL, for the views of deploy/analysts-clickhouse.sql (docs/sql.md). Apply it to the
--- service's database as the owner of its tables, and again after each upgrade. It changes no table.
+-- service's database as the owner of its tables, and again after each upgrade. It changes no table, but adds the row by
+-- which the service begins to publish balances.
 --
 -- Numbers are texts, because ClickHouse would cut a numeric without a precision; instants are epoch milliseconds.
 CREATE SCHEMA IF NOT EXISTS analysts;
@@ -96,3 +97,12 @@ SELECT i.breakdown_id::text AS breakdown_id, l.position, i.id::text AS invoice_i
 FROM public.invoice_line_items l
 JOIN public.invoices i ON i.id = l.invoice_id
 WHERE i.breakdown_id IS NOT NULL;
+
+INSERT INTO public.balance_publication (id) VALUES (1) ON CONFLICT DO NOTHING;
+
+-- Nothing until all balances were published once.
+CREATE OR REPLACE VIEW analysts.balances AS
+SELECT b.commit_id::text AS commit_id, b.customer_id::text AS customer_id, b.contract_id::text AS contract_id, b.type,
+  b.credit_type_id::text AS credit_type_id, analysts.exact(b.balance) AS balance, analysts.millis(p.as_of) AS as_of
+FROM public.published_balances b
+JOIN public.balance_publication p ON p.as_of IS NOT NULL;

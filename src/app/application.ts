@@ -148,11 +148,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tracer,
     ...(config.invoiceLinesMax === undefined ? {} : { invoiceLinesMax: config.invoiceLinesMax }),
   };
-  const { jobs, evaluations, telling } = createBackgroundWork({
+  const work = createBackgroundWork({
     ...{ config, log, tracer, db: stores.db, clickhouse, clock, invoicing },
     ping: () => Promise.all([stores.pingPostgres(), stores.clickhouse.ping()]),
     isPaused: () => parts.problem() !== null,
   });
+  const { jobs, evaluations, telling } = work;
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont);
@@ -255,11 +256,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     }),
   });
   const endJobs = async () => {
-    await Promise.all([jobs.close(), evaluations.close(), telling.close(), retention.close()]);
+    await Promise.all([work.close(), retention.close()]);
   };
-  jobs.start();
-  evaluations.start();
-  telling.start();
+  work.start();
   deliverer.start();
   retention.start();
   watch.start(index.build);

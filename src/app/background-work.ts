@@ -1,4 +1,4 @@
-/** What the service does without being asked: jobs, evaluations of customers, and messages of a set time. */
+/** What the service does without being asked: jobs, evaluations of customers, messages of a set time, balances. */
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import type { FinalizationDeps } from '../billing/invoices/finalize.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
@@ -16,6 +16,7 @@ import { consolidatedInvoicesJobKind } from '../jobs/issue-consolidated-invoices
 import { scheduledInvoicesJobKind } from '../jobs/issue-scheduled-invoices.ts';
 import { createJobRunner, type JobRunner } from '../jobs/job-runner.ts';
 import { numberingJobKind } from '../jobs/number-invoices.ts';
+import { createBalancePublishing } from '../jobs/publish-balances.ts';
 import type { SandboxClock } from '../jobs/service-clock.ts';
 import { tokenPricesJobKind } from '../jobs/sync-token-prices.ts';
 import { createScheduledTelling, type ScheduledTelling } from '../jobs/tell-scheduled.ts';
@@ -44,6 +45,9 @@ interface BackgroundWork {
   readonly jobs: JobRunner;
   readonly evaluations: Evaluations;
   readonly telling: ScheduledTelling;
+  start(): void;
+  /** Takes nothing further, and waits for the work in progress. */
+  close(): Promise<void>;
 }
 
 /** None of it has started. */
@@ -87,7 +91,16 @@ export function createBackgroundWork(deps: WorkDeps): BackgroundWork {
     log,
     tell: (dueAt, isClosed) => tellScheduled({ db, upcoming: upcomingCommits }, dueAt, isClosed),
   });
-  return { jobs, evaluations, telling };
+  const all = [jobs, evaluations, telling, createBalancePublishing({ db, clock, log })];
+  return {
+    ...{ jobs, evaluations, telling },
+    start() {
+      for (const work of all) work.start();
+    },
+    async close() {
+      await Promise.all(all.map((work) => work.close()));
+    },
+  };
 }
 
 /** Usage is evaluated as of the time in which it was sent, and everything again as of the new time. */

@@ -111,7 +111,8 @@ export async function undone<Result>(
 
 class Undo extends Error {}
 
-function isOvertaken(error: unknown): boolean {
+/** Whether a transaction on a snapshot failed because another one has changed what it locks. */
+export function isOvertaken(error: unknown): boolean {
   const { cause } = error instanceof Error ? error : { cause: undefined };
   return [error, cause].some(
     (one) => one instanceof Error && 'code' in one && one.code === SERIALIZATION_FAILURE,

@@ -3,22 +3,20 @@
  * have the rows that POST /v1/sql answers.
  */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { FIAT_CREDIT_TYPES } from '../../src/core/credit-types.ts';
 import { VIEW_NAMES, type ViewName, viewColumns } from '../../src/metering/sql-views/views.ts';
 import { connectPostgres } from '../../src/store/database.ts';
 import { createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { applyPostgresScript, publishedRows } from '../support/published-balances.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 
 const service = await serviceForFile({ sandboxNow: '2026-11-12T00:00:00Z' });
 const { api, clickhouse, connection } = service;
 const analysts = `analysts_${process.pid}`;
 const collection = `postgres_${process.pid}`;
-
-/** `balances` needs the service, and a line is named by its invoice and position instead of its id. */
-const SERVED = VIEW_NAMES.filter((view) => view !== 'balances');
 
 beforeAll(async () => {
   const first = await createScenario(api, { alias: 'view-first' });
@@ -47,6 +45,9 @@ beforeAll(async () => {
   await service.moveClock('2026-12-05T00:00:00Z');
   // Twice, as after an upgrade.
   for (let time = 0; time < 2; time += 1) await createViews();
+  // The service looks every ten seconds whether anybody reads balances.
+  const isPublished = async () => (await publishedRows(service.db)).length > 0;
+  await vi.waitUntil(isPublished, { timeout: 120_000, interval: 100 });
 });
 
 afterAll(async () => {
@@ -61,10 +62,7 @@ function embeddedConnection() {
 }
 
 async function createViews(): Promise<void> {
-  const file = (name: string) => readFile(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
-  const admin = connectPostgres(connection, { max: 1 });
-  await admin.unsafe(await file('analysts-postgres.sql'));
-  await admin.end();
+  await applyPostgresScript(connection);
   const { socketDir, user, database } = embeddedConnection();
   await clickhouse.command(`CREATE NAMED COLLECTION IF NOT EXISTS ${collection} AS
     host = '${socketDir}', port = 5432, database = '${database}', user = '${user}', password = ''`);
@@ -72,7 +70,8 @@ async function createViews(): Promise<void> {
     sql: 'SELECT currentDatabase() AS name',
     schema: z.object({ name: z.string() }),
   });
-  const script = (await file('analysts-clickhouse.sql'))
+  const file = new URL('../../deploy/analysts-clickhouse.sql', import.meta.url);
+  const script = (await readFile(file, 'utf8'))
     .replaceAll(/^--.*\n/gm, '')
     .replaceAll('tallyhouse_postgres', collection)
     .replaceAll('tallyhouse.', `${own?.name}.`)
@@ -96,6 +95,7 @@ function comparable(view: ViewName, rows: readonly Row[]): string[] {
     .toSorted();
 }
 
+/** A line is named by its invoice and position instead of its id. */
 function columnsOf(view: ViewName) {
   return viewColumns(view).filter(({ name }) => name !== 'line_id');
 }
@@ -106,7 +106,7 @@ function shownSql({ name, type }: { name: string; type: string }): string {
   return type === 'text' ? name : `toString(${name}) AS ${name}`;
 }
 
-test.each(SERVED)('%s has the rows of the API', async (view) => {
+test.each(VIEW_NAMES)('%s has the rows of the API', async (view) => {
   const names = columnsOf(view).map(({ name }) => name);
   const asked = (await api.post('/v1/sql', { sql: `SELECT ${names.join(', ')} FROM ${view}` })).list('data');
   const read = await clickhouse.query({
@@ -118,6 +118,14 @@ test.each(SERVED)('%s has the rows of the API', async (view) => {
   });
   expect(asked.length).toBeGreaterThan(0);
   expect(comparable(view, read)).toEqual(comparable(view, asked as Row[]));
+});
+
+test('balances say for each row as of when they are', async () => {
+  const rows = await clickhouse.query({
+    sql: `SELECT DISTINCT toString(as_of) AS as_of FROM ${analysts}.balances`,
+    schema: z.object({ as_of: z.string() }),
+  });
+  expect(rows).toEqual([{ as_of: '2026-12-05 00:00:00.000' }]);
 });
 
 test('every currency that the service knows has its name', async () => {

@@ -25,7 +25,7 @@ import {
   reportInvoices,
 } from '../../store/report-rows.ts';
 import { withLines } from '../../store/whole-invoices.ts';
-import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+import { issuedBalances } from './issued-balances.ts';
 
 export interface ViewDeps {
   /** One snapshot for all views of a query. */
@@ -91,23 +91,16 @@ async function contractRows({ db }: ViewDeps, part: ReportPart): Promise<RowsPar
   return { rows, next: nextOf(read, part) };
 }
 
-/** As the API's balances of finalized invoices; drafts of all customers would be too much to compute. */
+/** As the API's balances of finalized invoices. */
 async function balanceRows({ db, now }: ViewDeps, part: ReportPart): Promise<RowsPart> {
   const read = await reportCustomers(db, part);
   const customerIds = read.map(({ id }) => id);
-  const owned = await withOwners(db, await loadCommits(db, { customerIds, includeArchived: false }));
-  const balances = await balancesWithDrafts({ db, draftDeductions: [] }, owned, now);
-  const rows = owned.map(({ commit: { id, customerId, contractId, type, accessSchedule } }) => {
-    const balance = balances.get(id)?.balance;
-    return [
-      id,
-      customerId,
-      contractId,
-      type,
-      accessSchedule.creditTypeId,
-      balance === undefined ? null : exact(balance),
-    ];
-  });
+  const commits = await loadCommits(db, { customerIds, includeArchived: false });
+  const balances = await issuedBalances(db, commits, now);
+  const rows = balances.map(({ commitId, customerId, contractId, type, creditTypeId, balance }) => [
+    ...[commitId, customerId, contractId, type, creditTypeId],
+    exact(balance),
+  ]);
   return { rows, next: nextOf(read, part) };
 }
 

@@ -1,0 +1,25 @@
+/** What `balances` means for analysts, whether they ask the API or read what is published (docs/sql.md). */
+import type { Commit } from '../../core/terms/commits.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Transaction } from '../../store/database.ts';
+import type { PublishedBalance } from '../../store/published-balances.ts';
+import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
+
+/**
+ * The commits and credits with what is left of them at `now`, as issued invoices left them, in the same order. Drafts of
+ * all customers would be too much to compute. `db` is one snapshot.
+ */
+export async function issuedBalances(
+  db: Transaction,
+  commits: readonly Commit[],
+  now: Instant,
+): Promise<PublishedBalance[]> {
+  const owned = await withOwners(db, commits);
+  const balances = await balancesWithDrafts({ db, draftDeductions: [] }, owned, now);
+  return owned.map(({ commit: { id: commitId, customerId, contractId, type, accessSchedule } }) => {
+    const found = balances.get(commitId);
+    if (found === undefined) throw new Error(`commit ${commitId} has no balance`);
+    const { creditTypeId } = accessSchedule;
+    return { commitId, customerId, contractId, type, creditTypeId, balance: found.balance };
+  });
+}

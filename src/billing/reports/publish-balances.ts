@@ -1,0 +1,75 @@
+/**
+ * Publishes balances in PostgreSQL, for clients that connect to the stores themselves (docs/sql.md, "How balances get
+ * there").
+ *
+ * A pass walks over all commits and credits that are not archived, a step at a time. Each step is a transaction: it locks
+ * the row that says how far the pass is, computes the next balances on one snapshot, and writes those that have changed.
+ * So one process at a time takes a step, any process may take the next one, and a killed one leaves nothing half done.
+ * Nothing is published before the row is there (deploy/analysts-postgres.sql).
+ */
+import type { Clock } from '../../core/clock.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { type Database, isOvertaken, type Transaction } from '../../store/database.ts';
+import {
+  beginPass,
+  commitsToPublish,
+  endPass,
+  lockPublication,
+  replacePublished,
+  savePass,
+} from '../../store/published-balances.ts';
+import { issuedBalances } from './issued-balances.ts';
+
+/** How much is published at a time, and how often. */
+interface PublishingPace {
+  /** From the beginning of a pass to the beginning of the next one. */
+  readonly passEveryMs: number;
+  readonly commitsPerStep: number;
+}
+
+export interface PublishDeps extends Partial<PublishingPace> {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500 };
+
+/** `idle`: nothing was to be done, or another process is doing it. */
+export type PublishedStep = 'idle' | 'under way' | 'complete';
+
+/** Takes the next step of the pass under way, or the first one of the next pass if it is time for it. */
+export async function publishBalances({ db, clock, ...pace }: PublishDeps): Promise<PublishedStep> {
+  // Before the snapshot is taken: what was committed until now is in it.
+  const now = clock.now();
+  try {
+    return await db.transaction((tx) => takeStep(tx, now, { ...PACE, ...pace }), {
+      isolationLevel: 'repeatable read',
+    });
+  } catch (error) {
+    if (isOvertaken(error)) return 'idle';
+    throw error;
+  }
+}
+
+async function takeStep(
+  tx: Transaction,
+  now: number,
+  { passEveryMs, commitsPerStep }: PublishingPace,
+): Promise<PublishedStep> {
+  const publication = await lockPublication(tx, passEveryMs);
+  if (publication === null || (publication.pass === null && !publication.isDue)) return 'idle';
+  const pass = publication.pass ?? (await beginPass(tx, now));
+  const { after } = pass;
+  const next = await commitsToPublish(tx, { after, now, limit: commitsPerStep });
+  const ids = next.map(({ commitId }) => commitId);
+  const balances = await issuedBalances(tx, await loadCommits(tx, { ids, includeArchived: false }), now);
+  const until = next.length < commitsPerStep ? null : (next.at(-1) ?? null);
+  await replacePublished(tx, { after, until }, balances);
+  if (until === null) {
+    await endPass(tx, pass);
+    return 'complete';
+  }
+  await savePass(tx, until);
+  return 'under way';
+}

@@ -1,0 +1,22 @@
+/**
+ * When balances are published (docs/sql.md, "How balances get there"). It is not a job of the queue, because it is due at
+ * no instant of the service's clock: a sandbox clock would stop at each of them.
+ */
+import type { Logger } from 'pino';
+import { type PublishDeps, publishBalances } from '../billing/reports/publish-balances.ts';
+import { SECOND_MS } from '../core/time.ts';
+import { createPoll } from './poll.ts';
+
+/** From the end of a step to the next one of a pass. It leaves the process free for most of the time. */
+const STEP_INTERVAL_MS = SECOND_MS;
+/** How often a process looks whether there is something to do. */
+const LOOK_INTERVAL_MS = 10 * SECOND_MS;
+
+export function createBalancePublishing(deps: PublishDeps & { readonly log: Logger }) {
+  let lookAt = Number.NEGATIVE_INFINITY;
+  async function step(): Promise<void> {
+    if (performance.now() < lookAt) return;
+    if ((await publishBalances(deps)) !== 'under way') lookAt = performance.now() + LOOK_INTERVAL_MS;
+  }
+  return createPoll(STEP_INTERVAL_MS, step, deps.log);
+}
