@@ -77,17 +77,37 @@ export async function endPass(tx: Transaction, { asOf }: PublishingPass): Promis
     .set({ asOf, passAsOf: null, afterCustomerId: null, afterCommitId: null });
 }
 
+/** Behind `after`, up to and with `until`; null: without that bound. */
+export interface PublishedRange {
+  readonly after: CommitPlace | null;
+  readonly until: CommitPlace | null;
+}
+
+/** The commit or credit that is `count` places behind `after`, of those that are not archived; null: there are fewer. */
+export async function placeBehind(
+  tx: Transaction,
+  after: CommitPlace | null,
+  count: number,
+): Promise<CommitPlace | null> {
+  const { id, customerId, archivedAt } = commits;
+  const [place] = await tx
+    .select({ customerId, commitId: id })
+    .from(commits)
+    .where(and(isNull(archivedAt), within({ customerId, commitId: id }, { after, until: null })))
+    .orderBy(customerId, id)
+    .offset(count - 1)
+    .limit(1);
+  return place ?? null;
+}
+
 /**
- * Commits and credits behind `after` whose balance is to be computed, at most `limit`, in the order of passes: those that
- * are not archived. Without access at `now` there is nothing left, so what is published as 0 then is left out.
+ * The first commits and credits of the range whose balance is to be computed: those that are not archived. Without access
+ * at `now` there is nothing left, so what is published as 0 then is left out.
  */
 export async function commitsToPublish(
   tx: Transaction,
-  {
-    after,
-    now,
-    limit,
-  }: { readonly after: CommitPlace | null; readonly now: Instant; readonly limit: number },
+  range: PublishedRange,
+  { now, limit }: { readonly now: Instant; readonly limit: number },
 ): Promise<CommitPlace[]> {
   const { id, customerId, archivedAt } = commits;
   const { commitId, startingAt, endingBefore } = accessSegments;
@@ -108,18 +128,12 @@ export async function commitsToPublish(
     .where(
       and(
         isNull(archivedAt),
-        within({ customerId, commitId: id }, { after, until: null }),
+        within({ customerId, commitId: id }, range),
         or(exists(access), notExists(zero)),
       ),
     )
     .orderBy(customerId, id)
     .limit(limit);
-}
-
-/** Behind `after`, up to and with `until`; null: without that bound. */
-export interface PublishedRange {
-  readonly after: CommitPlace | null;
-  readonly until: CommitPlace | null;
 }
 
 /** Publishes these balances of the range, and removes those of archived commits from it. What is the same is not written. */

@@ -69,6 +69,18 @@ test('a pass whose last step is full ends with an empty one', async () => {
   expect(await publishedRows(db)).toHaveLength(CREDITS);
 });
 
+test('a step reads no more than it may, whatever is to be computed', async () => {
+  const few = { readPerStep: 3 };
+  for (let pass = 0; pass < 2; pass += 1) {
+    expect([await publish(few), await publish(few), await publish(few)]).toEqual([
+      'under way',
+      'under way',
+      'complete',
+    ]);
+    expect(idsOf(await publishedRows(db))).toEqual(credits.toSorted());
+  }
+});
+
 test('it is as of the beginning of its pass, and what came later may be in it', async () => {
   await publish({ commitsPerStep: 4, now: NOW });
   expect(await asOf()).toEqual([null]);

@@ -8,14 +8,16 @@
  * Nothing is published before the row is there (deploy/analysts-postgres.sql).
  */
 import type { Clock } from '../../core/clock.ts';
-import { MINUTE_MS } from '../../core/time.ts';
+import { type Instant, MINUTE_MS } from '../../core/time.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { type Database, isOvertaken, type Transaction } from '../../store/database.ts';
 import {
   beginPass,
+  type CommitPlace,
   commitsToPublish,
   endPass,
   lockPublication,
+  placeBehind,
   replacePublished,
   savePass,
 } from '../../store/published-balances.ts';
@@ -25,7 +27,10 @@ import { issuedBalances } from './issued-balances.ts';
 interface PublishingPace {
   /** From the beginning of a pass to the beginning of the next one. */
   readonly passEveryMs: number;
+  /** Whose balances are computed. */
   readonly commitsPerStep: number;
+  /** Also those that need not be computed. */
+  readonly readPerStep: number;
 }
 
 export interface PublishDeps extends Partial<PublishingPace> {
@@ -33,7 +38,7 @@ export interface PublishDeps extends Partial<PublishingPace> {
   readonly clock: Clock;
 }
 
-const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500 };
+const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500, readPerStep: 10_000 };
 
 /** `idle`: nothing was to be done, or another process is doing it. */
 export type PublishedStep = 'idle' | 'under way' | 'complete';
@@ -52,24 +57,31 @@ export async function publishBalances({ db, clock, ...pace }: PublishDeps): Prom
   }
 }
 
-async function takeStep(
-  tx: Transaction,
-  now: number,
-  { passEveryMs, commitsPerStep }: PublishingPace,
-): Promise<PublishedStep> {
-  const publication = await lockPublication(tx, passEveryMs);
+async function takeStep(tx: Transaction, now: Instant, pace: PublishingPace): Promise<PublishedStep> {
+  const publication = await lockPublication(tx, pace.passEveryMs);
   if (publication === null || (publication.pass === null && !publication.isDue)) return 'idle';
   const pass = publication.pass ?? (await beginPass(tx, now));
-  const { after } = pass;
-  const next = await commitsToPublish(tx, { after, now, limit: commitsPerStep });
-  const ids = next.map(({ commitId }) => commitId);
-  const balances = await issuedBalances(tx, await loadCommits(tx, { ids, includeArchived: false }), now);
-  const until = next.length < commitsPerStep ? null : (next.at(-1) ?? null);
-  await replacePublished(tx, { after, until }, balances);
+  const until = await publishBehind(tx, pass.after, now, pace);
   if (until === null) {
     await endPass(tx, pass);
     return 'complete';
   }
   await savePass(tx, until);
   return 'under way';
+}
+
+/** Publishes the balances behind `after`. Returns the last one that is published now; null: there are no more. */
+async function publishBehind(
+  tx: Transaction,
+  after: CommitPlace | null,
+  now: Instant,
+  { commitsPerStep, readPerStep }: PublishingPace,
+): Promise<CommitPlace | null> {
+  const end = await placeBehind(tx, after, readPerStep);
+  const next = await commitsToPublish(tx, { after, until: end }, { now, limit: commitsPerStep });
+  const ids = next.map(({ commitId }) => commitId);
+  const balances = await issuedBalances(tx, await loadCommits(tx, { ids, includeArchived: false }), now);
+  const until = next.length < commitsPerStep ? end : (next.at(-1) ?? null);
+  await replacePublished(tx, { after, until }, balances);
+  return until;
 }
