@@ -1,5 +1,19 @@
 /** Balances for clients that read them in PostgreSQL, and how far they are published (docs/sql.md). */
-import { and, type Column, eq, exists, gt, isNull, lte, notExists, or, type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  type Column,
+  eq,
+  gt,
+  gte,
+  isNotNull,
+  isNull,
+  lte,
+  ne,
+  notExists,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
 import { type Decimal, ZERO } from '../core/decimal.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import type { Instant } from '../core/time.ts';
@@ -110,26 +124,26 @@ export async function commitsToPublish(
   { now, limit }: { readonly now: Instant; readonly limit: number },
 ): Promise<CommitPlace[]> {
   const { id, customerId, archivedAt } = commits;
-  const { commitId, startingAt, endingBefore } = accessSegments;
   const published = publishedBalances;
+  const { startingAt, endingBefore } = accessSegments;
+  // Joined with a limit, so that PostgreSQL looks it up for each commit and never reads the segments of all others.
   const access = tx
-    .select({ commitId })
+    .select({ id: accessSegments.id })
     .from(accessSegments)
-    .where(and(eq(commitId, id), lte(startingAt, now), gt(endingBefore, now)));
-  const zero = tx
-    .select({ commitId: published.commitId })
-    .from(published)
-    .where(
-      and(eq(published.customerId, customerId), eq(published.commitId, id), eq(published.balance, ZERO)),
-    );
+    .where(and(eq(accessSegments.commitId, id), lte(startingAt, now), gt(endingBefore, now)))
+    .limit(1)
+    .as('access');
+  const isSame = and(eq(published.customerId, customerId), eq(published.commitId, id));
   return tx
     .select({ customerId, commitId: id })
     .from(commits)
+    .leftJoin(published, and(isSame, within(published, range)))
+    .leftJoinLateral(access, sql`true`)
     .where(
       and(
         isNull(archivedAt),
         within({ customerId, commitId: id }, range),
-        or(exists(access), notExists(zero)),
+        or(isNull(published.balance), ne(published.balance, ZERO), isNotNull(access.id)),
       ),
     )
     .orderBy(customerId, id)
@@ -146,7 +160,13 @@ export async function replacePublished(
   const kept = tx
     .select({ id: commits.id })
     .from(commits)
-    .where(and(eq(commits.id, commitId), isNull(commits.archivedAt)));
+    .where(
+      and(
+        eq(commits.id, commitId),
+        isNull(commits.archivedAt),
+        within({ customerId: commits.customerId, commitId: commits.id }, range),
+      ),
+    );
   await tx.delete(publishedBalances).where(and(within({ customerId, commitId }, range), notExists(kept)));
   const ids = balances.map((one) => one.commitId);
   const rows = await tx
@@ -159,14 +179,14 @@ export async function replacePublished(
   await insertRows(tx, publishedBalances, changed, update);
 }
 
+/** The conditions on the customer alone say the same, but PostgreSQL can tell how many rows they let through. */
 function within(
   { customerId, commitId }: { readonly customerId: Column; readonly commitId: Column },
   { after, until }: PublishedRange,
 ): SQL | undefined {
   const place = sql`(${customerId}, ${commitId})`;
   const bound = (one: CommitPlace) => sql`(${one.customerId}::uuid, ${one.commitId}::uuid)`;
-  return and(
-    after === null ? undefined : sql`${place} > ${bound(after)}`,
-    until === null ? undefined : sql`${place} <= ${bound(until)}`,
-  );
+  const behind = after && and(gte(customerId, after.customerId), sql`${place} > ${bound(after)}`);
+  const upTo = until && and(lte(customerId, until.customerId), sql`${place} <= ${bound(until)}`);
+  return and(behind ?? undefined, upTo ?? undefined);
 }

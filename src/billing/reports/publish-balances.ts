@@ -38,7 +38,7 @@ export interface PublishDeps extends Partial<PublishingPace> {
   readonly clock: Clock;
 }
 
-const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500, readPerStep: 10_000 };
+const PACE: PublishingPace = { passEveryMs: 5 * MINUTE_MS, commitsPerStep: 500, readPerStep: 2_500 };
 
 /** `idle`: nothing was to be done, or another process is doing it. */
 export type PublishedStep = 'idle' | 'under way' | 'complete';
