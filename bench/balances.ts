@@ -2,7 +2,7 @@
 import { invoiceRunSeconds, START as RUN_START } from './finalize.ts';
 import { type InProcessService, startInProcessService } from './in-process-service.ts';
 import { createMonthlyCard, currentMonth, fill, type Month, PRODUCTS } from './monthly-usage.ts';
-import { quantile, table } from './report.ts';
+import { table, timedBeside } from './report.ts';
 
 const EVENTS = 1_000_000;
 const COMMITS = 50;
@@ -76,17 +76,8 @@ async function alternated(
   without: () => Promise<unknown>,
   withCommits: () => Promise<unknown>,
 ): Promise<string[]> {
-  const times: [number[], number[]] = [[], []];
-  for (let run = 0; run <= RUNS; run += 1) {
-    for (const [index, call] of [without, withCommits].entries()) {
-      const start = performance.now();
-      await call();
-      // The first of each is not counted.
-      if (run > 0) times[index === 0 ? 0 : 1].push(performance.now() - start);
-    }
-  }
-  const [plain, covered] = times.map((list) => quantile(list, 0.5)) as [number, number];
-  return [`${plain.toFixed(0)} ms`, `${covered.toFixed(0)} ms`, (covered / plain).toFixed(2)];
+  const { measured, beside, ratio } = await timedBeside(RUNS, withCommits, without);
+  return [`${beside.toFixed(0)} ms`, `${measured.toFixed(0)} ms`, ratio.toFixed(2)];
 }
 
 /** Commits of a customer without usage: what is listed is theirs alone. */

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import { createApplication } from '../src/app/application.ts';
 import { startStores } from '../src/app/stores.ts';
 import { loadConfig } from '../src/config.ts';
-import type { ClickHouse } from '../src/metering/client/clickhouse.ts';
+import type { ClickHouse, SelectStatement } from '../src/metering/client/clickhouse.ts';
 
 const TOKEN = 'bench-token-of-temporary-data';
 
@@ -19,6 +19,8 @@ export interface InProcessService {
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown>;
   /** Creates and returns the id. */
   create(path: string, body: unknown): Promise<string>;
+  /** The queries that the application sends to ClickHouse during a call. */
+  queriesOf(call: () => Promise<unknown>): Promise<SelectStatement[]>;
   close(): Promise<void>;
 }
 
@@ -35,10 +37,11 @@ export async function startInProcessService(
     ...environment,
   });
   const stores = await startStores(config);
+  const recorder = recordQueries(stores.clickhouse);
   const application = await createApplication({
     config,
     log: pino({ level: 'error' }),
-    stores,
+    stores: { ...stores, clickhouse: recorder.clickhouse },
     firstToken: async () => ({ token: TOKEN }),
   });
   async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
@@ -57,10 +60,32 @@ export async function startInProcessService(
     clickhouse: stores.clickhouse,
     call,
     create: async (path, body) => ((await call('POST', path, body)) as { data: { id: string } }).data.id,
+    queriesOf: recorder.queriesOf,
     async close() {
       await application.close();
       await stores.close();
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+/** The same ClickHouse, and the queries that it gets. */
+function recordQueries(clickhouse: ClickHouse): Pick<InProcessService, 'clickhouse' | 'queriesOf'> {
+  let sent: SelectStatement[] | null = null;
+  return {
+    clickhouse: {
+      ...clickhouse,
+      query: (query) => {
+        sent?.push(query);
+        return clickhouse.query(query);
+      },
+    },
+    queriesOf: async (call) => {
+      const queries: SelectStatement[] = [];
+      sent = queries;
+      await call();
+      sent = null;
+      return queries;
     },
   };
 }

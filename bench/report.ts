@@ -32,14 +32,28 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
 }
 
-/** Milliseconds of `runs` calls, after one that is not counted. */
-export async function timed(runs: number, call: () => Promise<unknown>): Promise<number[]> {
-  await call();
-  const times: number[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const start = performance.now();
-    await call();
-    times.push(performance.now() - start);
+/**
+ * Milliseconds of `runs` calls of each, after one that is not counted. They are made in turn, so that other work on
+ * the machine slows all of them down.
+ */
+export async function timedInTurn(
+  runs: number,
+  calls: readonly (() => Promise<unknown>)[],
+): Promise<number[][]> {
+  const times = calls.map((): number[] => []);
+  for (let run = 0; run <= runs; run += 1) {
+    for (const [index, call] of calls.entries()) {
+      const start = performance.now();
+      await call();
+      if (run > 0) times[index]?.push(performance.now() - start);
+    }
   }
   return times;
+}
+
+/** Median milliseconds of both calls, which are made in turn, and how many times `floor` the call takes. */
+export async function timedBeside(runs: number, call: () => Promise<unknown>, floor: () => Promise<unknown>) {
+  const [ours = [], others = []] = await timedInTurn(runs, [call, floor]);
+  const [measured, beside] = [quantile(ours, 0.5), quantile(others, 0.5)];
+  return { measured, beside, ratio: measured / beside };
 }
