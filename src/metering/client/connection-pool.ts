@@ -1,6 +1,7 @@
 /**
  * Lends a fixed number of connections, one user each at a time. Users wait in the order in which they came, except
- * that one customer's work has a limited share: the others do not wait for a customer with slow queries.
+ * that one customer's work has a limited share: the others do not wait for a customer with slow queries. Beyond its
+ * share a customer takes only what nobody else is likely to need.
  */
 import { Refusal } from '../../core/errors.ts';
 
@@ -11,8 +12,8 @@ export interface PoolFigures {
 
 export interface ConnectionPool<Connection> {
   /**
-   * Runs `use` with a free connection. Work for the same `customer` takes at most that customer's share of the
-   * connections. Refuses as overloaded when too many are waiting already.
+   * Runs `use` with a free connection. Work for the same `customer` takes that customer's share of the connections,
+   * and more only while enough others are free. Refuses as overloaded when too many are waiting already.
    */
   withConnection<T>(use: (connection: Connection) => Promise<T>, customer?: string): Promise<T>;
   /** Refuses those who wait, and everyone who comes later. Running work goes on. */
@@ -25,8 +26,10 @@ export interface ConnectionPool<Connection> {
 export interface PoolLimits {
   /** Default: 1,000. More waiting means minutes of delay, so further ones are refused. */
   readonly waitingMax?: number;
-  /** Connections that one customer's work takes at most. Default: all. */
+  /** Connections that one customer's work takes, whatever others do. Default: all. */
   readonly customerMax?: number;
+  /** One that takes more leaves so many free. Default: all, so that it takes no more. */
+  readonly freeBeyondShare?: number;
 }
 
 interface Waiting<Connection> {
@@ -39,7 +42,11 @@ const WAITING_MAX = 1_000;
 
 export function createConnectionPool<Connection>(
   connections: readonly Connection[],
-  { waitingMax = WAITING_MAX, customerMax = connections.length }: PoolLimits = {},
+  {
+    waitingMax = WAITING_MAX,
+    customerMax = connections.length,
+    freeBeyondShare = connections.length,
+  }: PoolLimits = {},
 ): ConnectionPool<Connection> {
   const free = [...connections];
   const waiting: Array<Waiting<Connection>> = [];
@@ -48,7 +55,7 @@ export function createConnectionPool<Connection>(
   const drained: Array<() => void> = [];
 
   const hasRoom = (customer: string | undefined) =>
-    customer === undefined || (running.get(customer) ?? 0) < customerMax;
+    customer === undefined || (running.get(customer) ?? 0) < customerMax || free.length > freeBeyondShare;
 
   const count = (customer: string | undefined, change: 1 | -1) => {
     if (customer === undefined) return;
@@ -57,15 +64,22 @@ export function createConnectionPool<Connection>(
     else running.delete(customer);
   };
 
-  const giveBack = (connection: Connection, customer: string | undefined) => {
-    count(customer, -1);
-    const index = waiting.findIndex((each) => hasRoom(each.customer));
-    const [next] = index < 0 ? [] : waiting.splice(index, 1);
-    if (next === undefined) free.push(connection);
-    else {
+  /** Lends to those who wait, in their order, until nobody has room. */
+  const lendToWaiting = () => {
+    for (let connection = free.at(-1); connection !== undefined; connection = free.at(-1)) {
+      const index = waiting.findIndex((each) => hasRoom(each.customer));
+      const [next] = index < 0 ? [] : waiting.splice(index, 1);
+      if (next === undefined) return;
+      free.pop();
       count(next.customer, 1);
       next.resolve(connection);
     }
+  };
+
+  const giveBack = (connection: Connection, customer: string | undefined) => {
+    count(customer, -1);
+    free.push(connection);
+    lendToWaiting();
     if (free.length === connections.length) for (const resolve of drained.splice(0)) resolve();
   };
 

@@ -29,8 +29,10 @@ export interface QueryLanes<Connection> {
 const ANALYSES_WAITING_MAX = 20;
 /** The same of queries across customers, which may bring much along. */
 const REPORTS_WAITING_MAX = 5;
-/** One customer's queries take at most this part of a lane, but one connection in any case. */
+/** One customer's queries take this part of a lane, but one connection in any case. */
 const CUSTOMER_SHARE = 1 / 4;
+/** They take more while more than this part of the lane is free, so that a draft's queries run side by side. */
+const FREE_BEYOND_SHARE = 1 / 2;
 /** A query that was just about to start is not there yet to be ended. */
 const CANCEL_AGAIN_MS = 100;
 
@@ -39,8 +41,10 @@ export function createLanes<Connection>(
   { endQueries }: { /** Ends all queries that run at this moment. */ endQueries(): Promise<void> },
 ): QueryLanes<Connection> {
   const poolOf = (lane: QueryLane, limits: PoolLimits = {}) => {
-    const customerMax = Math.max(1, Math.floor(connections[lane].length * CUSTOMER_SHARE));
-    return createConnectionPool(connections[lane], { customerMax, ...limits });
+    const own = connections[lane];
+    const customerMax = Math.max(1, Math.floor(own.length * CUSTOMER_SHARE));
+    const freeBeyondShare = Math.ceil(own.length * FREE_BEYOND_SHARE);
+    return createConnectionPool(own, { customerMax, freeBeyondShare, ...limits });
   };
   const pools: Readonly<Record<QueryLane, ConnectionPool<Connection>>> = {
     requests: poolOf('requests'),

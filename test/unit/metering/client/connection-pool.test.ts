@@ -75,6 +75,51 @@ describe('a connection pool', () => {
     expect(pool.figures()).toEqual({ running: 0, waiting: 0 });
   });
 
+  test('lends one customer more than its share only while enough connections are free for others', async () => {
+    const pool = createConnectionPool(['a', 'b', 'c', 'd'], { customerMax: 1, freeBeyondShare: 2 });
+    const blocker = work();
+    const busy = Array.from({ length: 4 }, () => pool.withConnection(() => blocker.done, 'busy'));
+    expect(pool.figures()).toEqual({ running: 2, waiting: 2 });
+    const other = work();
+    const others = ['one', 'two'].map((customer) => pool.withConnection(() => other.done, customer));
+    expect(pool.figures()).toEqual({ running: 4, waiting: 2 });
+    other.finish();
+    await Promise.all(others);
+    expect(pool.figures()).toEqual({ running: 2, waiting: 2 });
+    blocker.finish();
+    await Promise.all(busy);
+    expect(pool.figures()).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test('serves everyone who has room when a connection comes back, in the order in which they came', async () => {
+    const pool = createConnectionPool(['a', 'b', 'c', 'd'], { customerMax: 1, freeBeyondShare: 2 });
+    const works = new Map<string, ReturnType<typeof work>>();
+    const running: string[] = [];
+    const start = (name: string, customer: string) => {
+      const own = work();
+      works.set(name, own);
+      return pool.withConnection(async () => {
+        running.push(name);
+        await own.done;
+      }, customer);
+    };
+    const all = [
+      ...['x1', 'x2'].map((name) => start(name, 'x')),
+      ...['y1', 'y2'].map((name) => start(name, 'y')),
+      start('x3', 'x'),
+    ];
+    await expect.poll(() => running).toEqual(['x1', 'x2', 'y1']);
+    // Two are free, which are kept for others.
+    works.get('x1')?.finish();
+    await expect.poll(() => pool.figures()).toEqual({ running: 2, waiting: 2 });
+    // A third one is free: y takes it beyond its share, and x has none of its own left.
+    works.get('x2')?.finish();
+    await expect.poll(() => running).toEqual(['x1', 'x2', 'y1', 'y2', 'x3']);
+    for (const each of works.values()) each.finish();
+    await Promise.all(all);
+    expect(pool.figures()).toEqual({ running: 0, waiting: 0 });
+  });
+
   test('leaves room to wait for others when one customer has many queries waiting', async () => {
     const pool = createConnectionPool(['only'], { waitingMax: 4 });
     const blocker = work();
