@@ -33,27 +33,24 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /**
- * Milliseconds of `runs` calls of each, after one that is not counted. They are made in turn, so that other work on
- * the machine slows all of them down.
+ * Median milliseconds of `runs` calls of each, after one that is not counted, and how many times `floor` the call
+ * takes. They are made in turn, so that other work on the machine slows both down.
  */
-export async function timedInTurn(
-  runs: number,
-  calls: readonly (() => Promise<unknown>)[],
-): Promise<number[][]> {
-  const times = calls.map((): number[] => []);
-  for (let run = 0; run <= runs; run += 1) {
-    for (const [index, call] of calls.entries()) {
-      const start = performance.now();
-      await call();
-      if (run > 0) times[index]?.push(performance.now() - start);
-    }
-  }
-  return times;
-}
-
-/** Median milliseconds of both calls, which are made in turn, and how many times `floor` the call takes. */
 export async function timedBeside(runs: number, call: () => Promise<unknown>, floor: () => Promise<unknown>) {
-  const [ours = [], others = []] = await timedInTurn(runs, [call, floor]);
+  const ours: number[] = [];
+  const others: number[] = [];
+  for (let run = 0; run <= runs; run += 1) {
+    const [first, second] = [await millisecondsOf(call), await millisecondsOf(floor)];
+    if (run === 0) continue;
+    ours.push(first);
+    others.push(second);
+  }
   const [measured, beside] = [quantile(ours, 0.5), quantile(others, 0.5)];
   return { measured, beside, ratio: measured / beside };
+}
+
+async function millisecondsOf(call: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await call();
+  return performance.now() - start;
 }
