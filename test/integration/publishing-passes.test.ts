@@ -95,7 +95,7 @@ test('it is as of the beginning of its pass, and what came later may be in it', 
 test('the next pass begins some minutes after the last one began', async () => {
   expect(await publish({ passEveryMs: 5 * MINUTE_MS })).toBe('complete');
   expect(await publish({ passEveryMs: 5 * MINUTE_MS })).toBe('idle');
-  await db.update(balancePublication).set({ passBegunAt: sql`now() - interval '5 minutes'` });
+  await db.update(balancePublication).set({ passBegunAt: sql`now() - interval '5 minutes 1 second'` });
   expect(await publish({ passEveryMs: 5 * MINUTE_MS })).toBe('complete');
 });
 

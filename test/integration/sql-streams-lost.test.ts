@@ -25,6 +25,8 @@ const TEXT_BYTES = 15_000;
 /** Some 40 MB, in this order also as a compressed file: more than is on the way at any moment. */
 const LONG = `SELECT c.customer_id || e.properties.text AS text FROM customers c CROSS JOIN events e
   ORDER BY c.customer_id, e.transaction_id`;
+/** Of at most 64 KB: the answer has begun, and most of it is still to come. */
+const PIECES_BEFORE_CUT = 100;
 const FORMS = ['application/json', 'text/csv', 'application/vnd.apache.parquet'];
 
 async function serviceOn(clickhouse?: ClickHouse): Promise<TestService> {
@@ -107,10 +109,10 @@ describe('a connection to a server that is cut', () => {
     const { service, proxy } = await behindProxy();
     for (const ending of ['closed', 'reset'] as const satisfies readonly Ending[]) {
       for (const accept of FORMS) {
+        const cut = proxy.cutAt({ direction: 'answer', after: PIECES_BEFORE_CUT, ending });
         const answer = await ask(service, accept);
         expect(answer.status).toBe(200);
-        const cut = () => proxy.cutAt({ direction: 'answer', after: 0, ending });
-        await expect(readOn(answer, cut)).rejects.toThrow(/terminated/);
+        await expect(readOn(answer, () => cut)).rejects.toThrow(/terminated/);
         const next = await ask(service, accept, 'SELECT COUNT(*) AS n FROM customers');
         expect(next.status).toBe(200);
         await next.arrayBuffer();
