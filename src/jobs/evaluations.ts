@@ -82,7 +82,7 @@ const URGENT_CHANGES_MAX = 1_000;
 /** How long changes are kept for other processes to read. */
 const CHANGES_KEPT_MS = 60 * MINUTE_MS;
 const CUSTOMERS_PER_READ = 5_000;
-/** Fewer are evaluated together. */
+/** Few are evaluated in one or two batches, whatever their order. */
 const ORDERED_FROM = 250;
 /** Which properties prices depend on is read again when something changes, but not more often. */
 const NAMES_READ_MS = 5 * SECOND_MS;
@@ -141,9 +141,11 @@ export function createEvaluations({
     const all =
       watchers.size > ORDERED_FROM ? await inOrderOfEvents(db, [...watchers.keys()]) : [...watchers.keys()];
     for (let from = 0; from < all.length; from += CUSTOMERS_PER_READ) {
-      const refs = await customerRefs(db, all.slice(from, from + CUSTOMERS_PER_READ));
-      for (const [id, own] of refs) {
-        found.push({ id, refs: own, evaluators: watchers.get(id) ?? new Set() });
+      const page = all.slice(from, from + CUSTOMERS_PER_READ);
+      const refs = await customerRefs(db, page);
+      for (const id of page) {
+        const own = refs.get(id);
+        if (own !== undefined) found.push({ id, refs: own, evaluators: watchers.get(id) ?? new Set() });
       }
     }
     return found;

@@ -40,3 +40,33 @@ test('usage that came while nobody was watched is evaluated for those who are wh
   expect(evaluated).toEqual([customerId, customerId]);
   await close();
 });
+
+test('many customers are evaluated in the order of their aliases, in which their events are stored', async () => {
+  const { db, close } = await createTestDatabase();
+  const api = createCatalogueApi(db);
+  const count = 251;
+  const byAlias = new Map<string, string>();
+  for (let number = 0; number < count; number += 1) {
+    const alias = `alias-${String((number * 97) % count).padStart(3, '0')}`;
+    byAlias.set(await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] }), alias);
+  }
+  const evaluated: (string | undefined)[] = [];
+  const evaluations = createEvaluations({
+    db,
+    log: pino({ level: 'silent' }),
+    evaluators: [
+      {
+        name: 'everybody that has changed',
+        watched: async (customerIds) => customerIds ?? [],
+        evaluate: async (customerIds) => {
+          evaluated.push(...customerIds.map((id) => byAlias.get(id)));
+          return [];
+        },
+      },
+    ],
+  });
+  await db.transaction((tx) => noteCustomerChanges(tx, [...byAlias.keys()]));
+  await evaluations.settled();
+  expect(evaluated).toEqual([...byAlias.values()].sort());
+  await close();
+});
