@@ -8,7 +8,8 @@
  * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Of quantities
  * that are new for a customer, what they have been worth for others is asked.
  */
-import type { Quantities } from '../core/event-quantities.ts';
+import type { UsageMeter } from '../core/event-quantities.ts';
+import { KindSums } from './kind-sums.ts';
 import { createPriorEffects, type PriorEffects } from './prior-effects.ts';
 
 /** Where a customer stands before a line. */
@@ -20,9 +21,12 @@ export interface LineDistance {
 }
 
 export interface EvaluationPace {
-  /** Adds new usage of a customer. Within how many milliseconds it is to be evaluated; 0: at once. */
-  waitMs(customerId: string, used: Quantities): number;
-  /** The same for usage since the last evaluation began, as it is known after its end; infinite without any. */
+  /** For the new usage of a customer, as long as this process lasts. */
+  meterOf(customerId: string): UsageMeter;
+  /**
+   * Within how many milliseconds the customer is to be evaluated for usage since the last evaluation began, as it is
+   * known after its end; infinite without any.
+   */
   waitAgainMs(customerId: string): number;
   /** An evaluation of these customers begins: it sees the usage that was added. */
   begin(customerIds: readonly string[]): void;
@@ -40,16 +44,11 @@ export interface PaceLimits {
 }
 
 interface CustomerPace {
+  readonly sums: KindSums;
   /** Whether an evaluation has ended. */
   isFound: boolean;
-  /** Since the last evaluation began. */
-  used: Map<number, number>;
-  /** The largest share that one of these is of what was seen; infinite where it was not seen. */
+  /** The largest share that usage since the last evaluation began is of what was seen; infinite where it was not seen. */
   share: number;
-  /** Up to the beginning of the last evaluation, since the one before. */
-  counted: Map<number, number>;
-  /** What the effects of the lines are of. */
-  seen: Map<number, number>;
   /** The first usage seemed to change nothing: it may have been seen by the evaluation before. */
   isDoubted: boolean;
   lines: ReadonlyMap<string, Line>;
@@ -67,11 +66,12 @@ interface Line extends LineDistance {
 const SAFETY = 2;
 /** Prices of other customers may be lower. */
 const SAFETY_OF_OTHERS = 10;
-/** What more kinds have counts together. */
-const KINDS_MAX = 64;
-const OTHER_KINDS = 0;
 /** So many customers may be evaluated soon only to learn from them; what is learned of them counts for others. */
 const LEARNING_MAX = 100;
+/** Usage is judged again when so much more of what would be urgent may be used up: what waits is late by this share at most. */
+const SHARE_STEP = 1 / 16;
+/** What is nearer to a line is judged with each event. */
+const SHARE_QUIET_MAX = 0.99;
 
 export function createEvaluationPace({
   waitMaxMs,
@@ -109,22 +109,30 @@ export function createEvaluationPace({
     return share === null ? waitToLearn(customerId) : waitAfter(share, waitMaxMs);
   }
 
+  function waitAfterUsage(customerId: string, pace: CustomerPace, isKnown: boolean): number {
+    const waitMs = waitOf(customerId, pace);
+    return isKnown ? waitMs : Math.min(waitMs, waitToLearn(customerId));
+  }
+
   return {
-    waitMs(customerId, used) {
+    meterOf(customerId) {
       const pace = paceOf(customerId);
-      for (const [kind, amount] of used) use(pace, kind, amount);
-      const waitMs = waitOf(customerId, pace);
-      return used.size > 0 ? waitMs : Math.min(waitMs, waitToLearn(customerId));
+      return {
+        add(kind, amount) {
+          pace.share = Math.max(pace.share, pace.sums.use(kind, amount));
+        },
+        waitMs: (isKnown) => waitAfterUsage(customerId, pace, isKnown),
+        room: (kind) => roomOf(pace, kind),
+      };
     },
     waitAgainMs(customerId) {
       const pace = customers.get(customerId);
-      return pace === undefined || pace.used.size === 0 ? Number.POSITIVE_INFINITY : waitOf(customerId, pace);
+      return pace?.sums.isUsed ? waitOf(customerId, pace) : Number.POSITIVE_INFINITY;
     },
     begin(customerIds) {
       for (const id of customerIds) {
         const pace = paceOf(id);
-        for (const [kind, amount] of pace.used) add(pace.counted, kind, amount);
-        pace.used = new Map();
+        pace.sums.count();
         pace.share = 0;
         learning.delete(id);
       }
@@ -133,46 +141,25 @@ export function createEvaluationPace({
       const pace = paceOf(customerId);
       learn(pace, lines);
       pace.isFound = true;
-      pace.counted = new Map();
-      pace.share = Math.max(0, ...[...pace.used].map(([kind, amount]) => shareOf(pace, kind, amount)));
+      pace.sums.forgetCounted();
+      pace.share = pace.sums.usedShare();
       pace.budget = budgetOf(pace);
       pace.nearest = nearestOf(pace);
-      others.note(pace.seen, pace.lines.values());
+      others.note(pace.sums.seen(), pace.lines.values());
     },
   };
 }
 
 function newPace(): CustomerPace {
   return {
+    sums: new KindSums(),
     isFound: false,
-    used: new Map(),
     share: 0,
-    counted: new Map(),
-    seen: new Map(),
     isDoubted: false,
     lines: new Map(),
     budget: null,
     nearest: new Map(),
   };
-}
-
-function use(pace: CustomerPace, kind: number, amount: number): void {
-  const sum = add(pace.used, kind, amount);
-  pace.share = Math.max(pace.share, shareOf(pace, kind, sum));
-}
-
-/** What is there of the kind, or of all that are too many. */
-function add(sums: Map<number, number>, kind: number, amount: number): number {
-  const key = sums.size < KINDS_MAX || sums.has(kind) ? kind : OTHER_KINDS;
-  const sum = (sums.get(key) ?? 0) + amount;
-  sums.set(key, sum);
-  return sum;
-}
-
-function shareOf({ seen }: CustomerPace, kind: number, amount: number): number {
-  if (amount === 0) return 0;
-  const before = seen.get(kind) ?? (seen.size < KINDS_MAX ? 0 : (seen.get(OTHER_KINDS) ?? 0));
-  return amount / before;
 }
 
 /** Takes over where the lines are, and what the counted usage has changed of it. */
@@ -207,15 +194,15 @@ function learned(
   pace: CustomerPace,
   changes: ReadonlyMap<string, number | null>,
 ): ReadonlyMap<string, number | null> | null {
-  const { counted, seen, lines } = pace;
+  const { sums, lines } = pace;
   const known = [...changes.values()].filter((change) => change !== null);
-  if (counted.size === 0 || known.length === 0 || known.some((change) => change < 0)) return null;
-  const isFirst = seen.size === 0;
+  if (!sums.isCounted || known.length === 0 || known.some((change) => change < 0)) return null;
+  const isFirst = !sums.isSeen;
   if (isFirst && !pace.isDoubted && known.every((change) => change === 0)) {
     pace.isDoubted = true;
     return null;
   }
-  const share = Math.max(...[...counted].map(([kind, amount]) => shareOf(pace, kind, amount)));
+  const share = sums.countedShare();
   const goesOn = [...changes].every(([line, change]) => {
     const effect = lines.get(line)?.effect ?? null;
     if (change === null) return effect === null;
@@ -223,10 +210,10 @@ function learned(
     return effect !== null && !(change > SAFETY * effect * share);
   });
   if (isFirst || !goesOn) {
-    pace.seen = new Map(counted);
+    sums.seeOnlyCounted();
     return changes;
   }
-  for (const [kind, amount] of counted) add(seen, kind, amount);
+  sums.seeCounted();
   return new Map([...changes].map(([line, change]) => [line, sumOf(lines.get(line)?.effect, change)]));
 }
 
@@ -254,7 +241,8 @@ function nearestOf({ lines }: CustomerPace): ReadonlyMap<string | null, number> 
 }
 
 /** The largest share of its way to a line that usage may have gone; null where no customer tells. */
-function shareByOthers({ nearest, used }: CustomerPace, others: PriorEffects): number | null {
+function shareByOthers({ nearest, sums }: CustomerPace, others: PriorEffects): number | null {
+  const used = sums.used();
   let share = 0;
   for (const [unit, left] of nearest) {
     const effect = others.effectOf(used, unit);
@@ -262,6 +250,15 @@ function shareByOthers({ nearest, used }: CustomerPace, others: PriorEffects): n
     share = Math.max(share, (SAFETY_OF_OTHERS * effect) / left);
   }
   return share;
+}
+
+/** Until the share of what would be urgent has grown by a step, and never to all of it. */
+function roomOf({ isFound, budget, share, sums }: CustomerPace, kind: number): number {
+  if (!isFound || budget === null || budget === 0 || !Number.isFinite(share)) return 0;
+  const limit = Math.min(share / budget + SHARE_STEP, SHARE_QUIET_MAX);
+  const room = sums.seenOf(kind) * (budget * limit) - sums.usedOf(kind);
+  // Of what was never seen there is none, however far the line is.
+  return Number.isNaN(room) ? 0 : Math.max(0, room);
 }
 
 /** Of a share of what would be urgent: 0 when all of it is used, and before that the less, the more of it is used. */

@@ -1,5 +1,7 @@
 /** What quantities of events have brought about for any customer, where nothing is known of one. In memory. */
-import type { Quantities } from '../core/event-quantities.ts';
+
+/** Kinds and their amounts, each kind once. */
+type Quantities = readonly (readonly [kind: number, amount: number])[];
 
 interface LineEffect {
   /** Null where it compares with no other customer. */

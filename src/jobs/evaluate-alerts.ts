@@ -18,7 +18,7 @@ export function alertEvaluator(deps: BalanceDeps): CustomerEvaluator {
     name: 'alerts',
     watched: (customerIds) => customersWithAlerts(deps.db, customerIds),
     evaluate: (customerIds) => evaluateAlerts(deps, customerIds, pace),
-    waitMs: (customerId, used) => pace.waitMs(customerId, used),
+    meterOf: (customerId) => pace.meterOf(customerId),
     waitAgainMs: (customerId) => pace.waitAgainMs(customerId),
   };
 }

@@ -21,7 +21,7 @@ export function thresholdEvaluator(deps: BalanceDeps): CustomerEvaluator {
     name: 'thresholds',
     watched: (customerIds) => watchedCustomers(deps, customerIds),
     evaluate: (customerIds) => evaluateThresholds(deps, customerIds, pace),
-    waitMs: (customerId, used) => pace.waitMs(customerId, used),
+    meterOf: (customerId) => pace.meterOf(customerId),
     waitAgainMs: (customerId) => pace.waitAgainMs(customerId),
   };
 }

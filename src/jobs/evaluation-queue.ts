@@ -1,6 +1,6 @@
 /** The customers that wait for their evaluation, and those that are being evaluated. In memory. */
 
-import type { Quantities } from '../core/event-quantities.ts';
+import type { UsageMeter } from '../core/event-quantities.ts';
 
 /** What is evaluated of customers, such as thresholds. */
 export interface CustomerEvaluator {
@@ -13,11 +13,14 @@ export interface CustomerEvaluator {
    */
   evaluate(customerIds: readonly string[]): Promise<readonly string[]>;
   /**
-   * Told of new usage of a watched customer. Within how many milliseconds it is to be evaluated: 0 where it may change
-   * what the evaluator does. Absent: it always may.
+   * Told of new usage of a watched customer, by this process as long as it lasts. What it says is 0 where the usage may
+   * change what the evaluator does. Absent: it always may.
    */
-  waitMs?(customerId: string, used: Quantities): number;
-  /** The same after an evaluation, for usage that came while it took place; infinite without any. */
+  meterOf?(customerId: string): UsageMeter;
+  /**
+   * After an evaluation, within how many milliseconds the customer is to be evaluated for usage that came while it took
+   * place; infinite without any.
+   */
   waitAgainMs?(customerId: string): number;
 }
 
@@ -36,6 +39,8 @@ export interface EvaluationQueue {
    * already is evaluated once, at the earlier time, and one that is being evaluated once more.
    */
   mark(customerIds: Iterable<string>, withinMs?: number): void;
+  /** Marks this customer each time it is called, at less cost: there is a mark for every event. */
+  markerOf(customerId: string): (withinMs: number) => void;
   /**
    * Evaluates customers of the first of these lanes that has any, those that have waited longest. Without lanes, all.
    * Urgent customers share no evaluation with others, which would only slow it down. Returns their lane; null if none
@@ -55,6 +60,15 @@ const BATCH_MAX: Readonly<Record<EvaluationLane, number>> = { urgent: 50, due: 2
 
 const ALL_LANES: readonly EvaluationLane[] = ['urgent', 'due', 'calm'];
 
+/** A customer that is waiting, or was. */
+interface Place {
+  readonly customerId: string;
+  waitsIn: 'urgent' | 'calm' | null;
+  /** By the clock of the queue, if it waits among the calm ones. */
+  dueAt: number;
+  isEvaluated: boolean;
+}
+
 interface QueueOptions {
   /** In this order. One that fails stops none of the others. */
   readonly evaluators: readonly CustomerEvaluator[];
@@ -72,39 +86,58 @@ export function createEvaluationQueue({
   elapsedMs = () => performance.now(),
   isEnding = () => false,
 }: QueueOptions): EvaluationQueue {
-  const urgent = new Set<string>();
-  /** When each is due. */
-  const calm = new Map<string, number>();
-  const evaluating = new Set<string>();
+  const places = new Map<string, Place>();
+  const urgent = new Set<Place>();
+  const calm = new Set<Place>();
+  /** No calm customer is due before. */
+  let firstDueAt = WHEN_THERE_IS_TIME;
   const batches = new Set<Promise<void>>();
   let evaluated = 0;
   let failed = 0;
 
-  function mark(customerIds: Iterable<string>, withinMs: number): void {
-    const dueAt = elapsedMs() + withinMs;
-    for (const id of customerIds) {
-      if (withinMs <= 0) {
-        calm.delete(id);
-        urgent.add(id);
-      } else if (!urgent.has(id)) {
-        calm.set(id, Math.min(dueAt, calm.get(id) ?? WHEN_THERE_IS_TIME));
-      }
+  function placeOf(customerId: string): Place {
+    const known = places.get(customerId);
+    if (known !== undefined) return known;
+    const place: Place = { customerId, waitsIn: null, dueAt: WHEN_THERE_IS_TIME, isEvaluated: false };
+    places.set(customerId, place);
+    return place;
+  }
+
+  function mark(place: Place, withinMs: number): void {
+    if (place.waitsIn === 'urgent') return;
+    if (withinMs <= 0) {
+      calm.delete(place);
+      urgent.add(place);
+      place.waitsIn = 'urgent';
+      return;
     }
+    const dueAt = withinMs === WHEN_THERE_IS_TIME ? WHEN_THERE_IS_TIME : elapsedMs() + withinMs;
+    if (place.waitsIn === null) {
+      calm.add(place);
+      place.waitsIn = 'calm';
+      place.dueAt = dueAt;
+    } else place.dueAt = Math.min(dueAt, place.dueAt);
+    firstDueAt = Math.min(dueAt, firstDueAt);
+  }
+
+  function markAll(customerIds: Iterable<string>, withinMs: number): void {
+    for (const id of customerIds) mark(placeOf(id), withinMs);
   }
 
   function take(lane: EvaluationLane): string[] {
-    const batch: string[] = [];
-    for (const id of waitingIn(lane)) {
-      if (evaluating.has(id)) continue;
-      batch.push(id);
+    const batch: Place[] = [];
+    for (const place of waitingIn(lane)) {
+      if (place.isEvaluated) continue;
+      batch.push(place);
       if (batch.length === BATCH_MAX[lane]) break;
     }
-    for (const id of batch) {
-      urgent.delete(id);
-      calm.delete(id);
-      evaluating.add(id);
+    for (const place of batch) {
+      urgent.delete(place);
+      calm.delete(place);
+      place.waitsIn = null;
+      place.isEvaluated = true;
     }
-    return batch;
+    return batch.map(({ customerId }) => customerId);
   }
 
   function takeFirst(lanes: readonly EvaluationLane[]): { lane: EvaluationLane; batch: string[] } | null {
@@ -115,19 +148,28 @@ export function createEvaluationQueue({
     return null;
   }
 
-  function* waitingIn(lane: EvaluationLane): Generator<string> {
-    if (lane === 'urgent') yield* urgent;
-    if (lane === 'calm') yield* calm.keys();
-    if (lane !== 'due') return;
+  function waitingIn(lane: EvaluationLane): Iterable<Place> {
+    if (lane === 'urgent') return urgent;
+    return lane === 'calm' ? calm : dueOnes();
+  }
+
+  /** Looks at all calm customers only when one of them may be due. */
+  function* dueOnes(): Generator<Place> {
     const now = elapsedMs();
-    for (const [id, dueAt] of calm) if (dueAt <= now) yield id;
+    if (firstDueAt > now) return;
+    let next = WHEN_THERE_IS_TIME;
+    for (const place of calm) {
+      if (place.dueAt <= now) yield place;
+      next = Math.min(next, place.dueAt);
+    }
+    firstDueAt = next;
   }
 
   async function evaluateAll(customerIds: readonly string[]): Promise<void> {
     const failures: unknown[] = [];
     for (const evaluator of evaluators) {
       try {
-        mark(await evaluator.evaluate(customerIds), 0);
+        markAll(await evaluator.evaluate(customerIds), 0);
       } catch (error) {
         failures.push(error);
       }
@@ -152,12 +194,16 @@ export function createEvaluationQueue({
         }
       }
     } finally {
-      for (const id of batch) evaluating.delete(id);
+      for (const id of batch) placeOf(id).isEvaluated = false;
     }
   }
 
   return {
-    mark: (customerIds, withinMs = 0) => mark(customerIds, withinMs),
+    mark: (customerIds, withinMs = 0) => markAll(customerIds, withinMs),
+    markerOf(customerId) {
+      const place = placeOf(customerId);
+      return (withinMs) => mark(place, withinMs);
+    },
     async runBatch(...lanes) {
       const taken = takeFirst(lanes.length > 0 ? lanes : ALL_LANES);
       if (taken === null) return null;

@@ -9,10 +9,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { NO_QUANTITY_NAMES, type Quantities, type UsageWatch } from '../core/event-quantities.ts';
+import { NO_QUANTITY_NAMES, type UsageWatch } from '../core/event-quantities.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { deleteCustomerChanges } from '../store/customer-changes.ts';
-import { customerRefs, inOrderOfEvents } from '../store/customers.ts';
 import type { Database } from '../store/database.ts';
 import { loadQuantityNames } from '../store/quantity-names.ts';
 import { createChangesFeed } from './changes-feed.ts';
@@ -23,7 +22,9 @@ import {
   type QueueFigures,
   WHEN_THERE_IS_TIME,
 } from './evaluation-queue.ts';
-import { createWatchList, type WatchedCustomer } from './watch-list.ts';
+import { readWatched } from './read-watched.ts';
+import type { WatchedCustomer } from './watch-list.ts';
+import { ALWAYS_AT_ONCE, createWatchedUsage } from './watched-usage.ts';
 
 export interface EvaluationFigures extends QueueFigures {
   /** Customers that there is something to evaluate for. */
@@ -82,8 +83,6 @@ const URGENT_CHANGES_MAX = 1_000;
 /** How long changes are kept for other processes to read. */
 const CHANGES_KEPT_MS = 60 * MINUTE_MS;
 const CUSTOMERS_PER_READ = 5_000;
-/** Few are evaluated in one or two batches, whatever their order. */
-const ORDERED_FROM = 250;
 /** Which properties prices depend on is read again when something changes, but not more often. */
 const NAMES_READ_MS = 5 * SECOND_MS;
 
@@ -94,7 +93,8 @@ export function createEvaluations({
   isPaused = () => false,
   ...options
 }: Deps): Evaluations {
-  const list = createWatchList();
+  const watchedUsage = createWatchedUsage();
+  const { list } = watchedUsage;
   const feed = createChangesFeed(db);
   const ended = new AbortController();
   const queue = createEvaluationQueue({
@@ -104,7 +104,9 @@ export function createEvaluations({
       evaluate: async (ids) => {
         const own = ids.filter((id) => list.isWatchedBy(id, evaluator.name));
         if (own.length === 0) return [];
+        watchedUsage.catchUp(own);
         const changed = await evaluator.evaluate(own);
+        watchedUsage.catchUp(own);
         // What came meanwhile was judged by what was known before.
         for (const id of own) {
           const waitMs = evaluator.waitAgainMs?.(id) ?? Number.POSITIVE_INFINITY;
@@ -124,41 +126,21 @@ export function createEvaluations({
   });
   const loops: Promise<void>[] = [];
   const reads = oneAfterAnother();
+  /** Customers that have changed and are not marked yet. */
+  let changed: readonly string[] = [];
+  let isSwept = false;
   let names = NO_QUANTITY_NAMES;
   let namesReadAt = Number.NEGATIVE_INFINITY;
 
   async function watchedOf(customerIds: readonly string[] | null): Promise<WatchedCustomer[]> {
-    const watchers = new Map<string, Set<string>>();
-    for (const { name, watched } of evaluators) {
-      for (const id of await watched(customerIds)) {
-        const own = watchers.get(id);
-        if (own === undefined) watchers.set(id, new Set([name]));
-        else own.add(name);
-      }
-    }
-    const found: WatchedCustomer[] = [];
-    // Many are evaluated in the order in which their events are stored, so that each evaluation reads its own part of them.
-    const all =
-      watchers.size > ORDERED_FROM ? await inOrderOfEvents(db, [...watchers.keys()]) : [...watchers.keys()];
-    for (let from = 0; from < all.length; from += CUSTOMERS_PER_READ) {
-      const page = all.slice(from, from + CUSTOMERS_PER_READ);
-      const refs = await customerRefs(db, page);
-      for (const id of page) {
-        const own = refs.get(id);
-        if (own !== undefined) found.push({ id, refs: own, evaluators: watchers.get(id) ?? new Set() });
-      }
-    }
-    return found;
-  }
-
-  function waitMs(customerId: string, used: Quantities): number {
-    // Each is told of the usage.
-    const waits = evaluators.map((evaluator) =>
-      list.isWatchedBy(customerId, evaluator.name)
-        ? (evaluator.waitMs?.(customerId, used) ?? 0)
-        : WHEN_THERE_IS_TIME,
-    );
-    return Math.min(...waits);
+    const watched = await readWatched(db, evaluators, customerIds);
+    return watched.map((customer) => ({
+      ...customer,
+      meters: evaluators
+        .filter(({ name }) => customer.evaluators.has(name))
+        .map(({ meterOf }) => meterOf?.(customer.id) ?? ALWAYS_AT_ONCE),
+      mark: queue.markerOf(customer.id),
+    }));
   }
 
   function mark(watched: readonly WatchedCustomer[], withinMs: number): void {
@@ -178,25 +160,35 @@ export function createEvaluations({
     reads.run(async () => {
       await readNames();
       // What changes while the list is read is read again.
-      await feed.skip();
+      if (isSwept) await followChanges();
+      else await feed.skip();
       const watched = await watchedOf(null);
       list.replaceAll(watched);
       mark(watched, WHEN_THERE_IS_TIME);
+      isSwept = true;
       await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
     });
 
   const follow = () =>
     reads.run(async () => {
-      const changed = await feed.next();
-      for (let from = 0; from < changed.length; from += CUSTOMERS_PER_READ) {
-        const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
-        const watched = await watchedOf(ids);
-        list.replace(ids, watched);
-        mark(watched, changed.length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
-      }
-      // Last, as what fails here would forget the changes.
-      if (changed.length > 0 && performance.now() - namesReadAt > NAMES_READ_MS) await readNames();
+      const count = await followChanges();
+      if (count > 0 && performance.now() - namesReadAt > NAMES_READ_MS) await readNames();
     });
+
+  /** Returns how many customers have changed. */
+  async function followChanges(): Promise<number> {
+    // What fails is followed again.
+    changed = [...new Set([...changed, ...(await feed.next())])];
+    const { length } = changed;
+    for (let from = 0; from < length; from += CUSTOMERS_PER_READ) {
+      const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
+      const watched = await watchedOf(ids);
+      list.replace(ids, watched);
+      mark(watched, length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
+    }
+    changed = [];
+    return length;
+  }
 
   async function settled(): Promise<void> {
     while (!isPaused()) {
@@ -244,15 +236,12 @@ export function createEvaluations({
   return {
     usage: {
       isWatching: () => list.size > 0,
-      isWatched: (ref) => list.customerOf(ref) !== undefined,
+      isWatched: (owner) => list.isWatched(owner),
       names: () => names,
       stored(usage) {
         // It may be of those that came to be watched while it was written.
-        if (usage === null) return queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
-        for (const [ref, used] of usage) {
-          const id = list.customerOf(ref);
-          if (id !== undefined) queue.mark([id], waitMs(id, used));
-        }
+        if (usage === null) queue.mark(list.customerIds(), WHEN_THERE_IS_TIME);
+        else watchedUsage.tell(usage);
       },
     },
     markAll: () => queue.mark(list.customerIds()),

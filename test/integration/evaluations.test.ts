@@ -70,3 +70,47 @@ test('many customers are evaluated in the order of their aliases, in which their
   expect(evaluated).toEqual([...byAlias.values()].sort());
   await close();
 });
+
+test('what has changed before a sweep is urgent, also when the sweep comes first', async () => {
+  const { db, close } = await createTestDatabase();
+  const api = createCatalogueApi(db);
+  const ids: string[] = [];
+  for (let number = 0; number < 65; number += 1) {
+    ids.push(await createdId(api, '/v1/customers', { name: `customer-${number}` }));
+  }
+  const evaluated = new Set<string>();
+  let isHeldUp = false;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const evaluations = createEvaluations({
+    db,
+    log: pino({ level: 'silent' }),
+    sweepIntervalMs: 1,
+    evaluators: [
+      {
+        name: 'everybody',
+        watched: async (customerIds) => customerIds ?? (isHeldUp ? ids : ids.slice(0, 60)),
+        async evaluate(customerIds) {
+          // The worker of those that are not urgent, of whom more are evaluated together.
+          if (customerIds.length > 50) {
+            isHeldUp = true;
+            await released;
+          }
+          for (const id of customerIds) evaluated.add(id);
+          return [];
+        },
+      },
+    ],
+  });
+  evaluations.start();
+  await expect.poll(() => isHeldUp).toBe(true);
+  for (const id of ids.slice(60)) {
+    await db.transaction((tx) => noteCustomerChanges(tx, [id]));
+    await expect.poll(() => evaluated.has(id), { timeout: 10_000 }).toBe(true);
+  }
+  release();
+  await evaluations.close();
+  await close();
+});

@@ -1,20 +1,17 @@
 /**
  * Adds up the quantities of new events by customer, for those who decide how soon usage is evaluated. Runs within each
  * request, over rows that are in memory: customers that nobody watches cost no more than reading their reference, and
- * nothing where nobody is watched.
+ * nothing where nobody is watched. Events that follow each other are added up, as most requests are of one customer.
  */
-import {
-  type NewUsage,
-  type Quantities,
-  type QuantityNames,
-  UNKNOWN_QUANTITIES,
-  type UsageWatch,
-} from '../../core/event-quantities.ts';
+import { hashBytes, hashText, mixHashes } from '../../core/byte-hash.ts';
+import type { NewUsage, QuantityNames, UsageWatch } from '../../core/event-quantities.ts';
 import type { EventRows } from './event-rows.ts';
 import { RowReader } from './row-binary.ts';
 
 /** As the largest number that metrics add up, so that sums stay finite. */
 const AMOUNT_MAX = 1e38;
+/** A kind is looked for among so many of its customer, the last ones. One that is not found is listed again. */
+const KINDS_SEARCHED = 16;
 
 const POINT = 0x2e;
 const MINUS = 0x2d;
@@ -25,6 +22,34 @@ const DIGITS_MAX = 15;
 interface Role {
   readonly isAmount: boolean;
   readonly isShape: boolean;
+}
+
+/** `WeighedUsage` while it is written, of the customer whose events are read now the last places. */
+class UsageLists {
+  readonly owners: number[] = [];
+  readonly ends: number[] = [];
+  readonly kinds: number[] = [];
+  readonly amounts: number[] = [];
+
+  /** What is added from now on is of this customer. */
+  begin(owner: number): void {
+    this.owners.push(owner);
+    this.ends.push(this.kinds.length);
+  }
+
+  add(kind: number, amount: number): void {
+    const { kinds, amounts, ends } = this;
+    const first = ends.length < 2 ? 0 : (ends[ends.length - 2] ?? 0);
+    const searched = Math.max(first, kinds.length - KINDS_SEARCHED);
+    for (let at = kinds.length - 1; at >= searched; at -= 1) {
+      if (kinds[at] !== kind) continue;
+      amounts[at] = (amounts[at] ?? 0) + amount;
+      return;
+    }
+    kinds.push(kind);
+    amounts.push(amount);
+    ends[ends.length - 1] = kinds.length;
+  }
 }
 
 /** One call at a time uses its memory. */
@@ -43,7 +68,7 @@ export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageW
   }
 
   /** Adds what the reader finds behind the customer. */
-  function addEvent(bytes: Buffer, reader: RowReader, sums: Map<number, number>): void {
+  function addEvent(bytes: Buffer, reader: RowReader, usage: UsageLists): void {
     const typeLength = reader.length();
     let shape = hashBytes(bytes, reader.offset, reader.offset + typeLength);
     reader.offset += typeLength;
@@ -57,7 +82,7 @@ export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageW
       const role = roles.get(name);
       if (role?.isShape) {
         // Whatever the order of the properties.
-        shape = (shape + mixed(name, hashBytes(bytes, reader.offset, valueEnd))) | 0;
+        shape = (shape + mixHashes(name, hashBytes(bytes, reader.offset, valueEnd))) | 0;
       }
       if (role?.isAmount) {
         amounts.push(amountAt(bytes, reader.offset, valueEnd));
@@ -65,77 +90,57 @@ export function createEventWeigher({ isWatching, isWatched, names }: Omit<UsageW
       }
       reader.offset = valueEnd;
     }
-    add(sums, shape, 1);
-    for (let i = 0; i < amounts.length; i += 1) add(sums, mixed(shape, amountNames[i] ?? 0), amounts[i] ?? 0);
+    usage.add(shape, 1);
+    for (let i = 0; i < amounts.length; i += 1)
+      usage.add(mixHashes(shape, amountNames[i] ?? 0), amounts[i] ?? 0);
   }
 
   /** Of customers that are not watched the quantities are unknown. */
   return function weigh(rows: EventRows, indexes: readonly number[]): NewUsage {
     if (!isWatching()) return null;
     learnNames();
-    const usage = new Map<string, Quantities>();
+    const usage = new UsageLists();
     const { bytes } = rows;
     const reader = new RowReader(bytes);
-    let last = { start: 0, end: 0, sums: null as Map<number, number> | null };
+    const last = { start: 0, end: 0, isWatched: false };
     for (const index of indexes) {
       reader.offset = rows.startOf(index);
       reader.skipText();
+      const length = reader.length();
       const start = reader.offset;
-      reader.skipText();
-      const end = reader.offset;
-      // Most requests are of one customer, so that its text is read once.
-      if (last.end === 0 || bytes.compare(bytes, last.start, last.end, start, end) !== 0) {
-        last = { start, end, sums: sumsOf(usage, new RowReader(bytes, start).text(), isWatched) };
+      const end = start + length;
+      reader.offset = end;
+      if (last.end === 0 || !areEqual(bytes, last.start, last.end, start, length)) {
+        const owner = hashBytes(bytes, start, end);
+        usage.begin(owner);
+        last.isWatched = isWatched(owner);
       }
-      if (last.sums !== null) addEvent(bytes, reader, last.sums);
+      last.start = start;
+      last.end = end;
+      if (last.isWatched) addEvent(bytes, reader, usage);
     }
     return usage;
   };
 }
 
-/** Null where nobody wants to know. */
-function sumsOf(
-  usage: Map<string, Quantities>,
-  ref: string,
-  isWatched: (ref: string) => boolean,
-): Map<number, number> | null {
-  if (!isWatched(ref)) {
-    usage.set(ref, UNKNOWN_QUANTITIES);
-    return null;
+/** Texts of one request mostly differ in their last characters. */
+function areEqual(bytes: Buffer, start: number, end: number, other: number, otherLength: number): boolean {
+  if (end - start !== otherLength) return false;
+  for (let back = otherLength - 1; back >= 0; back -= 1) {
+    if (bytes[start + back] !== bytes[other + back]) return false;
   }
-  const sums = new Map(usage.get(ref));
-  usage.set(ref, sums);
-  return sums;
-}
-
-function add(sums: Map<number, number>, kind: number, amount: number): void {
-  sums.set(kind, (sums.get(kind) ?? 0) + amount);
+  return true;
 }
 
 function rolesOf({ amounts, shapes }: QuantityNames): Map<number, Role> {
   const roles = new Map<number, Role>();
-  const roleOf = (name: string) => {
-    const bytes = Buffer.from(name, 'utf8');
-    return hashBytes(bytes, 0, bytes.length);
-  };
-  for (const name of shapes) roles.set(roleOf(name), { isAmount: false, isShape: true });
+  // Two names with one hash only share a quantity.
+  for (const name of shapes) roles.set(hashText(name), { isAmount: false, isShape: true });
   for (const name of amounts) {
-    const isShape = roles.get(roleOf(name))?.isShape ?? false;
-    roles.set(roleOf(name), { isAmount: true, isShape });
+    const isShape = roles.get(hashText(name))?.isShape ?? false;
+    roles.set(hashText(name), { isAmount: true, isShape });
   }
   return roles;
-}
-
-/** Two names with one hash only share a quantity. */
-function hashBytes(bytes: Buffer, start: number, end: number): number {
-  let hash = 0;
-  for (let at = start; at < end; at += 1) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
-  return hash;
-}
-
-function mixed(one: number, other: number): number {
-  const product = Math.imul(one ^ 0x5bd1e995, 0x85ebca6b) ^ Math.imul(other, 0xc2b2ae35);
-  return (product ^ (product >>> 15)) | 0;
 }
 
 /** The absolute value of a number as it is stored, 0 of what is none. */

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createEvaluationPace, type EvaluationPace } from '../../../src/billing/evaluation-pace.ts';
-import { type Quantities, UNKNOWN_QUANTITIES } from '../../../src/core/event-quantities.ts';
 
 const WAIT_MAX_MS = 10_000;
 const LEARN_WAIT_MS = 500;
@@ -18,6 +17,17 @@ const tokens = (amount: number): Quantities =>
     [EVENTS, 1],
     [TOKENS, amount],
   ]);
+
+/** By kind; empty: events of unknown quantities. */
+type Quantities = ReadonlyMap<number, number>;
+const UNKNOWN: Quantities = new Map();
+
+/** New usage of the customer; returns within how many milliseconds it is to be evaluated. */
+function use(pace: EvaluationPace, customerId: string, used: Quantities): number {
+  const meter = pace.meterOf(customerId);
+  for (const [kind, amount] of used) meter.add(kind, amount);
+  return meter.waitMs(used.size > 0);
+}
 
 function evaluate(pace: EvaluationPace, lines: Parameters<EvaluationPace['found']>[1], customerId = 'a') {
   pace.begin([customerId]);
@@ -38,77 +48,77 @@ function measured({
 }) {
   const pace = newPace();
   pace.found('a', at(left + changed, unit));
-  pace.waitMs('a', used);
+  use(pace, 'a', used);
   evaluate(pace, at(left, unit));
   return pace;
 }
 
 test('usage is urgent when twice what as much has changed before could cross the line', () => {
   const pace = newPace();
-  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', events(1))).toBe(LEARN_WAIT_MS);
   evaluate(pace, at(1_000));
   // The first usage is learned from soon, however far the line is.
-  expect(pace.waitMs('a', events(10))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', events(10))).toBe(LEARN_WAIT_MS);
   evaluate(pace, at(900));
   // 10 of each event, 900 left: 45 events could be 900 if each were twice as much.
-  expect(pace.waitMs('a', events(9))).toBe(8_000);
-  expect(pace.waitMs('a', events(35))).toBeGreaterThan(0);
-  expect(pace.waitMs('a', events(1))).toBe(0);
+  expect(use(pace, 'a', events(9))).toBe(8_000);
+  expect(use(pace, 'a', events(35))).toBeGreaterThan(0);
+  expect(use(pace, 'a', events(1))).toBe(0);
 });
 
 test('a single event a thousand times as large as those before is urgent', () => {
   const pace = newPace();
   evaluate(pace, at(10_000));
-  for (let sent = 0; sent < 10; sent += 1) pace.waitMs('a', tokens(10));
+  for (let sent = 0; sent < 10; sent += 1) use(pace, 'a', tokens(10));
   evaluate(pace, at(9_900));
-  expect(pace.waitMs('a', tokens(10))).toBeGreaterThan(9_900);
-  expect(pace.waitMs('a', tokens(9_500))).toBe(0);
+  expect(use(pace, 'a', tokens(10))).toBeGreaterThan(9_900);
+  expect(use(pace, 'a', tokens(9_500))).toBe(0);
 });
 
 test('usage of a kind that is new for the customer is learned from soon, and told by what it was for others', () => {
   const pace = newPace();
   evaluate(pace, at(1_000, 'cents'));
-  pace.waitMs('a', tokens(10));
+  use(pace, 'a', tokens(10));
   evaluate(pace, at(990, 'cents'));
-  expect(pace.waitMs('a', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
   evaluate(pace, at(890, 'cents'));
   // Up to 110 cents an image, and ten times that for others.
   evaluate(pace, at(2_200, 'cents'), 'b');
-  expect(pace.waitMs('b', new Map([[IMAGES, 1]]))).toBe(5_000);
-  expect(pace.waitMs('b', new Map([[IMAGES, 1]]))).toBe(0);
+  expect(use(pace, 'b', new Map([[IMAGES, 1]]))).toBe(5_000);
+  expect(use(pace, 'b', new Map([[IMAGES, 1]]))).toBe(0);
   evaluate(pace, at(2_200, 'credits'), 'c');
-  expect(pace.waitMs('c', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'c', new Map([[IMAGES, 1]]))).toBe(LEARN_WAIT_MS);
 });
 
 test('what is free for one customer is learned from soon for another one', () => {
   const pace = newPace();
   for (let found = 0; found < 3; found += 1) {
     evaluate(pace, at(1_000, 'cents'));
-    pace.waitMs('a', events(1));
+    use(pace, 'a', events(1));
   }
   evaluate(pace, at(1_000, 'cents'), 'b');
-  expect(pace.waitMs('b', events(1))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'b', events(1))).toBe(LEARN_WAIT_MS);
 });
 
 test('a hundred customers are evaluated soon to learn from them, and others when one of them is', () => {
   const pace = newPace();
   const waits = Array.from({ length: 150 }, (_, index) => {
     evaluate(pace, at(1e6), `c${index}`);
-    return pace.waitMs(`c${index}`, events(1));
+    return use(pace, `c${index}`, events(1));
   });
   expect(waits.filter((ms) => ms === LEARN_WAIT_MS)).toHaveLength(100);
   expect(waits.slice(100).every((ms) => ms === WAIT_MAX_MS)).toBe(true);
   evaluate(pace, at(1e6), 'c0');
-  expect(pace.waitMs('c149', events(1))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'c149', events(1))).toBe(LEARN_WAIT_MS);
 });
 
 test('customers whose evaluation does not come make room for others in the end', () => {
   let now = 0;
   const pace = newPace(() => now);
-  for (let index = 0; index < 100; index += 1) pace.waitMs(`gone${index}`, events(1));
-  expect(pace.waitMs('a', events(1))).toBe(WAIT_MAX_MS);
+  for (let index = 0; index < 100; index += 1) use(pace, `gone${index}`, events(1));
+  expect(use(pace, 'a', events(1))).toBe(WAIT_MAX_MS);
   now += WAIT_MAX_MS + 1;
-  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', events(1))).toBe(LEARN_WAIT_MS);
 });
 
 test('usage that comes while a customer is evaluated for the first time is judged by what is found', () => {
@@ -119,7 +129,7 @@ test('usage that comes while a customer is evaluated for the first time is judge
     ['near', 50, 0],
   ] as const) {
     pace.begin([customer]);
-    expect(pace.waitMs(customer, events(1))).toBe(LEARN_WAIT_MS);
+    expect(use(pace, customer, events(1))).toBe(LEARN_WAIT_MS);
     pace.found(customer, at(left, 'cents'));
     expect(pace.waitAgainMs(customer)).toBeCloseTo(waitMs);
   }
@@ -127,55 +137,55 @@ test('usage that comes while a customer is evaluated for the first time is judge
 
 test('events of unknown quantities are learned from soon', () => {
   const pace = measured({ used: events(10), changed: 100, left: 1e6 });
-  expect(pace.waitMs('a', UNKNOWN_QUANTITIES)).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', UNKNOWN)).toBe(LEARN_WAIT_MS);
 });
 
 test('events during an evaluation count for the next', () => {
   const pace = newPace();
   pace.found('a', at(1_000));
-  pace.waitMs('a', events(10));
+  use(pace, 'a', events(10));
   pace.begin(['a']);
-  pace.waitMs('a', events(40));
+  use(pace, 'a', events(40));
   pace.found('a', at(900));
-  expect(pace.waitMs('a', events(5))).toBe(0);
+  expect(use(pace, 'a', events(5))).toBe(0);
 });
 
 test('usage that changes nothing, or that no line is of, waits as long as usage may', () => {
   const pace = newPace();
   pace.found('a', at(1_000));
   for (let found = 0; found < 2; found += 1) {
-    pace.waitMs('a', events(10));
+    use(pace, 'a', events(10));
     evaluate(pace, at(1_000));
   }
-  expect(pace.waitMs('a', events(1_000_000))).toBe(WAIT_MAX_MS);
+  expect(use(pace, 'a', events(1_000_000))).toBe(WAIT_MAX_MS);
   pace.found('b', at(Number.POSITIVE_INFINITY));
-  expect(pace.waitMs('b', events(1_000_000))).toBe(WAIT_MAX_MS);
+  expect(use(pace, 'b', events(1_000_000))).toBe(WAIT_MAX_MS);
   pace.found('c', new Map());
-  expect(pace.waitMs('c', events(1_000_000))).toBe(WAIT_MAX_MS);
+  expect(use(pace, 'c', events(1_000_000))).toBe(WAIT_MAX_MS);
 });
 
 test('usage that the evaluation before has already seen does not make the next usage calm', () => {
   const pace = newPace();
   // The evaluation sees an event that is counted after it has begun.
   evaluate(pace, at(900));
-  pace.waitMs('a', events(10));
+  use(pace, 'a', events(10));
   evaluate(pace, at(900));
-  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', events(1))).toBe(LEARN_WAIT_MS);
 });
 
 test('a balance that is filled up does not make the events that follow smaller', () => {
   const pace = measured({ used: events(10), changed: 100, left: 50 });
-  pace.waitMs('a', events(1));
+  use(pace, 'a', events(1));
   evaluate(pace, at(900));
-  expect(pace.waitMs('a', events(44))).toBeGreaterThan(0);
-  expect(pace.waitMs('a', events(1))).toBe(0);
+  expect(use(pace, 'a', events(44))).toBeGreaterThan(0);
+  expect(use(pace, 'a', events(1))).toBe(0);
 });
 
 test('prices that rise count from the first evaluation that finds them', () => {
   const pace = measured({ used: events(1_000), changed: 100, left: 1e6 });
-  pace.waitMs('a', events(10));
+  use(pace, 'a', events(10));
   evaluate(pace, at(1e6 - 1_000));
-  expect(pace.waitMs('a', events(5_000))).toBe(0);
+  expect(use(pace, 'a', events(5_000))).toBe(0);
 });
 
 test('of several lines the one that usage comes to first decides, and one that is gone does not', () => {
@@ -185,22 +195,22 @@ test('of several lines the one that usage comes to first decides, and one that i
     [1_000, 100],
     [900, 99],
   ]) {
-    pace.waitMs('a', events(10));
+    use(pace, 'a', events(10));
     evaluate(pace, both(near ?? 0, far ?? 0));
   }
-  expect(pace.waitMs('a', events(45))).toBe(0);
+  expect(use(pace, 'a', events(45))).toBe(0);
   evaluate(pace, new Map([['slow', { left: 99, unit: null }]]));
-  expect(pace.waitMs('a', events(45))).toBeGreaterThan(0);
+  expect(use(pace, 'a', events(45))).toBeGreaterThan(0);
 });
 
 test('a line that is new is learned of, and then decides as others do', () => {
   const pace = measured({ used: events(10), changed: 100, left: 1e6 });
   const both = (far: number, near: number) => new Map([...at(far), ['new', { left: near, unit: null }]]);
   evaluate(pace, both(1e6, 500));
-  expect(pace.waitMs('a', events(1))).toBe(LEARN_WAIT_MS);
+  expect(use(pace, 'a', events(1))).toBe(LEARN_WAIT_MS);
   evaluate(pace, both(1e6 - 10, 490));
-  expect(pace.waitMs('a', events(24))).toBeGreaterThan(0);
-  expect(pace.waitMs('a', events(1))).toBe(0);
+  expect(use(pace, 'a', events(24))).toBeGreaterThan(0);
+  expect(use(pace, 'a', events(1))).toBe(0);
 });
 
 const count = fc.integer({ min: 1, max: 10_000 });
@@ -216,7 +226,7 @@ function lived(history: readonly { readonly used: Quantities; readonly left: num
   const pace = newPace();
   pace.found('a', new Map());
   for (const { used, left } of history) {
-    pace.waitMs('a', used);
+    use(pace, 'a', used);
     evaluate(pace, at(left, 'cents'));
   }
   return pace;
@@ -225,7 +235,7 @@ function lived(history: readonly { readonly used: Quantities; readonly left: num
 test('usage never waits longer than the limit, whatever was found before', () => {
   fc.assert(
     fc.property(histories, quantities, (history, used) => {
-      const waitMs = lived(history).waitMs('a', used);
+      const waitMs = use(lived(history), 'a', used);
       expect(waitMs).toBeGreaterThanOrEqual(0);
       expect(waitMs).toBeLessThanOrEqual(WAIT_MAX_MS);
     }),
@@ -241,7 +251,7 @@ test('a line that is reached makes all usage urgent, whatever was found before',
       (history, left, used) => {
         const pace = lived(history);
         pace.found('a', at(left));
-        expect(pace.waitMs('a', used)).toBe(0);
+        expect(use(pace, 'a', used)).toBe(0);
       },
     ),
   );
@@ -252,7 +262,7 @@ test('the nearer the line, and the more usage, the sooner the evaluation', () =>
     fc.property(count, count, distance, distance, count, count, (used, changed, one, other, first, more) => {
       const [near, far] = [Math.min(one, other), Math.max(one, other)];
       const wait = (left: number, now: number) =>
-        measured({ used: events(used), changed, left }).waitMs('a', events(now));
+        use(measured({ used: events(used), changed, left }), 'a', events(now));
       expect(wait(near, first)).toBeLessThanOrEqual(wait(far, first));
       expect(wait(far, first + more)).toBeLessThanOrEqual(wait(far, first));
     }),
@@ -300,7 +310,7 @@ test('usage that has crossed a line is evaluated at once where prices are linear
               left -= amount * (prices[kind - 1] ?? 0) * price;
               pending.add(kind);
             }
-            const wait = pace.waitMs('a', used);
+            const wait = use(pace, 'a', used);
             const isNew = [...pending].some((kind) => !seen.has(kind));
             if (left <= 0) expect(wait).toBeLessThanOrEqual(isNew ? LEARN_WAIT_MS : 0);
           } else {

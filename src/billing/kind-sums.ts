@@ -1,0 +1,150 @@
+/**
+ * What a customer has used of each kind of quantity, for the pace of evaluations. In floating point and in memory, in one
+ * list for each customer: it is read and written for every event, and what lies together is found at once.
+ */
+
+/** What more kinds have counts together. */
+const KINDS_MAX = 64;
+const OTHER_KINDS = 0;
+
+/** Places of a row: its kind, and three sums of it. */
+const ROW = 4;
+/** Since the last evaluation began. */
+const USED = 1;
+/** Up to the beginning of the last evaluation, since the one before. */
+const COUNTED = 2;
+/** What the effects of lines are of. */
+const SEEN = 3;
+
+export class KindSums {
+  #rows: number[] = [];
+  #isUsed = false;
+  #isCounted = false;
+  #isSeen = false;
+
+  /** Whether there is usage since the last evaluation began. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  /** Whether there was usage up to the beginning of the last evaluation that is neither seen nor forgotten. */
+  get isCounted(): boolean {
+    return this.#isCounted;
+  }
+
+  get isSeen(): boolean {
+    return this.#isSeen;
+  }
+
+  /** Adds new usage. Returns the share that all of it is of what was seen, as `usedShare`. */
+  use(kind: number, amount: number): number {
+    const rows = this.#rows;
+    const row = this.#rowOf(kind);
+    const used = (rows[row + USED] ?? 0) + amount;
+    rows[row + USED] = used;
+    this.#isUsed = true;
+    return shareOf(used, rows[row + SEEN] ?? 0);
+  }
+
+  /** An evaluation begins: what was used is counted. */
+  count(): void {
+    const rows = this.#rows;
+    for (let row = 0; row < rows.length; row += ROW) {
+      rows[row + COUNTED] = (rows[row + COUNTED] ?? 0) + (rows[row + USED] ?? 0);
+      rows[row + USED] = 0;
+    }
+    this.#isCounted ||= this.#isUsed;
+    this.#isUsed = false;
+  }
+
+  /** What was counted is added to what was seen. */
+  seeCounted(): void {
+    const rows = this.#rows;
+    for (let row = 0; row < rows.length; row += ROW) {
+      rows[row + SEEN] = (rows[row + SEEN] ?? 0) + (rows[row + COUNTED] ?? 0);
+    }
+  }
+
+  /** Nothing else was seen but what was counted. */
+  seeOnlyCounted(): void {
+    const kept: number[] = [];
+    for (let row = 0; row < this.#rows.length; row += ROW) {
+      const [kind = 0, used = 0, counted = 0] = this.#rows.slice(row, row + ROW);
+      // Kinds that do not come any more make room for others.
+      if (used > 0 || counted > 0) kept.push(kind, used, counted, counted);
+    }
+    this.#rows = kept;
+    this.#isSeen = true;
+  }
+
+  /** What was counted is neither added to what was seen, nor kept. */
+  forgetCounted(): void {
+    for (let row = 0; row < this.#rows.length; row += ROW) this.#rows[row + COUNTED] = 0;
+    this.#isCounted = false;
+  }
+
+  /** The largest share that the usage of a kind is of what was seen of it; infinite where it was not seen. */
+  usedShare(): number {
+    return this.#largestShare(USED);
+  }
+
+  countedShare(): number {
+    return this.#largestShare(COUNTED);
+  }
+
+  usedOf(kind: number): number {
+    return this.#amountOf(kind, USED);
+  }
+
+  seenOf(kind: number): number {
+    return this.#amountOf(kind, SEEN);
+  }
+
+  used(): [kind: number, amount: number][] {
+    return this.#amounts(USED);
+  }
+
+  seen(): [kind: number, amount: number][] {
+    return this.#amounts(SEEN);
+  }
+
+  #largestShare(sum: number): number {
+    const rows = this.#rows;
+    let largest = 0;
+    for (let row = 0; row < rows.length; row += ROW) {
+      largest = Math.max(largest, shareOf(rows[row + sum] ?? 0, rows[row + SEEN] ?? 0));
+    }
+    return largest;
+  }
+
+  /** Of a kind that is not listed, 0. */
+  #amountOf(kind: number, sum: number): number {
+    const rows = this.#rows;
+    for (let row = 0; row < rows.length; row += ROW) if (rows[row] === kind) return rows[row + sum] ?? 0;
+    return 0;
+  }
+
+  /** Those that are not 0. */
+  #amounts(sum: number): [kind: number, amount: number][] {
+    const amounts: [number, number][] = [];
+    for (let row = 0; row < this.#rows.length; row += ROW) {
+      const amount = this.#rows[row + sum] ?? 0;
+      if (amount > 0) amounts.push([this.#rows[row] ?? OTHER_KINDS, amount]);
+    }
+    return amounts;
+  }
+
+  /** Of a kind that is new another row, or that of all that are too many, which is the last one. */
+  #rowOf(kind: number): number {
+    const rows = this.#rows;
+    for (let row = 0; row < rows.length; row += ROW) if (rows[row] === kind) return row;
+    const { length } = rows;
+    if (length > KINDS_MAX * ROW) return length - ROW;
+    rows.push(length < KINDS_MAX * ROW ? kind : OTHER_KINDS, 0, 0, 0);
+    return length;
+  }
+}
+
+function shareOf(amount: number, seen: number): number {
+  return amount === 0 ? 0 : amount / seen;
+}

@@ -1,0 +1,108 @@
+/**
+ * Usage that changes nothing: so much of a quantity may come of a customer before anything has to be decided. Most
+ * events of watched customers are such usage, and cost here no more than one look into one list. In memory, in floating
+ * point; what was held back is told before a customer is evaluated.
+ *
+ * The list is flat, because a look at memory that is not in the processor's cache costs more than all the arithmetic.
+ */
+import { mixHashes } from '../core/byte-hash.ts';
+
+export interface QuietUsage {
+  /** Holds back new usage of a customer reference. False: it was not, because it must be told. */
+  hold(owner: number, kind: number, amount: number): boolean;
+  /** From now on less than this amount is held back, and told with the customer. Nothing of the quantity is held. */
+  allow(customerId: string, place: { readonly owner: number; readonly kind: number }, amount: number): void;
+  /** Takes out what was held back of the quantity, which is not held back any more. */
+  take(owner: number, kind: number): number;
+  /** Tells everything of the customer, of which nothing is held back any more. */
+  tell(customerId: string): void;
+  tellAll(): void;
+}
+
+/** Places of a row: a reference's hash, a kind, what is held back, and what it must stay below. */
+const ROW = 4;
+const KIND = 1;
+const HELD = 2;
+const ROOM = 3;
+const ROWS_MIN = 1 << 10;
+/** 32 MiB. Where more quantities are in use, some are always told. */
+const ROWS_MAX = 1 << 20;
+
+export function createQuietUsage(
+  told: (customerId: string, kind: number, amount: number) => void,
+): QuietUsage {
+  let capacity = ROWS_MIN;
+  let rows = new Float64Array(capacity * ROW);
+  let used = 0;
+  /** The rows of each customer in which usage may be held back. */
+  const allowed = new Map<string, number[]>();
+
+  /** Where the row is, or would be. A row without room is free, or was: it stays to be found. */
+  function find(owner: number, kind: number): number {
+    const mask = capacity - 1;
+    for (let place = mixHashes(owner, kind) & mask; ; place = (place + 1) & mask) {
+      const row = place * ROW;
+      if (rows[row] === owner && rows[row + KIND] === kind) return row;
+      if (isEmpty(row)) return row;
+    }
+  }
+
+  function isEmpty(row: number): boolean {
+    return rows[row] === 0 && rows[row + KIND] === 0;
+  }
+
+  function take(row: number): number {
+    const held = rows[row + HELD] ?? 0;
+    rows[row + HELD] = 0;
+    rows[row + ROOM] = 0;
+    return held;
+  }
+
+  function tell(customerId: string): void {
+    for (const row of allowed.get(customerId) ?? []) {
+      const kind = rows[row + KIND] ?? 0;
+      const held = take(row);
+      if (held > 0) told(customerId, kind, held);
+    }
+    allowed.delete(customerId);
+  }
+
+  function tellAll(): void {
+    for (const id of [...allowed.keys()]) tell(id);
+  }
+
+  /** With more room, as far as there is. */
+  function beginAnew(): void {
+    tellAll();
+    capacity = Math.min(2 * capacity, ROWS_MAX);
+    rows = new Float64Array(capacity * ROW);
+    used = 0;
+  }
+
+  return {
+    hold(owner, kind, amount) {
+      const row = find(owner, kind);
+      const held = (rows[row + HELD] ?? 0) + amount;
+      if (!(held < (rows[row + ROOM] ?? 0))) return false;
+      rows[row + HELD] = held;
+      return true;
+    },
+    allow(customerId, { owner, kind }, amount) {
+      if (!(amount > 0) || (owner === 0 && kind === 0)) return;
+      if (2 * used >= capacity) beginAnew();
+      const row = find(owner, kind);
+      if (isEmpty(row)) {
+        used += 1;
+        rows[row] = owner;
+        rows[row + KIND] = kind;
+      }
+      rows[row + ROOM] = amount;
+      const own = allowed.get(customerId);
+      if (own === undefined) allowed.set(customerId, [row]);
+      else if (!own.includes(row)) own.push(row);
+    },
+    take: (owner, kind) => take(find(owner, kind)),
+    tell,
+    tellAll,
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Tells the meters of watched customers about new events, and marks those customers. Runs within each request. Usage that
+ * changes nothing is held back until there is more of it, or the customer is evaluated.
+ */
+import { hashText } from '../core/byte-hash.ts';
+import type { UsageMeter, WeighedUsage } from '../core/event-quantities.ts';
+import { WHEN_THERE_IS_TIME } from './evaluation-queue.ts';
+import { createQuietUsage, type QuietUsage } from './quiet-usage.ts';
+import { createWatchList, type WatchedCustomer, type WatchList } from './watch-list.ts';
+
+/** Of an evaluator whose result any usage may change. */
+export const ALWAYS_AT_ONCE: UsageMeter = { add: () => undefined, waitMs: () => 0, room: () => 0 };
+
+export interface WatchedUsage {
+  /** Whoever is replaced in it has been told all of its usage. */
+  readonly list: WatchList;
+  /** New events are on disk. Customers that are not watched are left out. */
+  tell(usage: WeighedUsage): void;
+  /** The meters of these customers are told what was held back. */
+  catchUp(customerIds: readonly string[]): void;
+}
+
+export function createWatchedUsage(): WatchedUsage {
+  const list = createWatchList();
+  const quiet = createQuietUsage((customerId, kind, amount) => {
+    for (const meter of list.get(customerId)?.meters ?? []) meter.add(kind, amount);
+  });
+
+  function tell({ owners, ends, kinds, amounts }: WeighedUsage): void {
+    let start = 0;
+    for (let place = 0; place < owners.length; place += 1) {
+      const owner = owners[place] ?? 0;
+      const end = ends[place] ?? start;
+      if (start === end) tellUnknown(list, owner);
+      for (; start < end; start += 1) {
+        const kind = kinds[start] ?? 0;
+        const amount = amounts[start] ?? 0;
+        if (!quiet.hold(owner, kind, amount)) tellOne(list, quiet, { owner, kind, amount });
+      }
+    }
+  }
+
+  function catchUp(customerIds: readonly string[]): void {
+    for (const id of customerIds) quiet.tell(id);
+  }
+
+  return {
+    list: {
+      ...list,
+      get size() {
+        return list.size;
+      },
+      replaceAll(customers) {
+        quiet.tellAll();
+        list.replaceAll(customers);
+      },
+      replace(customerIds, watched) {
+        catchUp(customerIds);
+        // An alias may come from another customer, which keeps what was used up to now.
+        for (const ref of watched.flatMap(({ refs }) => refs)) {
+          catchUp(list.customersOf(hashText(ref)).map(({ id }) => id));
+        }
+        list.replace(customerIds, watched);
+      },
+    },
+    tell,
+    catchUp,
+  };
+}
+
+/** Of a customer that came to be watched after its events were looked at. */
+function tellUnknown(list: WatchList, owner: number): void {
+  if (!list.isWatched(owner)) return;
+  for (const { meters, mark } of list.customersOf(owner)) mark(soonest(meters, false));
+}
+
+interface Quantity {
+  readonly owner: number;
+  readonly kind: number;
+  readonly amount: number;
+}
+
+function tellOne(list: WatchList, quiet: QuietUsage, { owner, kind, amount }: Quantity): void {
+  const customers = list.customersOf(owner);
+  const sum = amount + quiet.take(owner, kind);
+  for (const { meters, mark } of customers) {
+    for (const meter of meters) meter.add(kind, sum);
+    mark(soonest(meters, true));
+  }
+  const [customer] = customers;
+  // Of two references with one hash it is not known whose usage it is, so both are told at once.
+  if (customer === undefined || customers.length > 1) return;
+  quiet.allow(customer.id, { owner, kind }, roomOf(customer, kind));
+}
+
+/** Usage may come under each of the customer's references. */
+function roomOf({ refs, meters }: WatchedCustomer, kind: number): number {
+  return meters.reduce((least, meter) => Math.min(least, meter.room(kind)), WHEN_THERE_IS_TIME) / refs.length;
+}
+
+function soonest(meters: readonly UsageMeter[], isKnown: boolean): number {
+  return meters.reduce((least, meter) => Math.min(least, meter.waitMs(isKnown)), WHEN_THERE_IS_TIME);
+}
