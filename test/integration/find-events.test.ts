@@ -1,7 +1,7 @@
 /** Finding events by id where merges and deletions have rewritten what was inserted. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { findEvents } from '../../src/metering/events/find-events.ts';
+import { findAcceptedIds, findEvents } from '../../src/metering/events/find-events.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 
@@ -37,8 +37,11 @@ async function ingestTwice(first: readonly string[], second: readonly string[]):
 }
 
 async function found(ids: readonly string[]): Promise<string[]> {
-  const events = await findEvents(clickhouse, ids, 0);
-  return events
+  const { accepted } = await findEvents(clickhouse, ids, 0, 1);
+  expect(await findAcceptedIds(clickhouse, ids, 0)).toEqual(
+    new Set(accepted.map(({ transactionId }) => transactionId)),
+  );
+  return accepted
     .map(({ transactionId, properties }) => `${transactionId} ${properties.get('process')}`)
     .sort();
 }
@@ -69,9 +72,12 @@ describe('an event', () => {
     await clickhouse.command('OPTIMIZE TABLE usage_events FINAL');
     expect(await found(OLD)).toEqual(firstCopies);
     expect(await found(['old-7', 'old-19999'])).toEqual(['old-19999 0', 'old-7 0']);
+    for (const id of ['old-7', 'old-19999', 'old-3']) expect(await found([id])).toEqual([`${id} 0`]);
     await ingestTwice(NEW, []);
     expect(await found([...OLD, ...NEW])).toEqual([...firstCopies, ...NEW.map((id) => `${id} 0`)].sort());
+    expect(await found(['new-7'])).toEqual(['new-7 0']);
     expect(await found(['old-20000', 'OLD-1', ''])).toEqual([]);
+    expect(await found(['old-20000'])).toEqual([]);
   });
 
   it('is searched for in the projection that merges build', async () => {

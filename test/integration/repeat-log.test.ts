@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
-import { findRepeats } from '../../src/metering/events/find-events.ts';
+import { findEvents } from '../../src/metering/events/find-events.ts';
 import { createRepeatLog } from '../../src/metering/events/repeat-log.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { createTestClickHouse } from '../support/stores.ts';
@@ -11,6 +11,10 @@ const NOW = Date.UTC(2026, 10, 20);
 
 function repeat(transactionId: string, properties: readonly [string, string][] = []) {
   return () => ({ transactionId, customerRef: 'c', eventType: 'x', timestamp: NOW, properties });
+}
+
+async function findRepeats(store: ClickHouse, ids: readonly string[], receivedFrom: number, max: number) {
+  return (await findEvents(store, ids, receivedFrom, max)).repeats;
 }
 
 /** A log whose pace the test sets. */

@@ -9,7 +9,7 @@ import { derivedId } from '../../core/ids.ts';
 import { DAY_MS, SECOND_MS } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE, TOKEN_KINDS } from '../../core/token-billing.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import { findEvents, findRepeats } from '../../metering/events/find-events.ts';
+import { findEvents } from '../../metering/events/find-events.ts';
 import { mismatchReason, propertiesToMatch } from '../../metering/events/match-event.ts';
 import { type PropertyReader, readProperties } from '../../metering/events/nested-properties.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
@@ -68,9 +68,8 @@ export async function searchEvents(deps: Deps, transactionIds: readonly string[]
   // Ids are remembered in whole seconds: one accepted in this second or later is known now.
   const receivedFrom = (Math.floor(clock.now() / SECOND_MS) + 1) * SECOND_MS - windowDays * DAY_MS;
   await repeats.flush();
-  const [events, duplicates, metrics] = await Promise.all([
-    findEvents(clickhouse, ids, receivedFrom),
-    findRepeats(clickhouse, ids, receivedFrom, REPEATS_SHOWN_MAX),
+  const [{ accepted: events, repeats: duplicates }, metrics] = await Promise.all([
+    findEvents(clickhouse, ids, receivedFrom, REPEATS_SHOWN_MAX),
     metricsWithFields(db),
   ]);
   if (events.length * metrics.length > DECISIONS_MAX) {

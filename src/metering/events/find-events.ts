@@ -7,14 +7,16 @@
  */
 import { z } from 'zod';
 import type { Instant } from '../../core/time.ts';
-import type { ClickHouse } from '../client/clickhouse.ts';
+import type { ClickHouse, QueryParams } from '../client/clickhouse.ts';
 import { HASH_WORDS, hashTransactionId } from '../ingest/transaction-hash.ts';
 import type { StoredEvent } from './stored-event.ts';
 
-/** Makes ClickHouse search the projection whatever the size of the table and the number of ids. */
-const BY_ID_SETTINGS = {
+const SETTINGS = {
+  // The projection is searched whatever the size of the table and the number of ids.
   min_table_rows_to_use_projection_index: 0,
   max_projection_rows_to_use_projection_index: 1_000_000_000,
+  // Blocks of 1 MB, the default, are few rows where events are large, although hardly more than hashes is read.
+  preferred_block_size_bytes: 8 * 1024 * 1024,
 };
 
 // PREWHERE, because ClickHouse would otherwise begin with the times of all rows in parts without the projection. `has`,
@@ -22,109 +24,125 @@ const BY_ID_SETTINGS = {
 //
 // Copies of one event, which a retry on two processes can leave behind, are one row: the one that FINAL
 // would keep.
-const EVENTS_SQL = `
+const acceptedSql = (hashCondition: string) => `
 SELECT
-  transaction_id, customer_ref, event_type,
+  0 AS is_repeat, transaction_id, customer_ref, toString(event_type) AS type,
   toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms,
-  mapKeys(properties) AS names, mapValues(properties) AS texts,
-  toString(toUnixTimestamp64Micro(ingested_at)) AS tick
+  mapKeys(properties) AS names, mapValues(properties) AS texts, '' AS document,
+  toString(toUnixTimestamp64Micro(ingested_at)) AS received_us, toUInt32(0) AS place
 FROM usage_events
-PREWHERE id_hash_a IN {hashes:Array(UInt32)}
+PREWHERE ${hashCondition}
 WHERE has({ids:Array(String)}, transaction_id)
   AND ingested_at >= fromUnixTimestamp64Milli({received_from:Int64}, 'UTC')
 ORDER BY ingested_at, version DESC
 LIMIT 1 BY transaction_id, customer_ref, event_type, timestamp`;
 
+/** Rows with the same columns. */
 const REPEATS_SQL = `
 SELECT
-  transaction_id, customer_ref, event_type,
+  1 AS is_repeat, transaction_id, customer_ref, event_type AS type,
   toString(toUnixTimestamp64Milli(timestamp)) AS timestamp_ms,
-  properties,
-  toString(toUnixTimestamp64Milli(received_at)) AS received_ms,
-  sequence
+  CAST([], 'Array(String)') AS names, CAST([], 'Array(String)') AS texts, properties AS document,
+  toString(toUnixTimestamp64Milli(received_at) * 1000) AS received_us, sequence AS place
 FROM event_repeats
 WHERE transaction_id IN {ids:Array(String)}
   AND received_at >= fromUnixTimestamp64Milli({received_from:Int64}, 'UTC')
 ORDER BY received_at, sequence
-LIMIT {limit:UInt32} BY transaction_id`;
+LIMIT {repeats_max:UInt32} BY transaction_id`;
 
 const MICROSECONDS_PER_MS = 1_000;
 
-const milliseconds = z.string().transform(Number);
-
-const eventRow = z
-  .object({
-    transaction_id: z.string(),
-    customer_ref: z.string(),
-    event_type: z.string(),
-    timestamp_ms: milliseconds,
-    names: z.array(z.string()),
-    texts: z.array(z.string()),
-    tick: z.string(),
-  })
-  .transform(
-    (row): StoredEvent => ({
-      transactionId: row.transaction_id,
-      customerRef: row.customer_ref,
-      eventType: row.event_type,
-      timestamp: row.timestamp_ms,
-      properties: new Map(row.names.map((name, index) => [name, row.texts[index] ?? ''])),
-      receivedAt: Math.floor(Number(row.tick) / MICROSECONDS_PER_MS),
-      tick: row.tick,
-    }),
-  );
+const foundRow = z.object({
+  is_repeat: z.number(),
+  transaction_id: z.string(),
+  customer_ref: z.string(),
+  type: z.string(),
+  timestamp_ms: z.string().transform(Number),
+  names: z.array(z.string()),
+  texts: z.array(z.string()),
+  document: z.string(),
+  received_us: z.string(),
+  /** Among repeats of one millisecond. */
+  place: z.number(),
+});
+type FoundRow = z.infer<typeof foundRow>;
 
 /** Entries, because a schema for an object would drop a name such as `__proto__`. */
 const propertyEntries = z.array(z.tuple([z.string(), z.string()]));
 
-const repeatRow = z
-  .object({
-    transaction_id: z.string(),
-    customer_ref: z.string(),
-    event_type: z.string(),
-    timestamp_ms: milliseconds,
-    properties: z.string(),
-    received_ms: milliseconds,
-    sequence: z.number(),
-  })
-  .transform(
-    (row): StoredEvent => ({
-      transactionId: row.transaction_id,
-      customerRef: row.customer_ref,
-      eventType: row.event_type,
-      timestamp: row.timestamp_ms,
-      properties: new Map(propertyEntries.parse(Object.entries(JSON.parse(row.properties)))),
-      receivedAt: row.received_ms,
-      tick: `${row.received_ms}-${row.sequence}`,
-    }),
-  );
+export interface FoundEvents {
+  readonly accepted: readonly StoredEvent[];
+  readonly repeats: readonly StoredEvent[];
+}
 
-/** The accepted events with these ids that came at `receivedFrom` or later, by time of acceptance. */
+/**
+ * The accepted events with these ids that came at `receivedFrom` or later, and the first `repeatsMax` repeats of each id
+ * since then, both in the order in which they came. One statement over both tables.
+ */
 export async function findEvents(
   clickhouse: ClickHouse,
   ids: readonly string[],
   receivedFrom: Instant,
-): Promise<StoredEvent[]> {
-  return await clickhouse.query({
-    sql: EVENTS_SQL,
-    params: { ids, hashes: ids.map(firstHashWord), received_from: receivedFrom },
-    schema: eventRow,
-    settings: BY_ID_SETTINGS,
+  repeatsMax: number,
+): Promise<FoundEvents> {
+  const search = acceptedSearch(ids);
+  const rows = await clickhouse.query({
+    sql: `${search.sql}\nUNION ALL${REPEATS_SQL}`,
+    params: { ...search.params, received_from: receivedFrom, repeats_max: repeatsMax },
+    schema: foundRow,
+    settings: SETTINGS,
   });
+  // A UNION keeps the order of neither side.
+  const inOrder = rows.sort((a, b) => Number(a.received_us) - Number(b.received_us) || a.place - b.place);
+  return {
+    accepted: inOrder.filter(({ is_repeat }) => is_repeat === 0).map(acceptedEvent),
+    repeats: inOrder.filter(({ is_repeat }) => is_repeat === 1).map(repeatedEvent),
+  };
 }
 
-/** The first repeats of each of these ids that came at `receivedFrom` or later, in the order in which they came. */
-export async function findRepeats(
+/** Which of these ids have an accepted event that came at `receivedFrom` or later. */
+export async function findAcceptedIds(
   clickhouse: ClickHouse,
   ids: readonly string[],
   receivedFrom: Instant,
-  limitPerId: number,
-): Promise<StoredEvent[]> {
-  return await clickhouse.query({
-    sql: REPEATS_SQL,
-    params: { ids, received_from: receivedFrom, limit: limitPerId },
-    schema: repeatRow,
+): Promise<Set<string>> {
+  const search = acceptedSearch(ids);
+  const rows = await clickhouse.query({
+    sql: `SELECT DISTINCT transaction_id FROM (${search.sql}\n)`,
+    params: { ...search.params, received_from: receivedFrom },
+    schema: foundRow.pick({ transaction_id: true }),
+    settings: SETTINGS,
   });
+  return new Set(rows.map(({ transaction_id }) => transaction_id));
+}
+
+/** One hash is compared: to look it up in a set takes ClickHouse several times as long for each row. */
+function acceptedSearch(ids: readonly string[]): { readonly sql: string; readonly params: QueryParams } {
+  const hashes = ids.map(firstHashWord);
+  return hashes.length === 1
+    ? { sql: acceptedSql('id_hash_a = {hash:UInt32}'), params: { ids, hash: hashes[0] } }
+    : { sql: acceptedSql('id_hash_a IN {hashes:Array(UInt32)}'), params: { ids, hashes } };
+}
+
+function acceptedEvent(row: FoundRow): StoredEvent {
+  const properties = new Map(row.names.map((name, index) => [name, row.texts[index] ?? '']));
+  return { ...storedEvent(row), properties, tick: row.received_us };
+}
+
+function repeatedEvent(row: FoundRow): StoredEvent {
+  const event = storedEvent(row);
+  const properties = new Map(propertyEntries.parse(Object.entries(JSON.parse(row.document))));
+  return { ...event, properties, tick: `${event.receivedAt}-${row.place}` };
+}
+
+function storedEvent(row: FoundRow): Omit<StoredEvent, 'properties' | 'tick'> {
+  return {
+    transactionId: row.transaction_id,
+    customerRef: row.customer_ref,
+    eventType: row.type,
+    timestamp: row.timestamp_ms,
+    receivedAt: Math.floor(Number(row.received_us) / MICROSECONDS_PER_MS),
+  };
 }
 
 function firstHashWord(id: string): number {

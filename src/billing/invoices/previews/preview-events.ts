@@ -6,7 +6,7 @@ import { invalid } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { DAY_MS, formatInstant, type Instant } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
-import { findEvents } from '../../../metering/events/find-events.ts';
+import { findAcceptedIds } from '../../../metering/events/find-events.ts';
 import { eventsToPreview, type SentEvent } from '../../../metering/ingest/events-to-preview.ts';
 import {
   type EventPreview,
@@ -121,6 +121,5 @@ async function knownIds(
   receivedFrom: Instant,
 ): Promise<Set<string>> {
   const ids = events.map(({ transactionId }) => transactionId);
-  const found = await findEvents(clickhouse, ids, receivedFrom);
-  return new Set(found.map(({ transactionId }) => transactionId));
+  return await findAcceptedIds(clickhouse, ids, receivedFrom);
 }
