@@ -9,7 +9,7 @@ import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import type { UsageSeries } from '../core/usage-series.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
-import { requireKept } from './kept-events.ts';
+import { whileKept } from './kept-events.ts';
 import {
   type ContributionsQuery,
   compileContributions,
@@ -46,10 +46,11 @@ export async function readContributions(
   clickhouse: ClickHouse,
   { metric, evaluatedAt, ...query }: ContributionsRequest,
 ): Promise<Contribution[]> {
-  requireKept(clickhouse, query.period.start);
-  return metric.kind === 'streaming'
-    ? readStreaming(clickhouse, { ...query, metric })
-    : readSql(clickhouse, metric, evaluatedAt, query);
+  return await whileKept(clickhouse, query.period.start, () =>
+    metric.kind === 'streaming'
+      ? readStreaming(clickhouse, { ...query, metric })
+      : readSql(clickhouse, metric, evaluatedAt, query),
+  );
 }
 
 const contributionRow = z.object({

@@ -11,8 +11,22 @@ export function withKeptEvents(clickhouse: ClickHouse, keptFrom: () => Instant |
   return { ...clickhouse, keptFrom };
 }
 
-/** Refuses (`invalid`) usage from `start` on if some of its events were removed. */
-export function requireKept({ keptFrom }: Pick<ClickHouse, 'keptFrom'>, start: Instant): void {
+/**
+ * Reads usage from `start` on. Refuses (`invalid`) if some of its events were removed, also while it was read: it may have
+ * waited for longer than removals are announced.
+ */
+export async function whileKept<Usage>(
+  clickhouse: Pick<ClickHouse, 'keptFrom'>,
+  start: Instant,
+  read: () => Promise<Usage>,
+): Promise<Usage> {
+  requireKept(clickhouse, start);
+  const usage = await read();
+  requireKept(clickhouse, start);
+  return usage;
+}
+
+function requireKept({ keptFrom }: Pick<ClickHouse, 'keptFrom'>, start: Instant): void {
   const from = keptFrom?.() ?? null;
   if (from !== null && start < from) throw new Refusal('invalid', eventsRemoved(from));
 }

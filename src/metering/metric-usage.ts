@@ -4,7 +4,7 @@
  */
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
-import { requireKept } from './kept-events.ts';
+import { whileKept } from './kept-events.ts';
 import type { UsageSeriesRequest } from './query/series-sql.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
 import { countSeriesValues, type MeteredSeries, readUsageSeries } from './query/usage-series.ts';
@@ -31,9 +31,15 @@ export interface MetricSeriesRequest
  */
 export async function readMetricSeries(
   clickhouse: ClickHouse,
+  request: MetricSeriesRequest,
+): Promise<Map<string, MeteredSeries>> {
+  return await whileKept(clickhouse, request.period.start, () => readSeries(clickhouse, request));
+}
+
+async function readSeries(
+  clickhouse: ClickHouse,
   { metric, evaluatedAt, ...request }: MetricSeriesRequest,
 ): Promise<Map<string, MeteredSeries>> {
-  requireKept(clickhouse, request.period.start);
   if (metric.kind === 'sql') {
     const checked = await loadSqlMetric(metric.sql);
     return await readCountedSeries(clickhouse, { ...request, metric: checked, evaluatedAt });
@@ -61,14 +67,15 @@ export async function readMetricGroups(
   clickhouse: ClickHouse,
   { metric, ...request }: MetricGroupsRequest,
 ): Promise<UsageGroupsPage> {
-  requireKept(clickhouse, request.range.start);
-  return metric.kind === 'streaming'
-    ? await readUsageGroups(clickhouse, { ...request, metric })
-    : await readSqlUsage(clickhouse, {
-        ...request,
-        metric: await loadSqlMetric(metric.sql),
-        metricName: metric.name,
-      });
+  return await whileKept(clickhouse, request.range.start, async () =>
+    metric.kind === 'streaming'
+      ? await readUsageGroups(clickhouse, { ...request, metric })
+      : await readSqlUsage(clickhouse, {
+          ...request,
+          metric: await loadSqlMetric(metric.sql),
+          metricName: metric.name,
+        }),
+  );
 }
 
 /**

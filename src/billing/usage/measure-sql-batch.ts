@@ -7,6 +7,7 @@ import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { SqlMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
+import { whileKept } from '../../metering/kept-events.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import type { UsageBatchGrouping, UsageBatchWindow } from '../../metering/query/usage-batch.ts';
 import type { UsageGroupRow } from '../../metering/query/usage-groups.ts';
@@ -28,8 +29,19 @@ interface SqlBatch {
   readonly verified: Set<string>;
 }
 
-/** The windows of a customer in which the query has a row; by group where a group key is asked for. */
+/**
+ * The windows of a customer in which the query has a row; by group where a group key is asked for. Refuses (`invalid`)
+ * time whose events were removed.
+ */
 export async function measureSqlMetric(
+  clickhouse: ClickHouse,
+  batch: SqlBatch,
+  customer: UsageOwner,
+): Promise<UsageBatchWindow[]> {
+  return await whileKept(clickhouse, batch.range.start, () => measureWindows(clickhouse, batch, customer));
+}
+
+async function measureWindows(
   clickhouse: ClickHouse,
   batch: SqlBatch,
   { customerId, refs }: UsageOwner,

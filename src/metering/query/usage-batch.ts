@@ -8,7 +8,7 @@ import type { Decimal } from '../../core/decimal.ts';
 import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { requireKept } from '../kept-events.ts';
+import { whileKept } from '../kept-events.ts';
 import { refsOf } from './series-sql.ts';
 import {
   compileBatchWatermark,
@@ -39,10 +39,10 @@ export async function readUsageBatch(
   clickhouse: ClickHouse,
   request: UsageBatchRequest,
 ): Promise<UsageBatchWindow[]> {
-  requireKept(clickhouse, request.range.start);
   const customers = request.customers.filter(({ refs }) => refs.length > 0);
-  if (customers.length === 0) return [];
-  const rows = await queryBatch(clickhouse, { ...request, customers });
+  const rows = await whileKept(clickhouse, request.range.start, async () =>
+    customers.length === 0 ? [] : await queryBatch(clickhouse, { ...request, customers }),
+  );
   const groups = new Map<string, Map<string, Decimal>>();
   for (const row of rows.filter(isGroup).sort((a, b) => byteOrder(a.row_group, b.row_group))) {
     const window = groups.get(windowKey(row)) ?? new Map<string, Decimal>();
@@ -88,14 +88,15 @@ export async function readBatchWatermark(
   refs: readonly string[] | null,
   range: Interval,
 ): Promise<string> {
-  requireKept(clickhouse, range.start);
   const { sql, parameters } = compileBatchWatermark(refs, range);
-  const [row] = await clickhouse.query({
-    sql,
-    params: parameters.values(),
-    eventsOf: refs ?? undefined,
-    schema: watermarkRow,
-  });
+  const [row] = await whileKept(clickhouse, range.start, () =>
+    clickhouse.query({
+      sql,
+      params: parameters.values(),
+      eventsOf: refs ?? undefined,
+      schema: watermarkRow,
+    }),
+  );
   return row?.ingested_up_to ?? '0';
 }
 
