@@ -189,3 +189,48 @@ test('what is archived is gone after the next pass, wherever it stood in the ord
   await publishAtOnce(1);
   expect(idsOf(await publishedRows(db))).toEqual(credits.toSorted());
 });
+
+/** As passes go over them. */
+const placesPublished = async () =>
+  await db
+    .select({ customerId: publishedBalances.customerId, creditId: publishedBalances.commitId })
+    .from(publishedBalances)
+    .orderBy(publishedBalances.customerId, publishedBalances.commitId);
+
+test('what is archived between two steps stops no pass, also where the pass has come to it', async () => {
+  const own: [customerId: string, creditId: string][] = [];
+  for (const name of ['Eighth', 'Ninth', 'Tenth']) {
+    const customerId = await createdId(api, '/v1/customers', { name });
+    own.push([customerId, await createCredit(customerId, 1)]);
+  }
+  const steps = { commitsPerStep: 4 };
+  expect(await publish(steps)).toBe('under way');
+  const behind = (await placesPublished()).at(-1);
+  expect(behind).toBeDefined();
+  for (const [customerId, creditId] of own) await archive(creditId, customerId);
+  const { creditId = '', customerId = '' } = behind ?? {};
+  if (credits.includes(creditId)) await archive(creditId, customerId);
+  const left = credits.filter((id) => id !== creditId);
+  while ((await publish(steps)) !== 'complete');
+  expect(idsOf(await publishedRows(db))).toEqual(expect.arrayContaining(left));
+  while ((await publish(steps)) !== 'complete');
+  expect(idsOf(await publishedRows(db))).toEqual(left.toSorted());
+});
+
+test('publishing that is stopped in the middle of a pass begins anew, and shows nothing before it has ended', async () => {
+  const customerId = await createdId(api, '/v1/customers', { name: 'Stopped' });
+  const creditId = await createCredit(customerId, 1);
+  while ((await publish()) !== 'complete');
+  const all = await publishedRows(db);
+  expect(idsOf(all)).toContain(creditId);
+  expect(await publish({ commitsPerStep: 2 })).toBe('under way');
+  await db.delete(balancePublication);
+  expect(await publish()).toBe('idle');
+  expect(await publishedRows(db)).toEqual([]);
+  await archive(creditId, customerId);
+  await applyPostgresScript(pool.connection);
+  expect(await publish({ commitsPerStep: 2 })).toBe('under way');
+  expect(await publishedRows(db)).toEqual([]);
+  while ((await publish({ commitsPerStep: 2 })) !== 'complete');
+  expect(await publishedRows(db)).toEqual(all.filter((row) => !row.startsWith(creditId)));
+});
