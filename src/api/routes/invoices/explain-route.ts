@@ -9,60 +9,16 @@ import {
 } from '../../../billing/invoices/explain/explain-invoice.ts';
 import { pricingUnitsWithIds } from '../../../billing/invoices/pricing-units.ts';
 import { formatInstant } from '../../../core/time.ts';
-import type {
-  CountedLine,
-  ExplainedBase,
-  ExplainedPrice,
-  ExplainedUsage,
-} from '../../../rating/explain/explanation.ts';
+import type { CountedLine, ExplainedBase } from '../../../rating/explain/explanation.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
-import { metric, metricToWire } from '../billable-metrics/output.ts';
-import { rateSchema, rateToWire } from '../rate-cards/rate-schemas.ts';
+import { priceSchema, priceToWire } from './explained-price.ts';
 import { shareSchema, shareToWire } from './explained-share.ts';
-import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
+import { usageSchema, usageToWire } from './explained-usage.ts';
+import type { InvoiceView } from './invoice-view.ts';
 import { lineItemSchema, lineToWire } from './line-output.ts';
 import { viewOf } from './routes.ts';
-
-const explainedMetric = metric.omit({ custom_fields: true }).meta({ id: 'ExplainedMetric' });
-
-const usageSchema = z
-  .object({
-    metric: explainedMetric.optional(),
-    grouped_by: z
-      .array(z.string())
-      .meta({ description: 'Properties of which each combination is a line of its own.' }),
-    usage_filter: z.object({ group_key: z.string(), group_values: z.array(z.string()) }).optional(),
-    evaluated: z.enum(['HOUR', 'SERVICE_PERIOD']).meta({
-      description: 'When the metric is evaluated: at the end of every hour, or at the ends of its time.',
-    }),
-    counted_from: timestamp.meta({ description: 'Values and counter start at 0 here.' }),
-    event_count: exactValue.meta({
-      type: 'number',
-      description: 'Events that match, in the time of the line. Of a SQL metric: all events of the customer.',
-    }),
-    value_at_start: exactValue.meta({ type: 'number', description: 'V, the value of the metric so far.' }),
-    value_at_end: exactValue,
-    quantity_conversion: z
-      .object({ operation: z.enum(['MULTIPLY', 'DIVIDE']), conversion_factor: exactValue })
-      .optional(),
-    quantity_rounding: z
-      .object({
-        rounding_method: z.enum(['ROUND_UP', 'ROUND_DOWN', 'ROUND_HALF_UP']),
-        decimal_places: z.int(),
-      })
-      .optional(),
-    continued: z.object({ at: timestamp, value: exactValue, quantity: exactValue }).optional().meta({
-      description: 'Where value and quantity go on from another metric, filter, conversion or rounding.',
-    }),
-    quantity_at_start: exactValue.meta({
-      type: 'number',
-      description: 'Q, the quantity so far: V after conversion and rounding.',
-    }),
-    quantity_at_end: exactValue,
-  })
-  .meta({ id: 'ExplainedUsage' });
 
 const countedLine = z
   .object({ line_number: z.int(), name: z.string(), amount: exactValue })
@@ -82,37 +38,6 @@ const baseSchema = z
     base_at_end: exactValue.optional(),
   })
   .meta({ id: 'ExplainedBase' });
-
-const priceSchema = z
-  .object({
-    list_rate: z
-      .object({
-        rate_card_id: uuid,
-        rate_id: uuid,
-        starting_at: timestamp,
-        ending_before: timestamp.optional(),
-        rate: rateSchema,
-      })
-      .optional()
-      .meta({ description: 'The rate of the card in force; absent if only an override sets the price.' }),
-    list_price: exactValue.optional().meta({ description: 'Of the tier of this line.' }),
-    override: z
-      .object({
-        id: uuid,
-        type: z.enum(['OVERWRITE', 'MULTIPLIER', 'TIERED']).optional(),
-        rule: z.string(),
-        multiplier: exactValue.optional(),
-        starting_at: timestamp,
-        ending_before: timestamp.optional(),
-      })
-      .optional(),
-    is_commit_rate: z.literal(true).optional().meta({
-      description: 'A balance counts at the commit rate of the card, which `list_rate` shows then.',
-    }),
-    rate: rateSchema.meta({ description: 'The rate that is charged.' }),
-    tier: z.object({ level: z.int(), above: exactValue, up_to: exactValue.optional() }),
-  })
-  .meta({ id: 'ExplainedPrice' });
 
 const explanationSchema = z
   .object({
@@ -246,60 +171,6 @@ function explanationToWire(
   };
 }
 
-function usageToWire(usage: ExplainedUsage, counted: ExplainedLine['metric']): z.input<typeof usageSchema> {
-  const { need, version, continued } = usage;
-  const { quantityConversion, quantityRounding } = version;
-  return {
-    ...(counted === null ? {} : { metric: definitionOf(counted) }),
-    grouped_by: [...need.groupKeys],
-    ...(need.usageFilter === null
-      ? {}
-      : {
-          usage_filter: {
-            group_key: need.usageFilter.property,
-            group_values: [...need.usageFilter.values],
-          },
-        }),
-    evaluated: need.evaluatedAt === 'hour' ? 'HOUR' : 'SERVICE_PERIOD',
-    counted_from: formatInstant(usage.countedFrom),
-    event_count: usage.eventCount,
-    value_at_start: usage.valueAtStart,
-    value_at_end: usage.valueAtEnd,
-    ...(quantityConversion === null
-      ? {}
-      : {
-          quantity_conversion: {
-            operation: quantityConversion.operation,
-            conversion_factor: quantityConversion.conversionFactor,
-          },
-        }),
-    ...(quantityRounding === null
-      ? {}
-      : {
-          quantity_rounding: {
-            rounding_method: quantityRounding.method,
-            decimal_places: quantityRounding.decimalPlaces,
-          },
-        }),
-    ...(continued === null
-      ? {}
-      : {
-          continued: {
-            at: formatInstant(continued.at),
-            value: continued.value,
-            quantity: continued.counter,
-          },
-        }),
-    quantity_at_start: usage.counterAtStart,
-    quantity_at_end: usage.counterAtEnd,
-  };
-}
-
-function definitionOf(counted: NonNullable<ExplainedLine['metric']>): z.input<typeof explainedMetric> {
-  const { custom_fields: _, ...definition } = metricToWire({ ...counted, customFields: {} });
-  return definition;
-}
-
 function baseToWire(base: ExplainedBase): z.input<typeof baseSchema> {
   return {
     composite_product_ids: [...base.productIds],
@@ -324,65 +195,4 @@ function countedToWire(counted: readonly CountedLine[]) {
 
 function countedLineToWire({ position, name, amount }: CountedLine) {
   return { line_number: position + 1, name, amount };
-}
-
-function priceToWire(
-  { listed, listPrice, applied, rate, band, isCommitRate }: ExplainedPrice,
-  creditTypeId: string,
-  view: InvoiceView,
-): z.input<typeof priceSchema> {
-  return {
-    ...(listed === null
-      ? {}
-      : {
-          list_rate: {
-            rate_card_id: listed.rateCardId,
-            rate_id: listed.id,
-            ...timeToWire(listed),
-            rate: rateToWire(listed.rate, listed.pricingGroupValues, creditTypeOf(listed.creditTypeId, view)),
-          },
-        }),
-    ...(listPrice === null ? {} : { list_price: listPrice }),
-    ...(applied === null ? {} : { override: overrideToWire(applied) }),
-    ...(isCommitRate ? { is_commit_rate: true as const } : {}),
-    rate: rateToWire(rate, {}, creditTypeOf(creditTypeId, view)),
-    tier: {
-      level: band.level,
-      above: band.startingAt,
-      ...(band.end === null ? {} : { up_to: band.end }),
-    },
-  };
-}
-
-const RULES = {
-  OVERWRITE: 'replaces the list price; of several in force the one added last',
-  MULTIPLIER:
-    'multiplies the list price; of several in force the one with the highest priority, then the smallest',
-  TIERED: 'multiplies the list price in ranges of the quantity; above its last range the list price applies',
-} as const;
-
-function overrideToWire({
-  override: { id, type, startingAt, endingBefore },
-  multiplier,
-}: NonNullable<ExplainedPrice['applied']>): NonNullable<z.input<typeof priceSchema>['override']> {
-  return {
-    id,
-    ...(type === null ? {} : { type }),
-    rule: RULES[type ?? 'OVERWRITE'],
-    ...(multiplier === null ? {} : { multiplier }),
-    ...timeToWire({ startingAt, endingBefore }),
-  };
-}
-
-function timeToWire({
-  startingAt,
-  endingBefore,
-}: {
-  readonly startingAt: number;
-  readonly endingBefore: number | null;
-}) {
-  return {
-    starting_at: formatInstant(startingAt),
-    ...(endingBefore === null ? {} : { ending_before: formatInstant(endingBefore) }),
-  };
 }

@@ -1,0 +1,103 @@
+/** On the wire: what a usage line is computed from, up to the quantity that is priced. */
+import { z } from 'zod';
+import type { ExplainedLine } from '../../../billing/invoices/explain/explain-invoice.ts';
+import { formatInstant } from '../../../core/time.ts';
+import type { ExplainedUsage } from '../../../rating/explain/explanation.ts';
+import { exactValue, timestamp } from '../../wire/fields.ts';
+import { metric, metricToWire } from '../billable-metrics/output.ts';
+
+const explainedMetric = metric.omit({ custom_fields: true }).meta({ id: 'ExplainedMetric' });
+
+export const usageSchema = z
+  .object({
+    metric: explainedMetric.optional(),
+    grouped_by: z
+      .array(z.string())
+      .meta({ description: 'Properties of which each combination is a line of its own.' }),
+    usage_filter: z.object({ group_key: z.string(), group_values: z.array(z.string()) }).optional(),
+    evaluated: z.enum(['HOUR', 'SERVICE_PERIOD']).meta({
+      description: 'When the metric is evaluated: at the end of every hour, or at the ends of its time.',
+    }),
+    counted_from: timestamp.meta({ description: 'Values and counter start at 0 here.' }),
+    event_count: exactValue.meta({
+      type: 'number',
+      description: 'Events that match, in the time of the line. Of a SQL metric: all events of the customer.',
+    }),
+    value_at_start: exactValue.meta({ type: 'number', description: 'V, the value of the metric so far.' }),
+    value_at_end: exactValue,
+    quantity_conversion: z
+      .object({ operation: z.enum(['MULTIPLY', 'DIVIDE']), conversion_factor: exactValue })
+      .optional(),
+    quantity_rounding: z
+      .object({
+        rounding_method: z.enum(['ROUND_UP', 'ROUND_DOWN', 'ROUND_HALF_UP']),
+        decimal_places: z.int(),
+      })
+      .optional(),
+    continued: z.object({ at: timestamp, value: exactValue, quantity: exactValue }).optional().meta({
+      description: 'Where value and quantity go on from another metric, filter, conversion or rounding.',
+    }),
+    quantity_at_start: exactValue.meta({
+      type: 'number',
+      description: 'Q, the quantity so far: V after conversion and rounding.',
+    }),
+    quantity_at_end: exactValue,
+  })
+  .meta({ id: 'ExplainedUsage' });
+
+export function usageToWire(
+  usage: ExplainedUsage,
+  counted: ExplainedLine['metric'],
+): z.input<typeof usageSchema> {
+  const { need, version, continued } = usage;
+  const { quantityConversion, quantityRounding } = version;
+  return {
+    ...(counted === null ? {} : { metric: definitionOf(counted) }),
+    grouped_by: [...need.groupKeys],
+    ...(need.usageFilter === null
+      ? {}
+      : {
+          usage_filter: {
+            group_key: need.usageFilter.property,
+            group_values: [...need.usageFilter.values],
+          },
+        }),
+    evaluated: need.evaluatedAt === 'hour' ? 'HOUR' : 'SERVICE_PERIOD',
+    counted_from: formatInstant(usage.countedFrom),
+    event_count: usage.eventCount,
+    value_at_start: usage.valueAtStart,
+    value_at_end: usage.valueAtEnd,
+    ...(quantityConversion === null
+      ? {}
+      : {
+          quantity_conversion: {
+            operation: quantityConversion.operation,
+            conversion_factor: quantityConversion.conversionFactor,
+          },
+        }),
+    ...(quantityRounding === null
+      ? {}
+      : {
+          quantity_rounding: {
+            rounding_method: quantityRounding.method,
+            decimal_places: quantityRounding.decimalPlaces,
+          },
+        }),
+    ...(continued === null
+      ? {}
+      : {
+          continued: {
+            at: formatInstant(continued.at),
+            value: continued.value,
+            quantity: continued.counter,
+          },
+        }),
+    quantity_at_start: usage.counterAtStart,
+    quantity_at_end: usage.counterAtEnd,
+  };
+}
+
+function definitionOf(counted: NonNullable<ExplainedLine['metric']>): z.input<typeof explainedMetric> {
+  const { custom_fields: _, ...definition } = metricToWire({ ...counted, customFields: {} });
+  return definition;
+}
