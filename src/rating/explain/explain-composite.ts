@@ -1,20 +1,13 @@
 /** Explains the lines of COMPOSITE products from the hours of the lines that they count. Pure. */
 import { type Decimal, ONE, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
-import {
-  type BilledPeriod,
-  type InvoiceLine,
-  isUsageLine,
-  type LineWindow,
-  type UsageInvoiceLine,
-} from '../../core/invoice.ts';
+import { isUsageLine, type UsageInvoiceLine } from '../../core/invoice.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
-import { contains, type Instant, type Interval } from '../../core/time.ts';
+import { contains, type Interval } from '../../core/time.ts';
 import type { UsageStep } from '../../core/usage-series.ts';
 import type { Bucket } from '../balances/buckets.ts';
 import type { Claim } from '../balances/draw-down.ts';
-import { claimedSegments, lineKeyText } from '../balances/usage-claims.ts';
-import { type CountingStretch, countingStretches, stretchAt } from '../composites/composite-parts.ts';
+import { claimedSegments } from '../balances/usage-claims.ts';
 import {
   type PercentageSpan,
   percentageAt,
@@ -28,10 +21,10 @@ import type { OverrideIndex } from '../rates/override-index.ts';
 import type { ContractOverrides } from '../rates/overrides.ts';
 import { rateAt } from '../rates/rate-schedule.ts';
 import { oneBand, type PriceBands, percentageBands, walkBands } from '../rates/tiers.ts';
-import type { CompositeOnCard, ProductOnCard } from '../types.ts';
+import type { CompositeOnCard } from '../types.ts';
 import type { CounterPiece } from '../usage/line-key.ts';
-import { versionAt } from '../usage/product-spans.ts';
 import { type CounterSegment, movementOf } from '../usage/segments.ts';
+import { type CompositeBase, type CompositeBaseInput, createCompositeBase } from './composite-base.ts';
 import { explainPrice } from './explain-price.ts';
 import {
   claimsIn,
@@ -45,46 +38,24 @@ import {
 } from './explain-share.ts';
 import type {
   CompositeExplanation,
-  CountedLine,
-  ExplainedBase,
   ExplainedPayer,
   ExplainedPrice,
   MinimumExplanation,
 } from './explanation.ts';
 import { payerSteps, priceStep, shareStep, shareTotalStep, sumStep, tierStep, totalStep } from './formula.ts';
 
-export interface CompositeExplanationInput {
-  readonly period: BilledPeriod;
-  readonly products: readonly ProductOnCard[];
-  readonly composites: readonly CompositeOnCard[];
+export interface CompositeExplanationInput extends CompositeBaseInput {
   readonly overrides: ContractOverrides;
   readonly fiatCreditTypeId: string;
   /** The value of one custom unit in the currency. */
   readonly worths: ReadonlyMap<string, Decimal>;
-  /** All lines of the invoice. */
-  readonly lines: readonly InvoiceLine[];
   /** What it found to pay, in burn-down order. */
   readonly balances: readonly OfferedBalance[];
-  /** How many lines of a consolidated invoice are before those of this invoice. */
-  readonly before: number;
-  /** The invoice as it would be without balances, which is what composites count. */
-  readonly base: UnpaidInvoice;
-}
-
-interface UnpaidInvoice {
-  readonly lines: readonly InvoiceLine[];
-  /** Of all lines. */
-  readonly hours: readonly LineWindow[];
 }
 
 interface Context extends CompositeExplanationInput {
   readonly index: OverrideIndex;
-  readonly stretches: readonly CountingStretch[];
-  readonly hoursOf: ReadonlyMap<number, readonly LineWindow[]>;
-  /** Usage products whose charges on the invoice come to nothing. */
-  readonly free: ReadonlySet<string>;
-  /** The position on the invoice of each line of the base. */
-  readonly positions: readonly number[];
+  readonly counting: CompositeBase;
   /** Covered lines by counter. */
   readonly paidOf: ReadonlyMap<string, SharedCounter['paid']>;
 }
@@ -93,19 +64,12 @@ interface Context extends CompositeExplanationInput {
 export type CompositeExplainer = (line: UsageInvoiceLine) => CompositeExplanation | MinimumExplanation | null;
 
 export function createCompositeExplainer(input: CompositeExplanationInput): CompositeExplainer {
-  const { period, products, composites, lines, base } = input;
+  const { composites, lines } = input;
   const covered = lines.filter(isUsageLine).filter(isPaidByBalance);
   const context: Context = {
     ...input,
     index: percentageOverrides(input.overrides),
-    stretches: countingStretches(
-      composites.map(({ product }) => product),
-      products.map(({ product }) => product),
-      { start: period.countedFrom, end: period.end },
-    ),
-    hoursOf: groupBy(base.hours, ({ position }) => position),
-    free: freeProducts(base.lines),
-    positions: base.lines === lines ? [...lines.keys()] : positionsOf(base.lines, lines),
+    counting: createCompositeBase(input),
     paidOf: groupBy(covered, counterKey),
   };
   return (line) => {
@@ -122,33 +86,6 @@ function counterKey({ type, productId, creditTypeId }: UsageInvoiceLine): string
   return `${type} ${productId} ${creditTypeId}`;
 }
 
-/** Where lines without balances are on the invoice: at the first line of their key in their time. */
-function positionsOf(base: readonly InvoiceLine[], lines: readonly InvoiceLine[]): number[] {
-  const keyOf = (line: InvoiceLine) =>
-    isUsageLine(line)
-      ? `${line.type} ${lineKeyText(line)} ${line.productType === 'COMPOSITE' ? line.creditTypeId : ''}`
-      : line.type;
-  const byKey = groupBy([...lines.entries()], ([, line]) => keyOf(line));
-  return base.map((line) => {
-    const own = byKey.get(keyOf(line)) ?? [];
-    const found = own.find(([, { interval }]) => contains(line.interval, interval.start)) ?? own[0];
-    return found?.[0] ?? 0;
-  });
-}
-
-/** Usage products whose lines add up to zero in every pricing unit. */
-function freeProducts(lines: readonly InvoiceLine[]): Set<string> {
-  const byProduct = groupBy(
-    lines.filter(isUsageLine).filter(({ productType }) => productType === 'USAGE'),
-    ({ productId }) => productId,
-  );
-  const isFree = (own: readonly InvoiceLine[]) =>
-    [...groupBy(own, ({ creditTypeId }) => creditTypeId).values()].every((ofUnit) =>
-      sum(ofUnit.map(({ total }) => total)).eq(ZERO),
-    );
-  return new Set([...byProduct].filter(([, own]) => isFree(own)).map(([id]) => id));
-}
-
 function explainPercentage(
   composite: CompositeOnCard,
   line: UsageInvoiceLine,
@@ -158,7 +95,7 @@ function explainPercentage(
   const at = line.interval.start;
   const span = percentageAt(percentageSpans(composite, index, fiatCreditTypeId, period), at);
   if (span === undefined) return null;
-  const base = explainBase(composite, line, context);
+  const base = context.counting.explain(composite, line);
   const { baseAtStart: from, baseAtEnd: to } = base;
   const counted = sumStep(
     'base of this time',
@@ -171,7 +108,7 @@ function explainPercentage(
   if (inSpan.length > 0 && from !== null && to !== null) {
     const segment = {
       interval: span.interval,
-      piece: pieceOf(period, baseSteps(composite, line, context)),
+      piece: pieceOf(period, context.counting.steps(composite, line)),
     };
     const bandsOf = ({ rate }: LineTerms) => percentageBands(percentageRateOf(composite.product, rate));
     const claims = compositeClaims(composite, line, context, { segment, bands: span.bands, bandsOf });
@@ -265,83 +202,6 @@ function compositeClaims(
 
 function pieceOf(interval: Interval, steps: readonly UsageStep[]): CounterPiece {
   return { interval, series: { groupValues: {}, steps }, positionOf: (value) => value };
-}
-
-/** The base hour by hour, cumulative. */
-function baseSteps({ product }: CompositeOnCard, line: UsageInvoiceLine, context: Context): UsageStep[] {
-  const byEnd = new Map<Instant, Decimal>();
-  for (const [position, one] of inUnitOf(line, context)) {
-    for (const { window, total } of countedHours(product.id, one, position, context)) {
-      byEnd.set(window.end, (byEnd.get(window.end) ?? ZERO).plus(total));
-    }
-  }
-  let value = ZERO;
-  return [...byEnd]
-    .sort(([a], [b]) => a - b)
-    .map(([at, amount]) => {
-      value = value.plus(amount);
-      return { at, value };
-    });
-}
-
-/** The lines of the base that a percentage in the unit of the line can count. */
-function inUnitOf({ creditTypeId }: UsageInvoiceLine, { base }: Context): [number, InvoiceLine][] {
-  return [...base.lines.entries()].filter(
-    ([, one]) => one.creditTypeId === creditTypeId && one.type !== 'cpu_conversion',
-  );
-}
-
-function explainBase({ product }: CompositeOnCard, line: UsageInvoiceLine, context: Context): ExplainedBase {
-  const { period, positions, before } = context;
-  const version = versionAt(product, line.interval.start);
-  const inUnit = inUnitOf(line, context);
-  const amountsIn = (time: Interval): CountedLine[] =>
-    inUnit.flatMap(([position, one]) => {
-      const amount = countedAmount(product.id, one, position, time, context);
-      if (amount === null) return [];
-      return [{ position: before + (positions[position] ?? position), name: one.name, amount }];
-    });
-  const totalIn = (time: Interval) => sum(amountsIn(time).map(({ amount }) => amount));
-  const isWhole = period.countedFrom === period.start;
-  return {
-    productIds: version.compositeProductIds,
-    tags: version.compositeTags,
-    includesComposites: version.includeCompositeSpend,
-    excludesFreeUsage: version.excludeFreeUsage,
-    counted: amountsIn(line.interval),
-    baseAtStart: isWhole ? totalIn({ start: period.start, end: line.interval.start }) : null,
-    baseAtEnd: isWhole ? totalIn({ start: period.start, end: line.interval.end }) : null,
-  };
-}
-
-/** What the composite counts of a line in a stretch of time; null where it counts nothing of it. */
-function countedAmount(
-  compositeId: string,
-  line: InvoiceLine,
-  position: number,
-  time: Interval,
-  context: Context,
-): Decimal | null {
-  const hours = countedHours(compositeId, line, position, context).filter(({ window }) =>
-    contains(time, window.start),
-  );
-  return hours.length === 0 ? null : sum(hours.map(({ total }) => total));
-}
-
-/** The hours of a line of the base that the composite counts. */
-function countedHours(
-  compositeId: string,
-  line: InvoiceLine,
-  position: number,
-  { hoursOf, stretches, free }: Context,
-): LineWindow[] {
-  if (!isUsageLine(line)) return [];
-  const counts = (at: Instant) => {
-    const counting = stretchAt(stretches, at).order.find((one) => one.compositeId === compositeId);
-    if (counting === undefined || !counting.parts.has(line.productId)) return false;
-    return !(counting.excludesFreeUsage && free.has(line.productId));
-  };
-  return (hoursOf.get(position) ?? []).filter(({ window }) => counts(window.start));
 }
 
 function explainMinimum(
