@@ -16,7 +16,7 @@ import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Evaluations } from '../jobs/evaluations.ts';
+import type { Evaluations } from '../jobs/evaluations/evaluations.ts';
 import type { EventRetentionWork } from '../jobs/event-retention.ts';
 import type { JobRunner } from '../jobs/job-runner.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';

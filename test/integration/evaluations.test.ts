@@ -1,7 +1,7 @@
 /** Whom new usage leads to be evaluated. */
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createEvaluations } from '../../src/jobs/evaluations.ts';
+import { createEvaluations } from '../../src/jobs/evaluations/evaluations.ts';
 import { noteCustomerChanges } from '../../src/store/customer-changes.ts';
 import { createCatalogueApi, createdId } from '../support/catalogue-api.ts';
 import { createTestDatabase } from '../support/stores.ts';

@@ -1,6 +1,6 @@
 /** The Prometheus metrics of evaluations. */
 import type { Registry } from 'prom-client';
-import type { EvaluationFigures } from '../../jobs/evaluations.ts';
+import type { EvaluationFigures } from '../../jobs/evaluations/evaluations.ts';
 import { registerCounter, registerGauge } from './metrics.ts';
 
 /** The evaluation of thresholds and alerts. */

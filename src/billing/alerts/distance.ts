@@ -2,7 +2,7 @@
 import { ALERT_RULES, type Alert, type AlertSubject, keyedGroup } from '../../core/alerts.ts';
 import type { Reading } from '../../rating/alerts/readings.ts';
 import type { AlertStates } from '../../rating/alerts/states.ts';
-import type { LineDistance } from '../evaluation-pace.ts';
+import type { LineDistance } from '../pace/evaluation-pace.ts';
 
 const OF_AMOUNTS: readonly AlertSubject[] = [
   'balance',

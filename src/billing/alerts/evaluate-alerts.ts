@@ -19,7 +19,7 @@ import {
 import { activeAlertsFor, creationTimes } from '../../store/alerts.ts';
 import { inSnapshot, type Transaction } from '../../store/database.ts';
 import type { BalanceDeps } from '../balances/deductions.ts';
-import type { EvaluationPace, LineDistance } from '../evaluation-pace.ts';
+import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { triggerOf } from './customer-alerts.ts';
 import { lineOf } from './distance.ts';
 import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';

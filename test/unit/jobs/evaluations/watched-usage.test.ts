@@ -1,12 +1,12 @@
 /** Usage that is held back, against a pace that is told of each event. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEvaluationPace } from '../../../src/billing/evaluation-pace.ts';
-import { hashText } from '../../../src/core/byte-hash.ts';
-import type { UsageMeter, WeighedUsage } from '../../../src/core/event-quantities.ts';
-import { createQuietUsage } from '../../../src/jobs/quiet-usage.ts';
-import type { WatchedCustomer } from '../../../src/jobs/watch-list.ts';
-import { ALWAYS_AT_ONCE, createWatchedUsage } from '../../../src/jobs/watched-usage.ts';
+import { createEvaluationPace } from '../../../../src/billing/pace/evaluation-pace.ts';
+import { hashText } from '../../../../src/core/byte-hash.ts';
+import type { UsageMeter, WeighedUsage } from '../../../../src/core/event-quantities.ts';
+import { createQuietUsage } from '../../../../src/jobs/evaluations/quiet-usage.ts';
+import type { WatchedCustomer } from '../../../../src/jobs/evaluations/watch-list.ts';
+import { ALWAYS_AT_ONCE, createWatchedUsage } from '../../../../src/jobs/evaluations/watched-usage.ts';
 
 const WAIT_MAX_MS = 10_000;
 const LEARN_WAIT_MS = 500;

@@ -8,7 +8,7 @@
  * The estimate decides when an evaluation takes place, never its result. In memory, in floating point. Of quantities
  * that are new for a customer, what they have been worth for others is asked.
  */
-import type { UsageMeter } from '../core/event-quantities.ts';
+import type { UsageMeter } from '../../core/event-quantities.ts';
 import { KindSums } from './kind-sums.ts';
 import { createPriorEffects, type PriorEffects } from './prior-effects.ts';
 

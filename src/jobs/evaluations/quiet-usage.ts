@@ -5,7 +5,7 @@
  *
  * The list is flat, because a look at memory that is not in the processor's cache costs more than all the arithmetic.
  */
-import { mixHashes } from '../core/byte-hash.ts';
+import { mixHashes } from '../../core/byte-hash.ts';
 
 export interface QuietUsage {
   /** Holds back new usage of a customer reference. False: it was not, because it must be told. */

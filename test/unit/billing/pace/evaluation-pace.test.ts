@@ -1,7 +1,7 @@
 /** When usage is evaluated, as the pace of evaluations has it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createEvaluationPace, type EvaluationPace } from '../../../src/billing/evaluation-pace.ts';
+import { createEvaluationPace, type EvaluationPace } from '../../../../src/billing/pace/evaluation-pace.ts';
 
 const WAIT_MAX_MS = 10_000;
 const LEARN_WAIT_MS = 500;

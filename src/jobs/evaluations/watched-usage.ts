@@ -2,8 +2,8 @@
  * Tells the meters of watched customers about new events, and marks those customers. Runs within each request. Usage that
  * changes nothing is held back until there is more of it, or the customer is evaluated.
  */
-import { hashText } from '../core/byte-hash.ts';
-import type { UsageMeter, WeighedUsage } from '../core/event-quantities.ts';
+import { hashText } from '../../core/byte-hash.ts';
+import type { UsageMeter, WeighedUsage } from '../../core/event-quantities.ts';
 import { WHEN_THERE_IS_TIME } from './evaluation-queue.ts';
 import { createQuietUsage, type QuietUsage } from './quiet-usage.ts';
 import { createWatchList, type WatchedCustomer, type WatchList } from './watch-list.ts';

@@ -1,6 +1,6 @@
 /** The customers that wait for their evaluation, and those that are being evaluated. In memory. */
 
-import type { UsageMeter } from '../core/event-quantities.ts';
+import type { UsageMeter } from '../../core/event-quantities.ts';
 
 /** What is evaluated of customers, such as thresholds. */
 export interface CustomerEvaluator {

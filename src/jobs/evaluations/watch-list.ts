@@ -1,6 +1,6 @@
 /** The customers that are evaluated, found by the references that events carry (docs/thresholds.md). In memory. */
-import { hashText } from '../core/byte-hash.ts';
-import type { UsageMeter } from '../core/event-quantities.ts';
+import { hashText } from '../../core/byte-hash.ts';
+import type { UsageMeter } from '../../core/event-quantities.ts';
 
 /** A customer with its id and its ingest aliases. */
 export interface WatchedCustomer {

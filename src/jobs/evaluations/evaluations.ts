@@ -9,11 +9,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { NO_QUANTITY_NAMES, type UsageWatch } from '../core/event-quantities.ts';
-import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
-import { deleteCustomerChanges } from '../store/customer-changes.ts';
-import type { Database } from '../store/database.ts';
-import { loadQuantityNames } from '../store/quantity-names.ts';
+import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { deleteCustomerChanges } from '../../store/customer-changes.ts';
+import type { Database } from '../../store/database.ts';
+import { loadQuantityNames } from '../../store/quantity-names.ts';
 import { createChangesFeed } from './changes-feed.ts';
 import {
   type CustomerEvaluator,

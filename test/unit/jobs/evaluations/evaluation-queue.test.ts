@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { hashText } from '../../../src/core/byte-hash.ts';
-import { createEvaluationQueue, WHEN_THERE_IS_TIME } from '../../../src/jobs/evaluation-queue.ts';
-import { createWatchList } from '../../../src/jobs/watch-list.ts';
+import { hashText } from '../../../../src/core/byte-hash.ts';
+import {
+  createEvaluationQueue,
+  WHEN_THERE_IS_TIME,
+} from '../../../../src/jobs/evaluations/evaluation-queue.ts';
+import { createWatchList } from '../../../../src/jobs/evaluations/watch-list.ts';
 
 /** Evaluations that last until the test ends them. */
 function recorder() {
