@@ -25,6 +25,7 @@ import {
   fillShard,
   findLatest,
   findSlot,
+  firstShard,
   lastExpired,
   mergeInto,
   moveKept,
@@ -210,7 +211,8 @@ class ShardedIndex implements DeduplicationIndex {
   #rebuild(shard: Shard, ids: number, nowSeconds: number): void {
     const oldest = lastExpired(nowSeconds, this.#windowSeconds);
     const { held, kept } = countSlots(shard, oldest);
-    const rebuilt = emptyShard(Math.max(SLOTS_MIN, Math.ceil((kept + ids) / LOAD_AFTER_REBUILD)));
+    const slots = Math.max(SLOTS_MIN, Math.ceil((kept + ids) / LOAD_AFTER_REBUILD));
+    const rebuilt = shard.used === 0 ? firstShard(slots) : emptyShard(slots);
     moveKept(shard, oldest, rebuilt);
     this.#bytes += rebuilt.words.byteLength - shard.words.byteLength;
     this.#size += kept - held;

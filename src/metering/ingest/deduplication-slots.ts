@@ -7,6 +7,7 @@
  */
 import { assert } from '../../core/errors.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
+import { uncountedWords } from './uncounted-words.ts';
 
 const WORDS_PER_SLOT = HASH_WORDS + 1;
 const BYTES_PER_SLOT = WORDS_PER_SLOT * 4;
@@ -58,6 +59,11 @@ export function lastExpired(nowSeconds: number, windowSeconds: number): number {
 
 export function emptyShard(slots: number): Shard {
   return { words: new Uint32Array(new ArrayBuffer(slots * BYTES_PER_SLOT)), slots, used: 0 };
+}
+
+/** The same for one that replaces no ids. */
+export function firstShard(slots: number): Shard {
+  return { words: uncountedWords(slots * WORDS_PER_SLOT), slots, used: 0 };
 }
 
 /** Where the probe for a hash begins: its second word scaled to the size of the shard. */

@@ -2,6 +2,7 @@
 import { assert } from '../../core/errors.ts';
 import { SHARD_MASK, SHARDS } from './deduplication-slots.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
+import { uncountedWords } from './uncounted-words.ts';
 
 /** Stored ids column by column: the three words of their hashes, and their seconds of acceptance. */
 export type StoredIds = readonly Uint32Array[];
@@ -21,7 +22,7 @@ export function sortedByShard(ids: readonly StoredIds[]): { sorted: Uint32Array;
     count += first.length;
   }
   for (let shard = 1; shard <= SHARDS; shard += 1) ends[shard] = (ends[shard] ?? 0) + (ends[shard - 1] ?? 0);
-  const sorted = new Uint32Array(count * WORDS_PER_STORED_ID);
+  const sorted = uncountedWords(count * WORDS_PER_STORED_ID);
   for (const [a = NO_WORDS, b = NO_WORDS, c = NO_WORDS, seconds = NO_WORDS] of ids) {
     const isWhole = [b, c, seconds].every(({ length }) => length === a.length);
     assert(isWhole, 'stored ids are whole');

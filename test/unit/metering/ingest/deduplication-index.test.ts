@@ -180,6 +180,19 @@ describe('the deduplication index', () => {
     expect(index.size).toBe(50_000);
   });
 
+  it('makes its first room in memory that the garbage collector does not count, and counts what replaces it', () => {
+    const index = createDeduplicationIndex(WINDOW);
+    const counted = () => process.memoryUsage().external;
+    const before = counted();
+    index.makeRoom(200_000, T0);
+    expect(index.bytes).toBeGreaterThan(200_000 * 16);
+    expect(counted() - before).toBeLessThan(index.bytes / 10);
+    const made = counted();
+    const next = random(4);
+    for (let id = 0; id < 260_000; id += 1) index.reserve(words(next(), next(), next()), 0, T0, T0);
+    expect(counted() - made).toBeGreaterThan(index.bytes / 10);
+  });
+
   it('lets other work of the thread come in between while it loads', async () => {
     const index = createDeduplicationIndex(WINDOW);
     const next = random(3);
