@@ -26,6 +26,7 @@ const ON_ONE_NODE = [
 const IN_OWN_PROCESS = [
   'test/integration/clickhouse-embedded.test.ts',
   'test/integration/clickhouse-remote-files.test.ts',
+  'test/integration/held-merges.test.ts',
 ];
 
 /**

@@ -22,6 +22,8 @@ export async function migrateStores({ postgres, clickhouse, cluster }: StoresToM
   await withMigrationLock(postgres, async (db) => {
     const files = await readSchemaFiles();
     const pendingFiles = await findPendingFiles(clickhouse, cluster, files);
+    // A statement of theirs may wait for a mutation.
+    if (pendingFiles.length > 0) await clickhouse.startMerges?.();
     await applyMigrations(db, await findPendingMigrations(db));
     await applyFiles(clickhouse, cluster, files, pendingFiles);
   });

@@ -44,7 +44,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     undo.push(() => directory.release());
     const { tracer, close: closeTracing } = await startTracing(config.tracesEndpoint, log);
     undo.push(closeTracing);
-    const stores = await startStores(config, { log, tracer });
+    const stores = await startStores(config, { log, tracer, holdMerges: true });
     undo.push(() => stores.close());
     const application = await createApplication({
       config,

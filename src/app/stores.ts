@@ -12,6 +12,7 @@ import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
+import { withHeldMerges } from '../metering/client/held-merges.ts';
 import { createEventBlocks, type EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { withAcknowledgedEvents } from '../metering/ingest/read-events.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
@@ -45,12 +46,17 @@ export interface Observers {
   readonly tracer?: Tracer | undefined;
 }
 
+export interface StoresOptions extends Observers {
+  /** Whether an embedded ClickHouse merges nothing until `startMerges`, which ingest calls when its index is built. */
+  readonly holdMerges?: boolean;
+}
+
 /** Starts both at the same time; when something fails what is open is closed again before this throws. */
-export async function startStores(config: StoresConfig, observers: Observers = {}): Promise<Stores> {
-  const { log } = observers;
+export async function startStores(config: StoresConfig, options: StoresOptions = {}): Promise<Stores> {
+  const { log, holdMerges = false } = options;
   const [relational, columnar] = await Promise.allSettled([
     openPostgres(config, log),
-    openClickHouse(config),
+    openClickHouse(config, holdMerges),
   ]);
   if (relational.status === 'rejected' || columnar.status === 'rejected') {
     if (relational.status === 'fulfilled') await relational.value.close();
@@ -65,8 +71,7 @@ export async function startStores(config: StoresConfig, observers: Observers = {
   let events: LoggedClickHouse | undefined;
   try {
     await migrateStores({ postgres: connection, clickhouse, cluster: config.clickhouseCluster });
-    if (config.clickhouseUrl === undefined)
-      events = await withEventLog(clickhouse, config.dataDir, observers);
+    if (config.clickhouseUrl === undefined) events = await withEventLog(clickhouse, config.dataDir, options);
   } catch (error) {
     await close();
     throw error;
@@ -153,10 +158,11 @@ async function endOf(embedded: EmbeddedPostgres | undefined): Promise<string> {
   return `the embedded PostgreSQL has ended and cannot be started again: ${await embedded.lost}`;
 }
 
-async function openClickHouse(config: StoresConfig): Promise<ClickHouse> {
+async function openClickHouse(config: StoresConfig, holdMerges: boolean): Promise<ClickHouse> {
   if (config.clickhouseUrl === undefined) {
     const directory = join(config.dataDir, 'clickhouse');
-    return await createEmbeddedClickHouse({ directory, workerThreads: config.workerThreads });
+    const embedded = await createEmbeddedClickHouse({ directory, workerThreads: config.workerThreads });
+    return holdMerges ? await withHeldMerges(embedded) : embedded;
   }
   const server = { url: config.clickhouseUrl, cluster: config.clickhouseCluster };
   const where = { store: 'ClickHouse', variable: 'CLICKHOUSE_URL', url: server.url } as const;

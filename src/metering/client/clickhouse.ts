@@ -93,6 +93,8 @@ export interface ClickHouse {
   ping(): Promise<void>;
   /** From when on events are kept; null: from the first one. Absent where nothing removes events. */
   readonly keptFrom?: () => Instant | null;
+  /** Lets the merges and mutations go on that a start holds back. Absent where none are (`held-merges.ts`). */
+  readonly startMerges?: () => Promise<void>;
   /** Queries of each lane at this moment. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
   /**

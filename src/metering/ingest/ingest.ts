@@ -16,7 +16,7 @@ import { createRowEncoder, rowBytes, USAGE_EVENTS_INSERT } from './encode-events
 import type { EventBlocks } from './event-blocks.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
-import { rebuildIndex } from './rebuild-index.ts';
+import { type Rebuilt, rebuildIndex } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 import { createEventReader } from './validate-events.ts';
@@ -215,11 +215,16 @@ export function createIngest(options: IngestOptions): Ingest {
     return { accepted, duplicates };
   }
 
+  async function readStored(): Promise<Rebuilt> {
+    await sharing.begin();
+    return await rebuildIndex(clickhouse, index, clock.now(), windowDays);
+  }
+
   return {
     ingest,
     async rebuild() {
-      await sharing.begin();
-      const { lastTick, suspects } = await rebuildIndex(clickhouse, index, clock.now(), windowDays);
+      // Reconciling waits for mutations, and a start goes on without an index where parts are damaged.
+      const { lastTick, suspects } = await readStored().finally(clickhouse.startMerges);
       await sharing.reconcile(suspects);
       encoder.startAfter(lastTick);
       isReady = true;

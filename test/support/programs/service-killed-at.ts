@@ -16,7 +16,7 @@ import { partitionOf, readMonthsBefore } from '../../../src/metering/events/old-
 const env = processEnvironment();
 const config = loadConfig(env);
 const log = createLogger(config);
-const stores = await startStores(config, { log });
+const stores = await startStores(config, { log, holdMerges: true });
 const months = await readMonthsBefore(stores.clickhouse, Date.UTC(2100));
 process.stdout.write(`months: ${months.map(({ start }) => partitionOf(start)).join(' ')}.\n`);
 
