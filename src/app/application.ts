@@ -2,7 +2,6 @@
  * Wires the application: clock, jobs, ingest, use cases and routes over two open stores. `service.ts` opens the
  * stores and listens; tests pass their own stores.
  */
-
 import { createAudit } from '../access/audit.ts';
 import { createIdempotency } from '../access/idempotency.ts';
 import { ensureFirstToken } from '../access/manage-tokens.ts';
@@ -135,7 +134,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     ...given.retentionTimes,
   });
   await retention.read();
-  const clickhouse = withKeptEvents(guardParts(stores.clickhouse, parts), retention.keptFrom);
+  const kept = withKeptEvents(guardParts(stores.clickhouse, parts), retention.keptFrom);
+  const clickhouse: ClickHouse = { ...kept, completeUpTo: () => ingest.completeUpTo() };
   const { gracePeriodHours, ingestWindowDays: windowDays } = config;
   const alarms = createInvoiceAlarms(log);
   const invoiceLog = createInvoiceLog(log);

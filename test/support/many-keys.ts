@@ -75,7 +75,7 @@ async function storeUnits(
       SELECT concat('${name}-', toString(number)), '${name}', 'unit',
         toDateTime64('2026-11-01 00:30:00', 3, 'UTC') + toIntervalHour(number % ${hours}),
         map('units', '1', 'user', concat('u', leftPad(toString(intDiv(number, ${hours})), 7, '0'))),
-        toDateTime64('2026-11-20 00:00:00', 6, 'UTC'), 1
+        toDateTime64('2026-11-01 01:00:00', 6, 'UTC'), 1
       FROM numbers(${from}, ${Math.min(CHUNK, keys * hours - from)})`);
   }
 }

@@ -10,6 +10,7 @@ import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdow
 import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoice-lists.ts';
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices.ts';
 import { withLines } from '../../store/whole-invoices.ts';
+import type { DraftDeps } from '../balances/deductions.ts';
 import { type PlannedInvoices, planInvoices } from './compute.ts';
 import { type DraftPlace, draftPlaces, type SnapshotDeps } from './draft-places.ts';
 import type { ScheduledTarget } from './scheduled/open-items.ts';
@@ -62,7 +63,7 @@ export interface FoundBreakdowns {
 
 /** The windows of the page and one more. */
 export async function findBreakdowns(
-  deps: SnapshotDeps,
+  deps: SnapshotDeps & Pick<DraftDeps, 'clickhouse'>,
   filter: BreakdownFilter,
   page: BreakdownPageRequest,
 ): Promise<FoundBreakdowns> {
@@ -91,6 +92,7 @@ export async function findBreakdowns(
         deps.db,
         drafts.map(({ target }) => target),
         deps.clock.now(),
+        { usageIn: deps.clickhouse },
       ),
       own: drafts.map(({ own }) => own),
     },

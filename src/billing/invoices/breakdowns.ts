@@ -27,6 +27,7 @@ import {
   timeOf,
 } from './breakdown-places.ts';
 import { computeUsageInvoices } from './compute.ts';
+import { draftMoment } from './draft-moment.ts';
 import type { WithCard } from './list-prices.ts';
 import { type InvoiceDeps, requireCustomer } from './read-invoices.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
@@ -70,7 +71,8 @@ async function draftItems(
   { planned, own }: FoundBreakdowns['drafts'],
   size: WindowSize,
 ): Promise<BreakdownItem[]> {
-  const computed = await computeUsageInvoices(deps, planned, size, own.map(timeOf));
+  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const computed = await computeUsageInvoices(deps, planned, size, own.map(timeOf), countedUpTo);
   // Windows have no warnings, so they cannot say that something is missing.
   const [problem] = computed.flatMap(({ problems }) => problems);
   if (problem !== undefined) throw problem;

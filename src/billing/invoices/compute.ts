@@ -10,6 +10,7 @@ import { type Invoice, type InvoiceWarning, isConversionLine } from '../../core/
 import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import { DAY_MS, type Instant, type Interval } from '../../core/time.ts';
 import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
+import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import type { BalanceBook } from '../../rating/balances/balance-book.ts';
 import { invoiceTotal, type WindowSize } from '../../rating/invoice/breakdown.ts';
 import type { RatedLine } from '../../rating/types.ts';
@@ -18,6 +19,7 @@ import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { contractsWithSubscriptions } from '../../store/subscriptions.ts';
 import { type BalancesInstead, createBooks, loadCustomerBalances } from '../balances/books.ts';
+import { type AskedMoment, askMoment } from './draft-moment.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
@@ -74,12 +76,16 @@ export interface PlannedInvoices {
   /** Drafts of SCHEDULED invoices, which draw on the same balances. */
   readonly scheduled: DrawingSchedules;
   readonly context: InvoiceContext;
+  /** Set where the plan was made with `usageIn`. */
+  readonly asked?: AskedMoment | null;
 }
 
 /** Balances may be others than the stored ones. */
 export interface PlanOptions extends BalancesInstead {
   /** The drafts of SCHEDULED invoices of these contracts draw on balances, whether or not targets do. */
   readonly schedulesOf?: readonly Contract[];
+  /** Where the usage will be read: the moment up to which it counts (`draftMoment`) is asked for meanwhile. */
+  readonly usageIn?: ClickHouse;
 }
 
 /** A fixed number of queries for any number of invoices. Must run in the snapshot that found the targets. */
@@ -87,8 +93,9 @@ export async function planInvoices(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
   now: Instant,
-  { schedulesOf = [], ...instead }: PlanOptions = {},
+  { schedulesOf = [], usageIn, ...instead }: PlanOptions = {},
 ): Promise<PlannedInvoices> {
+  const asked = usageIn === undefined ? null : await askMoment(db, usageIn, targets);
   const contracts = targets.map(({ contract }) => contract);
   const subscribing = await contractsWithSubscriptions(
     db,
@@ -105,7 +112,7 @@ export async function planInvoices(
   const sharing = await sharingContracts(db, drawing, balances);
   const scheduled = await loadDrawingSchedules(db, sharing, now);
   const context = await loadInvoiceContext(db, [...targets, ...earlier], now);
-  return { targets, earlier, scheduled, context: { ...context, balances } };
+  return { targets, earlier, scheduled, context: { ...context, balances }, asked };
 }
 
 /** An increase is payable when it comes, and on the invoice at the end of its billing period, a year later at most. */

@@ -14,6 +14,7 @@ import {
   findConsolidations,
   withOpenParts,
 } from './consolidated/drafts.ts';
+import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
 import { byPosition, isBeyond } from './invoice-order.ts';
 import { type InvoiceDeps, requireCustomer, scheduledOf } from './read-invoices.ts';
@@ -32,7 +33,8 @@ export async function listInvoices(
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
-  const computed = (await computeDrafts(deps, usage.planned)).map(draftWithWarnings);
+  const countedUpTo = await draftMoment(deps.clickhouse, usage.planned);
+  const computed = (await computeDrafts(deps, usage.planned, countedUpTo)).map(draftWithWarnings);
   const found = [
     ...stored,
     ...computed.filter(({ id }) => usage.ids.has(id)),
@@ -90,6 +92,7 @@ async function findPage(
           targets,
         ),
         deps.clock.now(),
+        { usageIn: deps.clickhouse },
       ),
     },
     consolidated: await findConsolidations(deps.db, targets),

@@ -17,6 +17,7 @@ import {
   findConsolidations,
   withOpenParts,
 } from './consolidated/drafts.ts';
+import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type SnapshotDeps } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
@@ -88,6 +89,7 @@ async function findOne(deps: InvoiceDeps, customerId: string, invoiceId: string)
           targets,
         ),
         deps.clock.now(),
+        { usageIn: deps.clickhouse },
       ),
       consolidated: await findConsolidations(db, targets),
     };
@@ -110,7 +112,8 @@ async function draftOf(
   invoiceId: string,
 ): Promise<InvoiceWithWarnings> {
   if (scheduled !== undefined) return scheduled;
-  const computed = (await computeUsageInvoices(deps, drafts, null)).map(draftWithWarnings);
+  const countedUpTo = await draftMoment(deps.clickhouse, drafts);
+  const computed = (await computeUsageInvoices(deps, drafts, null, [], countedUpTo)).map(draftWithWarnings);
   const [whole] = consolidatedDrafts(consolidated, computed);
   const draft = whole ?? computed[0];
   if (draft === undefined) throw notFound('invoice', invoiceId);

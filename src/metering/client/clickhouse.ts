@@ -95,6 +95,11 @@ export interface ClickHouse {
   readonly keptFrom?: () => Instant | null;
   /** Lets the merges and mutations go on that a start holds back. Absent where none are (`held-merges.ts`). */
   readonly startMerges?: () => Promise<void>;
+  /**
+   * Up to which ingestion every event is there for reads, and none comes later: epoch microseconds. Null where it is not
+   * known; absent for a server, to which other processes write.
+   */
+  readonly completeUpTo?: () => string | null;
   /** Queries of each lane at this moment. */
   laneFigures(): ReadonlyMap<QueryLane, PoolFigures>;
   /**

@@ -66,6 +66,8 @@ export interface BatchWriter {
   append(rows: RowsToWrite, onFailed: () => void): Promise<void>;
   /** Resolves when everything appended up to now is on disk; rejects when part of it failed. */
   settled(): Promise<void>;
+  /** The encoded rows that were appended first of those that are not on disk yet; null for none. */
+  oldest(): Buffer | null;
   /** Rows and bytes that were appended and are not yet on disk, and inserts done so far. */
   stats(): { waitingRows: number; waitingBytes: number; batches: number; failedBatches: number };
   /** Writes what is left and resolves; later appends are refused as `unavailable`. */
@@ -117,6 +119,13 @@ class GroupCommit implements BatchWriter {
 
   async settled(): Promise<void> {
     await Promise.all([this.#writing?.durable, this.#open?.durable]);
+  }
+
+  oldest(): Buffer | null {
+    for (const batch of [this.#writing, this.#open]) {
+      if (batch !== null && batch.length > 0) return batch.buffer.subarray(0, batch.length);
+    }
+    return null;
   }
 
   stats(): { waitingRows: number; waitingBytes: number; batches: number; failedBatches: number } {

@@ -51,21 +51,28 @@ export function rowBytes(rows: EventRows, index: number): number {
 export interface RowEncoder {
   /** Ensures that later ticks exceed this one, in microseconds since the epoch. */
   startAfter(microseconds: number): void;
+  /** Returns a tick that no row has, at `now` or later: rows encoded before have an earlier one, later rows a later one. */
+  pass(now: Instant): number;
   /** Writes one row into `buffer` from `offset` on, which has `rowBytes` of room, and returns the offset of its end. */
   encode(rows: EventRows, index: number, now: Instant, buffer: Buffer, offset: number): number;
 }
 
 export function createRowEncoder(): RowEncoder {
   let tick = 0;
+  const next = (now: Instant) => {
+    tick = Math.max(tick + 1, now * 1000);
+    return tick;
+  };
   return {
     startAfter(microseconds) {
       tick = Math.max(tick, microseconds);
     },
+    pass: next,
     encode(rows, index, now, buffer, offset) {
-      tick = Math.max(tick + 1, now * 1000);
+      const own = next(now);
       writeWhole(buffer, offset, rows.timestamps[index] ?? 0);
-      writeWhole(buffer, offset + TICK_AT, tick);
-      writeWhole(buffer, offset + VERSION_AT, VERSION_OF_EPOCH - tick);
+      writeWhole(buffer, offset + TICK_AT, own);
+      writeWhole(buffer, offset + VERSION_AT, VERSION_OF_EPOCH - own);
       for (let word = 0; word < HASH_WORDS; word += 1) {
         writeWord(buffer, offset + HASH_AT + 4 * word, rows.hashes[index * HASH_WORDS + word] ?? 0);
       }

@@ -12,7 +12,7 @@ import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.ts';
 import { createDeduplicationIndex } from './deduplication-index.ts';
-import { createRowEncoder, rowBytes, USAGE_EVENTS_INSERT } from './encode-events.ts';
+import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import type { EventBlocks } from './event-blocks.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
@@ -90,6 +90,12 @@ export interface Ingest {
    * automatically every `tailIntervalMs`. Rejects if ClickHouse does not answer.
    */
   tail(): Promise<{ rows: number }>;
+  /**
+   * Up to which ingestion every event is known to be there for reads, and none comes later: epoch microseconds. All
+   * events that are acknowledged lie before it. Null where it is not known: without blocks, because others may write
+   * to the same ClickHouse, and before `rebuild`.
+   */
+  completeUpTo(): string | null;
   stats(): IngestStats;
   /** Refuses new events and resolves when those accepted are in ClickHouse, or it refuses them. */
   close(): Promise<void>;
@@ -232,6 +238,12 @@ export function createIngest(options: IngestOptions): Ingest {
       return { ids: index.size };
     },
     tail: () => sharing.tail(),
+    completeUpTo() {
+      if (blocks === undefined || !isReady) return null;
+      // What is on its way to the log may still fail, or become readable between two queries of one answer.
+      const oldest = writer.oldest();
+      return String(oldest === null ? encoder.pass(clock.now()) : tickAt(oldest, 0) - 1);
+    },
     stats: () => ({
       acceptedTotal,
       duplicatesTotal,

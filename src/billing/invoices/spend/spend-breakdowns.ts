@@ -32,6 +32,7 @@ import {
 } from '../breakdown-places.ts';
 import { frozenWindows } from '../breakdowns.ts';
 import { computeUsageInvoices } from '../compute.ts';
+import { draftMoment } from '../draft-moment.ts';
 import { invoiceContext } from '../invoice-context.ts';
 import { type InvoiceDeps, requireCustomer, scheduledOf } from '../read-invoices.ts';
 import { type InvoiceUsageSource, usageWeights } from './usage-weights.ts';
@@ -93,7 +94,8 @@ async function draftItems(
   { planned, own }: FoundBreakdowns['drafts'],
   properties: readonly string[],
 ): Promise<SpendItem[]> {
-  const computed = await computeUsageInvoices(deps, planned, 'hour', own.map(timeOf));
+  const countedUpTo = await draftMoment(deps.clickhouse, planned);
+  const computed = await computeUsageInvoices(deps, planned, 'hour', own.map(timeOf), countedUpTo);
   const [problem] = computed.flatMap(({ problems }) => problems);
   if (problem !== undefined) throw problem;
   const items: SpendItem[] = [];
