@@ -10,10 +10,13 @@ import { mixHashes } from '../../core/byte-hash.ts';
 export interface QuietUsage {
   /** Holds back new usage of a customer reference. False: it was not, because it must be told. */
   hold(owner: number, kind: number, amount: number): boolean;
-  /** From now on less than this amount is held back, and told with the customer. Nothing of the quantity is held. */
+  /**
+   * From now on less than this amount is held back, and told with the customer. `tell` or `tellKind` came before, so that
+   * nothing of the kind is held under another of its references.
+   */
   allow(customerId: string, place: { readonly owner: number; readonly kind: number }, amount: number): void;
-  /** Takes out what was held back of the quantity, which is not held back any more. */
-  take(owner: number, kind: number): number;
+  /** Tells what was held back of the kind, whatever the reference. It is not held back any more. */
+  tellKind(customerId: string, kind: number): void;
   /** Tells everything of the customer, of which nothing is held back any more. */
   tell(customerId: string): void;
   tellAll(): void;
@@ -51,19 +54,15 @@ export function createQuietUsage(
     return rows[row] === 0 && rows[row + KIND] === 0;
   }
 
-  function take(row: number): number {
+  function tellRow(customerId: string, row: number): void {
     const held = rows[row + HELD] ?? 0;
     rows[row + HELD] = 0;
     rows[row + ROOM] = 0;
-    return held;
+    if (held > 0) told(customerId, rows[row + KIND] ?? 0, held);
   }
 
   function tell(customerId: string): void {
-    for (const row of allowed.get(customerId) ?? []) {
-      const kind = rows[row + KIND] ?? 0;
-      const held = take(row);
-      if (held > 0) told(customerId, kind, held);
-    }
+    for (const row of allowed.get(customerId) ?? []) tellRow(customerId, row);
     allowed.delete(customerId);
   }
 
@@ -101,7 +100,11 @@ export function createQuietUsage(
       if (own === undefined) allowed.set(customerId, [row]);
       else if (!own.includes(row)) own.push(row);
     },
-    take: (owner, kind) => take(find(owner, kind)),
+    tellKind(customerId, kind) {
+      for (const row of allowed.get(customerId) ?? []) {
+        if (rows[row + KIND] === kind) tellRow(customerId, row);
+      }
+    },
     tell,
     tellAll,
   };

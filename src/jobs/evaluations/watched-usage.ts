@@ -82,9 +82,9 @@ interface Quantity {
 
 function tellOne(list: WatchList, quiet: QuietUsage, { owner, kind, amount }: Quantity): void {
   const customers = list.customersOf(owner);
-  const sum = amount + quiet.take(owner, kind);
-  for (const { meters, mark } of customers) {
-    for (const meter of meters) meter.add(kind, sum);
+  for (const { id, meters, mark } of customers) {
+    quiet.tellKind(id, kind);
+    for (const meter of meters) meter.add(kind, amount);
     mark(soonest(meters, true));
   }
   const [customer] = customers;
@@ -93,9 +93,8 @@ function tellOne(list: WatchList, quiet: QuietUsage, { owner, kind, amount }: Qu
   quiet.allow(customer.id, { owner, kind }, roomOf(customer, kind));
 }
 
-/** Usage may come under each of the customer's references. */
-function roomOf({ refs, meters }: WatchedCustomer, kind: number): number {
-  return meters.reduce((least, meter) => Math.min(least, meter.room(kind)), WHEN_THERE_IS_TIME) / refs.length;
+function roomOf({ meters }: WatchedCustomer, kind: number): number {
+  return meters.reduce((least, meter) => Math.min(least, meter.room(kind)), WHEN_THERE_IS_TIME);
 }
 
 function soonest(meters: readonly UsageMeter[], isKnown: boolean): number {
