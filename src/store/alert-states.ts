@@ -1,5 +1,5 @@
 /** The states of alerts (docs/notifications.md, "Alerts"). */
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, inArray, sql } from 'drizzle-orm';
 import type { AlertState } from '../core/alerts.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -17,6 +17,12 @@ export interface StoredAlertState {
   readonly updatedAt: Instant;
 }
 
+/** A state as it is stored. */
+interface ReadAlertState extends StoredAlertState {
+  /** The transaction that has written it: another one after each write, also of the same values. */
+  readonly writtenBy: string;
+}
+
 /**
  * Serializes changes of the states of these customers until the transaction ends. In the order of the ids, so that two
  * transactions cannot wait for each other.
@@ -32,10 +38,10 @@ export async function loadAlertStates(
   db: Database | Transaction,
   alertIds: readonly string[],
   customerIds: readonly string[],
-): Promise<StoredAlertState[]> {
+): Promise<ReadAlertState[]> {
   if (alertIds.length === 0 || customerIds.length === 0) return [];
   return db
-    .select()
+    .select({ ...getTableColumns(alertStates), writtenBy: sql<string>`xmin::text` })
     .from(alertStates)
     .where(
       and(inArray(alertStates.customerId, [...customerIds]), inArray(alertStates.alertId, [...alertIds])),

@@ -1,4 +1,4 @@
-/** Alerts whose metric or prices change while they are evaluated. */
+/** Alerts whose metric, prices or balances change while they are evaluated. */
 import { afterAll, expect, test } from 'vitest';
 import { evaluateAlerts } from '../../src/billing/alerts/evaluate-alerts.ts';
 import { beforeQuery } from '../support/before-query.ts';
@@ -108,4 +108,32 @@ test('a metric that is archived while its usage is evaluated goes on being compa
   await settled();
   expect(await stateOf(customer, alert)).toBe('in_alarm');
   await expect.poll(() => told(alert)).toEqual(['alerts.usage_threshold_reached']);
+});
+
+test('an alarm that begins and ends while an evaluation takes place is not told again by it', async () => {
+  const type = 'low_remaining_commit_balance_reached';
+  const own = await catalogue();
+  const commit = (amount: number) => {
+    const item = { amount, starting_at, ending_before: '2026-12-01T00:00:00Z' };
+    return { product_id: fee, type: 'PREPAID', access_schedule: { schedule_items: [item] } };
+  };
+  const customer = await createThresholdCustomer(api, own, { commits: [commit(10)] });
+  const { customerId: customer_id } = customer;
+  const alert = await createdId(api, '/v1/alerts/create', {
+    ...{ alert_type: type, name: 'Low', threshold: 9, customer_id },
+  });
+  await settled();
+  const beginAndEnd = async () => {
+    await customer.use(1, '2026-11-10T12:10:00Z');
+    await settled();
+    expect(await stateOf(customer, alert)).toBe('in_alarm');
+    await customer.edit({ add_commits: [commit(10)] });
+    await settled();
+    expect(await stateOf(customer, alert)).toBe('ok');
+  };
+  expect(await evaluated(customer, 0, beginAndEnd)).toBeGreaterThan(0);
+  expect(await stateOf(customer, alert)).toBe('ok');
+  await settled();
+  await expect.poll(() => told(alert).length).toBeGreaterThan(1);
+  expect(told(alert)).toEqual([`alerts.${type}`, `alerts.${type.replace('_reached', '_resolved')}`]);
 });

@@ -3,7 +3,7 @@
  * then changed under one, if they are still those that the evaluation began with. So of several processes one tells of an
  * alarm.
  */
-import type { Alert } from '../../core/alerts.ts';
+import { type Alert, WHOLE_TARGET } from '../../core/alerts.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Instant } from '../../core/time.ts';
 import { type AlertEvent, publishAlerts } from '../../notifications/alert-messages.ts';
@@ -28,7 +28,7 @@ import { type CustomerAlerts, loadAlertFacts } from './load-facts.ts';
 interface AlertChange {
   readonly customerId: string;
   readonly alert: Alert;
-  readonly before: AlertStates;
+  readonly before: KnownStates;
   readonly after: AlertStates;
   readonly turns: readonly AlertTurn[];
 }
@@ -57,6 +57,15 @@ export async function evaluateAlerts(
   return deps.db.transaction((tx) => store(tx, changes, now));
 }
 
+interface KnownStates {
+  readonly states: AlertStates;
+  /**
+   * Another one after each change: an alarm may have begun and ended since the values were read, which leaves the states
+   * as they were. Null before the first evaluation.
+   */
+  readonly writtenBy: string | null;
+}
+
 interface EvaluatedCustomer extends CustomerAlerts {
   readonly createdAt: Instant;
 }
@@ -73,9 +82,10 @@ function changesOf(
   const changes = alerts.flatMap((alert) => {
     const before = statesBefore(alert.id, customerId);
     const readings = readingsOf(alert, facts, now);
-    const next = readings === null ? null : advance(alert, before, readings, createdAt > alert.createdAt);
-    lines.set(alert.id, lineOf(alert, readings, next?.states ?? before));
-    if (next === null || (next.turns.length === 0 && areSame(before, next.states))) return [];
+    const { states } = before;
+    const next = readings === null ? null : advance(alert, states, readings, createdAt > alert.createdAt);
+    lines.set(alert.id, lineOf(alert, readings, next?.states ?? states));
+    if (next === null || (next.turns.length === 0 && areSame(states, next.states))) return [];
     return [{ customerId, alert, before, after: next.states, turns: next.turns }];
   });
   pace?.found(customerId, lines);
@@ -94,7 +104,7 @@ async function loadCustomers(db: Transaction, customerIds: readonly string[]): P
   }));
 }
 
-type StatesOf = (alertId: string, customerId: string) => AlertStates;
+type StatesOf = (alertId: string, customerId: string) => KnownStates;
 
 async function statesOf(
   db: Transaction,
@@ -109,7 +119,10 @@ async function statesOf(
   const byPlace = groupBy(rows, ({ alertId, customerId }) => `${alertId} ${customerId}`);
   return (alertId, customerId) => {
     const own = byPlace.get(`${alertId} ${customerId}`) ?? [];
-    return new Map(own.map(({ target, state, isTold, since }) => [target, { state, isTold, since }]));
+    return {
+      states: new Map(own.map(({ target, state, isTold, since }) => [target, { state, isTold, since }])),
+      writtenBy: own.find(({ target }) => target === WHOLE_TARGET)?.writtenBy ?? null,
+    };
   };
 }
 
@@ -126,14 +139,16 @@ async function store(tx: Transaction, changes: readonly AlertChange[], now: Inst
   const live = await creationTimes(tx, customerIds);
   const valid = changes.filter(
     ({ customerId, alert, before }) =>
-      live.has(customerId) && active.has(alert.id) && areSame(before, present(alert.id, customerId)),
+      live.has(customerId) &&
+      active.has(alert.id) &&
+      before.writtenBy === present(alert.id, customerId).writtenBy,
   );
   await replaceAlertStates(
     tx,
     valid.map(({ alert, customerId, before }) => ({
       alertId: alert.id,
       customerId,
-      isNew: before.size === 0,
+      isNew: before.states.size === 0,
     })),
     valid.flatMap((change) => rowsOf(change, now)),
   );
