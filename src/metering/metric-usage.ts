@@ -7,7 +7,7 @@ import type { ClickHouse } from './client/clickhouse.ts';
 import { whileKept } from './kept-events.ts';
 import type { UsageSeriesRequest } from './query/series-sql.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
-import { countSeriesValues, type MeteredSeries, readUsageSeries } from './query/usage-series.ts';
+import { countSeriesValues, type MeteredSeries, readPackedSeries } from './query/usage-series.ts';
 import { readCountedSeries } from './sql-metric/counted-series.ts';
 import type { SqlSeriesRequest } from './sql-metric/read-series.ts';
 import { readSqlUsage } from './sql-metric/read-usage.ts';
@@ -24,28 +24,56 @@ export interface MetricSeriesRequest
   readonly rowsMax: number;
 }
 
+/** What metering knows of the usage of one customer, until it is used. */
+export interface PackedUsage {
+  /** Values of all series together. */
+  readonly valueCount: number;
+  /** The series, made anew by each call. */
+  unpack(): MeteredSeries;
+}
+
 /**
- * V(t) of every customer and line key; see `readUsageSeries` and `readCountedSeries`. Throws a `too_large` refusal
+ * V(t) of every customer and line key; see `readPackedSeries` and `readCountedSeries`. Throws a `too_large` refusal
  * beyond `rowsMax` values. Every value of a streaming metric can be counted, whatever the events: their numbers are
  * checked one by one, and ten billion of the largest can be added up. Refuses (`invalid`) time whose events were removed.
  */
+export async function readPackedUsage(
+  clickhouse: ClickHouse,
+  request: MetricSeriesRequest,
+): Promise<Map<string, PackedUsage>> {
+  return await whileKept(clickhouse, request.period.start, () => readPacked(clickhouse, request));
+}
+
+async function readPacked(
+  clickhouse: ClickHouse,
+  { metric, evaluatedAt, ...request }: MetricSeriesRequest,
+): Promise<Map<string, PackedUsage>> {
+  if (metric.kind === 'sql') {
+    const checked = await loadSqlMetric(metric.sql);
+    const counted = await readCountedSeries(clickhouse, { ...request, metric: checked, evaluatedAt });
+    return new Map([...counted].map(([id, metered]) => [id, notPacked(metered)]));
+  }
+  const found = await readPackedSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
+  return new Map(
+    [...found].map(([id, { valueCount, unpack }]) => [
+      id,
+      { valueCount, unpack: () => ({ series: unpack(), uncounted: null, problem: null }) },
+    ]),
+  );
+}
+
+function notPacked(metered: MeteredSeries): PackedUsage {
+  const valueCount = metered.series.reduce((total, { steps }) => total + steps.length, 0);
+  return { valueCount, unpack: () => metered };
+}
+
+/** `readPackedUsage`, unpacked. */
 export async function readMetricSeries(
   clickhouse: ClickHouse,
   request: MetricSeriesRequest,
 ): Promise<Map<string, MeteredSeries>> {
-  return await whileKept(clickhouse, request.period.start, () => readSeries(clickhouse, request));
-}
-
-async function readSeries(
-  clickhouse: ClickHouse,
-  { metric, evaluatedAt, ...request }: MetricSeriesRequest,
-): Promise<Map<string, MeteredSeries>> {
-  if (metric.kind === 'sql') {
-    const checked = await loadSqlMetric(metric.sql);
-    return await readCountedSeries(clickhouse, { ...request, metric: checked, evaluatedAt });
-  }
-  const found = await readUsageSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
-  return new Map([...found].map(([id, series]) => [id, { series, uncounted: null, problem: null }]));
+  const packed = await readPackedUsage(clickhouse, request);
+  return new Map([...packed].map(([id, one]) => [id, one.unpack()]));
 }
 
 /**

@@ -11,7 +11,9 @@ import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import {
   countMetricValues,
   type MetricSeriesRequest,
+  type PackedUsage,
   readMetricSeries,
+  readPackedUsage,
 } from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
@@ -35,7 +37,7 @@ interface Question extends UsageQuestion {
   readonly refs: readonly string[];
 }
 
-type SeriesByCustomer = ReadonlyMap<string, MeteredSeries | null>;
+type UsageByCustomer = ReadonlyMap<string, PackedUsage | null>;
 
 export interface UsageAnswers {
   /** No event counts that was ingested later: epoch microseconds. */
@@ -88,17 +90,33 @@ export async function readUsageAnswers(
       (fullest, count) => Math.max(fullest, count / share),
       counts.reduce((total, count) => total + count, 0) / valuesMax,
     ),
-    answerOf: (question) => byQuestion.get(questionKey(question))?.get(question.customerId),
+    answerOf: unpackedAnswers(byQuestion),
+  };
+}
+
+/** Unpacks what is asked for. Of one customer at a time it is kept, because invoices are rated one after the other. */
+function unpackedAnswers(byQuestion: ReadonlyMap<string, UsageByCustomer>): UsageAnswers['answerOf'] {
+  let ownerId = '';
+  let own = new Map<string, MeteredSeries>();
+  return (question) => {
+    const { customerId } = question;
+    const key = questionKey(question);
+    const packed = byQuestion.get(key)?.get(customerId);
+    if (packed === null || packed === undefined) return packed;
+    if (customerId !== ownerId) {
+      ownerId = customerId;
+      own = new Map();
+    }
+    const answer = own.get(key) ?? packed.unpack();
+    own.set(key, answer);
+    return answer;
   };
 }
 
 /** Infinity where there are too many. */
-function valueCount(series: SeriesByCustomer): number {
+function valueCount(usage: UsageByCustomer): number {
   let count = 0;
-  for (const metered of series.values()) {
-    if (metered === null) return Number.POSITIVE_INFINITY;
-    for (const { steps } of metered.series) count += steps.length;
-  }
+  for (const packed of usage.values()) count += packed?.valueCount ?? Number.POSITIVE_INFINITY;
   return count;
 }
 
@@ -135,7 +153,7 @@ function askOnce(
   group: readonly Question[],
   context: InvoiceContext,
   { ingestedUpTo, valuesMax }: Bounds,
-): Promise<SeriesByCustomer> {
+): Promise<UsageByCustomer> {
   const [first] = group;
   assert(first !== undefined, 'a group has a member');
   const owners = new Map(group.map(({ customerId, refs }) => [customerId, { customerId, refs }]));
@@ -164,9 +182,10 @@ export function seriesRequest(
 }
 
 /** If the customers have too many values together, those with the fewest are read, and the others are null. */
-async function readThatFit(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<SeriesByCustomer> {
+async function readThatFit(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<UsageByCustomer> {
   const { customers, rowsMax } = request;
-  const all = await readIfFits(clickhouse, request);
+  const read = (own: MetricSeriesRequest) => ifFits(() => readPackedUsage(clickhouse, own));
+  const all = await read(request);
   if (all !== null) return all;
   const none = new Map(customers.map(({ customerId }) => [customerId, null]));
   if (customers.length === 1) return none;
@@ -181,28 +200,34 @@ async function readThatFit(clickhouse: ClickHouse, request: MetricSeriesRequest)
       return total <= rowsMax;
     })
     .map(({ customer }) => customer);
-  const found = await readIfFits(clickhouse, { ...request, customers: fitting });
+  const found = await read({ ...request, customers: fitting });
   return new Map([...none, ...(found ?? [])]);
 }
 
 /** SQL metrics are evaluated customer by customer anyway. */
-async function readEach(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<SeriesByCustomer> {
+async function readEach(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<UsageByCustomer> {
   const rowsMax = Math.ceil(request.rowsMax / request.customers.length);
-  const result = new Map<string, MeteredSeries | null>();
+  const result = new Map<string, PackedUsage | null>();
   for (const customer of request.customers) {
-    const own = await readIfFits(clickhouse, { ...request, customers: [customer], rowsMax });
+    const own = await ifFits(() =>
+      readPackedUsage(clickhouse, { ...request, customers: [customer], rowsMax }),
+    );
     result.set(customer.customerId, own?.get(customer.customerId) ?? null);
   }
   return result;
 }
 
 /** Null where there are too many values. */
-export async function readIfFits(
+export function readIfFits(
   clickhouse: ClickHouse,
   request: MetricSeriesRequest,
 ): Promise<Map<string, MeteredSeries> | null> {
+  return ifFits(() => readMetricSeries(clickhouse, request));
+}
+
+async function ifFits<Usage>(read: () => Promise<Usage>): Promise<Usage | null> {
   try {
-    return await readMetricSeries(clickhouse, request);
+    return await read();
   } catch (error) {
     if (error instanceof Refusal && error.kind === 'too_large') return null;
     throw error;

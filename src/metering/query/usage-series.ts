@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { assert, type Refusal } from '../../core/errors.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
+import { NOTHING_PACKED, type PackedLine, type PackedSeries, packedSeries } from './packed-series.ts';
 import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
-import { cumulativeSteps } from './series-fold.ts';
 import {
   aggregationOf,
   compileSeriesSizes,
@@ -16,7 +16,6 @@ import {
   type UsageSeriesRequest,
 } from './series-sql.ts';
 import { queryUsage, tooManyValues, USAGE_ROWS_MAX } from './usage-relation.ts';
-import { exactUsage } from './usage-value.ts';
 
 /** The series of one customer, and what they do not contain. */
 export interface MeteredSeries {
@@ -27,23 +26,32 @@ export interface MeteredSeries {
   readonly problem: Refusal | null;
 }
 
-/**
- * The series of every requested customer, an empty list where it has no matching event. Series are in
- * byte order of their group values. Throws a `too_large` refusal beyond `rowsMax` values.
- */
+/** `readPackedSeries`, unpacked. */
 export async function readUsageSeries(
   clickhouse: ClickHouse,
   request: UsageSeriesRequest,
 ): Promise<Map<string, UsageSeries[]>> {
+  const packed = await readPackedSeries(clickhouse, request);
+  return new Map([...packed].map(([customerId, one]) => [customerId, one.unpack()]));
+}
+
+/**
+ * The series of every requested customer, an empty list where it has no matching event. Series are in
+ * byte order of their group values. Throws a `too_large` refusal beyond `rowsMax` values.
+ */
+export async function readPackedSeries(
+  clickhouse: ClickHouse,
+  request: UsageSeriesRequest,
+): Promise<Map<string, PackedSeries>> {
   const { metric, customers, groupBy, rowsMax = USAGE_ROWS_MAX } = request;
-  const result = new Map<string, UsageSeries[]>(customers.map(({ customerId }) => [customerId, []]));
-  assert(result.size === customers.length, 'no customer is asked for twice');
-  const owners = customers.filter(({ refs }) => refs.length > 0);
-  if (owners.length === 0) return result;
-  const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
+  const linesOf = new Map<string, PackedLine[]>(customers.map(({ customerId }) => [customerId, []]));
+  assert(linesOf.size === customers.length, 'no customer is asked for twice');
   // UNIQUE groups by values before it counts them in windows.
   const aggregation = aggregationOf(request);
   const groupsMax = aggregation === 'UNIQUE' ? null : rowsMax;
+  const owners = customers.filter(({ refs }) => refs.length > 0);
+  if (owners.length === 0) return new Map([...linesOf.keys()].map((id) => [id, NOTHING_PACKED]));
+  const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
   const lines = await queryUsage(clickhouse, metric, {
     sql,
     parameters,
@@ -54,22 +62,15 @@ export async function readUsageSeries(
     customer: owners.length === 1 ? owners[0]?.customerId : undefined,
     eventsOf: refsOf(owners),
   });
-  if (lines.reduce((sum, line) => sum + line.window_values.length, 0) > rowsMax) {
-    throw tooManyValues(metric, rowsMax);
-  }
-  for (const { owner, group_values, window_offsets, window_values } of lines) {
+  if (lines.reduce((sum, line) => sum + line.window_count, 0) > rowsMax) throw tooManyValues(metric, rowsMax);
+  for (const { owner, group_values: groupValues, ...line } of lines) {
     const customerId = owners[owner]?.customerId;
     assert(customerId !== undefined, 'every line belongs to a requested customer');
-    const windows = window_offsets.map((offset, index) => ({
-      at: windowEnd(offset),
-      value: exactUsage(window_values[index] ?? ''),
-    }));
-    result.get(customerId)?.push({
-      groupValues: Object.fromEntries(groupBy.map((name, index) => [name, group_values[index] ?? ''])),
-      steps: cumulativeSteps(aggregation, windows),
-    });
+    const { window_count: count, window_offsets: offsets, window_values: values } = line;
+    linesOf.get(customerId)?.push({ groupValues, count, offsets, values });
   }
-  return result;
+  const form = { aggregation, groupBy, windowEnd };
+  return new Map([...linesOf].map(([customerId, own]) => [customerId, packedSeries(own, form)]));
 }
 
 /** How many values the series of each customer have; only of those with any. */
@@ -101,7 +102,7 @@ const lineRow = z.object({
   /** Index into the requested customers. */
   owner: z.number(),
   group_values: z.array(z.string()),
-  /** Starts of the windows, in seconds after the start of the period. Ascending. */
-  window_offsets: z.array(z.number()),
-  window_values: z.array(z.string()),
+  window_count: z.number(),
+  window_offsets: z.string(),
+  window_values: z.string(),
 });

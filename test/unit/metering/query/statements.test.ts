@@ -45,7 +45,7 @@ describe('the SQL of usage series', () => {
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
         arraySort(groupArray((window_offset, value))) AS windows
-      SELECT 0 AS owner, CAST([group_0], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
+      SELECT 0 AS owner, CAST([group_0], 'Array(String)') AS group_values, toUInt32(length(windows)) AS window_count, arrayStringConcat(windows.1, ' ') AS window_offsets, arrayStringConcat(windows.2, ' ') AS window_values
       FROM (
       WITH
         properties[{property:String}] AS group_0,
@@ -96,7 +96,7 @@ describe('the SQL of usage series', () => {
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
         arraySort(groupArray((window_offset, value))) AS windows
-      SELECT owner, CAST([group_0], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
+      SELECT owner, CAST([group_0], 'Array(String)') AS group_values, toUInt32(length(windows)) AS window_count, arrayStringConcat(windows.1, ' ') AS window_offsets, arrayStringConcat(windows.2, ' ') AS window_values
       FROM (
       SELECT owner, group_0, toUInt32(window_seconds - {period_seconds:Int64}) AS window_offset, toString(count()) AS value
       FROM (
@@ -147,7 +147,7 @@ describe('the SQL of usage series', () => {
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
         arraySort(groupArray((window_offset, value))) AS windows
-      SELECT 0 AS owner, CAST([], 'Array(String)') AS group_values, windows.1 AS window_offsets, windows.2 AS window_values
+      SELECT 0 AS owner, CAST([], 'Array(String)') AS group_values, toUInt32(length(windows)) AS window_count, arrayStringConcat(windows.1, ' ') AS window_offsets, arrayStringConcat(windows.2, ' ') AS window_values
       FROM (
       WITH
         ifNull(if(mapContains(properties, {property:String}), properties[{property:String}], JSONExtract(if(match(properties[{property_3:String}], '(?s)^[ \\\\t\\\\r\\\\n]*[{](?:[^"0-9-]|"(?:[^"\\\\\\\\]|\\\\\\\\(?:[^u]|u0{0,3}[1-9a-fA-F]))*"|-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?[ \\\\t\\\\r\\\\n]*[],}])*$'), left(replaceRegexpAll(concat(properties[{property_3:String}], ' 0'), '(?s)((?:"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"0-9-])*)([0-9-][0-9.eE+-]*)', '\\\\1"\\\\2"'), -4), ''), {property_2:String}, 'Nullable(String)')), '') AS value_text,
