@@ -5,6 +5,7 @@ import type { Contract } from '../../store/contracts.ts';
 import { createBooks } from '../balances/books.ts';
 import { type DraftDeps, deductionsOfDrafts } from '../balances/deductions.ts';
 import { type ComputedDraft, computeDrafts, planInvoices } from '../invoices/compute.ts';
+import { draftMoment } from '../invoices/draft-moment.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
 import { createScheduledDraws } from '../invoices/scheduled/drawing.ts';
 import type { InvoiceTarget } from '../invoices/usage-periods.ts';
@@ -30,7 +31,8 @@ export async function computedDrafts(
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   const plan = await planInvoices(deps.db, targets, now, { schedulesOf: contracts });
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const computed = await computeDrafts(deps, plan, null, draws);
+  const countedUpTo = await draftMoment(deps.clickhouse, plan);
+  const computed = await computeDrafts(deps, plan, countedUpTo, draws);
   draws.drawAll();
   return {
     drafts: computed.flatMap((draft, index) => {

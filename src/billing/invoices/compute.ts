@@ -19,7 +19,7 @@ import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { contractsWithSubscriptions } from '../../store/subscriptions.ts';
 import { type BalancesInstead, createBooks, loadCustomerBalances } from '../balances/books.ts';
-import { type AskedMoment, askMoment } from './draft-moment.ts';
+import { type AskedMoment, askMoment, draftMoment } from './draft-moment.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
 import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
@@ -278,7 +278,8 @@ export async function computeDrawingDrafts(
   plan: PlannedInvoices,
 ): Promise<DrawingDraft[]> {
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
-  const drafts = await draftsOf(deps, plan, DEDUCTIONS, null, draws);
+  const countedUpTo = await draftMoment(deps.clickhouse, plan);
+  const drafts = await draftsOf(deps, plan, DEDUCTIONS, countedUpTo, draws);
   draws.drawAll();
   return [...drafts, ...draws.drafts.values()];
 }
