@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { NO_QUANTITY_NAMES, type UsageWatch } from '../../core/event-quantities.ts';
+import { eachInChunks, mapInChunks } from '../../core/in-chunks.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { deleteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database } from '../../store/database.ts';
@@ -134,20 +135,13 @@ export function createEvaluations({
 
   async function watchedOf(customerIds: readonly string[] | null): Promise<WatchedCustomer[]> {
     const watched = await readWatched(db, evaluators, customerIds);
-    return watched.map((customer) => ({
+    return await mapInChunks(watched, (customer) => ({
       ...customer,
       meters: evaluators
         .filter(({ name }) => customer.evaluators.has(name))
         .map(({ meterOf }) => meterOf?.(customer.id) ?? ALWAYS_AT_ONCE),
       mark: queue.markerOf(customer.id),
     }));
-  }
-
-  function mark(watched: readonly WatchedCustomer[], withinMs: number): void {
-    queue.mark(
-      watched.map(({ id }) => id),
-      withinMs,
-    );
   }
 
   async function readNames(): Promise<void> {
@@ -163,8 +157,8 @@ export function createEvaluations({
       if (isSwept) await followChanges();
       else await feed.skip();
       const watched = await watchedOf(null);
-      list.replaceAll(watched);
-      mark(watched, WHEN_THERE_IS_TIME);
+      await watchedUsage.replaceAll(watched);
+      await eachInChunks(watched, (customer) => customer.mark(WHEN_THERE_IS_TIME));
       isSwept = true;
       await deleteCustomerChanges(db, Date.now() - CHANGES_KEPT_MS);
     });
@@ -183,8 +177,8 @@ export function createEvaluations({
     for (let from = 0; from < length; from += CUSTOMERS_PER_READ) {
       const ids = changed.slice(from, from + CUSTOMERS_PER_READ);
       const watched = await watchedOf(ids);
-      list.replace(ids, watched);
-      mark(watched, length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
+      watchedUsage.replace(ids, watched);
+      for (const customer of watched) customer.mark(length > URGENT_CHANGES_MAX ? WHEN_THERE_IS_TIME : 0);
     }
     changed = [];
     return length;

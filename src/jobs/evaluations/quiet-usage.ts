@@ -28,7 +28,7 @@ const KIND = 1;
 const HELD = 2;
 const ROOM = 3;
 const ROWS_MIN = 1 << 10;
-/** 32 MiB. Where more quantities are in use, some are always told. */
+/** 32 MiB. Half of the rows are used at most: where there are more quantities, all are told, and the list begins anew. */
 const ROWS_MAX = 1 << 20;
 
 export function createQuietUsage(

@@ -23,7 +23,6 @@ export interface WatchList {
   isWatchedBy(customerId: string, evaluator: string): boolean;
   readonly size: number;
   customerIds(): Iterable<string>;
-  replaceAll(customers: readonly WatchedCustomer[]): void;
   /** Replaces these customers; those of them that are not in `watched` are not watched any more. */
   replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void;
 }
@@ -36,7 +35,7 @@ export function createWatchList(): WatchList {
   const owners = new Map<string, WatchedCustomer>();
   const byHash = new Map<number, readonly WatchedCustomer[]>();
   const customers = new Map<string, WatchedCustomer>();
-  /** Set for the hash of each reference that was ever added since all were replaced. */
+  /** Set for the hash of each reference that was ever added. */
   const bits = new Uint32Array(BITS / 32);
 
   function removeRef(ref: string): void {
@@ -80,13 +79,6 @@ export function createWatchList(): WatchList {
     customerIds: () => customers.keys(),
     get size() {
       return customers.size;
-    },
-    replaceAll(watched) {
-      owners.clear();
-      byHash.clear();
-      customers.clear();
-      bits.fill(0);
-      for (const customer of watched) add(customer);
     },
     replace(customerIds, watched) {
       for (const id of customerIds) remove(id);

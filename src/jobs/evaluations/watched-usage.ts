@@ -4,6 +4,7 @@
  */
 import { hashText } from '../../core/byte-hash.ts';
 import type { UsageMeter, WeighedUsage } from '../../core/event-quantities.ts';
+import { eachInChunks } from '../../core/in-chunks.ts';
 import { WHEN_THERE_IS_TIME } from './evaluation-queue.ts';
 import { createQuietUsage, type QuietUsage } from './quiet-usage.ts';
 import { createWatchList, type WatchedCustomer, type WatchList } from './watch-list.ts';
@@ -12,8 +13,11 @@ import { createWatchList, type WatchedCustomer, type WatchList } from './watch-l
 export const ALWAYS_AT_ONCE: UsageMeter = { add: () => undefined, waitMs: () => 0, room: () => 0 };
 
 export interface WatchedUsage {
-  /** Whoever is replaced in it has been told all of its usage. */
-  readonly list: WatchList;
+  readonly list: Omit<WatchList, 'replace'>;
+  /** As `WatchList.replace`. The customers that are replaced are told all of their usage before. */
+  replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void;
+  /** Only these are watched from now on. In parts, between which other work runs; who has not changed stays. */
+  replaceAll(watched: readonly WatchedCustomer[]): Promise<void>;
   /** New events are on disk. Customers that are not watched are left out. */
   tell(usage: WeighedUsage): void;
   /** The meters of these customers are told what was held back. */
@@ -44,28 +48,41 @@ export function createWatchedUsage(): WatchedUsage {
     for (const id of customerIds) quiet.tell(id);
   }
 
+  function replace(customerIds: readonly string[], watched: readonly WatchedCustomer[]): void {
+    catchUp(customerIds);
+    // An alias may come from another customer, which keeps what was used up to now.
+    for (const ref of watched.flatMap(({ refs }) => refs)) {
+      catchUp(list.customersOf(hashText(ref)).map(({ id }) => id));
+    }
+    list.replace(customerIds, watched);
+  }
+
   return {
-    list: {
-      ...list,
-      get size() {
-        return list.size;
-      },
-      replaceAll(customers) {
-        quiet.tellAll();
-        list.replaceAll(customers);
-      },
-      replace(customerIds, watched) {
-        catchUp(customerIds);
-        // An alias may come from another customer, which keeps what was used up to now.
-        for (const ref of watched.flatMap(({ refs }) => refs)) {
-          catchUp(list.customersOf(hashText(ref)).map(({ id }) => id));
-        }
-        list.replace(customerIds, watched);
-      },
+    list,
+    replace,
+    async replaceAll(watched) {
+      const kept = new Set(watched.map(({ id }) => id));
+      replace(
+        [...list.customerIds()].filter((id) => !kept.has(id)),
+        [],
+      );
+      await eachInChunks(watched, (customer) => {
+        if (!isSame(list.get(customer.id), customer)) replace([customer.id], [customer]);
+      });
     },
     tell,
     catchUp,
   };
+}
+
+function isSame(known: WatchedCustomer | undefined, { refs, evaluators }: WatchedCustomer): boolean {
+  return (
+    known !== undefined &&
+    known.refs.length === refs.length &&
+    known.refs.every((ref, index) => ref === refs[index]) &&
+    known.evaluators.size === evaluators.size &&
+    [...known.evaluators].every((name) => evaluators.has(name))
+  );
 }
 
 /** Of a customer that came to be watched after its events were looked at. */

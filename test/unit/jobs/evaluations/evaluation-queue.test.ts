@@ -178,7 +178,7 @@ test('an alias is found at its present customer, also when it moves', () => {
     ...{ id, refs, evaluators: new Set(['one']), meters: [] },
     mark: () => undefined,
   });
-  list.replaceAll([watched('a', 'a', 'shared'), watched('b', 'b')]);
+  list.replace([], [watched('a', 'a', 'shared'), watched('b', 'b')]);
   list.replace(['b'], [watched('b', 'b', 'shared')]);
   list.replace(['a'], []);
   const found = (ref: string) => list.customersOf(hashText(ref)).map(({ id }) => id);

@@ -89,7 +89,7 @@ function bothPaces() {
   const [naive, held] = [newPace(), newPace()];
   const marks: number[] = [];
   const watched = createWatchedUsage();
-  watched.list.replaceAll([customer('a', REFS, held.meterOf('a'), marks)]);
+  watched.replace([], [customer('a', REFS, held.meterOf('a'), marks)]);
   let soonest = Infinity;
   const compare = (waitMs: number) => {
     soonest = Math.min(soonest, waitMs);
@@ -209,10 +209,10 @@ test('two customers whose references have one hash are both told of the usage of
   const [one, other] = referencesWithOneHash();
   const [first, second] = [recorder(), recorder()];
   const watched = createWatchedUsage();
-  watched.list.replaceAll([customer('a', [one], first.meter), customer('b', [other], second.meter)]);
+  watched.replace([], [customer('a', [one], first.meter), customer('b', [other], second.meter)]);
   for (const ref of [one, other]) watched.tell(weighed([eventOf(ref, [1, 5])]));
   expect([first.sums.get(1), second.sums.get(1)]).toEqual([10, 10]);
-  watched.list.replace(['a'], []);
+  watched.replace(['a'], []);
   watched.tell(weighed([eventOf(one, [1, 5])]));
   expect([first.sums.get(1), second.sums.get(1)]).toEqual([10, 15]);
 });
@@ -231,12 +231,12 @@ function referencesWithOneHash(): readonly [string, string] {
 test('what was held back of an alias stays with the customer that had it, and what comes later is of the other', () => {
   const [first, second] = [recorder(), recorder()];
   const watched = createWatchedUsage();
-  watched.list.replaceAll([customer('a', ['a', 'alias'], first.meter), customer('b', ['b'], second.meter)]);
+  watched.replace([], [customer('a', ['a', 'alias'], first.meter), customer('b', ['b'], second.meter)]);
   const use = () => watched.tell(weighed([eventOf('alias', [1, 5])]));
   use();
   use();
   expect(first.sums.get(1)).toBe(5);
-  watched.list.replace(['b'], [customer('b', ['b', 'alias'], second.meter)]);
+  watched.replace(['b'], [customer('b', ['b', 'alias'], second.meter)]);
   expect(first.sums.get(1)).toBe(10);
   use();
   use();
@@ -244,10 +244,32 @@ test('what was held back of an alias stays with the customer that had it, and wh
   expect([first.sums.get(1), second.sums.get(1)]).toEqual([10, 10]);
 });
 
+test('when all are replaced, those that have not changed go on, and the others are told and forgotten', async () => {
+  const [first, second, third] = [recorder(), recorder(), recorder()];
+  const [a, b] = [customer('a', ['a', 'a-eu'], first.meter), customer('b', ['b'], second.meter)];
+  const watched = createWatchedUsage();
+  await watched.replaceAll([a, b]);
+  const use = () => watched.tell(weighed(['a', 'a-eu', 'b', 'c'].map((ref) => eventOf(ref, [1, 5]))));
+  use();
+  use();
+  const sums = () => [first, second, third].map((one) => one.sums.get(1));
+  // What comes under one reference after the other is told.
+  expect(sums()).toEqual([20, 5, undefined]);
+  const changed = customer('a', ['a'], first.meter);
+  await watched.replaceAll([changed, customer('c', ['c'], third.meter)]);
+  expect([...watched.list.customerIds()].toSorted()).toEqual(['a', 'c']);
+  expect(watched.list.get('a')).toBe(changed);
+  expect(sums()).toEqual([20, 10, undefined]);
+  use();
+  await watched.replaceAll([customer('a', ['a'], first.meter), customer('c', ['c'], third.meter)]);
+  expect(watched.list.get('a')).toBe(changed);
+  expect(sums()).toEqual([25, 10, 5]);
+});
+
 test('a customer that came to be watched after its events were looked at is marked, and others are not', () => {
   const marks: number[] = [];
   const watched = createWatchedUsage();
-  watched.list.replaceAll([customer('a', ['a'], ALWAYS_AT_ONCE, marks)]);
+  watched.replace([], [customer('a', ['a'], ALWAYS_AT_ONCE, marks)]);
   watched.tell(weighed([eventOf('a'), eventOf('nobody'), eventOf('b', [1, 5])]));
   expect(marks).toEqual([0]);
 });
@@ -255,7 +277,7 @@ test('a customer that came to be watched after its events were looked at is mark
 test('usage that may change anything is marked with each event', () => {
   const marks: number[] = [];
   const watched = createWatchedUsage();
-  watched.list.replaceAll([customer('a', ['a'], ALWAYS_AT_ONCE, marks)]);
+  watched.replace([], [customer('a', ['a'], ALWAYS_AT_ONCE, marks)]);
   for (let sent = 0; sent < 3; sent += 1) watched.tell(weighed([eventOf('a', [1, 1])]));
   expect(marks).toEqual([0, 0, 0]);
 });
