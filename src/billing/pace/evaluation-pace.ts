@@ -104,8 +104,7 @@ export function createEvaluationPace({
   function waitOf(customerId: string, pace: CustomerPace): number {
     if (pace.budget === 0) return 0;
     if (!pace.isFound) return waitToLearn(customerId);
-    const isKnown = pace.budget !== null && Number.isFinite(pace.share);
-    const share = isKnown ? pace.share / (pace.budget ?? 1) : shareByOthers(pace, others);
+    const share = shareOf(pace, others);
     return share === null ? waitToLearn(customerId) : waitAfter(share, waitMaxMs);
   }
 
@@ -122,7 +121,7 @@ export function createEvaluationPace({
           pace.share = Math.max(pace.share, pace.sums.use(kind, amount));
         },
         waitMs: (isKnown) => waitAfterUsage(customerId, pace, isKnown),
-        room: (kind) => roomOf(pace, kind),
+        room: (kind) => roomOf(pace, kind, others),
       };
     },
     waitAgainMs(customerId) {
@@ -240,6 +239,16 @@ function nearestOf({ lines }: CustomerPace): ReadonlyMap<string | null, number> 
   return nearest;
 }
 
+/** Whether the customer's own usage tells what its new usage may bring about. */
+function isKnown(pace: CustomerPace): pace is CustomerPace & { readonly budget: number } {
+  return pace.budget !== null && Number.isFinite(pace.share);
+}
+
+/** Of what would be urgent; null where nothing is known. */
+function shareOf(pace: CustomerPace, others: PriorEffects): number | null {
+  return isKnown(pace) ? pace.share / pace.budget : shareByOthers(pace, others);
+}
+
 /** The largest share of its way to a line that usage may have gone; null where no customer tells. */
 function shareByOthers({ nearest, sums }: CustomerPace, others: PriorEffects): number | null {
   const used = sums.used();
@@ -253,12 +262,26 @@ function shareByOthers({ nearest, sums }: CustomerPace, others: PriorEffects): n
 }
 
 /** Until the share of what would be urgent has grown by a step, and never to all of it. */
-function roomOf({ isFound, budget, share, sums }: CustomerPace, kind: number): number {
-  if (!isFound || budget === null || budget === 0 || !Number.isFinite(share)) return 0;
-  const limit = Math.min(share / budget + SHARE_STEP, SHARE_QUIET_MAX);
-  const room = sums.seenOf(kind) * (budget * limit) - sums.usedOf(kind);
+function roomOf(pace: CustomerPace, kind: number, others: PriorEffects): number {
+  if (!pace.isFound || pace.budget === 0) return 0;
+  const share = shareOf(pace, others);
+  if (share === null) return 0;
+  const limit = Math.min(share + SHARE_STEP, SHARE_QUIET_MAX);
+  const most = isKnown(pace)
+    ? pace.sums.seenOf(kind) * pace.budget * limit
+    : mostByOthers(pace, kind, others, limit);
+  const room = most - pace.sums.usedOf(kind);
   // Of what was never seen there is none, however far the line is.
   return Number.isNaN(room) ? 0 : Math.max(0, room);
+}
+
+/** What may be used of a kind until the share that other customers tell is `limit`. */
+function mostByOthers({ nearest }: CustomerPace, kind: number, others: PriorEffects, limit: number): number {
+  const amounts = [...nearest].map(([unit, left]) => {
+    const effect = others.effectOfEach(kind, unit);
+    return effect === null ? 0 : (limit * left) / (SAFETY_OF_OTHERS * effect);
+  });
+  return Math.min(...amounts);
 }
 
 /** Of a share of what would be urgent: 0 when all of it is used, and before that the less, the more of it is used. */

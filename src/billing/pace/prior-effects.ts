@@ -15,6 +15,8 @@ export interface PriorEffects {
   note(seen: Quantities, lines: Iterable<LineEffect>): void;
   /** How far they may bring a line in the unit; null where one of them is not known to have brought any further. */
   effectOf(used: Quantities, unit: string | null): number | null;
+  /** How far one of a kind may bring a line in the unit; null as above. */
+  effectOfEach(kind: number, unit: string | null): number | null;
 }
 
 /** More units, and more kinds of each, are not known. */
@@ -55,6 +57,7 @@ export function createPriorEffects(): PriorEffects {
       }
       return most;
     },
+    effectOfEach: (kind, unit) => effects.get(unit ?? '')?.get(kind) ?? null,
   };
 }
 

@@ -26,22 +26,35 @@ export interface WatchedUsage {
 
 export function createWatchedUsage(): WatchedUsage {
   const list = createWatchList();
+  /** The kinds that the customer at hand was told of. */
+  const told: number[] = [];
   const quiet = createQuietUsage((customerId, kind, amount) => {
     for (const meter of list.get(customerId)?.meters ?? []) meter.add(kind, amount);
   });
 
-  function tell({ owners, ends, kinds, amounts }: WeighedUsage): void {
+  function tell(usage: WeighedUsage): void {
+    const { owners, ends } = usage;
     let start = 0;
     for (let place = 0; place < owners.length; place += 1) {
-      const owner = owners[place] ?? 0;
       const end = ends[place] ?? start;
-      if (start === end) tellUnknown(list, owner);
-      for (; start < end; start += 1) {
-        const kind = kinds[start] ?? 0;
-        const amount = amounts[start] ?? 0;
-        if (!quiet.hold(owner, kind, amount)) tellOne(list, quiet, { owner, kind, amount });
-      }
+      tellOf(owners[place] ?? 0, usage, start, end);
+      start = end;
     }
+  }
+
+  /** The quantities from `start` to `end` are of this reference. Most are held back all. */
+  function tellOf(owner: number, { kinds, amounts }: WeighedUsage, start: number, end: number): void {
+    told.length = 0;
+    for (let at = start; at < end; at += 1) {
+      const kind = kinds[at] ?? 0;
+      const amount = amounts[at] ?? 0;
+      if (quiet.hold(owner, kind, amount)) continue;
+      for (const customer of list.customersOf(owner)) add(quiet, customer, kind, amount);
+      told.push(kind);
+    }
+    if (told.length === 0 && start < end) return;
+    // Without any quantity it came to be watched after its events were looked at.
+    if (start < end || list.isWatched(owner)) markAndAllow(list, quiet, owner, told);
   }
 
   function catchUp(customerIds: readonly string[]): void {
@@ -85,29 +98,19 @@ function isSame(known: WatchedCustomer | undefined, { refs, evaluators }: Watche
   );
 }
 
-/** Of a customer that came to be watched after its events were looked at. */
-function tellUnknown(list: WatchList, owner: number): void {
-  if (!list.isWatched(owner)) return;
-  for (const { meters, mark } of list.customersOf(owner)) mark(soonest(meters, false));
+function add(quiet: QuietUsage, { id, meters }: WatchedCustomer, kind: number, amount: number): void {
+  quiet.tellKind(id, kind);
+  for (const meter of meters) meter.add(kind, amount);
 }
 
-interface Quantity {
-  readonly owner: number;
-  readonly kind: number;
-  readonly amount: number;
-}
-
-function tellOne(list: WatchList, quiet: QuietUsage, { owner, kind, amount }: Quantity): void {
+/** Marks the customers of a reference after they were told of these kinds; none: of usage of unknown quantities. */
+function markAndAllow(list: WatchList, quiet: QuietUsage, owner: number, kinds: readonly number[]): void {
   const customers = list.customersOf(owner);
-  for (const { id, meters, mark } of customers) {
-    quiet.tellKind(id, kind);
-    for (const meter of meters) meter.add(kind, amount);
-    mark(soonest(meters, true));
-  }
+  for (const { meters, mark } of customers) mark(soonest(meters, kinds.length > 0));
   const [customer] = customers;
   // Of two references with one hash it is not known whose usage it is, so both are told at once.
   if (customer === undefined || customers.length > 1) return;
-  quiet.allow(customer.id, { owner, kind }, roomOf(customer, kind));
+  for (const kind of kinds) quiet.allow(customer.id, { owner, kind }, roomOf(customer, kind));
 }
 
 function roomOf({ meters }: WatchedCustomer, kind: number): number {
