@@ -157,6 +157,36 @@ test('usage that is held back is urgent with the event with which it would be, a
   );
 });
 
+test('usage whose worth only other customers tell is held back, and urgent where they would have crossed the line', () => {
+  const TOKENS = 1;
+  const pace = newPace();
+  const at = (left: number) => new Map([['line', { left, unit: 'cents' }]]);
+  pace.found('known', at(1_000));
+  pace.meterOf('known').add(TOKENS, 10);
+  pace.begin(['known']);
+  // A cent for each token, and ten times that is expected of others.
+  pace.found('known', at(990));
+  pace.found('new', at(1_000_000));
+  const marks: number[] = [];
+  let told = 0;
+  const meter = pace.meterOf('new');
+  const counted: UsageMeter = {
+    add: (kind, amount) => {
+      told += 1;
+      meter.add(kind, amount);
+    },
+    waitMs: (isKnown) => meter.waitMs(isKnown),
+    room: (kind) => meter.room(kind),
+  };
+  const watched = createWatchedUsage();
+  watched.replace([], [customer('new', ['new'], counted, marks)]);
+  for (let sent = 1; sent < 1_000; sent += 1) watched.tell(weighed([eventOf('new', [TOKENS, 100])]));
+  expect(Math.min(...marks)).toBeGreaterThan(0);
+  watched.tell(weighed([eventOf('new', [TOKENS, 100])]));
+  expect(Math.min(...marks)).toBe(0);
+  expect(told).toBeLessThan(100);
+});
+
 test('everything that is held back is told once, whatever the number of customers and kinds', () => {
   const use = fc.record({
     customer: fc.nat({ max: 400 }),
