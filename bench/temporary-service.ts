@@ -38,8 +38,14 @@ export interface TemporaryService {
   close(): Promise<void>;
 }
 
-/** The arguments of Node for the built service. */
-const SERVICE = ['--max-semi-space-size=64', '--require', LOOP_WATCH, join(ROOT, 'dist/start.cjs')];
+/** The arguments of Node for the built service, as `npm start` has them. */
+const SERVICE = [
+  '--max-semi-space-size=64',
+  '--heap-growing-percent=100',
+  '--require',
+  LOOP_WATCH,
+  join(ROOT, 'dist/start.cjs'),
+];
 
 /**
  * Resolves when the service is ready. `dataDir`: data to start on, which are left where they are. `program`: another
