@@ -6,6 +6,7 @@
  * batch fails its callers, and clients send it again.
  */
 import { Refusal } from '../../core/errors.ts';
+import { withRoom } from './growing-buffer.ts';
 
 export interface BatchWriterOptions {
   /** Writes so many encoded rows; resolves when they are on disk. The buffer is reused after that. */
@@ -106,7 +107,7 @@ class GroupCommit implements BatchWriter {
     this.#open ??= this.#newBatch();
     const batch = this.#open;
     try {
-      makeRoom(batch, batch.length + rows.bytesMax);
+      batch.buffer = withRoom(batch.buffer, batch.length, batch.length + rows.bytesMax);
       batch.length = rows.write(batch.buffer, batch.length);
       batch.rows += rows.count;
       batch.onFailed.push(onFailed);
@@ -202,13 +203,6 @@ class GroupCommit implements BatchWriter {
       ),
     );
   }
-}
-
-function makeRoom(batch: Batch, bytes: number): void {
-  if (bytes <= batch.buffer.length) return;
-  const grown = Buffer.allocUnsafeSlow(Math.max(bytes, batch.buffer.length * 2));
-  batch.buffer.copy(grown, 0, 0, batch.length);
-  batch.buffer = grown;
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void; reject: (reason: unknown) => void } {

@@ -11,6 +11,7 @@ import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { CustomerSet } from './customer-set.ts';
 import { eachRow, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
+import { withRoom } from './growing-buffer.ts';
 import { missingRows } from './missing-rows.ts';
 
 /** Where rows are durable until ClickHouse has them. */
@@ -58,6 +59,7 @@ const BLOCKS_WAITING_MAX = 2;
 /** Of all blocks together. Reads close small ones, so the number of blocks bounds nothing. */
 const ROWS_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_ROWS_MAX;
 const BYTES_WAITING_MAX = (BLOCKS_WAITING_MAX + 1) * BLOCK_BYTES_MAX;
+const BUFFER_BYTES_MIN = 256 * 1024;
 /** A batch that finds no room for so long is refused; its senders have no answer yet. */
 const ROOM_WAIT_MS_MAX = 10_000;
 const RETRY_MS_MIN = 100;
@@ -66,7 +68,8 @@ const RETRY_MS_MAX = 5_000;
 /** Rows that are inserted together. */
 interface Block {
   readonly keys: number[];
-  readonly parts: Buffer[];
+  /** Its first `bytes` are the rows. */
+  buffer: Buffer;
   /** Null where they are not known. */
   readonly customers: CustomerSet | null;
   readonly requests: TraceContext[];
@@ -92,6 +95,8 @@ export function createEventBlocks(options: EventBlocksOptions): EventBlocks {
 class LoggedBlocks implements EventBlocks {
   readonly #options: EventBlocksOptions;
   #open: Block | null = null;
+  /** Of a block that was inserted: new ones for each block are garbage that V8 collects all of its heap for. */
+  #spare: Buffer | null = null;
   /** In order; the first is being inserted. */
   readonly #closed: Block[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -103,7 +108,8 @@ class LoggedBlocks implements EventBlocks {
 
   constructor(options: EventBlocksOptions) {
     this.#options = options;
-    for (const { key, rows } of options.log.entries()) this.#collect(null, key, rows, countRows(rows));
+    for (const { key, rows } of options.log.entries())
+      this.#collect(key, rows, countRows(rows), { areNew: false });
     this.#closeOpen();
   }
 
@@ -111,8 +117,7 @@ class LoggedBlocks implements EventBlocks {
     if (this.#isFull()) await this.#room();
     const key = tickAt(rows, 0);
     await this.#options.log.append(key, rows);
-    // The writer reuses its buffer.
-    this.#collect(new CustomerSet(), key, Buffer.from(rows), count, requests);
+    this.#collect(key, rows, count, { areNew: true, requests });
     this.#timer ??= setTimeout(() => this.#closeOpen(), BLOCK_AGE_MS_MAX);
   }
 
@@ -158,25 +163,43 @@ class LoggedBlocks implements EventBlocks {
     }
   }
 
-  /** Adds rows that are in the log to the open block; `customers` is the set of a block that is opened for them. */
+  /**
+   * Copies rows that are in the log to the open block. Those that are not new come from an earlier process, which may have
+   * inserted some, and all reads wait for them.
+   */
   #collect(
-    customers: CustomerSet | null,
     key: number,
     rows: Buffer,
     count: number,
-    requests: readonly TraceContext[] = [],
+    { areNew, requests = [] }: { readonly areNew: boolean; readonly requests?: readonly TraceContext[] },
   ): void {
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
-    this.#open ??= newBlock(customers);
+    this.#open ??= this.#newBlock(areNew);
     const block = this.#open;
     block.keys.push(key);
-    block.parts.push(rows);
+    block.buffer = withRoom(block.buffer, block.bytes, block.bytes + rows.length);
+    rows.copy(block.buffer, block.bytes);
     block.rows += count;
     block.bytes += rows.length;
     addLinks(block.requests, requests);
     const known = block.customers;
     if (known !== null) eachRow(rows, (_start, _end, from, to) => known.add(rows, from, to));
     if (isLarge(block) && this.#closed.length < BLOCKS_WAITING_MAX) this.#closeOpen();
+  }
+
+  #newBlock(areNew: boolean): Block {
+    const buffer = this.#spare ?? Buffer.allocUnsafeSlow(BUFFER_BYTES_MIN);
+    this.#spare = null;
+    return {
+      keys: [],
+      buffer,
+      customers: areNew ? new CustomerSet() : null,
+      requests: [],
+      isPartlyStored: !areNew,
+      rows: 0,
+      bytes: 0,
+      attempt: newAttempt(),
+    };
   }
 
   #closeOpen(): void {
@@ -220,6 +243,7 @@ class LoggedBlocks implements EventBlocks {
     }
     this.#inserts += 1;
     this.#closed.shift();
+    this.#spare = block.buffer;
     attempt.succeed();
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#onRoom?.();
@@ -228,11 +252,11 @@ class LoggedBlocks implements EventBlocks {
     return true;
   }
 
-  async #insertRows({ parts, rows: count, requests, isPartlyStored }: Block): Promise<void> {
+  async #insertRows({ buffer, bytes, rows: count, requests, isPartlyStored }: Block): Promise<void> {
     const { clickhouse, tracer = NO_TRACER } = this.#options;
     const shared = { links: requests, facts: { 'tallyhouse.events': count } };
     await traceShared(tracer, 'insert events into ClickHouse', shared, async () => {
-      const all = Buffer.concat(parts);
+      const all = buffer.subarray(0, bytes);
       const rows = isPartlyStored ? await missingRows(clickhouse, all) : all;
       if (rows.length > 0) await clickhouse.insertRows({ ...USAGE_EVENTS_INSERT, rows });
     });
@@ -241,19 +265,6 @@ class LoggedBlocks implements EventBlocks {
 
 function isLarge({ rows, bytes }: Block): boolean {
   return rows >= BLOCK_ROWS_MAX || bytes >= BLOCK_BYTES_MAX;
-}
-
-function newBlock(customers: CustomerSet | null): Block {
-  return {
-    keys: [],
-    parts: [],
-    customers,
-    requests: [],
-    isPartlyStored: customers === null,
-    rows: 0,
-    bytes: 0,
-    attempt: newAttempt(),
-  };
 }
 
 function newAttempt(): Attempt {

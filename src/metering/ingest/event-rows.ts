@@ -6,6 +6,7 @@
  */
 import type { Instant } from '../../core/time.ts';
 import { EVENTS_PER_REQUEST_MAX } from './event-limits.ts';
+import { withRoom } from './growing-buffer.ts';
 import { RowReader, textBytesMax, writeLength, writeText } from './row-binary.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
 
@@ -28,7 +29,7 @@ export class EventRows {
   count = 0;
   /** Of the texts up to the end of the last event. */
   length = 0;
-  bytes = Buffer.allocUnsafeSlow(BYTES_MIN);
+  bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
   readonly timestamps: Float64Array;
   /** Of each event `HASH_WORDS`. */
   readonly hashes: Uint32Array;
@@ -58,10 +59,7 @@ export class EventRows {
 
   /** Makes room for so many bytes behind the last event. */
   makeRoom(bytes: number): void {
-    if (this.length + bytes <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(this.length + bytes, this.bytes.length * 2));
-    this.bytes.copy(grown, 0, 0, this.length);
-    this.bytes = grown;
+    this.bytes = withRoom(this.bytes, this.length, this.length + bytes);
   }
 
   /** Ends the event whose texts were written up to `end`, and whose hash is in its place. */
