@@ -5,7 +5,7 @@ import { timeSearches, withStoredEvents } from './stored-service.ts';
 const EVENTS = 10_000_000;
 
 export async function benchRestart(): Promise<string> {
-  return await withStoredEvents(EVENTS, async (service) => {
+  return await withStoredEvents({ events: EVENTS, areMerged: false }, async (service) => {
     const times = await timeSearches(service);
     const memory = await service.memoryMb();
     return table(

@@ -2,15 +2,18 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storeEvents } from './stored-events.ts';
+import { mergeStoredEvents, storeEvents } from './stored-events.ts';
 import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
 
 const SEARCHES = 50;
 const IDS = Array.from({ length: SEARCHES }, (_, index) => `findable-${index}`);
 
-/** Calls `measure` with the service once it is ready; the data are removed afterwards. */
+/**
+ * Calls `measure` with the service once it is ready; the data are removed afterwards. `areMerged`: nothing is left to merge
+ * of them when it starts.
+ */
 export async function withStoredEvents<Result>(
-  events: number,
+  { events, areMerged }: { readonly events: number; readonly areMerged: boolean },
   measure: (service: TemporaryService) => Promise<Result>,
 ): Promise<Result> {
   const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
@@ -19,6 +22,7 @@ export async function withStoredEvents<Result>(
     // The first start makes PostgreSQL's cluster and all tables. What is measured is a later one.
     await (await startTemporaryService(directory)).close();
     await storeEvents(join(directory, 'clickhouse'), events, IDS);
+    if (areMerged) await mergeStoredEvents(join(directory, 'clickhouse'));
     const service = await startTemporaryService(directory);
     try {
       return await measure(service);
