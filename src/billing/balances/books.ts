@@ -1,5 +1,5 @@
 /** Loads what invoices may draw on: the balances of customers as issued invoices left them. */
-import { type Decimal, sum } from '../../core/decimal.ts';
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import type { ManualEntry } from '../../core/terms/ledger.ts';
@@ -132,16 +132,23 @@ async function loadBuckets(
   const products = await loadProducts(db, [...new Set(commits.map(({ productId }) => productId))]);
   const productTags = await loadProductTags(db, commits, now);
   const divided = await loadDividedCommits(db, commits);
+  const byId = new Map(commits.map((commit) => [commit.id, commit]));
+  const sourceIds = new Set(commits.flatMap(({ rolledOverFrom }) => rolledOverFrom?.commitId ?? []));
+  /** Whether nothing has rolled over into it: what was archived or canceled before a renewal is not there to roll over. */
+  const isEmpty = (heir: Commit): boolean => {
+    const source = byId.get(heir.rolledOverFrom?.commitId ?? '');
+    if (source === undefined) return false;
+    const ends = [source.archivedAt, canceled.get(source.id)?.at ?? null].filter((end) => end !== null);
+    return isWithheld(source) || Math.min(...ends) < heir.createdAt || isEmpty(source);
+  };
   return (commit) => {
-    if (isWithheld(commit)) return [];
+    if (isWithheld(commit) || isEmpty(commit)) return [];
     const parts = partsOf(commit, divided(commit));
     const byHand = groupBy(manual.get(commit.id) ?? [], ({ segmentId }) => segmentId);
     const contract = owners.get(commit.contractId ?? '') ?? null;
     const contractEnd = contract?.endingBefore ?? null;
     const product = products.get(commit.productId);
     const limits = [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null];
-    // What is canceled before the renewal does not roll over.
-    const canceledAt = canceled.get(commit.rolledOverFrom?.commitId ?? '')?.at ?? null;
     const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
     const contractIds = contractIdsOf(commit);
     // One for the shares of all seats in a segment.
@@ -153,11 +160,11 @@ async function loadBuckets(
     );
     const ranked: RankedBucket[] = [];
     for (const { segment, id, amount, open, seat } of parts) {
-      const access = accessOf(open, limits);
+      // A segment that never opens may roll over.
+      const access = accessOf(open, limits) ?? (sourceIds.has(commit.id) ? closedAt(open.startingAt) : null);
       const rank = ranks.get(segment);
       if (access === null || rank === undefined) continue;
-      const source = sourceOf(commit, segment.id, amount, commits);
-      if (source !== null && canceledAt !== null && canceledAt < access.start) continue;
+      const source = sourceOf(commit, byId, segment.id, amount);
       const left = leftOf(amount, byHand.get(id), deducted.get(id));
       const bucket: RankedBucket = {
         id: commit.id,
@@ -233,17 +240,22 @@ function contractIdsOf({ contractId, applicableContractIds }: Commit): readonly 
   return applicableContractIds.length === 0 ? null : applicableContractIds;
 }
 
+/** Nothing is paid from it. */
+function closedAt(at: Instant): Interval {
+  return { start: at, end: at };
+}
+
 /** The segment that a segment of a rollover comes from. */
 function sourceOf(
   { rolledOverFrom, contractId }: Commit,
+  commits: ReadonlyMap<string, Commit>,
   segmentId: string,
-  amount: Commit['accessSchedule']['segments'][number]['amount'],
-  commits: readonly Commit[],
+  amount: Decimal,
 ): BookedBucket['source'] {
-  if (rolledOverFrom === null || contractId === null) return null;
-  const source = commits.find(({ id }) => id === rolledOverFrom.commitId);
-  const from = source?.accessSchedule.segments.find(
-    ({ id }) => rolledSegmentId(contractId, id) === segmentId,
-  );
-  return from === undefined ? null : { segmentId: from.id, amount };
+  const source = commits.get(rolledOverFrom?.commitId ?? '');
+  if (source === undefined || contractId === null) return null;
+  const from = source.accessSchedule.segments.find(({ id }) => rolledSegmentId(contractId, id) === segmentId);
+  return from === undefined
+    ? null
+    : { segmentId: from.id, amount, fraction: source.rolloverFraction ?? ZERO };
 }

@@ -15,9 +15,13 @@ export interface BookedBucket extends Bucket {
   readonly left: Decimal;
   /**
    * Of a rollover: the segment that it comes from. It gives what is left of that one when the newer contract begins,
-   * `amount` at most.
+   * `amount` at most. One that is a rollover itself gives no more than `fraction` of what has arrived in it.
    */
-  readonly source: { readonly segmentId: string; readonly amount: Decimal } | null;
+  readonly source: {
+    readonly segmentId: string;
+    readonly amount: Decimal;
+    readonly fraction: Decimal;
+  } | null;
 }
 
 /** What one invoice took from one bucket. */
@@ -41,15 +45,18 @@ export interface BalanceBook {
 export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook {
   const bySegment = new Map(buckets.map((bucket) => [bucket.segmentId, bucket]));
   const taken = new Map<string, Decimal>();
+  const arrivedIn = ({ segmentId, amount, fraction }: NonNullable<BookedBucket['source']>): Decimal => {
+    const rolled = minimum(leftOfSegment(segmentId), amount);
+    const before = bySegment.get(segmentId)?.source ?? null;
+    return before === null ? rolled : minimum(rolled, fraction.times(arrivedIn(before)));
+  };
   const leftOfSegment = (segmentId: string): Decimal => {
     const bucket = bySegment.get(segmentId);
     if (bucket === undefined) return ZERO;
+    const { source } = bucket;
     const used = taken.get(segmentId);
     const left = used === undefined ? bucket.left : bucket.left.minus(used);
-    if (bucket.source === null) return left.lt(ZERO) ? ZERO : left;
-    const { segmentId: sourceId, amount } = bucket.source;
-    const rolled = minimum(bySegment.has(sourceId) ? leftOfSegment(sourceId) : amount, amount);
-    const rest = rolled.minus(amount).plus(left);
+    const rest = source === null ? left : left.minus(source.amount).plus(arrivedIn(source));
     return rest.lt(ZERO) ? ZERO : rest;
   };
   const shared = buckets.filter(({ seat }) => !seat);
