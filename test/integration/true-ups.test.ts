@@ -292,3 +292,29 @@ test('a commit has no true-up where an earlier version issued its usage without 
   await service.api.post('/v1/invoices/regenerate', { id: usage.text('data[0].id') });
   expect(await trueUps()).toEqual(['DRAFT 2027-11-01 70']);
 });
+
+test('pages go on behind a true-up without a shortfall', async () => {
+  await contract({
+    commits: [minimum(10)],
+    scheduled_charges: [
+      { product_id, schedule: { schedule_items: [{ amount: 7, timestamp: '2026-12-20T00:00:00Z' }] } },
+    ],
+  });
+  await use(20);
+  const totals = async (path: string, query: Record<string, string | number>) => {
+    const found: string[] = [];
+    let next: unknown;
+    do {
+      const cursor = typeof next === 'string' ? { next_page: next } : {};
+      const page = await service.api.get(`/v1/customers/${customerId}/${path}`, {
+        query: { ...query, ...cursor },
+      });
+      found.push(...page.list('data').map((_, index) => page.digits(`data[${index}].total`)));
+      next = page.at('next_page');
+    } while (typeof next === 'string');
+    return found.filter((total) => total !== '0');
+  };
+  expect(await totals('invoices', { limit: 1 })).toEqual(['20', '7']);
+  const range = { starting_on: '2026-11-01T00:00:00Z', ending_before: '2027-01-01T00:00:00Z' };
+  expect(await totals('invoices/breakdowns', { ...range, limit: 30 })).toEqual(['20', '7']);
+});

@@ -4,7 +4,7 @@
  */
 import { groupBy } from '../../core/group-by.ts';
 import type { InvoiceStatus } from '../../core/invoice.ts';
-import type { PageRequest } from '../../core/paging.ts';
+import { cutPage, type PageRequest } from '../../core/paging.ts';
 import { DAY_MS, floorToDay, floorToHour, HOUR_MS, type Instant, type Interval } from '../../core/time.ts';
 import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdown.ts';
 import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../store/invoice-lists.ts';
@@ -54,6 +54,8 @@ export interface Place extends BreakdownPosition {
 }
 
 export interface FoundBreakdowns {
+  /** Told by places: a true-up without a shortfall has one and is no invoice. */
+  readonly next: BreakdownPosition | null;
   /** Drafts of SCHEDULED invoices. */
   readonly scheduled: readonly { readonly target: ScheduledTarget; readonly own: readonly Place[] }[];
   /** Drafts of usage invoices; `own` are the places of each in turn. */
@@ -61,7 +63,7 @@ export interface FoundBreakdowns {
   readonly issued: readonly { readonly invoice: IssuedInvoice; readonly own: readonly Place[] }[];
 }
 
-/** The windows of the page and one more. */
+/** The windows of the page. */
 export async function findBreakdowns(
   deps: SnapshotDeps & Pick<DraftDeps, 'clickhouse'>,
   filter: BreakdownFilter,
@@ -69,11 +71,11 @@ export async function findBreakdowns(
 ): Promise<FoundBreakdowns> {
   const compare = byWindow(page.order);
   const { after } = page;
-  const places = (await findSources(deps, filter, page))
+  const all = (await findSources(deps, filter, page))
     .flatMap((source) => placesOf(source, filter))
     .filter((place) => after === null || compare(place, after) > 0)
-    .sort(compare)
-    .slice(0, page.limit + 1);
+    .sort(compare);
+  const { rows: places, next } = cutPage(all, page.limit, ({ start, at, id }) => ({ start, at, id }));
   const bySource = [...groupBy(places, (place) => place.source)];
   const drafts = bySource.flatMap(([source, own]) =>
     'draft' in source && source.draft.kind === 'usage' ? [{ target: source.draft.target, own }] : [],
@@ -84,6 +86,7 @@ export async function findBreakdowns(
     heads.map(({ head }) => head),
   );
   return {
+    next,
     scheduled: bySource.flatMap(([source, own]) =>
       'draft' in source && source.draft.kind === 'scheduled' ? [{ target: source.draft.target, own }] : [],
     ),

@@ -3,7 +3,7 @@
  * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
-import { cutPage, type Page } from '../../core/paging.ts';
+import type { Page } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines.ts';
 import {
@@ -48,18 +48,18 @@ export async function listBreakdowns(
   page: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
   const compare = byWindow(page.order);
-  const { scheduled, drafts, issued } = await inSnapshot(deps.db, async (db) => {
+  const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     const found = await findBreakdowns({ ...deps, db }, filter, page);
     return { ...found, scheduled: await scheduledItems({ ...deps, db }, found.scheduled) };
   });
-  const items = [
+  const rows = [
     ...scheduled,
     ...(await draftItems(deps, drafts, filter.size)),
     ...(await issuedItems(deps, issued, filter.size)),
   ];
-  items.sort((a, b) => compare(positionOf(a), positionOf(b)));
-  return cutPage(items, page.limit, positionOf);
+  rows.sort((a, b) => compare(positionOf(a), positionOf(b)));
+  return { rows, next };
 }
 
 function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition {

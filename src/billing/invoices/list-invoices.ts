@@ -1,6 +1,6 @@
 /** Lists the invoices of a customer: issued ones from the store, and drafts, which are computed. */
 
-import { cutPage, type Page } from '../../core/paging.ts';
+import { cutPage, type KeysetPosition, type Page } from '../../core/paging.ts';
 import { inSnapshot } from '../../store/database.ts';
 import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
@@ -29,21 +29,23 @@ export async function listInvoices(
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<Page<InvoiceWithWarnings>> {
-  const { stored, usage, consolidated } = await inSnapshot(deps.db, async (db) => {
+  const { stored, usage, consolidated, next } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     return findPage({ ...deps, db }, filter, page);
   });
   const countedUpTo = await draftMoment(deps.clickhouse, usage.planned);
   const computed = (await computeDrafts(deps, usage.planned, countedUpTo)).map(draftWithWarnings);
-  const found = [
+  const rows = [
     ...stored,
     ...computed.filter(({ id }) => usage.ids.has(id)),
     ...consolidatedDrafts(consolidated, computed),
   ].sort(byPosition(page.order));
-  return cutPage(found, page.limit, ({ issuedAt, id }) => ({ at: issuedAt, id }));
+  return { rows, next };
 }
 
 interface FoundPage {
+  /** Told by places: a true-up without a shortfall has a place and is no invoice. */
+  readonly next: KeysetPosition | null;
   /** Issued invoices, and drafts of SCHEDULED ones. */
   readonly stored: readonly InvoiceWithWarnings[];
   /** Drafts of usage invoices: those of the page by id, and all that are to be computed. */
@@ -51,23 +53,26 @@ interface FoundPage {
   readonly consolidated: FoundConsolidations;
 }
 
-/** The invoices of the page and one more, before drafts of usage are computed. */
+/** The invoices of the page, before drafts of usage are computed. */
 async function findPage(
   deps: DraftDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
 ): Promise<FoundPage> {
-  const limit = page.limit + 1;
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
   const contracts = wantsDrafts ? await contractsOf(deps, filter) : [];
   const places = [
     ...(await draftPlacesOf(deps, contracts, filter)),
     ...(await consolidatedPlaces(deps, contracts, filter)),
   ];
-  const heads = await storedHeads(deps, filter, { ...page, limit });
+  const heads = await storedHeads(deps, filter, { ...page, limit: page.limit + 1 });
   const open = places.filter((place) => isBeyond(place, page));
-  const first = [...heads, ...open].sort(byPosition(page.order)).slice(0, limit);
-  const ids = new Set(first.map(({ id }) => id));
+  const { rows: shown, next } = cutPage(
+    [...heads, ...open].sort(byPosition(page.order)),
+    page.limit,
+    ({ issuedAt, id }) => ({ at: issuedAt, id }),
+  );
+  const ids = new Set(shown.map(({ id }) => id));
   const issued = await withLines(
     deps.db,
     heads.filter(({ id }) => ids.has(id)),
@@ -76,6 +81,7 @@ async function findPage(
   const usage = own.flatMap((place) => (place.kind === 'usage' ? [place] : []));
   const targets = own.flatMap((place) => (place.kind === 'consolidated' ? [place.target] : []));
   return {
+    next,
     stored: [
       ...(await issuedWithWarnings(deps.db, issued)),
       ...(await scheduledOf(

@@ -7,7 +7,7 @@ import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../../core/invoice.ts';
-import { cutPage, type Page } from '../../../core/paging.ts';
+import type { Page } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
 import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
 import { invoiceTotal, lineWindows } from '../../../rating/invoice/breakdown.ts';
@@ -67,7 +67,7 @@ export async function listSpendBreakdowns(
   filter: SpendFilter,
   page: BreakdownPageRequest,
 ): Promise<Page<SpendItem, BreakdownPosition>> {
-  const { scheduled, drafts, issued } = await inSnapshot(deps.db, async (db) => {
+  const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     const found = await findBreakdowns({ ...deps, db }, { ...filter, withoutVoid: true }, page);
     const targets = found.scheduled.map(({ target }) => target);
@@ -78,15 +78,15 @@ export async function listSpendBreakdowns(
       scheduled: invoices.map((invoice) => ({ invoice, own: ownOf.get(invoice.id) ?? [] })),
     };
   });
-  const items = [
+  const rows = [
     ...scheduled.flatMap(({ invoice, own }) => wholeItems(invoice, own)),
     ...(await draftItems(deps, drafts, filter.properties)),
     ...(await issuedItems(deps, issued, filter.properties)),
   ];
   const positionOf = ({ window, issuedAt, id }: SpendItem) => ({ start: window.start, at: issuedAt, id });
   const compare = byWindow(page.order);
-  items.sort((a, b) => compare(positionOf(a), positionOf(b)));
-  return cutPage(items, page.limit, positionOf);
+  rows.sort((a, b) => compare(positionOf(a), positionOf(b)));
+  return { rows, next };
 }
 
 async function draftItems(
