@@ -16,6 +16,12 @@ import {
   type MeteredCustomer,
   sendJobs,
 } from '../support/metered-company.ts';
+import {
+  createSeatCatalogue,
+  createSeatCompany,
+  editSubscription,
+  sendCalls,
+} from '../support/seat-company.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
 const NOW = '2026-11-10T00:00:00Z';
@@ -118,4 +124,22 @@ test('an alert at the value that clients read is in alarm, and one beyond it is 
     }),
     { numRuns: runs(6) },
   );
+});
+
+test('the share that is left counts what an increase of seats has granted', async () => {
+  const company = await createSeatCompany(api, await createSeatCatalogue(api), {
+    ...{ alias: 'seats', start: PERIOD.starting_on, seats: 1 },
+  });
+  await editSubscription(api, company, {
+    quantity_updates: [{ quantity: 3, starting_at: '2026-11-05T00:00:00Z' }],
+  });
+  // 240 of 300.
+  await sendCalls(api, company, { user: 'ada', at: '2026-11-06T10:00:00Z', count: 24 });
+  const { customer: customer_id } = company;
+  const alert = { name: 'Alert', customer_id, threshold: 20 };
+  const alert_type = 'low_remaining_contract_credit_percentage_reached';
+  const alert_id = await createdId(api, '/v1/alerts/create', { ...alert, alert_type });
+  await service.moveClock(NOW);
+  const state = await api.post('/v1/customer-alerts/get', { customer_id, alert_id });
+  expect(state.text('data.customer_status')).toBe('in_alarm');
 });

@@ -3,7 +3,7 @@ import { type CustomFieldsById, customFieldsOf } from '../../core/custom-fields.
 import { type Decimal, maximum, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { Balance, BalanceDeduction, ManualEntry } from '../../core/terms/ledger.ts';
+import { type Balance, type BalanceDeduction, isGrant, type ManualEntry } from '../../core/terms/ledger.ts';
 import { contains, type Instant } from '../../core/time.ts';
 import type { GrantFact, OpenSegment, SeatFact } from '../../rating/alerts/facts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
@@ -57,8 +57,6 @@ export async function loadGrantFacts(
   );
 }
 
-const GRANTING = ['SEGMENT_START', 'INITIAL_BALANCE'];
-
 function grantFact(
   commit: Commit,
   balance: Balance | undefined,
@@ -87,9 +85,7 @@ function grantFact(
 
 /** As it has really been granted: what rolls over may be less than its schedule says. */
 function grantedIn(segmentId: string, balance: Balance | undefined): Decimal {
-  const entries = (balance?.ledger ?? []).filter(
-    (entry) => entry.segmentId === segmentId && GRANTING.includes(entry.kind),
-  );
+  const entries = (balance?.ledger ?? []).filter((entry) => entry.segmentId === segmentId && isGrant(entry));
   return sum(entries.map(({ amount }) => amount));
 }
 

@@ -18,6 +18,13 @@ export const LEDGER_ENTRY_KINDS = [
 ] as const;
 export type LedgerEntryKind = (typeof LEDGER_ENTRY_KINDS)[number];
 
+/** What is granted, as opposed to what becomes of it. */
+const GRANT_KINDS: readonly LedgerEntryKind[] = ['SEGMENT_START', 'INITIAL_BALANCE', 'SEAT_BASED_ADJUSTMENT'];
+
+export function isGrant({ kind }: Pick<LedgerEntry, 'kind'>): boolean {
+  return GRANT_KINDS.includes(kind);
+}
+
 /** One change of a balance; fields that its kind does not have are null. */
 export interface LedgerEntry {
   readonly kind: LedgerEntryKind;

@@ -2,7 +2,7 @@
 import { type Decimal, sum } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
-import type { LedgerEntry } from '../../core/terms/ledger.ts';
+import { isGrant, type LedgerEntry } from '../../core/terms/ledger.ts';
 import { balanceOf, type LedgerFacts } from './ledger.ts';
 import type { SeatShare } from './seat-shares.ts';
 
@@ -30,7 +30,12 @@ export function shareBalances(commit: Commit, facts: LedgerFacts): (share: SeatS
       deductions: deductions.get(seatId) ?? [],
       manualEntries: manualEntries.get(seatId) ?? [],
     });
-    const grants = ledger.filter(({ kind }) => kind === 'SEGMENT_START' || kind === 'SEAT_BASED_ADJUSTMENT');
-    return { commit, share, balance, granted: sum(grants.map((entry) => entry.amount)), ledger };
+    return {
+      commit,
+      share,
+      balance,
+      granted: sum(ledger.filter(isGrant).map((entry) => entry.amount)),
+      ledger,
+    };
   };
 }
