@@ -36,6 +36,12 @@ test('amounts follow their source until then, and both sides stay as they are af
         rollover_fraction: 0.5,
         access_schedule: { schedule_items: [{ amount: 100, ...year }] },
       },
+      {
+        ...{ type: 'PREPAID', product_id, rollover_fraction: 1 },
+        access_schedule: {
+          schedule_items: [{ ...year, amount: 30, starting_at: '2027-02-01T00:00:00Z' }],
+        },
+      },
     ],
   });
   const newer = await createdId(api, '/v1/contracts/create', {
@@ -71,6 +77,7 @@ test('amounts follow their source until then, and both sides stay as they are af
   const earlierEnd = { ...reference(older), ending_before: '2026-11-15T00:00:00Z' };
   await api.post('/v1/contracts/updateEndDate', earlierEnd);
   expect((await read(newer)).at('data.commits[0].balance')).toBe(40);
+  expect((await read(newer)).at('data.commits[1].balance')).toBe(30);
   expect((await read(older)).at('data.commits[0].ledger')).toMatchObject([
     { type: 'PREPAID_COMMIT_SEGMENT_START', amount: 80 },
     { type: 'PREPAID_COMMIT_ROLLOVER', amount: -40, timestamp: '2026-11-15T00:00:00.000Z' },

@@ -13,16 +13,23 @@ export function withEndDate(full: FullContract, endingBefore: Instant | null, no
   const before = full.contract.endingBefore ?? Number.POSITIVE_INFINITY;
   const contract = { ...full.contract, endingBefore };
   if (endingBefore !== null && endingBefore < before) {
-    return { contract, terms: truncated(full.terms, endingBefore, now) };
+    return { contract, terms: truncated(full.terms, { before, end: endingBefore }, now) };
   }
   const oldEnd = full.contract.endingBefore;
   return { contract, terms: oldEnd === null ? full.terms : pinned(full.terms, oldEnd) };
 }
 
-function truncated(terms: ContractTerms, end: Instant, now: Instant): ContractTerms {
+/** `before`: the end until now. */
+interface EarlierEnd {
+  readonly before: Instant;
+  readonly end: Instant;
+}
+
+function truncated(terms: ContractTerms, ends: EarlierEnd, now: Instant): ContractTerms {
+  const { end } = ends;
   return {
     ...terms,
-    commits: terms.commits.map((commit) => truncatedCommit(commit, end, now)),
+    commits: terms.commits.map((commit) => truncatedCommit(commit, ends, now)),
     recurringCommits: terms.recurringCommits.map((term) => cut(term, end)),
     overrides: terms.overrides.map((override) => cut(override, end)),
     subscriptions: terms.subscriptions.map((subscription) => cut(subscription, end)),
@@ -53,15 +60,20 @@ function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): S
   return { ...charge, schedule: { ...schedule, items } };
 }
 
-/** The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. */
-function truncatedCommit(commit: Commit, end: Instant, now: Instant): Commit {
+/**
+ * The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. Segments from the former
+ * end on have rolled over, and the ledger needs them.
+ */
+function truncatedCommit(commit: Commit, { before, end }: EarlierEnd, now: Instant): Commit {
   const { accessSchedule, invoiceSchedule } = commit;
   const segments = accessSchedule.segments
-    .filter((segment) => segment.startingAt < end)
-    .map((segment) => ({ ...segment, endingBefore: Math.min(segment.endingBefore, end) }));
+    .filter(({ startingAt }) => startingAt < end || startingAt >= before)
+    .map((segment) =>
+      segment.startingAt < end ? { ...segment, endingBefore: Math.min(segment.endingBefore, end) } : segment,
+    );
   if (invoiceSchedule === null) return { ...commit, accessSchedule: { ...accessSchedule, segments } };
   const items =
-    commit.type === 'POSTPAID' && segments.length > 0
+    commit.type === 'POSTPAID' && segments.some(({ startingAt }) => startingAt < end)
       ? invoiceSchedule.items.map((item) => ({ ...item, timestamp: Math.min(item.timestamp, end) }))
       : withoutUpcoming(invoiceSchedule.items, end, now);
   return {
