@@ -15,6 +15,7 @@ let scenario: Scenario;
 let customerId: string;
 let rateCardId: string;
 let fixedProductId: string;
+let unit: string;
 
 beforeEach(async () => {
   service = await startTestService({ sandboxNow: '2026-11-10T00:00:00Z' });
@@ -25,7 +26,7 @@ beforeEach(async () => {
     name: 'Prepaid',
     type: 'FIXED',
   });
-  const unit = await createdId(api, '/v1/credit-types/create', { name: 'Points' });
+  unit = await createdId(api, '/v1/credit-types/create', { name: 'Points' });
   rateCardId = await createdId(api, RATE_CARDS, {
     name: 'Card',
     credit_type_conversions: [{ custom_credit_type_id: unit, fiat_per_custom_credit: 2.5 }],
@@ -99,6 +100,31 @@ test('two contracts that share a credit agree, as drafts and as issued invoices'
   });
   await useOnThreeDays();
   expect(await check()).toMatchObject(NOTHING);
+  await issue();
+  expect(await check()).toMatchObject(NOTHING);
+});
+
+test('charges of subscriptions take from balances, and count in conversions', async () => {
+  const { api } = service;
+  const product = { name: 'Seats', type: 'SUBSCRIPTION' };
+  const dollars = await createdId(api, '/v1/contract-pricing/products/create', product);
+  const points = await createdId(api, '/v1/contract-pricing/products/create', product);
+  const rate = { starting_at: '2026-01-01T00:00:00Z', entitled: true, rate_type: 'FLAT' };
+  await api.post(ADD_RATES, {
+    rate_card_id: rateCardId,
+    rates: [
+      { ...rate, product_id: dollars, price: 31, billing_frequency: 'MONTHLY' },
+      { ...rate, product_id: points, price: 2, billing_frequency: 'MONTHLY', credit_type_id: unit },
+    ],
+  });
+  await contract({
+    credits: [balance(100)],
+    subscriptions: [dollars, points].map((product_id) => ({
+      subscription_rate: { product_id, billing_frequency: 'MONTHLY' },
+      ...{ collection_schedule: 'ARREARS', initial_quantity: 1, proration: {} },
+    })),
+  });
+  await useOnThreeDays();
   await issue();
   expect(await check()).toMatchObject(NOTHING);
 });

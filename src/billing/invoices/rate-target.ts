@@ -37,7 +37,13 @@ import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
 import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
 import { ratedProducts } from './priced-card.ts';
-import { joinedCharges, joinedLines, NOTHING_JOINED, windowOfJoined } from './scheduled/joined-lines.ts';
+import {
+  issuedChargeLines,
+  joinedCharges,
+  joinedLines,
+  NOTHING_JOINED,
+  windowOfJoined,
+} from './scheduled/joined-lines.ts';
 import { type LineHours, slicedHours } from './sliced-hours.ts';
 import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
 import { createUsageNotes } from './usage-notes.ts';
@@ -172,17 +178,19 @@ export async function rateTarget(
   }
   return rated(() => {
     const composites = base.composites.lines(coverage);
-    const lines = inProductOrder<UsageLine | RatedSubscriptionLine>(
+    const lastWindow = windowOfJoined(period, input.boundaries);
+    const ordered = inProductOrder<UsageLine | RatedSubscriptionLine>(
       [
         ...(isAfterDrawdown
           ? withLater(base.usageLines, paidLines)
           : withCovered(base.usageLines, paidLines, coverage)),
         ...composites.map((line) => inWindows(line, input.boundaries)),
-        ...chargeLines(charges, joined.prices, coverage, windowOfJoined(period, input.boundaries)),
+        ...chargeLines(charges, joined.prices, coverage, lastWindow),
       ],
       input,
       charges.flatMap(({ charge }) => joined.prices?.productOf(charge) ?? []),
     );
+    const lines = [...ordered, ...issuedChargeLines(joined, lastWindow)];
     const { fiatCreditTypeId } = terms;
     const converted = conversionLines({
       ...{ lines, fiatCreditTypeId, conversions, period, boundaries: input.boundaries },

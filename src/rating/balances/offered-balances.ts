@@ -1,4 +1,5 @@
 /** What an invoice finds of balances before it draws on them. Pure. */
+import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { OfferedBalance } from '../../core/invoice-balances.ts';
 import { type BalanceBook, createBalanceBook } from './balance-book.ts';
 import type { Bucket } from './buckets.ts';
@@ -28,7 +29,20 @@ export function offeredBalances(
   });
 }
 
-/** The balances as they were when they were offered, for an invoice that is computed again. */
-export function bookOfOffered(balances: readonly OfferedBalance[]): BalanceBook {
-  return createBalanceBook(balances.map((one) => ({ ...one, contractIds: null, source: null })));
+/**
+ * The balances as they were when they were offered, for an invoice that is computed again. What `taken` says of a segment
+ * is taken already.
+ */
+export function bookOfOffered(
+  balances: readonly OfferedBalance[],
+  taken: (segmentId: string) => Decimal = () => ZERO,
+): BalanceBook {
+  return createBalanceBook(
+    balances.map((one) => ({
+      ...one,
+      left: one.left.minus(taken(one.segmentId)),
+      contractIds: null,
+      source: null,
+    })),
+  );
 }

@@ -1,7 +1,15 @@
 /** Reconciles one issued invoice: its sums, its frozen hours, its scheduled amounts, and the events behind it. */
+
+import { type Decimal, sum, ZERO } from '../../../core/decimal.ts';
 import { Refusal } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
-import { isScheduledLine, isSubscriptionLine, type LineWindow } from '../../../core/invoice.ts';
+import {
+  isAppliedLine,
+  isScheduledLine,
+  isSubscriptionLine,
+  type LineWindow,
+  type SubscriptionInvoiceLine,
+} from '../../../core/invoice.ts';
 import { HOUR_MS, SECOND_MS } from '../../../core/time.ts';
 import { readFrozenLines } from '../../../metering/frozen-lines.ts';
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
@@ -18,9 +26,10 @@ import { loadInvoiceWarnings } from '../../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../../store/invoices.ts';
 import { loadDividedCommits } from '../../balances/seat-shares.ts';
 import { frozenInput } from '../frozen-input.ts';
-import { termsOf, type UsageTarget } from '../invoice-context.ts';
+import { type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
 import { findLateUsage } from '../late-usage.ts';
 import { type RateDeps, rateTarget, UnratableError } from '../rate-target.ts';
+import { NOTHING_JOINED } from '../scheduled/joined-lines.ts';
 import { readUsageAnswers } from '../usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
 import type { Difference } from './difference.ts';
@@ -93,16 +102,19 @@ const NOT_RECOMPUTED = { differences: [], hours: null, isLatest: false };
 async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recomputed> {
   const input = await frozenInput(deps.db, invoice);
   if (input === null) return { ...NOT_RECOMPUTED, unchecked: null };
-  const { target, context, countedUpTo, balances } = input;
+  const { target, countedUpTo, balances } = input;
   if (countedUpTo === null) return withoutEvents(invoice);
   if (balances.length === 0 && invoice.lines.some(isPaidByBalance)) {
     const unchecked = 'it was issued by a version that did not keep the balances that it found';
     return { ...NOT_RECOMPUTED, unchecked };
   }
+  const charges = invoice.lines.filter(isSubscriptionLine);
+  const context = withIssuedCharges(input.context, target, charges);
   try {
     const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
     const hourly = { size: 'hour', within: null } as const;
-    const now = await rateTarget(deps, target, context, usage, hourly, bookOfOffered(balances));
+    const book = bookOfOffered(balances, takenBy(charges));
+    const now = await rateTarget(deps, target, context, usage, hourly, book);
     const [problem] = now.problems;
     if (problem !== undefined) return { ...NOT_RECOMPUTED, unchecked: problem.message };
     const leftOut = new Set([
@@ -124,6 +136,21 @@ async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recom
       return { ...NOT_RECOMPUTED, unchecked: error.message };
     throw error;
   }
+}
+
+/** Charges of subscriptions are not computed from usage. Conversions count them. */
+function withIssuedCharges(
+  context: InvoiceContext,
+  { contract }: UsageTarget,
+  issuedCharges: readonly SubscriptionInvoiceLine[],
+): InvoiceContext {
+  return { ...context, joined: new Map([[contract.id, { ...NOTHING_JOINED, issuedCharges }]]) };
+}
+
+/** What they took is not there for composites and conversions, which come after them. */
+function takenBy(charges: readonly SubscriptionInvoiceLine[]): (segmentId: string) => Decimal {
+  const applied = groupBy(charges.filter(isAppliedLine), ({ payer }) => payer?.segmentId);
+  return (segmentId) => ZERO.minus(sum((applied.get(segmentId) ?? []).map(({ total }) => total)));
 }
 
 async function isLatest(

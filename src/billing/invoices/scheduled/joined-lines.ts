@@ -1,13 +1,15 @@
 /** Scheduled charges and commit purchases on usage invoices (docs/invoices.md, "Scheduled invoices"). */
 import type { Product } from '../../../core/catalogue.ts';
+import { ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
+import type { SubscriptionInvoiceLine } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
 import { type PricedCharge, pricedCharges } from '../../../rating/subscriptions/charge-lines.ts';
 import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
 import type { UnpricedPeriod } from '../../../rating/subscriptions/unpriced-periods.ts';
-import type { RatedScheduledLine } from '../../../rating/types.ts';
+import type { RatedScheduledLine, RatedSubscriptionLine } from '../../../rating/types.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { loadProducts } from '../../../store/products.ts';
@@ -25,6 +27,8 @@ export interface JoinedSchedule {
   readonly items: readonly PricedItem[];
   /** Of subscriptions; null without any. */
   readonly prices: SubscriptionPrices | null;
+  /** Charges of subscriptions as they stand on an issued invoice that is computed again, without them. */
+  readonly issuedCharges?: readonly SubscriptionInvoiceLine[];
 }
 
 export const NOTHING_JOINED: JoinedSchedule = { items: [], prices: null };
@@ -89,6 +93,17 @@ export function joinedCharges({ items, prices }: JoinedSchedule, { end }: Interv
 /** What joins an invoice is due when it ends, so it lies in its last window. */
 export function windowOfJoined(period: Interval, boundaries: readonly Instant[]): Interval {
   return { start: boundaries.at(-2) ?? period.start, end: period.end };
+}
+
+/** Issued charges with their window. */
+export function issuedChargeLines(
+  { issuedCharges = [] }: JoinedSchedule,
+  window: Interval,
+): RatedSubscriptionLine[] {
+  return issuedCharges.map((line) => {
+    const { quantity, total } = line;
+    return { ...line, windows: [{ window, quantity, total }], hasMoved: !quantity.eq(ZERO) };
+  });
 }
 
 /** The lines of the other items; `boundaries` are those of the windows of the invoice. */
