@@ -7,7 +7,7 @@ import { auditLog } from '../../src/store/schema/audit-log.ts';
 import { idempotencyKeys } from '../../src/store/schema/idempotency-keys.ts';
 import { webhookMessages } from '../../src/store/schema/webhooks.ts';
 import type { ApiAnswer } from '../support/api-client.ts';
-import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
+import { ADD_RATE, CONTRACTS, createdId, METRICS, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createThresholdCatalogue } from '../support/thresholds.ts';
 
@@ -140,6 +140,30 @@ describe('erasing a customer', () => {
       expect.arrayContaining(['API_TOKEN: eraseCustomer', 'job erase_events: eraseEvents']),
     );
     expect(JSON.stringify(rows)).not.toContain(alias);
+  });
+
+  it('leaves usage without a rate explained, which an issued invoice warns of', async () => {
+    const filter = { event_type_filter: { in_values: ['use'] } };
+    const billable_metric_id = await createdId(api, METRICS, {
+      ...{ name: 'Plans', aggregation_type: 'COUNT', ...filter, group_keys: [['plan']] },
+      property_filters: [{ name: 'plan', exists: true }],
+    });
+    const product_id = await createdId(api, PRODUCTS, {
+      ...{ name: 'Plans', type: 'USAGE', billable_metric_id, pricing_group_key: ['plan'] },
+    });
+    await api.post(ADD_RATE, {
+      ...{ rate_card_id: card, product_id, starting_at: '2026-01-01T00:00:00Z', entitled: true },
+      ...{ rate_type: 'FLAT', price: 1, pricing_group_values: { plan: 'silver' } },
+    });
+    const timestamp = (await api.get('/v1/sandbox/clock')).text('data.now');
+    const event = { transaction_id: `${alias} plan`, customer_id: alias, event_type: 'use', timestamp };
+    await api.post('/v1/ingest', [{ ...event, properties: { plan: 'gold' } }]);
+    const path = `/v1/customers/${customerId}/invoices/${await invoiced()}`;
+    const before = (await api.get(path)).at('data');
+    expect(before).toMatchObject({ warnings: [{ code: 'unpriced_usage' }], unbilled_late_usage: [] });
+    await erase();
+    await settled();
+    expect((await api.get(path)).at('data')).toEqual(before);
   });
 
   it('changes nothing when it is repeated, and removes what has come since', async () => {

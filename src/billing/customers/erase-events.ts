@@ -13,6 +13,7 @@ import { loadMetrics } from '../../store/billable-metrics.ts';
 import type { Database } from '../../store/database.ts';
 import { listInvoiceHeads } from '../../store/invoice-lists.ts';
 import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
+import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import type { Job, NewJob } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
@@ -54,7 +55,7 @@ export function erasedChange({ payload }: Job): SystemChange {
 /** More than any customer has. */
 const INVOICES_MAX = 100_000;
 
-/** What explains the finalized usage invoices: the properties that their metrics read, in their periods. */
+/** What explains the finalized usage invoices: the properties that the metrics of their lines and warnings read. */
 async function neededProperties(db: Database, customerId: string): Promise<KeptProperties[]> {
   const heads = await listInvoiceHeads(
     db,
@@ -74,8 +75,12 @@ async function keptFor(db: Database, invoice: IssuedInvoice): Promise<KeptProper
   const within: Interval = { start: period.countedFrom, end: period.end };
   if (frozen === null) return { within, names: [] };
   const { card, contract } = await loadInvoiceTerms(db, frozen);
-  const billed = new Set(lines.flatMap((line) => (isUsageLine(line) ? [line.productId] : [])));
-  const versions = card.products.flatMap(({ product }) => (billed.has(product.id) ? product.versions : []));
+  const warnings = (await loadInvoiceWarnings(db, [invoice.id], null)).get(invoice.id) ?? [];
+  const shown = new Set([
+    ...lines.flatMap((line) => (isUsageLine(line) ? [line.productId] : [])),
+    ...warnings.flatMap((warning) => (warning.kind === 'unpriced_usage' ? [warning.productId] : [])),
+  ]);
+  const versions = card.products.flatMap(({ product }) => (shown.has(product.id) ? product.versions : []));
   const metrics = await loadMetrics(
     db,
     versions.flatMap(({ billableMetricId }) => billableMetricId ?? []),
