@@ -3,8 +3,9 @@ import { Refusal } from '../../src/core/errors.ts';
 import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { readUsageGroups, type UsageGroupsRequest } from '../../src/metering/query/usage-groups.ts';
-import { readUsageSeries } from '../../src/metering/query/usage-series.ts';
+import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import type { NaiveEvent } from '../support/naive/usage.ts';
 import { storeEvents } from '../support/usage-events.ts';
@@ -67,18 +68,17 @@ async function totals(asked: StreamingMetric, refs: readonly string[], groupBy: 
   return series.map((line) => [line.groupValues, cumulativeAt(line, RANGE.end).toString()]);
 }
 
+const WHOLE_RANGE = {
+  range: RANGE,
+  windowSize: 'NONE',
+  groupKey: null,
+  groupFilters: {},
+  limit: 100,
+  cursor: null,
+} as const;
+
 async function windows(change: Partial<UsageGroupsRequest>) {
-  const request: UsageGroupsRequest = {
-    metric: metric(),
-    refs: [],
-    range: RANGE,
-    windowSize: 'NONE',
-    groupKey: null,
-    groupFilters: {},
-    limit: 100,
-    cursor: null,
-    ...change,
-  };
+  const request: UsageGroupsRequest = { metric: metric(), refs: [], ...WHOLE_RANGE, ...change };
   const { rows } = await readUsageGroups(clickhouse, request);
   return rows.map(({ group, value }) => [group, value?.toString() ?? null]);
 }
@@ -138,6 +138,75 @@ describe('exactness', () => {
     ]);
     const maximum = metric({ aggregation: 'MAX', aggregationKey: 'amount' });
     expect(await totals(maximum, [customer])).toEqual([[{}, '-3']]);
+  });
+});
+
+describe('whole numbers', () => {
+  const sizes = (id: string) =>
+    metric({
+      id,
+      eventTypeFilter: { inValues: ['call'], notInValues: null },
+      aggregation: 'SUM',
+      aggregationKey: 'size',
+    });
+
+  /** The sum, and how many statements it took. */
+  async function sumOf(asked: StreamingMetric, customer: string) {
+    let statements = 0;
+    const counting: ClickHouse = {
+      ...clickhouse,
+      query: (query) => {
+        statements += 1;
+        return clickhouse.query(query);
+      },
+    };
+    const { rows } = await readUsageGroups(counting, { ...WHOLE_RANGE, metric: asked, refs: [customer] });
+    return [rows[0]?.value?.toString() ?? null, statements];
+  }
+
+  it('take one statement, whatever the events that do not match have, and add up beyond 64 bits', async () => {
+    const customer = newCustomer();
+    await storeEvents(clickhouse, [
+      ...['9223372036854775807', '9223372036854775807', '+9223372036854775807', '-1', '', '007'].map((size) =>
+        event(customer, { size }),
+      ),
+      event(customer, {}),
+      event(customer, { size: '0.5' }, { eventType: 'other' }),
+    ]);
+    expect(await sumOf(sizes('whole'), customer)).toEqual(['27670116110564327427', 1]);
+  });
+
+  it('beside another text take a second statement, once for each metric', async () => {
+    const [whole, others] = [newCustomer(), newCustomer()];
+    await storeEvents(clickhouse, [
+      event(whole, { size: '2' }),
+      ...['2', '0.5', 'many', '9223372036854775808', '1e2'].map((size) => event(others, { size })),
+    ]);
+    expect(await sumOf(sizes('others'), whole)).toEqual(['2', 1]);
+    expect(await sumOf(sizes('others'), others)).toEqual(['9223372036854775910.5', 2]);
+    expect(await sumOf(sizes('others'), others)).toEqual(['9223372036854775910.5', 1]);
+    expect(await sumOf(sizes('others'), whole)).toEqual(['2', 1]);
+  });
+
+  it('are what is counted, and no other text', async () => {
+    const customer = newCustomer();
+    await storeEvents(
+      clickhouse,
+      ['2', 'many', '', '0.5'].map((size) => event(customer, { size })),
+    );
+    const request = {
+      metric: sizes('counted'),
+      customers: [{ customerId: 'asked', refs: [customer] }],
+      period: RANGE,
+      boundaries: 'hour' as const,
+      groupBy: ['size'],
+    };
+    expect(await countSeriesValues(clickhouse, request)).toEqual(new Map([['asked', 2]]));
+    const counted = await readUsageSeries(clickhouse, { ...request, countsEvents: true });
+    expect(counted.get('asked')?.map(({ groupValues }) => groupValues)).toEqual([
+      { size: '0.5' },
+      { size: '2' },
+    ]);
   });
 });
 

@@ -1,8 +1,9 @@
+import { ClickHouseError } from '@clickhouse/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseUsageDecimal } from '../../src/core/decimal.ts';
-import { numberDefinitions } from '../../src/metering/query/number-sql.ts';
+import { type NumberReader, numberDefinitions } from '../../src/metering/query/number-sql.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { naiveNumber, plainText } from '../support/naive/usage.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -12,11 +13,11 @@ const clickhouse = await clickhouseForFile();
 const row = z.object({ number: z.string().nullable(), is_number: z.boolean() });
 
 /** What SQL makes of each text: plain decimal text, or null for no number. */
-async function numbersInSql(texts: readonly string[]): Promise<(string | null)[]> {
-  const definitions = numberDefinitions('texts.2').join(',\n');
+async function numbersInSql(texts: readonly string[], reader: NumberReader): Promise<(string | null)[]> {
+  const isNumber = reader === 'exact' ? 'value_is_number' : 'isNotNull(value_number)';
   const rows = await clickhouse.query({
-    sql: `WITH ${definitions}
-      SELECT toString(value_number) AS number, toBool(value_is_number) AS is_number
+    sql: `WITH ${numberDefinitions('texts.2', reader).join(',\n')}
+      SELECT toString(value_number) AS number, toBool(${isNumber}) AS is_number
       FROM (SELECT arrayJoin(arrayZip(range(length({texts:Array(String)})), {texts:Array(String)})) AS texts)
       ORDER BY texts.1`,
     params: { texts },
@@ -127,23 +128,52 @@ const nasty = fc.constantFrom(
   ],
 );
 
+const texts = fc.oneof(
+  { weight: 3, arbitrary: nasty },
+  { weight: 4, arbitrary: plain },
+  { weight: 4, arbitrary: exponent },
+  { weight: 6, arbitrary: nearlyNumber },
+  { weight: 1, arbitrary: anyText },
+);
+const whole = fc.tuple(sign, digits(18)).map((parts) => parts.join(''));
+
+/** What the reader of whole numbers makes of one text; `ended` where its statement fails. */
+async function readAlone(text: string): Promise<string | null | undefined> {
+  const [number] = await numbersInSql([text], 'whole').catch((error: unknown) => {
+    if (error instanceof ClickHouseError && error.type === 'FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
+      return ['ended'];
+    throw error;
+  });
+  return number;
+}
+
 describe('the number in a property', () => {
   it('is the same in SQL, in TypeScript and for the oracle, whatever the text', async () => {
-    const texts = fc.oneof(
-      { weight: 3, arbitrary: nasty },
-      { weight: 4, arbitrary: plain },
-      { weight: 4, arbitrary: exponent },
-      { weight: 6, arbitrary: nearlyNumber },
-      { weight: 1, arbitrary: anyText },
-    );
     await fc.assert(
       fc.asyncProperty(fc.array(texts, { minLength: 200, maxLength: 400 }), async (batch) => {
         const expected = batch.map((text) => [text, numberOfOracle(text)]);
         expect(batch.map((text) => [text, numberInTypeScript(text)])).toEqual(expected);
-        const inSql = await numbersInSql(batch);
+        const inSql = await numbersInSql(batch, 'exact');
         expect(batch.map((text, index) => [text, inSql[index]])).toEqual(expected);
       }),
       { numRuns: runs(40) },
+    );
+  });
+
+  it('is the same for the reader of whole numbers, or it ends the statement', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(whole, { minLength: 100, maxLength: 200 }),
+        fc.array(texts, { minLength: 20, maxLength: 40 }),
+        async (wholes, others) => {
+          expect(await numbersInSql(wholes, 'whole')).toEqual(wholes.map(numberOfOracle));
+          for (const text of others) {
+            const read = await readAlone(text);
+            if (read !== 'ended') expect([text, read]).toEqual([text, numberOfOracle(text)]);
+          }
+        },
+      ),
+      { numRuns: runs(10) },
     );
   });
 });

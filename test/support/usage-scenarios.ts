@@ -37,6 +37,8 @@ const NUMBERS = [
     '1e40',
   ],
 ];
+/** Read without a second statement. Empty text is no number. */
+const WHOLE_NUMBERS = ['0', '1', '-1', '+3', '007', '9223372036854775807', '-9223372036854775808', ''];
 const NESTED = [
   '{"size":12345678901234567890.5,"kind":"a"}',
   '{"kind":"b 1","size":"7"}',
@@ -63,21 +65,22 @@ const timestamp: fc.Arbitrary<Instant> = fc
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 3 });
 const someRarely = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 1 });
 
-const properties = fc
-  .record({
-    model: some(fc.constantFrom(...TEXTS)),
-    region: some(fc.constantFrom('a', 'b')),
-    amount: some(fc.constantFrom(...NUMBERS)),
-    nested: some(fc.constantFrom(...NESTED)),
-    'nested.kind': someRarely(fc.constantFrom(...TEXTS)),
-    'nested.size': someRarely(fc.constantFrom(...NUMBERS)),
-  })
-  .map((record) => {
-    const present = Object.entries(record).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    );
-    return Object.fromEntries(present);
-  });
+const propertiesWith = (numbers: readonly string[]) =>
+  fc
+    .record({
+      model: some(fc.constantFrom(...TEXTS)),
+      region: some(fc.constantFrom('a', 'b')),
+      amount: some(fc.constantFrom(...numbers)),
+      nested: some(fc.constantFrom(...NESTED)),
+      'nested.kind': someRarely(fc.constantFrom(...TEXTS)),
+      'nested.size': someRarely(fc.constantFrom(...NUMBERS)),
+    })
+    .map((record) => {
+      const present = Object.entries(record).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      );
+      return Object.fromEntries(present);
+    });
 
 interface EventDraft {
   readonly ref: number;
@@ -88,13 +91,14 @@ interface EventDraft {
   readonly copies: number;
 }
 
-const eventDraft: fc.Arbitrary<EventDraft> = fc.record({
-  ref: fc.nat(2),
-  eventType: fc.constantFrom(...EVENT_TYPES),
-  timestamp,
-  properties,
-  copies: fc.constantFrom(0, 0, 0, 1, 2),
-});
+const eventDraft = (numbers: readonly string[]): fc.Arbitrary<EventDraft> =>
+  fc.record({
+    ref: fc.nat(2),
+    eventType: fc.constantFrom(...EVENT_TYPES),
+    timestamp,
+    properties: propertiesWith(numbers),
+    copies: fc.constantFrom(0, 0, 0, 1, 2),
+  });
 
 /**
  * Events in the order of ingestion, copies last. `refs` are the names they can come under. Three share
@@ -129,7 +133,8 @@ export interface UsageScenario {
 }
 
 export const usageScenario: fc.Arbitrary<UsageScenario> = fc
-  .array(eventDraft, { minLength: 1, maxLength: 60 })
+  .constantFrom(NUMBERS, WHOLE_NUMBERS)
+  .chain((numbers) => fc.array(eventDraft(numbers), { minLength: 1, maxLength: 60 }))
   .map((drafts) => {
     scenarios += 1;
     const refs = ['alias', 'first', 'second'].map((name) => `${name}-${scenarios}`);
@@ -156,6 +161,9 @@ const propertyFilter: fc.Arbitrary<PropertyFilter> = fc.record({
 
 const typeList = fc.uniqueArray(fc.constantFrom(...EVENT_TYPES, 'other'), { minLength: 1, maxLength: 2 });
 
+let metrics = 0;
+
+/** Every metric has its own id: what is known of the numbers of one does not meet another. */
 export const streamingMetric: fc.Arbitrary<StreamingMetric> = fc
   .record({
     aggregation: fc.constantFrom(...AGGREGATIONS),
@@ -168,11 +176,12 @@ export const streamingMetric: fc.Arbitrary<StreamingMetric> = fc
     propertyFilters: fc.oneof(fc.constant([]), fc.array(propertyFilter, { minLength: 1, maxLength: 2 })),
   })
   .map(({ aggregation, numberName, uniqueName, eventTypeFilter, propertyFilters }) => {
+    metrics += 1;
     const key = aggregation === 'UNIQUE' ? uniqueName : numberName;
     const aggregationKey = aggregation === 'COUNT' ? null : key;
     const identity = {
       kind: 'streaming' as const,
-      id: 'metric',
+      id: `metric-${metrics}`,
       name: 'Metric',
       archivedAt: null,
       groupKeys: [],

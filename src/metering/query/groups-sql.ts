@@ -4,6 +4,7 @@ import { ownValue } from '../../core/own-value.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
+import type { NumberReader } from './number-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import { placeConditions, type RowPlace } from './row-order-sql.ts';
@@ -34,7 +35,7 @@ export interface CompiledQuery {
  * Rows: `window_start` (unix seconds), `group_values`, `value`, and `ingested_up_to`, the last moment
  * of ingestion among all events that the query aggregated, also those of rows beyond the page.
  */
-export function compileUsageGroups(query: GroupsQuery): CompiledQuery {
+export function compileUsageGroups(query: GroupsQuery, numbers: NumberReader): CompiledQuery {
   const { metric, groupKey, range, place } = query;
   const parameters = createParameters();
   const groups = groupKey.map((_, index) => `group_${index}`);
@@ -42,7 +43,7 @@ export function compileUsageGroups(query: GroupsQuery): CompiledQuery {
   const definitions = groupKey.map(
     (name, index) => `${groupSql(parameters, metric, name)} AS group_${index}`,
   );
-  const match = matchSql(parameters, metric);
+  const match = matchSql(parameters, metric, numbers);
   const filters = groupKey.flatMap((name) => {
     const values = ownValue(query.groupFilters, name) ?? [];
     return values.length === 0 ? [] : [inCondition(parameters, name, values)];

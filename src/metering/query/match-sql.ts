@@ -1,6 +1,6 @@
 /** Which events match a metric, in SQL: its event types, its property filters and what its aggregation needs. */
 import type { PropertyFilter, StreamingMetric } from '../../core/metric.ts';
-import { numberDefinitions } from './number-sql.ts';
+import { type NumberReader, numberDefinitions } from './number-sql.ts';
 import type { Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 
@@ -14,10 +14,11 @@ export interface MatchSql {
 /**
  * Every filter must pass. `in_values` on an absent property fails; `not_in_values` on an absent
  * property passes unless the filter says `exists: true`. An event without the aggregation key does not
- * match, nor one whose value is not a number where the aggregation needs one (docs/metering.md).
+ * match, nor one whose value is not a number where the aggregation needs one (docs/metering.md). The reader of whole
+ * numbers finds that out with `value_number`, so it is for those who aggregate that.
  */
-export function matchSql(parameters: Parameters, metric: StreamingMetric): MatchSql {
-  const key = keySql(parameters, metric);
+export function matchSql(parameters: Parameters, metric: StreamingMetric, numbers: NumberReader): MatchSql {
+  const key = keySql(parameters, metric, numbers);
   return {
     definitions: key.definitions,
     conditions: [
@@ -77,11 +78,16 @@ function filterConditions(parameters: Parameters, filter: PropertyFilter): strin
   return conditions;
 }
 
-function keySql(parameters: Parameters, { aggregation, aggregationKey }: StreamingMetric): MatchSql {
+function keySql(
+  parameters: Parameters,
+  { aggregation, aggregationKey }: StreamingMetric,
+  numbers: NumberReader,
+): MatchSql {
   if (aggregation === 'COUNT' || aggregationKey === null) return { definitions: [], conditions: [] };
   const { text, isPresent } = propertySql(parameters, aggregationKey);
   if (aggregation === 'UNIQUE') return { definitions: [`${text} AS value_text`], conditions: [isPresent] };
   // Text that is empty or absent is no number, so presence needs no condition of its own.
   const isNumber = aggregation === 'LATEST' ? 'value_is_number' : 'isNotNull(value_number)';
-  return { definitions: numberDefinitions(text), conditions: [isNumber] };
+  const condition = numbers === 'whole' ? "value_text != ''" : isNumber;
+  return { definitions: numberDefinitions(text, numbers), conditions: [condition] };
 }

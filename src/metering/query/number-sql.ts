@@ -1,7 +1,7 @@
 /**
  * The exact number in a property's text, in SQL: `value_number` is `Decimal(76, 30)`, or NULL exactly
  * where `parseUsageDecimal` (core/decimal.ts) gives null; `value_is_number` says the same at less cost.
- * A property test holds them together.
+ * Property tests hold them together.
  *
  * ClickHouse's own conversion is not enough: it takes `1.1.1`, `.` and `e5` for numbers and cuts digits
  * beyond the scale. So the text is checked first, cheapest check first: whole numbers of up to 19
@@ -19,12 +19,17 @@ const WITH_EXPONENT = '^([+-]?)([0-9]+)(?:[.]([0-9]+))?[eE]([+-]?[0-9]{1,2})$';
 /** Enough on either side of the digits for the point to move there by an exponent of two digits. */
 const ZEROS = 100;
 
+/** A name and its expression, in terms of the names before it. */
+type Step = readonly [name: string, sql: string];
+
+const VALUE_WHOLE: Step = ['value_whole', 'toInt64OrNull(value_text)'];
+
 /**
- * Each is written in terms of those before it, and of as few as can be: ClickHouse repeats them in full
+ * Each is written in terms of as few others as can be: ClickHouse repeats them in full
  * wherever they stand when it plans a query. It computes only those that are used, on the rows that reach them.
  */
-const STEPS: ReadonlyArray<readonly [name: string, sql: string]> = [
-  ['value_whole', 'toInt64OrNull(value_text)'],
+const EXACT_STEPS: readonly Step[] = [
+  VALUE_WHOLE,
   // Sign, integer digits, fraction digits and exponent; empty where the text has another form.
   ['value_parts', `extractGroups(value_text, '${WITH_EXPONENT}')`],
   // The number written out without its exponent.
@@ -49,9 +54,26 @@ const STEPS: ReadonlyArray<readonly [name: string, sql: string]> = [
   ],
 ];
 
+/**
+ * The exact number where the text is a whole one, else the end of the statement. `Decimal(38, 0)` holds the sum of 10^19
+ * numbers of 64 bits. It is part of what is aggregated, and not of a condition: a condition would be computed for events
+ * that others leave out, too.
+ */
+const WHOLE_STEPS: readonly Step[] = [
+  VALUE_WHOLE,
+  [
+    'value_number',
+    "toDecimal128(assumeNotNull(value_whole) + throwIf(isNull(value_whole), 'not a whole number'), 0)",
+  ],
+];
+
+/** `exact` reads every number. `whole` reads those of 64 bits alone, and ends the statement at any other text. */
+export type NumberReader = 'whole' | 'exact';
+
 /** Entries of a WITH clause over the String expression `text`, which becomes `value_text`. */
-export function numberDefinitions(text: string): string[] {
-  return [`${text} AS value_text`, ...STEPS.map(([name, sql]) => `${sql} AS ${name}`)];
+export function numberDefinitions(text: string, reader: NumberReader): string[] {
+  const steps = reader === 'whole' ? WHOLE_STEPS : EXACT_STEPS;
+  return [`${text} AS value_text`, ...steps.map(([name, sql]) => `${sql} AS ${name}`)];
 }
 
 /** The numbers in a list of String expressions, as one array: ClickHouse plans the reading once for all of them. */
@@ -63,6 +85,6 @@ export function numbersSql(texts: readonly string[]): string {
 const NUMBER_OF_TEXT = writtenOut('value_number');
 
 function writtenOut(step: string): string {
-  const sql = STEPS.find(([name]) => name === step)?.[1];
+  const sql = EXACT_STEPS.find(([name]) => name === step)?.[1];
   return sql === undefined ? step : `(${sql.replaceAll(/\bvalue_[a-z_]+/g, (name) => writtenOut(name))})`;
 }

@@ -13,6 +13,7 @@ import { aggregateSql } from './aggregate-sql.ts';
 import { type CompiledQuery, ingestedCondition } from './groups-sql.ts';
 import { type KeySlice, sliceConditions } from './key-slice.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
+import type { NumberReader } from './number-sql.ts';
 import { WINDOW_SEPARATOR } from './packed-series.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
@@ -58,13 +59,19 @@ export interface CompiledSeries {
 }
 
 /** Of all lines together at most `windowsMax + 1` windows are returned, which tells that there are too many. */
-export function compileUsageSeries(request: UsageSeriesRequest, windowsMax: number): CompiledSeries {
+export function compileUsageSeries(
+  request: UsageSeriesRequest,
+  windowsMax: number,
+  numbers: NumberReader,
+): CompiledSeries {
   const { customers, groupBy } = request;
   const parameters = createParameters();
   const windows = seriesWindows(parameters, request);
   const groups = groupBy.map((_, index) => `group_${index}`);
   const keys = [...(customers.length > 1 ? ['owner'] : []), ...groups];
-  const perWindow = windowsStatement(parameters, request, keys, windows.startSql);
+  // Counting does not read the numbers.
+  const reader = aggregationOf(request) === 'COUNT' ? 'exact' : numbers;
+  const perWindow = windowsStatement(parameters, request, keys, windows.startSql, reader);
   const sql = renderStatement({
     definitions: ['arraySort(groupArray((window_offset, value))) AS windows'],
     columns: [
@@ -94,7 +101,7 @@ export function compileSeriesSizes(request: UsageSeriesRequest): CompiledQuery {
   const sql = renderStatement({
     definitions: [],
     columns: [customers.length > 1 ? 'owner' : '0 AS owner', 'toString(count()) AS value_count'],
-    from: `(\n${windowsStatement(parameters, request, keys, windows.startSql)}\n)`,
+    from: `(\n${windowsStatement(parameters, request, keys, windows.startSql, 'exact')}\n)`,
     conditions: [],
     groupBy: owner,
   });
@@ -112,9 +119,10 @@ function windowsStatement(
   request: UsageSeriesRequest,
   keys: readonly string[],
   startSql: string,
+  numbers: NumberReader,
 ): string {
   const { period } = request;
-  const events = lineEvents(parameters, request);
+  const events = lineEvents(parameters, request, numbers);
   const rowKeys = [...keys, 'window_seconds'];
   // Offsets fit 32 bits, which JSON shows as a number.
   const offset = `toUInt32(window_seconds - ${parameters.bind('period_seconds', 'Int64', period.start / SECOND_MS)}) AS window_offset`;
@@ -145,6 +153,7 @@ export interface LineEvents {
 export function lineEvents(
   parameters: Parameters,
   request: Omit<UsageSeriesRequest, 'boundaries'>,
+  numbers: NumberReader,
 ): LineEvents {
   const {
     metric,
@@ -159,7 +168,7 @@ export function lineEvents(
   const scope = scopeConditions(parameters, refs, period);
   const owner = customers.length > 1 ? [`${ownerSql(parameters, customers)} AS owner`] : [];
   const groups = groupBy.map((name, index) => `${propertySql(parameters, name).text} AS group_${index}`);
-  const match = matchSql(parameters, metric);
+  const match = matchSql(parameters, metric, numbers);
   const presence = groupBy
     .filter((name) => !guaranteesProperty(metric, name))
     .map((name) => propertySql(parameters, name).isPresent);

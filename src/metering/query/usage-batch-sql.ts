@@ -7,6 +7,7 @@ import type { Interval } from '../../core/time.ts';
 import { aggregateSql } from './aggregate-sql.ts';
 import { type CompiledQuery, ingestedCondition, windowSql } from './groups-sql.ts';
 import { guaranteesProperty, inCondition, matchSql } from './match-sql.ts';
+import type { NumberReader } from './number-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import { ownerSql, type UsageOwner } from './series-sql.ts';
@@ -32,13 +33,13 @@ export interface UsageBatchGrouping {
 }
 
 /** Rows: `owner`, `window_start` (unix seconds), `group_value` (null for the whole window), `value`. */
-export function compileUsageBatch(query: UsageBatchQuery): CompiledQuery {
+export function compileUsageBatch(query: UsageBatchQuery, numbers: NumberReader): CompiledQuery {
   const { metric, customers, range, groupBy } = query;
   const parameters = createParameters();
   const refs = customers.flatMap((customer) => customer.refs);
   const scope = scopeConditions(parameters, refs, range);
   const group = groupBy === null ? [] : [`${groupSql(parameters, metric, groupBy)} AS group_value`];
-  const match = matchSql(parameters, metric);
+  const match = matchSql(parameters, metric, numbers);
   const whole = 'owner, window_seconds';
   const sql = renderStatement({
     definitions: [

@@ -9,6 +9,7 @@ import { assert, Refusal } from '../../core/errors.ts';
 import { type Instant, type Interval, SECOND_MS } from '../../core/time.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { whileKept } from '../kept-events.ts';
+import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
 import {
   compileBatchWatermark,
@@ -66,12 +67,14 @@ export async function readUsageBatch(
 async function queryBatch(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
   const { metric, rowsMax } = request;
   try {
-    return await queryUsage(clickhouse, metric, {
-      ...compileUsageBatch(request),
-      schema: batchRow,
-      rowsMax,
-      eventsOf: refsOf(request.customers),
-    });
+    return await readNumbers(metric, (numbers) =>
+      queryUsage(clickhouse, metric, {
+        ...compileUsageBatch(request, numbers),
+        schema: batchRow,
+        rowsMax,
+        eventsOf: refsOf(request.customers),
+      }),
+    );
   } catch (error) {
     if (!(error instanceof ClickHouseError) || error.type !== 'TIMEOUT_EXCEEDED') throw error;
     const problem = `usage of metric "${metric.name}" takes too long; ask for a shorter time or fewer customers`;

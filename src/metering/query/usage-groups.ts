@@ -17,6 +17,7 @@ import {
   type UsageGroupCursor,
 } from './group-cursor.ts';
 import { compileUsageGroups, compileWatermark, type GroupsQuery } from './groups-sql.ts';
+import { readNumbers } from './read-numbers.ts';
 import { queryUsage } from './usage-relation.ts';
 import { exactUsage } from './usage-value.ts';
 import { type UsageWindowSize, windowAt, windowLength, windowStartOf } from './usage-windows.ts';
@@ -181,12 +182,14 @@ type GroupRow = z.infer<typeof groupRow>;
 
 async function queryGroups(clickhouse: ClickHouse, query: GroupsQuery): Promise<GroupRow[]> {
   if (query.refs.length === 0) return [];
-  return await queryUsage(clickhouse, query.metric, {
-    ...compileUsageGroups(query),
-    schema: groupRow,
-    customer: query.refs[0],
-    eventsOf: query.refs,
-  });
+  return await readNumbers(query.metric, (numbers) =>
+    queryUsage(clickhouse, query.metric, {
+      ...compileUsageGroups(query, numbers),
+      schema: groupRow,
+      customer: query.refs[0],
+      eventsOf: query.refs,
+    }),
+  );
 }
 
 const watermarkRow = z.object({ ingested_up_to: z.string() });

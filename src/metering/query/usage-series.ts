@@ -8,6 +8,7 @@ import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { NOTHING_PACKED, type PackedLine, type PackedSeries, packedSeries } from './packed-series.ts';
 import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
+import { readNumbers } from './read-numbers.ts';
 import {
   aggregationOf,
   compileSeriesSizes,
@@ -51,16 +52,19 @@ export async function readPackedSeries(
   const groupsMax = aggregation === 'UNIQUE' ? null : rowsMax;
   const owners = customers.filter(({ refs }) => refs.length > 0);
   if (owners.length === 0) return new Map([...linesOf.keys()].map((id) => [id, NOTHING_PACKED]));
-  const { sql, parameters, windowEnd } = compileUsageSeries({ ...request, customers: owners }, rowsMax);
-  const lines = await queryUsage(clickhouse, metric, {
-    sql,
-    parameters,
-    schema: lineRow,
-    rowsMax,
-    groupsMax,
-    executionSeconds: BILLING_EXECUTION_SECONDS,
-    customer: owners.length === 1 ? owners[0]?.customerId : undefined,
-    eventsOf: refsOf(owners),
+  const { lines, windowEnd } = await readNumbers(metric, async (numbers) => {
+    const compiled = compileUsageSeries({ ...request, customers: owners }, rowsMax, numbers);
+    const found = await queryUsage(clickhouse, metric, {
+      sql: compiled.sql,
+      parameters: compiled.parameters,
+      schema: lineRow,
+      rowsMax,
+      groupsMax,
+      executionSeconds: BILLING_EXECUTION_SECONDS,
+      customer: owners.length === 1 ? owners[0]?.customerId : undefined,
+      eventsOf: refsOf(owners),
+    });
+    return { lines: found, windowEnd: compiled.windowEnd };
   });
   if (lines.reduce((sum, line) => sum + line.window_count, 0) > rowsMax) throw tooManyValues(metric, rowsMax);
   for (const { owner, group_values: groupValues, ...line } of lines) {

@@ -41,6 +41,7 @@ describe('the SQL of usage series', () => {
         groupBy: ['model'],
       },
       1_000_000,
+      'exact',
     );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
@@ -92,6 +93,7 @@ describe('the SQL of usage series', () => {
         groupBy: ['region'],
       },
       1_000_000,
+      'exact',
     );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
@@ -143,6 +145,7 @@ describe('the SQL of usage series', () => {
         groupBy: [],
       },
       1_000_000,
+      'exact',
     );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
@@ -199,13 +202,41 @@ describe('the SQL of usage groups', () => {
     limit: 101,
   };
 
+  it('reads whole numbers alone where it is told to', () => {
+    const compiled = compileUsageGroups({ ...request, metric: metric({}), groupKey: ['model'] }, 'whole');
+    expect(shown(compiled)).toMatchInlineSnapshot(`
+      "WITH
+        properties[{property:String}] AS group_0,
+        properties[{property_2:String}] AS value_text,
+        toInt64OrNull(value_text) AS value_whole,
+        toDecimal128(assumeNotNull(value_whole) + throwIf(isNull(value_whole), 'not a whole number'), 0) AS value_number,
+        intDiv(toUnixTimestamp64Milli(timestamp), 86400000) * 86400 AS window_seconds
+      SELECT toString(window_seconds) AS window_start, CAST([group_0], 'Array(Nullable(String))') AS group_values, toString(sum(value_number)) AS value, toString(toUnixTimestamp64Micro(max(max(ingested_at)) OVER ())) AS ingested_up_to
+      FROM usage_events FINAL
+      WHERE customer_ref IN {refs:Array(String)}
+        AND timestamp >= fromUnixTimestamp64Milli({start:Int64}, 'UTC')
+        AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
+        AND event_type IN {event_types:Array(String)}
+        AND mapContains(properties, {property:String})
+        AND mapContains(properties, {property_2:String})
+        AND value_text != ''
+      GROUP BY window_seconds, group_0
+      ORDER BY window_seconds, group_0 ASC NULLS LAST
+      LIMIT {limit:UInt32}
+      -- {"refs":["acme","acme-alias"],"start":1785542400000,"end":1788220800000,"property":"model","property_2":"tokens","event_types":["completion"],"limit":101}"
+    `);
+  });
+
   it('aggregates each window on its own and reads where the first page stands', () => {
-    const compiled = compileUsageGroups({
-      ...request,
-      metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
-      groupKey: ['model', 'region'],
-      groupFilters: { region: ['eu'] },
-    });
+    const compiled = compileUsageGroups(
+      {
+        ...request,
+        metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
+        groupKey: ['model', 'region'],
+        groupFilters: { region: ['eu'] },
+      },
+      'exact',
+    );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
         properties[{property:String}] AS group_0,
@@ -228,14 +259,17 @@ describe('the SQL of usage groups', () => {
   });
 
   it('goes on behind a cursor and leaves later events out', () => {
-    const compiled = compileUsageGroups({
-      ...request,
-      metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
-      groupKey: ['model', 'region'],
-      range: { start: Date.UTC(2026, 7, 9), end: AUGUST.end },
-      place: { behind: { windowStart: Date.UTC(2026, 7, 9), group: ['large', null] } },
-      ingestedUpTo: '1786233600000000',
-    });
+    const compiled = compileUsageGroups(
+      {
+        ...request,
+        metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
+        groupKey: ['model', 'region'],
+        range: { start: Date.UTC(2026, 7, 9), end: AUGUST.end },
+        place: { behind: { windowStart: Date.UTC(2026, 7, 9), group: ['large', null] } },
+        ingestedUpTo: '1786233600000000',
+      },
+      'exact',
+    );
     expect(shown(compiled)).toMatchInlineSnapshot(`
       "WITH
         properties[{property:String}] AS group_0,
@@ -259,13 +293,16 @@ describe('the SQL of usage groups', () => {
   });
 
   it('finds the one row of a window whose values have a hash', () => {
-    const { sql, parameters } = compileUsageGroups({
-      ...request,
-      metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
-      groupKey: ['model', 'region'],
-      place: { only: { windowStart: Date.UTC(2026, 7, 9), groupHash: 'AB' } },
-      limit: 1,
-    });
+    const { sql, parameters } = compileUsageGroups(
+      {
+        ...request,
+        metric: metric({ aggregation: 'COUNT', aggregationKey: null }),
+        groupKey: ['model', 'region'],
+        place: { only: { windowStart: Date.UTC(2026, 7, 9), groupHash: 'AB' } },
+        limit: 1,
+      },
+      'exact',
+    );
     expect(sql.split('\n').find((line) => line.startsWith('HAVING'))).toBe(
       'HAVING window_seconds = {only_window:Int64} AND ' +
         "hex(SHA256(concat('', ifNull(concat(toString(length(group_0)), ':', group_0), '-'), " +
