@@ -152,6 +152,13 @@ export async function findCustomer(db: Database | Transaction, id: string): Prom
   return (await withAliases(db, rows))[0] ?? null;
 }
 
+/** Whether there is such a customer, archived or not; false where the id is not a UUID. */
+export async function customerExists(db: Database | Transaction, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const rows = await db.select({ id: customers.id }).from(customers).where(eq(customers.id, id));
+  return rows.length > 0;
+}
+
 /** By id. */
 export async function customerNames(
   db: Database | Transaction,

@@ -24,7 +24,7 @@ import { findAlert, listAlertsOf } from '../../store/alerts.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import type { AlertDeps } from './create-alert.ts';
 
@@ -134,7 +134,7 @@ async function requireAlert(db: Database | Transaction, customerId: string, aler
 }
 
 async function requireCustomer(db: Database | Transaction, customerId: string): Promise<void> {
-  if ((await findCustomer(db, customerId)) === null) {
+  if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
 }

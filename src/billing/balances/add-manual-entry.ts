@@ -7,7 +7,7 @@ import { contains, type Instant } from '../../core/time.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import { lockCommit } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { insertManualEntry } from '../../store/manual-balance-entries.ts';
 import { type DividedCommit, loadDividedCommits } from './seat-shares.ts';
@@ -43,7 +43,7 @@ export async function addManualEntry(
     await lockBalances(tx, [customerId]);
     const commit = await lockCommit(tx, id);
     if (commit === null || commit.customerId !== customerId) {
-      if ((await findCustomer(tx, customerId)) === null) {
+      if (!(await customerExists(tx, customerId))) {
         throw notFound('customer', customerId, 'CustomerNotFound');
       }
       throw namesNothing(['id'], `commit or credit ${id} not found`);

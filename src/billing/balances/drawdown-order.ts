@@ -13,7 +13,7 @@ import {
   rankedBalance,
 } from '../../rating/balances/burn-down-order.ts';
 import { loadCommits } from '../../store/commits.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import { findContractOf } from '../contracts/reads/contracts.ts';
 import { balancesOf, type OwnedCommit, withOwners } from './balances.ts';
 import { loadCanceledPurchases } from './canceled-purchases.ts';
@@ -46,7 +46,7 @@ export async function drawdownOrder(
   { customerId, contractId }: DrawdownOrderInput,
 ): Promise<OrderedBalance[]> {
   const { db, clock } = deps;
-  if ((await findCustomer(db, customerId)) === null) {
+  if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
   if (contractId !== null) await findContractOf(db, customerId, contractId);

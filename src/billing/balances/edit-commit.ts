@@ -12,7 +12,7 @@ import type { CommitPatch } from '../../core/terms/patches.ts';
 import { publishCommitChanges } from '../../notifications/lifecycle-messages.ts';
 import { loadCommits, updateCommit } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import type { Transaction } from '../../store/database.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
@@ -95,8 +95,7 @@ export async function requireCommit(
 ): Promise<Commit> {
   const [commit] = await loadCommits(tx, { ids: [id], includeArchived: true });
   if (commit?.customerId === customerId && (commit.type === 'CREDIT') === (kind === 'CREDIT')) return commit;
-  if ((await findCustomer(tx, customerId)) === null)
-    throw notFound('customer', customerId, 'CustomerNotFound');
+  if (!(await customerExists(tx, customerId))) throw notFound('customer', customerId, 'CustomerNotFound');
   throw notFound(kind.toLowerCase(), id);
 }
 

@@ -9,7 +9,7 @@ import type { Balance } from '../../core/terms/ledger.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
 import { type BalanceListFilter, listCommits } from '../../store/commit-list.ts';
 import { loadContracts } from '../../store/contracts.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { loadRateCards } from '../../store/rate-cards.ts';
 import { loadRecurringCommits } from '../../store/recurring-commits.ts';
@@ -43,7 +43,7 @@ export async function listBalances(
 ): Promise<BalancePage> {
   const { db, clock } = deps;
   const { customerId, withBalances, excludeZeroBalances } = input;
-  if ((await findCustomer(db, customerId)) === null) {
+  if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
   const now = clock.now();

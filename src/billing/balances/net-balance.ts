@@ -7,7 +7,7 @@ import type { Commit } from '../../core/terms/commits.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { loadCreditTypes } from '../../store/credit-types.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import { balancesOf, withOwners } from './balances.ts';
 import type { BalanceDeps } from './deductions.ts';
 
@@ -39,7 +39,7 @@ export async function netBalance(
 ): Promise<{ readonly balance: Decimal; readonly creditTypeId: string }> {
   const { db, clock } = deps;
   const creditTypeId = input.creditTypeId ?? USD_CENTS.id;
-  if ((await findCustomer(db, customerId)) === null) {
+  if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
   if (!(await loadCreditTypes(db, [creditTypeId])).has(creditTypeId)) {

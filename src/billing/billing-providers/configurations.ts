@@ -10,7 +10,7 @@ import {
   listBillingConfigurations,
 } from '../../store/billing-configurations.ts';
 import { canonicalJson, loadConnections } from '../../store/billing-connections.ts';
-import { findCustomer, lockCustomer } from '../../store/customers.ts';
+import { customerExists, findCustomer, lockCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { unconnectedDeliveryMethodId } from './connections.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
@@ -110,7 +110,7 @@ export async function getBillingConfigurations(
   customerId: string,
   filter: { readonly includeArchived: boolean },
 ): Promise<BillingConfigurationView[]> {
-  if ((await findCustomer(deps.db, customerId)) === null) throw notFound('customer', customerId);
+  if (!(await customerExists(deps.db, customerId))) throw notFound('customer', customerId);
   return billingConfigurationViews(deps.db, await listBillingConfigurations(deps.db, customerId, filter));
 }
 

@@ -1,6 +1,6 @@
 /** The refusal of operations on a missing contract. */
 import { notFound, type Refusal } from '../../core/errors.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 
 /** `CustomerNotFound` where there is no such customer, `ContractNotFound` where the customer has no such contract. */
@@ -9,7 +9,7 @@ export async function missingContract(
   customerId: string,
   contractId: string,
 ): Promise<Refusal> {
-  if ((await findCustomer(db, customerId)) === null) {
+  if (!(await customerExists(db, customerId))) {
     return notFound('customer', customerId, 'CustomerNotFound');
   }
   return notFound('contract', contractId, 'ContractNotFound');

@@ -4,7 +4,7 @@
  */
 import { assert, notFound } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
-import { findCustomer } from '../../store/customers.ts';
+import { customerExists } from '../../store/customers.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { findInvoice } from '../../store/whole-invoices.ts';
@@ -146,5 +146,5 @@ export async function scheduledOf(
 }
 
 export async function requireCustomer(db: Database | Transaction, customerId: string): Promise<void> {
-  if ((await findCustomer(db, customerId)) === null) throw notFound('customer', customerId);
+  if (!(await customerExists(db, customerId))) throw notFound('customer', customerId);
 }

@@ -4,7 +4,7 @@ import type { Contract } from '../../../core/terms/contract.ts';
 import type { Instant } from '../../../core/time.ts';
 import { findVersionAsOf } from '../../../store/contract-versions.ts';
 import { findContract, loadContracts } from '../../../store/contracts.ts';
-import { findCustomer } from '../../../store/customers.ts';
+import { customerExists } from '../../../store/customers.ts';
 import type { Database } from '../../../store/database.ts';
 import type { BalanceDeps } from '../../balances/deductions.ts';
 import { missingContract } from '../missing-contract.ts';
@@ -64,7 +64,7 @@ export async function listContracts(deps: BalanceDeps, input: ListContractsInput
   if (startingAt !== null && coveringDate !== null) {
     throw invalid(['coveringDate'], words`cannot be combined with ${['startingFrom']}`);
   }
-  if ((await findCustomer(deps.db, customerId)) === null) {
+  if (!(await customerExists(deps.db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
   const contracts = await loadContracts(deps.db, {

@@ -10,7 +10,7 @@ import { isUuid } from '../../../core/ids.ts';
 import type { Page, PageRequest } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
 import type { LateUsage } from '../../../rating/invoice/late-usage.ts';
-import { findCustomer } from '../../../store/customers.ts';
+import { customerExists } from '../../../store/customers.ts';
 import { inSnapshot } from '../../../store/database.ts';
 import { listInvoiceHeadsOverlapping } from '../../../store/invoice-lists.ts';
 import type { IssuedInvoice } from '../../../store/invoices.ts';
@@ -67,7 +67,7 @@ export async function reconcileInvoices(
 ): Promise<ReconciledPage> {
   if (range.end <= range.start) throw invalid(['endingBefore'], words`must be after ${['startingOn']}`);
   if (customerId !== null) {
-    if ((await findCustomer(deps.db, customerId)) === null) throw notFound('customer', customerId);
+    if (!(await customerExists(deps.db, customerId))) throw notFound('customer', customerId);
     const one = await reconcileCustomer(deps, customerId, range);
     return { rows: one === null ? [] : [one], next: null, customersLeft: 0 };
   }
