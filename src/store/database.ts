@@ -55,7 +55,11 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
     }),
   );
   assert(writer !== undefined && reader !== undefined, 'a client for each');
-  const db = withUnits(drizzle(guardTransactions(writer)), drizzle(guardTransactions(reader)));
+  // Statements of jobs have lists of any length, so their plans are not kept.
+  const db = withUnits(
+    drizzle(guardTransactions(writer)),
+    drizzle(guardTransactions(reader, { keepsStatements: true })),
+  );
   return {
     db,
     ping: async () => {

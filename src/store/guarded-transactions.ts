@@ -13,15 +13,34 @@ import type postgres from 'postgres';
 type TransactionSql = postgres.TransactionSql;
 type Work = (sql: TransactionSql) => Promise<unknown>;
 
+export interface GuardOptions {
+  /**
+   * The connection keeps the statements of transactions, and how they are planned. Such a statement takes one round
+   * trip instead of two, and statements that do not wait for one another are sent together. Default: it keeps none.
+   */
+  readonly keepsStatements?: boolean;
+}
+
+/** A statement with a longer list of parameters has another text for every length: too many would be kept. */
+const KEPT_PARAMETERS_MAX = 10;
+
 /**
  * Changes `client.begin`, which Drizzle uses for `db.transaction`. If the connection is lost, the transaction
- * rejects at once, and so does every statement that its work still tries.
+ * rejects at once, and so does every statement that its work still tries. So does a statement after its end.
  */
-export function guardTransactions(client: postgres.Sql): postgres.Sql {
+export function guardTransactions(
+  client: postgres.Sql,
+  { keepsStatements = false }: GuardOptions = {},
+): postgres.Sql {
   const begin: (work: Work) => Promise<unknown> = client.begin.bind(client);
   const guardedBegin = (work: Work) => {
-    const connection = watchConnection();
-    const transaction = begin((sql) => guardedWork(work, sql, connection));
+    const connection = watchConnection(keepsStatements);
+    const transaction = begin((sql) =>
+      // What was asked beside a statement that failed may go on asking, in what is then somebody else's transaction.
+      guardedWork(work, sql, connection).finally(() =>
+        connection.lose(new Error('the transaction has ended')),
+      ),
+    );
     transaction.catch(connection.lose);
     return transaction;
   };
@@ -38,13 +57,14 @@ async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedC
 }
 
 interface WatchedConnection {
+  readonly keepsStatements: boolean;
   isLost(): boolean;
   lose(reason: unknown): void;
   /** Rejects when the connection is lost. */
   readonly lost: Promise<never>;
 }
 
-function watchConnection(): WatchedConnection {
+function watchConnection(keepsStatements: boolean): WatchedConnection {
   let isLost = false;
   let reject: (reason: unknown) => void = () => undefined;
   const lost = new Promise<never>((_, refuse) => {
@@ -52,6 +72,7 @@ function watchConnection(): WatchedConnection {
   });
   lost.catch(() => undefined);
   return {
+    keepsStatements,
     isLost: () => isLost,
     lose(reason) {
       isLost = true;
@@ -66,12 +87,13 @@ function watchConnection(): WatchedConnection {
  * savepoints, whose failed statements the driver does not count as failures of the transaction.
  */
 function guardedSql(sql: TransactionSql, connection: WatchedConnection): TransactionSql {
-  const unsafe = (...statement: Parameters<TransactionSql['unsafe']>) => {
+  const unsafe = (...[text, parameters = [], options]: Parameters<TransactionSql['unsafe']>) => {
     if (connection.isLost()) {
       return Object.assign(connection.lost, { values: () => connection.lost });
     }
     // The driver sends it in the next microtask, so `values` is in time.
-    const query = sql.unsafe(...statement);
+    const prepare = connection.keepsStatements && parameters.length <= KEPT_PARAMETERS_MAX;
+    const query = sql.unsafe(text, parameters, { ...options, prepare });
     const rows = answerOf(query, connection);
     return Object.assign(rows, {
       values: () => {

@@ -1,10 +1,11 @@
 /**
  * Runs transactions on the database of its argument, several at once, until it is ended: each writes three rows
- * and waits in between. Says how many have succeeded and failed.
+ * and waits in between, and is read afterwards. Says how many have succeeded and failed.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
-import { createDatabase } from '../../../src/store/database.ts';
+import { createDatabase, inSnapshot } from '../../../src/store/database.ts';
+import { asRead } from '../../../src/store/request-unit.ts';
 
 const [connection = ''] = process.argv.slice(2);
 const { db } = createDatabase(JSON.parse(connection));
@@ -33,7 +34,21 @@ async function transfer(): Promise<void> {
     failed += 1;
   }
   await db.execute(sql`select 1`).catch(() => undefined);
+  await readTogether(own).catch(() => undefined);
   process.stdout.write(`${done} done ${failed} failed\n`);
+}
+
+/** Statements that are sent together, on connections that keep them. */
+async function readTogether(own: number): Promise<void> {
+  await asRead(() =>
+    inSnapshot(db, (tx) =>
+      Promise.all(
+        [1, 2, 3].map((part) =>
+          tx.execute(sql`select note from transfers where run = ${own} and part = ${part}`),
+        ),
+      ),
+    ),
+  );
 }
 
 await Promise.all(
