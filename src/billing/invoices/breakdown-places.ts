@@ -109,17 +109,17 @@ async function findSources(
   page: BreakdownPageRequest,
 ): Promise<Source[]> {
   const { customerId, status, creditTypeId, withoutVoid = false } = filter;
-  const drafts =
-    status === undefined || status === 'DRAFT' ? await draftPlaces(deps, { customerId, creditTypeId }) : [];
-  const heads =
+  const [drafts, heads] = await Promise.all([
+    status === undefined || status === 'DRAFT' ? draftPlaces(deps, { customerId, creditTypeId }) : [],
     status === 'DRAFT'
       ? []
-      : await listInvoiceHeadsOverlapping(
+      : listInvoiceHeadsOverlapping(
           deps.db,
           { customerId, status, creditTypeId },
           rangeFrom(filter.range, page),
           { order: page.order, limit: Math.max(ISSUED_MAX, page.limit + 1) },
-        );
+        ),
+  ]);
   const shown = heads.filter((head) => !(withoutVoid && status === undefined && head.status === 'VOID'));
   return [...shown.map((head) => ({ head })), ...drafts.map((draft) => ({ draft }))];
 }

@@ -48,12 +48,14 @@ export async function loadCardTerms(
   db: Database | Transaction,
   rateCardIds: readonly string[],
 ): Promise<Map<string, CardTerms>> {
-  const cards = await loadRateCards(db, rateCardIds);
+  const [cards, priced] = await Promise.all([
+    loadRateCards(db, rateCardIds),
+    loadPricedTerms(db, rateCardIds),
+  ]);
   const units = await loadCreditTypes(
     db,
     [...cards.values()].flatMap(({ conversions }) => conversions.map((one) => one.customCreditTypeId)),
   );
-  const priced = await loadPricedTerms(db, [...cards.keys()]);
   return new Map([...cards].map(([id, card]) => [id, termsOf(card, units, priced.get(id) ?? NO_PRODUCTS)]));
 }
 
@@ -94,8 +96,10 @@ async function loadPricedTerms(
     if (productIds.length < KEPT_FROM_PRODUCTS) small.push(id);
     else loaded.set(id, await loadLarge(db, id, null));
   }
-  const entries = await loadRateEntries(db, small);
-  const products = await loadProducts(db, [...new Set(small.flatMap((id) => order.get(id) ?? []))]);
+  const [entries, products] = await Promise.all([
+    loadRateEntries(db, small),
+    loadProducts(db, [...new Set(small.flatMap((id) => order.get(id) ?? []))]),
+  ]);
   for (const id of small) {
     const byProduct = groupBy(entries.get(id) ?? [], ({ productId }) => productId);
     loaded.set(id, pricedTerms(order.get(id) ?? [], products, byProduct));

@@ -62,10 +62,11 @@ export async function draftPlacesOf(
   contracts: readonly Contract[],
   filter: DraftFilter,
 ): Promise<DraftPlace[]> {
-  return [
-    ...(isAsked(filter, 'USAGE') ? await usagePlaces(deps, contracts, filter) : []),
-    ...(isAsked(filter, 'SCHEDULED') ? await scheduledPlaces(deps, contracts, filter) : []),
-  ];
+  const places = await Promise.all([
+    isAsked(filter, 'USAGE') ? usagePlaces(deps, contracts, filter) : [],
+    isAsked(filter, 'SCHEDULED') ? scheduledPlaces(deps, contracts, filter) : [],
+  ]);
+  return places.flat();
 }
 
 function isAsked({ type }: DraftFilter, own: InvoiceType): boolean {

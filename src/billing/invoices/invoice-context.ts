@@ -48,10 +48,12 @@ export async function loadInvoiceContext(
   targets: readonly { readonly contract: Contract; readonly period: BilledPeriod }[],
   now: Instant,
 ): Promise<InvoiceContext> {
-  const cards = await loadCardTerms(db, unique(targets.map(({ contract }) => contract.rateCardId ?? '')));
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
-  const contracts = await loadContractTerms(db, billed);
-  const { joined, unpriced } = await loadJoinedItems(db, billed, now);
+  const [cards, contracts, { joined, unpriced }] = await Promise.all([
+    loadCardTerms(db, unique(billed.map(({ rateCardId }) => rateCardId ?? ''))),
+    loadContractTerms(db, billed),
+    loadJoinedItems(db, billed, now),
+  ]);
   return { ...(await invoiceContext(db, cards, contracts)), joined, unpriced };
 }
 
@@ -115,9 +117,11 @@ async function loadContractTerms(
   contracts: readonly Contract[],
 ): Promise<Map<string, ContractUsageTerms>> {
   const ids = unique(contracts.map(({ id }) => id));
-  const usageFilters = await loadUsageFilters(db, ids);
-  const overrides = await loadOverrides(db, ids);
-  const refs = await customerRefs(db, unique(contracts.map(({ customerId }) => customerId)));
+  const [usageFilters, overrides, refs] = await Promise.all([
+    loadUsageFilters(db, ids),
+    loadOverrides(db, ids),
+    customerRefs(db, unique(contracts.map(({ customerId }) => customerId))),
+  ]);
   return new Map(
     contracts.map(({ id, customerId, multiplierPrioritization }) => [
       id,

@@ -61,12 +61,12 @@ async function findPage(
 ): Promise<FoundPage> {
   const wantsDrafts = filter.status === undefined || filter.status === 'DRAFT';
   const contracts = wantsDrafts ? await contractsOf(deps, filter) : [];
-  const places = [
-    ...(await draftPlacesOf(deps, contracts, filter)),
-    ...(await consolidatedPlaces(deps, contracts, filter)),
-  ];
-  const heads = await storedHeads(deps, filter, { ...page, limit: page.limit + 1 });
-  const open = places.filter((place) => isBeyond(place, page));
+  const [places, consolidated, heads] = await Promise.all([
+    draftPlacesOf(deps, contracts, filter),
+    consolidatedPlaces(deps, contracts, filter),
+    storedHeads(deps, filter, { ...page, limit: page.limit + 1 }),
+  ]);
+  const open = [...places, ...consolidated].filter((place) => isBeyond(place, page));
   const { rows: shown, next } = cutPage(
     [...heads, ...open].sort(byPosition(page.order)),
     page.limit,

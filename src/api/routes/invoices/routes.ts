@@ -163,12 +163,14 @@ export async function viewOf(
   shown: ShownQuery,
 ): Promise<InvoiceView> {
   const listPrices = shown.include_list_prices === true ? await listPricesOf(deps, invoices) : null;
+  const [creditTypes, customFields, numbers, payers] = await Promise.all([
+    pricingUnitsOf(deps, invoices, listPrices),
+    customFieldsOfInvoices(deps, invoices),
+    numbersOfInvoices(deps, invoices),
+    payersOfInvoices(deps, invoices),
+  ]);
   return {
-    creditTypes: await pricingUnitsOf(deps, invoices, listPrices),
-    customFields: await customFieldsOfInvoices(deps, invoices),
-    numbers: await numbersOfInvoices(deps, invoices),
-    payers: await payersOfInvoices(deps, invoices),
-    listPrices,
+    ...{ creditTypes, customFields, numbers, payers, listPrices },
     skipZeroQuantityLines: shown.skip_zero_qty_line_items === true,
   };
 }

@@ -46,8 +46,10 @@ export async function loadJoinedItems(
   now: Instant,
 ): Promise<JoinedTerms> {
   const ids = contracts.map(({ id }) => id);
-  const forced = await contractsWithChargesOnUsageInvoices(db, ids);
-  const subscribing = await contractsWithSubscriptions(db, ids);
+  const [forced, subscribing] = await Promise.all([
+    contractsWithChargesOnUsageInvoices(db, ids),
+    contractsWithSubscriptions(db, ids),
+  ]);
   const joining = contracts.filter(
     ({ id, scheduledChargesOnUsageInvoices }) =>
       scheduledChargesOnUsageInvoices || forced.has(id) || subscribing.has(id),

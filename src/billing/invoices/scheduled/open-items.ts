@@ -71,8 +71,8 @@ export async function loadOpenSchedules(
   now: Instant,
 ): Promise<Map<string, OpenSchedule>> {
   const billed = contracts.filter(({ archivedAt }) => archivedAt === null);
-  const charges = await loadCharges(db, billed, now);
-  const items = withCharges(await loadOpenItems(db, billed), charges);
+  const [charges, others] = await Promise.all([loadCharges(db, billed, now), loadOpenItems(db, billed)]);
+  const items = withCharges(others, charges);
   const withItems = billed.filter(({ id }) => items.has(id));
   const idOf = await targetIds(db, withItems);
   const issueAtOf = await issueDates(db, withItems);
@@ -173,12 +173,13 @@ export async function loadScheduledItems(
   db: Database | Transaction,
   contractIds: readonly string[],
 ): Promise<Map<string, ScheduledItem[]>> {
-  const charges = groupBy(await loadScheduledCharges(db, contractIds), ({ contractId }) => contractId);
-  const services = groupBy(await loadProfessionalServices(db, contractIds), ({ contractId }) => contractId);
-  const commits = groupBy(
-    await loadCommits(db, { invoicedOn: contractIds, includeArchived: false }),
-    ({ contractId, invoiceContractId }) => contractId ?? invoiceContractId ?? '',
-  );
+  const [charges, services, commits] = await Promise.all([
+    loadScheduledCharges(db, contractIds).then((all) => groupBy(all, ({ contractId }) => contractId)),
+    loadProfessionalServices(db, contractIds).then((all) => groupBy(all, ({ contractId }) => contractId)),
+    loadCommits(db, { invoicedOn: contractIds, includeArchived: false }).then((all) =>
+      groupBy(all, ({ contractId, invoiceContractId }) => contractId ?? invoiceContractId ?? ''),
+    ),
+  ]);
   const failed = await commitsNotPaid(db, [...commits.values()].flat());
   return new Map(
     contractIds.map((id) => {
