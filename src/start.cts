@@ -4,7 +4,7 @@
  * be set here, in a CommonJS file. `node dist/main.js` works as well, with Node's default of four.
  */
 process.env.UV_THREADPOOL_SIZE ??= '16';
-import('./main.ts').catch((error: unknown) => {
+import('./main.js').catch((error: unknown) => {
   process.stderr.write(`tallyhouse: ${String(error)}\n`);
   process.exitCode = 1;
 });

@@ -1,14 +1,15 @@
 /** The table of model prices that comes with the service (docs/token-billing.md, "The catalogue"). */
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { importPrices } from '../billing/token-billing/import-prices.ts';
 import { readPriceFile } from '../billing/token-billing/price-files.ts';
 import type { Clock } from '../core/clock.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { Database } from '../store/database.ts';
 import { hasTokenPrices } from '../store/token-prices.ts';
 
-/** In the root of the package; its prices have dates of their own. */
-export const SHIPPED_PRICES = fileURLToPath(new URL('../../catalogue/prices.json', import.meta.url));
+/** Its prices have dates of their own. */
+export const SHIPPED_PRICES = join(PACKAGE_ROOT, 'catalogue/prices.json');
 
 /** Fills an empty catalogue. Later versions of the table are imported by the operator. */
 export async function fillTokenCatalogue(deps: { readonly db: Database; readonly clock: Clock }) {

@@ -11,7 +11,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { DemoFailure } from './failure.ts';
 
 export interface OwnServer {
@@ -33,7 +34,7 @@ const OUTPUT_KEPT_CHARACTERS = 4_000;
 
 /** Starts the server and waits until it is ready. Leaves nothing behind where that fails. */
 export async function startOwnServer(signal: AbortSignal): Promise<OwnServer> {
-  const entry = fileURLToPath(new URL('../main.js', import.meta.url));
+  const entry = join(PACKAGE_ROOT, 'dist/main.js');
   if (!existsSync(entry)) throw new DemoFailure('the service is not built yet: run "npm run build" first');
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-demo-'));
   // PostgreSQL refuses to run as root; the user it runs as must be able to walk through this directory.
@@ -43,7 +44,7 @@ export async function startOwnServer(signal: AbortSignal): Promise<OwnServer> {
   const url = new URL(`http://${HOST}:${port}`);
   const child = spawn(
     process.execPath,
-    ['--import', new URL('./stop-with-parent.js', import.meta.url).href, entry],
+    ['--import', pathToFileURL(join(PACKAGE_ROOT, 'dist/demo/stop-with-parent.js')).href, entry],
     {
       // Its own process group: Ctrl-C reaches the demo, and the demo stops the server in order.
       detached: true,

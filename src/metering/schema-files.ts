@@ -9,11 +9,10 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Migration } from '../core/migrations.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 
-/** At the package root, which is two levels up from src/metering and from dist/metering alike. */
-const DDL_FOLDER = fileURLToPath(new URL('../../clickhouse', import.meta.url));
+const DDL_FOLDER = join(PACKAGE_ROOT, 'clickhouse');
 
 const CLUSTER_ONLY = '-- only on a cluster';
 

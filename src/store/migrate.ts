@@ -4,19 +4,18 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { DrizzleQueryError, sql } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { z } from 'zod';
 import { failureReason, type Migration, MigrationError, pendingMigrations } from '../core/migrations.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { formatInstant } from '../core/time.ts';
 import { connectPostgres, type Database, type PostgresConnection } from './database.ts';
 import { LOCKS } from './lock-numbers.ts';
 
-/** At the package root, which is two levels up from src/store and from dist/store alike. */
-const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../drizzle', import.meta.url));
+const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, 'drizzle');
 
 const STORE = 'PostgreSQL';
 

@@ -5,14 +5,17 @@
  * the thread is terminated, the next text gets a new one, and cached definitions are served without waiting.
  */
 import { createRequire } from 'node:module';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { invalid, Refusal } from '../../core/errors.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
 import type { CheckedReport } from '../sql-views/read-report.ts';
 import { createKeptMetrics } from './kept-metrics.ts';
 import type { CheckedSqlMetric } from './read-metric.ts';
 import type { ReadAnswer, ReadQuestion } from './reading-thread.ts';
+
+/** A program of its own (scripts/build.mjs). */
+const BUILT_THREAD = join(PACKAGE_ROOT, 'dist/metering/sql-metric/reading-thread.js');
 
 /** A text that was read. */
 interface ReadText {
@@ -142,16 +145,14 @@ function faultOf(answer: ReadAnswer): Error {
   return new Error(`a query could not be read: ${answer.kind === 'failed' ? answer.reason : answer.kind}`);
 }
 
-/** Starts `reading-thread` beside this module, compiled or as source. It never keeps the process alive. */
+/** Starts `reading-thread`, as built or as source, like this module. It never keeps the process alive. */
 function startReadingThread({ memoryMebibytes }: ReadingLimits): Worker {
-  const extension = extname(import.meta.url);
-  const module = new URL(`./reading-thread${extension}`, import.meta.url);
   // Options of the process are for its own program.
   const options = { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMebibytes } };
   const worker =
-    extension === '.ts'
-      ? new Worker(sourceLoader(fileURLToPath(module)), { ...options, eval: true })
-      : new Worker(module, options);
+    extname(import.meta.url) === '.ts'
+      ? new Worker(sourceLoader(join(import.meta.dirname, 'reading-thread.ts')), { ...options, eval: true })
+      : new Worker(BUILT_THREAD, options);
   worker.unref();
   return worker;
 }
