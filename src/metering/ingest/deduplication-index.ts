@@ -13,7 +13,6 @@
  *
  * Independent of ids, events, storage and the clock.
  */
-import { setImmediate } from 'node:timers/promises';
 import { assert } from '../../core/errors.ts';
 import {
   type Acceptance,
@@ -37,11 +36,8 @@ import {
   type Shard,
   unitsOf,
 } from './deduplication-slots.ts';
-import { type StoredIds, sortedByShard, WORDS_PER_STORED_ID } from './sort-stored-ids.ts';
+import { collectByShard, type IdsByShard, WORDS_PER_STORED_ID } from './ids-by-shard.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
-
-/** How many are loaded without a pause: some ten milliseconds. */
-const IDS_WITHOUT_PAUSE = 100_000;
 
 /** Smallest shard, in slots; an empty index takes 0.6 MB. */
 const SLOTS_MIN = 32;
@@ -65,19 +61,17 @@ export interface DeduplicationIndex {
   reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
   /** Takes back what `reserve` recorded, because the write failed. */
   release(words: Uint32Array, at: number): void;
-  /** Grows once for this many ids to come, instead of step by step while they are loaded. */
-  makeRoom(ids: number, nowSeconds: number): void;
   /**
    * Adds the stored id with the hash at `words[at…]`; of several times of acceptance the earliest counts.
    * Returns the time with which the id was held already, or null where it was not, or is past the window.
    */
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null;
   /**
-   * Adds stored ids as if none was dated ahead; those that are, `add` tells as well. Calls `onKnown` with the first
-   * hash word of every one that was held already. It is fastest with millions of ids at once, and lets other work of
-   * the thread come in between.
+   * Takes stored ids block by block, as if none was dated ahead; those that are, `add` tells as well. The last of them
+   * are in the index at its `end`. Grows once for `count` of them, instead of step by step. Calls `onKnown` with the
+   * first hash word of every one that was held already.
    */
-  load(ids: readonly StoredIds[], nowSeconds: number, onKnown?: (firstWord: number) => void): Promise<void>;
+  load(count: number, nowSeconds: number, onKnown?: (firstWord: number) => void): IdsByShard;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
@@ -125,10 +119,6 @@ class ShardedIndex implements DeduplicationIndex {
     this.#size -= 1;
   }
 
-  makeRoom(ids: number, nowSeconds: number): void {
-    for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(ids / SHARDS), nowSeconds);
-  }
-
   add(words: Uint32Array, at: number, stored: StoredId, nowSeconds: number): number | null {
     const { acceptedSeconds, aheadSeconds } = stored;
     // Ingest stores nothing that is dated further ahead; if something else did, that must not keep the service down.
@@ -146,26 +136,15 @@ class ShardedIndex implements DeduplicationIndex {
     return isWithin ? heldSeconds : null;
   }
 
-  async load(
-    ids: readonly StoredIds[],
-    nowSeconds: number,
-    onKnown?: (firstWord: number) => void,
-  ): Promise<void> {
-    const { sorted, ends } = sortedByShard(ids);
-    let pausedAt = 0;
-    for (let from = 0; from < sorted.length; ) {
-      if (from - pausedAt > IDS_WITHOUT_PAUSE * WORDS_PER_STORED_ID) {
-        await setImmediate();
-        pausedAt = from;
-      }
-      const to = ends[(sorted[from] ?? 0) & SHARD_MASK] ?? 0;
+  load(count: number, nowSeconds: number, onKnown?: (firstWord: number) => void): IdsByShard {
+    for (const shard of this.#shards) this.#makeRoomIn(shard, Math.ceil(count / SHARDS), nowSeconds);
+    return collectByShard(count, (ids, from, to) => {
       // What is left is few: ids that are stored more than once, and those at the end of the window.
-      for (const at of this.#fill(sorted, from, to, nowSeconds)) {
-        const stored = { acceptedSeconds: sorted[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
-        if (this.add(sorted, at, stored, nowSeconds) !== null) onKnown?.(sorted[at] ?? 0);
+      for (const at of this.#fill(ids, from, to, nowSeconds)) {
+        const stored = { acceptedSeconds: ids[at + HASH_WORDS] ?? 0, aheadSeconds: 0 };
+        if (this.add(ids, at, stored, nowSeconds) !== null) onKnown?.(ids[at] ?? 0);
       }
-      from = to;
-    }
+    });
   }
 
   /** Loads the ids of one shard and returns the places of those that are left. */

@@ -1,6 +1,6 @@
 /**
  * Fills the deduplication index from what is stored: the hashes and times of acceptance of every event of the window.
- * They are read column by column in one query, in batches that bound the memory this takes.
+ * They are read column by column in one query, and taken in block by block.
  */
 import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
@@ -11,9 +11,6 @@ import type { DeduplicationIndex } from './deduplication-index.ts';
 import { AHEAD_UNIT_SECONDS } from './deduplication-slots.ts';
 import { USAGE_EVENTS_TABLE } from './encode-events.ts';
 import { FUTURE_HOURS_MAX } from './event-limits.ts';
-
-/** The blocks of a batch take 64 MB, and as much again while they are sorted. With fewer, each fills the shards anew. */
-const ROWS_PER_BATCH = 4_000_000;
 
 /** A start on a slow disk may take minutes; it must not fail because of a limit meant for requests. */
 const QUERY_SECONDS_MAX = 600;
@@ -94,15 +91,13 @@ export async function rebuildIndex(
     schema: SUMMARY_ROW,
   });
   assert(summary !== undefined, 'an aggregate without groups returns one row');
-  index.makeRoom(summary.events, nowSeconds);
   const suspects = new Set<number>();
-  await eachBatch(clickhouse, { ...IDS, params }, (ids) =>
-    index.load(ids, nowSeconds, (firstWord) => suspects.add(firstWord)),
-  );
+  const loading = index.load(summary.events, nowSeconds, (firstWord) => suspects.add(firstWord));
+  for await (const block of blocksOf(clickhouse, { ...IDS, params })) loading.add(block);
+  loading.end();
   if (summary.ahead > 0) {
-    await eachBatch(clickhouse, { ...AHEAD_IDS, params }, async (ids) => {
-      for (const block of ids) addAhead(index, block, nowSeconds);
-    });
+    const ahead = blocksOf(clickhouse, { ...AHEAD_IDS, params });
+    for await (const block of ahead) addAhead(index, block, nowSeconds);
   }
   return { lastTick: summary.last_tick, suspects };
 }
@@ -115,39 +110,11 @@ function addAhead(index: DeduplicationIndex, block: WordColumns, nowSeconds: num
   }
 }
 
-/** Reads the rows of a statement in batches of blocks, the next one while this thread takes in the one before. */
-async function eachBatch(
+/** The rows of a statement. The engine makes the next blocks while this thread takes in one. */
+function blocksOf(
   clickhouse: ClickHouse,
   { sql, columns, params }: ColumnsSelect & { readonly params: QueryParams },
-  take: (blocks: readonly WordColumns[]) => Promise<void>,
-): Promise<void> {
+): AsyncIterable<WordColumns> {
   const settings = { max_execution_time: QUERY_SECONDS_MAX };
-  const pieces = clickhouse.queryStream({ sql, params, settings, format: 'Native' });
-  const batches = batchesOf(wordBlocks(pieces, columns));
-  try {
-    let batch = await batches.next();
-    while (batch.done !== true) {
-      // Together, so that a read that fails meanwhile is noticed here.
-      const [next] = await Promise.all([batches.next(), take(batch.value)]);
-      batch = next;
-    }
-  } finally {
-    await batches.return();
-  }
-}
-
-async function* batchesOf(
-  blocks: AsyncIterable<WordColumns>,
-): AsyncGenerator<readonly WordColumns[], void, undefined> {
-  let batch: WordColumns[] = [];
-  let rows = 0;
-  for await (const block of blocks) {
-    batch.push(block);
-    rows += block[0]?.length ?? 0;
-    if (rows < ROWS_PER_BATCH) continue;
-    yield batch;
-    batch = [];
-    rows = 0;
-  }
-  if (rows > 0) yield batch;
+  return wordBlocks(clickhouse.queryStream({ sql, params, settings, format: 'Native' }), columns);
 }
