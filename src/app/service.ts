@@ -9,7 +9,6 @@ import { type Config, ConfigError } from '../config.ts';
 import { firstToken } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
-import { createApplication } from './application.ts';
 import { drain } from './drain.ts';
 import { createHttpServer } from './http-server.ts';
 import { startStores } from './stores.ts';
@@ -44,7 +43,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
     undo.push(() => directory.release());
     const { tracer, close: closeTracing } = await startTracing(config.tracesEndpoint, log);
     undo.push(closeTracing);
-    const stores = await startStores(config, { log, tracer, holdMerges: true });
+    const [stores, { createApplication }] = await Promise.all([
+      startStores(config, { log, tracer, holdMerges: true }),
+      // Most of the code, which is read while the stores start.
+      import('./application.ts'),
+    ]);
     undo.push(() => stores.close());
     const application = await createApplication({
       config,

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { create, type Font } from 'fontkit';
+import type { Font } from 'fontkit';
 
 type FontName = 'regular' | 'bold' | 'extra';
 
@@ -44,6 +44,8 @@ export async function loadFonts(extraFile: string | undefined): Promise<Fonts> {
 }
 
 async function open(path: string): Promise<{ readonly file: FontFile; readonly font: Font }> {
+  // With the first font, because a start would take a tenth of a second longer.
+  const { create } = await import('fontkit');
   const bytes = await readFile(path);
   const opened = create(bytes);
   if (!('fonts' in opened)) return { file: { bytes, face: undefined }, font: opened };
