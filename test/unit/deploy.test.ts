@@ -16,6 +16,14 @@ it.each(['deploy/prometheus-rules.yaml', 'deploy/grafana-dashboard.json'])(
   },
 );
 
+it('Docker is given every file of the checkout that the image is made of', async () => {
+  const given = (await read('.dockerignore')).split('\n');
+  const copies = [...(await read('Dockerfile')).matchAll(/^COPY (?!--from)(.+) \S+$/gm)];
+  const copied = copies.flatMap(([, names = '']) => names.split(' '));
+  expect(copied.length).toBeGreaterThan(5);
+  for (const name of copied) expect(given).toContain(`!${name}`);
+});
+
 /** Its structure. Where helm is installed, CI lints and renders the chart as well. */
 describe('the Helm chart', async () => {
   const chart = 'deploy/helm/tallyhouse';
