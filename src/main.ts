@@ -39,8 +39,8 @@ async function main(): Promise<void> {
   else log.error({ ...started, problems }, 'not ready');
   const reason = await Promise.race([stopRequested, service.lost.then((why) => ({ why }))]);
   if ('why' in reason) fail(reason.why);
-  log.info({ signal: reason.signal }, 'draining');
   exitOnNextSignal();
+  log.info({ signal: reason.signal }, 'draining');
   exitAfter(STOP_MS_MAX, log);
   await service.close();
   log.info('stopped');
