@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cardBehindAlias, effectiveAssignments } from '../../src/rating/rates/alias-schedule.ts';
 import type { AliasAssignment } from '../../src/store/rate-cards.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const DAYS = 30;
 const CARDS = ['A', 'B', 'C'];
@@ -78,7 +79,7 @@ describe('the schedule of an alias', () => {
         const found = Array.from({ length: DAYS }, (_, at) => cardBehindAlias(assignments, at));
         expect(found).toEqual(holderByDay(actions));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { drawdownCase } from '../support/drawdown-cases.ts';
 import { drawdownDifferences } from '../support/drawdown-differences.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
-const RUNS = 1_000;
+const RUNS = runs(1_000);
 
 test('every payer pays in every hour what the naive engine says', () => {
   fc.assert(

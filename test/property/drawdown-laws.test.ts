@@ -10,10 +10,11 @@ import type { RatedConversionLine, UsageLine } from '../../src/rating/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { type DrawnCase, drawnInvoice, lineText } from '../support/drawn-invoices.ts';
 import { fixed } from '../support/rating-scenarios.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 type Line = UsageLine | RatedConversionLine;
 
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: runs(150) };
 
 function forAll(law: (given: DrawdownCase) => void): void {
   fc.assert(fc.property(drawdownCase, law), RUNS);

@@ -13,9 +13,10 @@ import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { drawnInvoice, ratingInput } from '../support/drawn-invoices.ts';
 import { type NaiveMeter, naiveMeter } from '../support/naive/series.ts';
 import { rateCase, ratingInputOf } from '../support/rated-charges.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
-const RUNS = 200;
-const RUNS_WITH_BALANCES = 400;
+const RUNS = runs(200);
+const RUNS_WITH_BALANCES = runs(400);
 
 /** `kind` of each line, after its figures were compared with it. */
 function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.period): string[] {

@@ -9,6 +9,7 @@ import {
   plainDecimal,
 } from '../../src/metering/ingest/number-text.ts';
 import { validateEvents } from '../../src/metering/ingest/validate-events.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 const CONTEXT = { now: NOW, windowDays: 34 };
@@ -60,7 +61,7 @@ describe('the text of a number', () => {
         fc.pre(!mayLoseDigits(`[${token}]`));
         expect(numberText(JSON.parse(token), null)).toBe(plainDecimal(token));
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 
@@ -72,7 +73,7 @@ describe('the text of a number', () => {
         expect(text).toMatch(/^(0|-?(0\.\d*[1-9]|[1-9]\d*(\.\d*[1-9])?))$/);
         expect(isEqual(text, token)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('the text of a number', () => {
         const isExact = isEqual(numberText(JSON.parse(token), null) ?? '0', token);
         expect(isExact || mayLoseDigits(`{"a": ${token}}`)).toBe(true);
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
 
@@ -127,7 +128,7 @@ describe('timestamps', () => {
       fc.property(fc.oneof(wellFormed, withoutFraction, mangled, fc.string()), (text) => {
         expect(parse(text)).toBe(parseRfc3339(text));
       }),
-      { numRuns: 5_000 },
+      { numRuns: runs(5_000) },
     );
   });
 });
@@ -150,7 +151,7 @@ describe('the validator', () => {
         const validation = validateEvents(body, CONTEXT);
         expect('rows' in validation || validation.message.length > 0).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

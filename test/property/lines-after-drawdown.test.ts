@@ -15,6 +15,7 @@ import { rateKeys } from '../../src/rating/invoice/rate-usage.ts';
 import type { UsageLine } from '../../src/rating/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { ratingInput } from '../support/drawn-invoices.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 /** Composites count lines as they are before drawdown. */
 function inputOf(given: DrawdownCase, book: BalanceBook, size: 'hour' | 'day'): InvoiceRatingInput {
@@ -44,7 +45,7 @@ describe('for random usage, prices and balances', () => {
         const lines = linesAfterDrawdown(inputOf(given, one, size), one);
         expect(lines).toEqual(rateInvoice(inputOf(given, other, size), other).lines);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -60,7 +61,7 @@ describe('for random usage, prices and balances', () => {
         expect(after?.unlisted).toEqual(before?.unlisted);
         expect(after?.warnings).toEqual(before?.warnings);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

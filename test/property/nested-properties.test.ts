@@ -5,6 +5,7 @@ import { createParameters } from '../../src/metering/query/parameters.ts';
 import { propertySql } from '../../src/metering/query/property-sql.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { propertyText } from '../support/naive/usage.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const clickhouse = await clickhouseForFile();
 
@@ -150,7 +151,7 @@ describe('a path into the text of a property', () => {
           );
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -7,6 +7,7 @@ import {
   type StoredProductVersion,
   versionsOf,
 } from '../../src/store/product-versions.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const HOURS = 12;
 
@@ -71,7 +72,7 @@ describe('versions of a product', () => {
           for (const term of TERMS) expect(inForce?.[term]).toEqual(lastSet(made, term, hour));
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

@@ -12,6 +12,7 @@ import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { rateUsage } from '../../src/rating/invoice/rate-usage.ts';
 import type { ProductOnCard } from '../../src/rating/types.ts';
 import { needKey, usageNeeds } from '../../src/rating/usage/product-spans.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { flat, hour, METRIC, OTHER_METRIC, PERIOD, rate, version } from '../unit/rating/fixtures.ts';
 
 const MODELS = ['a', 'b', 'c', 'd', 'e'] as const;
@@ -143,7 +144,7 @@ test('products that are left out give neither lines nor warnings, and the others
       expect(some).toEqual(all);
       expect(usage.map(needKey).sort()).toEqual(every.map(needKey).sort());
     }),
-    { numRuns: 1_000 },
+    { numRuns: runs(1_000) },
   );
 });
 
@@ -168,6 +169,6 @@ test('usage that a product of a managed card has a price for is no warning of an
         products.flatMap(({ models }) => models.filter((name) => given.used.includes(name))).length,
       );
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });

@@ -17,6 +17,7 @@ import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { UsageLine } from '../../src/rating/types.ts';
 import { HUNDREDTHS, LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 function rateWith(given: Scenario, size: 'hour' | 'day' | 'period') {
   return rateUsage(inputOf(given, size));
@@ -128,7 +129,7 @@ describe('for random products, rates and usage of every shape', () => {
           expect(invoiceTotal(lines, creditTypeId).toString()).toBe(total.toString());
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

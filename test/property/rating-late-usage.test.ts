@@ -10,6 +10,7 @@ import { NO_OVERRIDES } from '../../src/rating/rates/overrides.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { UsageRating } from '../../src/rating/types.ts';
 import { LONG_DECIMALS, type Scenario, scenario } from '../support/rating-scenarios.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 function rated({ period, products }: Scenario, usage: Scenario['usage']): UsageRating {
   return rateUsage({
@@ -59,7 +60,7 @@ test('frozen quantities and late ones are the quantities of today, and so are th
       ]);
       expect(sums([...entriesOf(frozen), ...late])).toEqual(sums(entriesOf(now)));
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   );
 });
 

@@ -7,6 +7,7 @@ import { overriddenRate } from '../../src/rating/rates/overrides.ts';
 import { naiveApplicable, naiveEntitlement, naiveOverriddenPrice } from '../support/naive/overrides.ts';
 import { naiveListPrice } from '../support/naive/rates.ts';
 import { allowedUnder, override, usageRate } from '../support/override-cases.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const AT = 1_000;
 
@@ -94,7 +95,7 @@ describe('overrides', () => {
           }
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -130,7 +131,7 @@ describe('overrides', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 

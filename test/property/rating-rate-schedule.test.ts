@@ -5,6 +5,7 @@ import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import { contains, HOUR_MS } from '../../src/core/time.ts';
 import { effectiveRates, rateAt, rateBook, rateSpans } from '../../src/rating/rates/rate-schedule.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 const HOURS = 40;
 
@@ -76,7 +77,7 @@ describe('effective rate segments', () => {
         );
         expect(hours).toEqual(paintedHours(added));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -152,7 +153,7 @@ describe('a rate book', () => {
           expect(found?.id ?? null).toBe(exact[hour] ?? fallback[hour] ?? null);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

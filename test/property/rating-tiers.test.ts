@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Decimal, decimal, ZERO } from '../../src/core/decimal.ts';
 import { type PriceBands, priceBands, validateTiers, walkBands } from '../../src/rating/rates/tiers.ts';
 import { fixed } from '../support/rating-scenarios.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 /** Widths and prices as whole numbers of grains; the last tier has no width. */
 interface Grains {
@@ -84,7 +85,7 @@ describe('graduated tiers', () => {
         );
         expect(byLevel(walked)).toEqual(naive(given, from, to));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -99,7 +100,7 @@ describe('graduated tiers', () => {
           byLevel(walkBands(bands, from, to)),
         );
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1_000) },
     );
   });
 

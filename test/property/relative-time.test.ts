@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addRelative, RELATIVE_UNITS, type RelativeDate } from '../../src/core/relative-time.ts';
 import { formatInstant } from '../../src/core/time.ts';
+import { runs } from '../support/shares-of-tests.ts';
 
 interface Day {
   readonly year: number;
@@ -64,7 +65,7 @@ describe('a relative date', () => {
         const result = addRelative(Date.parse(written(from, at)), date);
         expect(formatInstant(result)).toBe(written(turned(from, date), at));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

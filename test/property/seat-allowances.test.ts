@@ -18,6 +18,7 @@ import { rateInvoice } from '../../src/rating/invoice/rate-invoice.ts';
 import { wholePeriod } from '../../src/rating/periods/billing-periods.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import { seatChangesFrom } from '../support/seat-changes.ts';
+import { runs } from '../support/shares-of-tests.ts';
 import { contractWith, recurringWith, subscriptionWith } from '../unit/core/terms/fixtures.ts';
 
 /** Invoices bill the first hours of a month, in which seats come and go. */
@@ -166,6 +167,6 @@ test('each seat draws what its own usage costs while it is assigned, up to its g
         }
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
