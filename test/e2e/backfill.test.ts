@@ -12,6 +12,7 @@ import { LINES_PER_BATCH, openInput } from '../../src/app/commands/backfill/inpu
 import { createProgressFile, NOTHING_DONE } from '../../src/app/commands/backfill/progress-file.ts';
 import { parseRfc3339 } from '../../src/core/time.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
 import { completion, createScenario } from '../support/scenario.ts';
 import { startTestService } from '../support/service.ts';
@@ -138,7 +139,7 @@ async function startService(env: Record<string, string>): Promise<Running> {
 describe('beside the embedded stores', () => {
   it('loads events of any age once, gzip or not, against all that is stored and within the file', async () => {
     const dir = await createTestDirectory();
-    const env = { DATA_DIR: join(dir, 'data') };
+    const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
     let service = await startService(env);
     await service.call('/v1/ingest', [event('live-1', 1), event('live-2', 20)]);
@@ -180,7 +181,7 @@ describe('beside the embedded stores', () => {
 
   it('ends at the first invalid line with its number, and goes on there when the file is corrected', async () => {
     const dir = await createTestDirectory();
-    const env = { DATA_DIR: join(dir, 'data') };
+    const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
     const good = ndjson([event('a', 100), event('b', 100)]);
     await writeFile(file, `${good}{"transaction_id":"c"}\n${ndjson([event('d', 100)])}`);
@@ -199,7 +200,7 @@ describe('beside the embedded stores', () => {
 
   it('skips invalid lines into a report that says which and why, and never overwrites another file', async () => {
     const dir = await createTestDirectory();
-    const env = { DATA_DIR: join(dir, 'data') };
+    const env = { DATA_DIR: await createDataDirectory() };
     const file = join(dir, 'events.ndjson');
     const report = join(dir, 'report.ndjson');
     const bad = [
@@ -236,7 +237,7 @@ describe('beside the embedded stores', () => {
 
   it('says what is wrong with a call and a file that is cut off, and stores what comes before', async () => {
     const dir = await createTestDirectory();
-    const env = { DATA_DIR: join(dir, 'data') };
+    const env = { DATA_DIR: await createDataDirectory() };
     expect(await backfill(env)).toMatchObject({ code: 2, err: expect.stringContaining('FILE is missing') });
     const events = Array.from({ length: 5_000 }, (_, i) => event(`e-${i}`, 50));
     const path = join(dir, 'cut.gz');
@@ -272,7 +273,7 @@ describe('killed or interrupted in the middle', () => {
     '%s is gone on with where it was, and every event counts once',
     async (_, isGzip, count, summary) => {
       const dir = await createTestDirectory();
-      const env = { DATA_DIR: join(dir, 'data') };
+      const env = { DATA_DIR: await createDataDirectory() };
       const file = join(dir, 'events.ndjson');
       const report = join(dir, 'report.ndjson');
       const lines = linesOf(count);
@@ -311,7 +312,7 @@ describe('beside a running service on a ClickHouse server', () => {
   it('loads while the service ingests, and the service knows the loaded ids', async () => {
     const dir = await createTestDirectory();
     front = await startFrontProcess({ directory: join(dir, 'front'), port: 0 });
-    const env = { DATA_DIR: join(dir, 'data'), CLICKHOUSE_URL: frontUrl(front.port, 'shared') };
+    const env = { DATA_DIR: await createDataDirectory(), CLICKHOUSE_URL: frontUrl(front.port, 'shared') };
     const service = await startService(env);
     const ids = Array.from({ length: 2_000 }, (_, i) => `e-${i}`);
     const file = join(dir, 'events.ndjson');

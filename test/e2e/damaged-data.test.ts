@@ -1,10 +1,10 @@
 /** The files of the embedded ClickHouse are damaged while the service is stopped. */
-import { mkdir, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 import { mainCases } from '../support/shares-of-tests.ts';
-import { createTestDirectory } from '../support/stores.ts';
 
 const TOKEN = 'given-to-the-process';
 const EVENTS_PER_PART = 100;
@@ -13,9 +13,7 @@ let dataDir: string;
 let started: Program[] = [];
 
 beforeEach(async () => {
-  const parent = join(await createTestDirectory(), 'open');
-  await mkdir(parent);
-  dataDir = join(parent, 'data');
+  dataDir = await createDataDirectory();
 });
 
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { isAlive, type Program, runProgram } from '../support/child-process.ts';
-import { createTestDirectory } from '../support/stores.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 
 const KILLS = 2;
 const SENDERS = 4;
@@ -111,7 +111,7 @@ async function usage(life: Life, customerId: string, metricId: string): Promise<
 }
 
 it('loses no acknowledged event and counts none twice over several kills in the middle of ingesting', async () => {
-  const dataDir = join(await createTestDirectory(), 'data');
+  const dataDir = await createDataDirectory();
   const acknowledged = new Set<number>();
   const unsure: number[] = [];
   let requests = 0;

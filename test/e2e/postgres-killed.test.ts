@@ -11,7 +11,7 @@ import {
   moveClock,
   startBillingProcess,
 } from '../support/billing-process.ts';
-import { createTestDirectory } from '../support/stores.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 
 const NOW = '2026-11-10T00:00:00Z';
 const WITHIN = { interval: 10 };
@@ -20,7 +20,7 @@ let dataDir: string;
 let service: BillingProcess;
 
 beforeEach(async () => {
-  dataDir = join(await createTestDirectory(), 'data');
+  dataDir = await createDataDirectory();
   service = await startBillingProcess(null, dataDir, NOW);
 });
 

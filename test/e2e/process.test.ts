@@ -6,20 +6,15 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { type Program, runCommand, runProgram } from '../support/child-process.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 let dataDir: string;
 let started: Program[] = [];
 
 beforeEach(async () => {
-  dataDir = await newDataDirectory();
+  dataDir = await createDataDirectory();
 });
-
-async function newDataDirectory(): Promise<string> {
-  const parent = join(await createTestDirectory(), 'open');
-  await mkdir(parent);
-  return join(parent, 'data');
-}
 
 afterEach(async () => {
   for (const program of started) program.child.kill('SIGKILL');
@@ -80,6 +75,7 @@ describe('the process', () => {
   });
 
   test('starts on nothing, says where it is and its token once, drains on SIGTERM, and starts again', async () => {
+    dataDir = join(await createTestDirectory(), 'data');
     const first = start();
     const url = await ready(first);
     const health = await fetch(`${url}/healthz`);
@@ -193,6 +189,7 @@ describe('the process', () => {
   });
 
   test('says of a copy that only has a link to the files of PostgreSQL where they are', async () => {
+    dataDir = join(await createTestDirectory(), 'data');
     const elsewhere = await mkdtemp(join(dirname(dataDir), 'elsewhere-'));
     await chmod(elsewhere, 0o777);
     await mkdir(dataDir);
@@ -210,7 +207,7 @@ describe('beside a running process', () => {
   let url: string;
 
   beforeAll(async () => {
-    used = await newDataDirectory();
+    used = await createDataDirectory();
     first = runProgram('src/main.ts', [], { PORT: '0', DATA_DIR: used, API_TOKEN: 'from-the-environment' });
     url = await ready(first);
   });

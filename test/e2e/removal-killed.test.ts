@@ -10,7 +10,7 @@ import {
   moveClock,
   startBillingProcess,
 } from '../support/billing-process.ts';
-import { createTestDirectory } from '../support/stores.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 
 const START = '2026-11-10T00:00:00Z';
 
@@ -18,7 +18,7 @@ let dataDir = '';
 let service: BillingProcess;
 
 beforeEach(async () => {
-  dataDir = await createTestDirectory();
+  dataDir = await createDataDirectory();
   service = await startBillingProcess(null, dataDir, START);
   await createPayingCustomers(service, 2, '2026-11-01T00:00:00Z');
 });

@@ -7,7 +7,7 @@ import {
   startBillingProcess,
 } from '../support/billing-process.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
-import { createTestDirectory } from '../support/stores.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 import { type CollectedSpan, startTraceCollector, type TraceCollector } from '../support/trace-collector.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -24,7 +24,7 @@ async function collector(status?: number): Promise<TraceCollector> {
 }
 
 async function service(env: Record<string, string>): Promise<BillingProcess> {
-  const started = await startBillingProcess(null, await createTestDirectory(), '2026-11-10T00:00:00Z', {
+  const started = await startBillingProcess(null, await createDataDirectory(), '2026-11-10T00:00:00Z', {
     OTEL_BSP_SCHEDULE_DELAY: '50',
     ...env,
   });
@@ -148,7 +148,7 @@ it('loads nothing of OpenTelemetry and connects to nobody unless a collector is 
     const program: Program = runProgram(
       'src/main.ts',
       [],
-      { PORT: '0', DATA_DIR: await createTestDirectory(), ...env },
+      { PORT: '0', DATA_DIR: await createDataDirectory(), ...env },
       'test/support/programs/tell-opentelemetry.mjs',
     );
     closers.push(async () => program.child.kill('SIGKILL'));

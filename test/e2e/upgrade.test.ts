@@ -1,21 +1,18 @@
 /** A start that a migration prevents: one line that says what to do, and no change of the stores. */
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import { type Program, runProgram } from '../support/child-process.ts';
+import { createDataDirectory } from '../support/data-directory.ts';
 import { drizzleFolderOf, drizzleFolderWith } from '../support/migration-folders.ts';
-import { createTestDirectory } from '../support/stores.ts';
 
 let dataDir: string;
 let program: Program | undefined;
 
 beforeEach(async () => {
-  const parent = join(await createTestDirectory(), 'open');
-  await mkdir(parent);
-  dataDir = join(parent, 'data');
+  dataDir = await createDataDirectory();
 });
 afterEach(async () => {
   program?.child.kill('SIGKILL');
@@ -24,7 +21,6 @@ afterEach(async () => {
 
 /** Puts something into the PostgreSQL of the data directory while no service runs. */
 async function prepare(work: (connection: PostgresConnection) => Promise<void>): Promise<void> {
-  await mkdir(dataDir);
   const postgres = await startEmbeddedPostgres({ directory: join(dataDir, 'postgres') });
   try {
     await work(postgres.connection);

@@ -10,6 +10,7 @@ import { EmbeddedPostgresError } from '../../src/embedded/postgres-binaries.ts';
 import { isPostgresRunning, readPostmaster } from '../../src/embedded/postmaster-file.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { isAlive, runProgram } from '../support/child-process.ts';
+import { copyCluster } from '../support/data-directory.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const HOLDER = 'test/support/programs/hold-postgres.ts';
@@ -18,9 +19,10 @@ let directory: string;
 
 beforeEach(async () => {
   const parent = await createTestDirectory();
-  // The directory itself is made by the supervisor; its parent must let PostgreSQL's account through.
+  // Its parent must let PostgreSQL's account through.
   directory = join(parent, 'open', 'postgres');
   await mkdir(join(parent, 'open'));
+  await copyCluster(directory);
 });
 
 async function run(connection: PostgresConnection, statement: string) {

@@ -1,12 +1,18 @@
 /**
- * Once per run: creates a directory for all files of the tests, and in it one PostgreSQL with a migrated database,
- * which `stores.ts` copies for each test file. Both are removed when the run ends.
+ * Once per run: creates a directory for all files of the tests, and in it a PostgreSQL cluster, which
+ * `data-directory.ts` copies, and a running PostgreSQL with a migrated database, which `stores.ts` copies for each
+ * test file. All are removed when the run ends.
  */
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts';
+import { postgresAccount } from '../../src/embedded/postgres-account.ts';
+import { postgresBinaries } from '../../src/embedded/postgres-binaries.ts';
+import { ensureCluster, preparePlace } from '../../src/embedded/postgres-cluster.ts';
 import { findStrayData, removeStrayData } from '../../src/embedded/stray-data.ts';
 import { connectPostgres, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
@@ -25,6 +31,8 @@ declare module 'vitest' {
 }
 
 export const TEMPLATE_DATABASE = 'migrated';
+/** In the directory of the run: what the first start of an embedded PostgreSQL makes, before its server starts. */
+export const CLUSTER_DIRECTORY = 'cluster';
 
 /** Nothing here has to outlive a crash. */
 const FAST = {
@@ -38,7 +46,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const runDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-test-'));
   // As root, PostgreSQL runs under another account, which has to pass through.
   await chmod(runDirectory, 0o755);
-  const postgres = await startEmbeddedPostgres({ directory: join(runDirectory, 'postgres'), settings: FAST });
+  const directory = join(runDirectory, 'postgres');
+  await copyDirectory(await makeCluster(join(runDirectory, CLUSTER_DIRECTORY)), directory);
+  const postgres = await startEmbeddedPostgres({ directory, settings: FAST });
   const teardown = async () => {
     await postgres.stop();
     await rm(runDirectory, { recursive: true, force: true, maxRetries: 20 });
@@ -59,6 +69,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('isThorough', isThorough);
   project.provide('propertySeed', isThorough ? null : await propertySeed(project.vitest.config.root));
   return teardown;
+}
+
+async function makeCluster(directory: string): Promise<string> {
+  const account = await postgresAccount();
+  const home = await preparePlace(directory, account);
+  await ensureCluster(await postgresBinaries(account), home, join(home, 'data'), account);
+  return home;
+}
+
+/** With owners and permissions, which PostgreSQL insists on. */
+export async function copyDirectory(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to]);
 }
 
 /** As root, data of a closed DATA_DIR lie elsewhere; those of this run, and of runs that were killed, are not wanted. */
