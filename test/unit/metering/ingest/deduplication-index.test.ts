@@ -198,10 +198,17 @@ describe('the deduplication index', () => {
     index.load(200_000, T0);
     expect(index.bytes).toBeGreaterThan(200_000 * 16);
     expect(counted() - before).toBeLessThan(index.bytes / 10);
-    const made = counted();
     const next = random(4);
-    for (let id = 0; id < 260_000; id += 1) index.reserve(words(next(), next(), next()), 0, T0, T0);
-    expect(counted() - made).toBeGreaterThan(index.bytes / 10);
+    let grown = 0;
+    let last = counted();
+    for (let id = 0; id < 260_000; id += 1) {
+      index.reserve(words(next(), next(), next()), 0, T0, T0);
+      if (id % 1_000 > 0) continue;
+      // A collection may come at any moment, and take what other tests have left.
+      grown += Math.max(0, counted() - last);
+      last = counted();
+    }
+    expect(grown).toBeGreaterThan(index.bytes / 10);
   });
 
   it('gives the memory of expired ids back while new ones come in', () => {
