@@ -61,13 +61,14 @@ function truncatedCharge(charge: ScheduledCharge, end: Instant, now: Instant): S
 }
 
 /**
- * The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. Segments from the former
- * end on have rolled over, and the ledger needs them.
+ * The true-up of a postpaid commit is due at the new end; other upcoming purchases fall away. Where the former end has
+ * passed, segments behind it have rolled over, and the ledger needs them.
  */
 function truncatedCommit(commit: Commit, { before, end }: EarlierEnd, now: Instant): Commit {
   const { accessSchedule, invoiceSchedule } = commit;
+  const hasEnded = before <= now;
   const segments = accessSchedule.segments
-    .filter(({ startingAt }) => startingAt < end || startingAt >= before)
+    .filter(({ startingAt }) => startingAt < end || (hasEnded && startingAt >= before))
     .map((segment) =>
       segment.startingAt < end ? { ...segment, endingBefore: Math.min(segment.endingBefore, end) } : segment,
     );
