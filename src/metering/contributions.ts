@@ -17,7 +17,6 @@ import {
 } from './query/contributions-sql.ts';
 import { ingestedCondition } from './query/groups-sql.ts';
 import { BILLING_EXECUTION_SECONDS } from './query/query-limits.ts';
-import { readNumbers } from './query/read-numbers.ts';
 import { queryUsage, scopeConditions } from './query/usage-relation.ts';
 import { readCountedSeries } from './sql-metric/counted-series.ts';
 import type { SqlSeriesRequest } from './sql-metric/read-series.ts';
@@ -66,15 +65,13 @@ async function readStreaming(
   query: ContributionsQuery & { readonly metric: StreamingMetric },
 ): Promise<Contribution[]> {
   const { metric, groupBy, customer } = query;
-  const rows = await readNumbers(metric, (numbers) =>
-    queryUsage(clickhouse, metric, {
-      ...compileContributions(query, numbers),
-      schema: contributionRow,
-      executionSeconds: BILLING_EXECUTION_SECONDS,
-      customer: customer.customerId,
-      eventsOf: customer.refs,
-    }),
-  );
+  const rows = await queryUsage(clickhouse, metric, {
+    ...compileContributions(query),
+    schema: contributionRow,
+    executionSeconds: BILLING_EXECUTION_SECONDS,
+    customer: customer.customerId,
+    eventsOf: customer.refs,
+  });
   return rows.map(({ hour, group_values, shares, value }) => ({
     groupValues: Object.fromEntries(groupBy.map((name, index) => [name, group_values[index] ?? ''])),
     shares,

@@ -7,7 +7,6 @@ import type { StreamingMetric } from '../../core/metric.ts';
 import { type Interval, SECOND_MS } from '../../core/time.ts';
 import { ORDER_OF_EVENTS } from './aggregate-sql.ts';
 import type { CompiledQuery } from './groups-sql.ts';
-import type { NumberReader } from './number-sql.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import { type LineEvents, lineEvents, type UsageOwner } from './series-sql.ts';
@@ -29,7 +28,7 @@ export interface ContributionsQuery {
 }
 
 /** Rows `hour` (its end, unix seconds), `group_values`, `shares` (the values of the properties), `value`. */
-export function compileContributions(query: ContributionsQuery, numbers: NumberReader): CompiledQuery {
+export function compileContributions(query: ContributionsQuery): CompiledQuery {
   const { metric, customer, within, groupBy } = query;
   const parameters = createParameters();
   // Only counters that remember depend on earlier events.
@@ -37,7 +36,7 @@ export function compileContributions(query: ContributionsQuery, numbers: NumberR
   const events = withShares(
     parameters,
     query.properties,
-    lineEvents(parameters, { ...query, customers: [customer], period }, numbers),
+    lineEvents(parameters, { ...query, customers: [customer], period }, 'exact'),
   );
   const groups = groupBy.map((_, index) => `group_${index}`);
   const { from, value, changes } = changesSql(metric, events, groups);
