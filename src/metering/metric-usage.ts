@@ -5,7 +5,10 @@
 import type { BillableMetric, SqlMetric, StreamingMetric } from '../core/metric.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
 import { whileKept } from './kept-events.ts';
+import type { PackedSeries } from './query/packed-series.ts';
 import type { UsageSeriesRequest } from './query/series-sql.ts';
+import { readSharedSeries } from './query/shared-series.ts';
+import { canShare, type SharedSeriesRequest, type SharingMetric } from './query/shared-series-sql.ts';
 import { readUsageGroups, type UsageGroupsPage, type UsageGroupsRequest } from './query/usage-groups.ts';
 import { countSeriesValues, type MeteredSeries, readPackedSeries } from './query/usage-series.ts';
 import { readCountedSeries } from './sql-metric/counted-series.ts';
@@ -54,6 +57,28 @@ async function readPacked(
     return new Map([...counted].map(([id, metered]) => [id, notPacked(metered)]));
   }
   const found = await readPackedSeries(clickhouse, { ...request, metric, boundaries: 'hour' });
+  return usageOf(found);
+}
+
+export type SharedUsageRequest = Omit<SharedSeriesRequest, 'boundaries'>;
+
+/** `readPackedUsage` of several metrics from one statement, in their order; see `readSharedSeries`. */
+export async function readSharedUsage(
+  clickhouse: ClickHouse,
+  request: SharedUsageRequest,
+): Promise<Map<string, PackedUsage>[]> {
+  const found = await whileKept(clickhouse, request.period.start, () =>
+    readSharedSeries(clickhouse, { ...request, boundaries: 'hour' }),
+  );
+  return found.map(usageOf);
+}
+
+/** Whether the metric can be read by `readSharedUsage`. */
+export function canShareReading(metric: BillableMetric): metric is SharingMetric {
+  return metric.kind === 'streaming' && canShare(metric);
+}
+
+function usageOf(found: ReadonlyMap<string, PackedSeries>): Map<string, PackedUsage> {
   return new Map(
     [...found].map(([id, { valueCount, unpack }]) => [
       id,

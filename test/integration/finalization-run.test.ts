@@ -17,8 +17,32 @@ const CUSTOMERS = 40;
 /** Each seventh customer has usage in so many hours, the others in one or two. */
 const HOURS = 24;
 
+/** Products whose usage a run reads together with the requests of the card, and a draft by itself. */
+async function addUngroupedProducts(rate_card_id: string): Promise<void> {
+  for (const aggregation_type of ['sum', 'max']) {
+    const billable_metric_id = await createdId(api, '/v1/billable-metrics/create', {
+      name: `Tokens, ${aggregation_type}`,
+      aggregation_type,
+      aggregation_key: 'tokens',
+      event_type_filter: { in_values: ['completion'] },
+      property_filters: [{ name: 'tokens', exists: true }],
+    });
+    const product_id = await createdId(api, '/v1/contract-pricing/products/create', {
+      name: `Tokens, ${aggregation_type}`,
+      type: 'USAGE',
+      billable_metric_id,
+    });
+    const rate = { product_id, starting_at: '2026-01-01T00:00:00Z', entitled: true };
+    await api.post('/v1/contract-pricing/rate-cards/addRates', {
+      rate_card_id,
+      rates: [{ ...rate, rate_type: 'FLAT', price: 0.01 }],
+    });
+  }
+}
+
 async function createCustomers(name: string): Promise<string[]> {
   const { rateCardId: rate_card_id, customerId } = await createScenario(api, { alias: `${name}-0` });
+  await addUngroupedProducts(rate_card_id);
   const ids = [customerId];
   for (let index = 0; index < CUSTOMERS; index += 1) {
     const alias = `${name}-${index}`;

@@ -4,6 +4,8 @@ import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { readSharedSeries } from '../../src/metering/query/shared-series.ts';
+import { canShare } from '../../src/metering/query/shared-series-sql.ts';
 import { readUsageGroups, type UsageGroupsRequest } from '../../src/metering/query/usage-groups.ts';
 import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
@@ -292,6 +294,30 @@ describe('limits', () => {
     });
     const series = await readUsageSeries(clickhouse, { ...request, rowsMax: 2 });
     expect(series.get(customer)).toHaveLength(2);
+  });
+
+  it('refuses too many values of several metrics that one statement reads', async () => {
+    const [one, other] = [newCustomer(), newCustomer()];
+    await storeEvents(clickhouse, [event(one, { model: 'a' }), event(one, { model: 'b' })]);
+    const request = {
+      metrics: [
+        metric(),
+        metric({ name: 'Few', eventTypeFilter: { inValues: ['none'], notInValues: null } }),
+      ].filter(canShare),
+      customers: [one, other].map((customerId) => ({ customerId, refs: [customerId] })),
+      period: RANGE,
+      boundaries: 'hour' as const,
+      groupBy: ['model'],
+    };
+    await expect(readSharedSeries(clickhouse, { ...request, rowsMax: 1 })).rejects.toMatchObject({
+      kind: 'too_large',
+    });
+    const read = await readSharedSeries(clickhouse, { ...request, rowsMax: 2 });
+    const counts = read.map((own) => [one, other].map((customerId) => own.get(customerId)?.valueCount));
+    expect(counts).toEqual([
+      [2, 0],
+      [0, 0],
+    ]);
   });
 
   it('refuses a cursor that belongs to another request', async () => {

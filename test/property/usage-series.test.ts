@@ -5,6 +5,8 @@ import { HOUR_MS, type Instant } from '../../src/core/time.ts';
 import { cumulativeAt, type UsageSeries } from '../../src/core/usage-series.ts';
 import { inLane } from '../../src/metering/client/clickhouse-client.ts';
 import { halves, keySlices } from '../../src/metering/query/key-slice.ts';
+import { readSharedSeries } from '../../src/metering/query/shared-series.ts';
+import { canShare } from '../../src/metering/query/shared-series-sql.ts';
 import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import { naiveCumulative } from '../support/naive/usage.ts';
@@ -150,6 +152,32 @@ describe('usage series', () => {
         expect(evaluated).toEqual(await readUsageSeries(clickhouse, request));
       }),
       { numRuns: runs(20) },
+    );
+  });
+
+  it('are the same for several metrics that one statement reads', async () => {
+    const filter = fc.option(fc.constant({ property: 'model', values: ['a', ''] }));
+    const metrics = fc.array(streamingMetric, { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(
+        usageScenario,
+        metrics,
+        question,
+        filter,
+        async (scenario, all, asked, usageFilter) => {
+          const sharing = all.filter(canShare);
+          const { customers, events } = scenario;
+          fc.pre(sharing.length > 0 && customers.length > 1);
+          await storeEvents(clickhouse, events);
+          const ingestedUpTo = String(events.at(-1)?.ingestedAt ?? 0);
+          const request = { ...asked, period: PERIOD, customers, usageFilter, ingestedUpTo, rowsMax: 10_000 };
+          const shared = await readSharedSeries(clickhouse, { ...request, metrics: sharing });
+          const alone = sharing.map((metric) => readUsageSeries(clickhouse, { ...request, metric }));
+          const unpacked = shared.map((own) => new Map([...own].map(([id, one]) => [id, one.unpack()])));
+          expect(unpacked).toEqual(await Promise.all(alone));
+        },
+      ),
+      { numRuns: runs(30) },
     );
   });
 

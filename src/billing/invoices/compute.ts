@@ -137,7 +137,7 @@ export interface PlannedTarget {
 }
 
 /**
- * Computes any number of usage invoices with one ClickHouse query per metric, grouping and period for all
+ * Computes any number of usage invoices with at most one ClickHouse query per metric, grouping and period for all
  * customers together. Lines record windows of `windowSize`, or one window for the whole period where it is
  * null. In the order of the targets. Events that were ingested after `countedUpTo` do not count; null: all do.
  */

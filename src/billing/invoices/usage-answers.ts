@@ -1,26 +1,19 @@
 /**
- * Reads the metered usage of any number of invoices, with one query per metric, grouping and period for all
+ * Reads the metered usage of any number of invoices, with one request per metric, grouping and period for all
  * customers together. Usage with more values than are held in memory is not read here, but by `usage-slices.ts`.
  */
-
-import { mapConcurrently } from '../../core/concurrently.ts';
-import { assert, Refusal } from '../../core/errors.ts';
+import { assert } from '../../core/errors.ts';
 import { groupBy as groupItems } from '../../core/group-by.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
-import {
-  countMetricValues,
-  type MetricSeriesRequest,
-  type PackedUsage,
-  readMetricSeries,
-  readPackedUsage,
-} from '../../metering/metric-usage.ts';
+import type { MetricSeriesRequest } from '../../metering/metric-usage.ts';
 import type { UsageOwner } from '../../metering/query/series-sql.ts';
 import { readBatchWatermark } from '../../metering/query/usage-batch.ts';
 import type { MeteredSeries } from '../../metering/query/usage-series.ts';
 import type { UsageNeed } from '../../rating/types.ts';
 import { needKey } from '../../rating/usage/product-spans.ts';
 import { type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
+import { readThatFit, type UsageByCustomer } from './usage-reading.ts';
 
 /** The moment of the last event where there is none. */
 export const NO_EVENT = '0';
@@ -36,8 +29,6 @@ interface Question extends UsageQuestion {
   /** The names under which the customer's events come. */
   readonly refs: readonly string[];
 }
-
-type UsageByCustomer = ReadonlyMap<string, PackedUsage | null>;
 
 export interface UsageAnswers {
   /** No event counts that was ingested later: epoch microseconds. */
@@ -59,9 +50,6 @@ export interface UsageRoom {
 const VALUES_MAX = 1_000_000;
 const VALUES_OF_QUESTION_MIN = 50_000;
 
-/** More than a lane has connections; the others do not fill the queue of the lane meanwhile. */
-const QUESTIONS_AT_ONCE = 20;
-
 /** `countedUpTo`: no later event counts, in epoch microseconds; null for the last one that there is. */
 export async function readUsageAnswers(
   clickhouse: ClickHouse,
@@ -79,10 +67,10 @@ export async function readUsageAnswers(
   const ingestedUpTo = countedUpTo ?? (await momentOf(clickhouse, questions));
   const groups = [...groupItems(questions, questionKey)];
   const share = Math.max(valuesOfQuestionMin, Math.floor(valuesMax / Math.max(1, groups.length)));
-  const answers = await mapConcurrently(groups, QUESTIONS_AT_ONCE, async ([key, group]) => {
-    return [key, await askOnce(clickhouse, group, context, { ingestedUpTo, valuesMax: share })] as const;
+  const requests = groups.map(([key, group]) => {
+    return [key, requestOf(group, context, { ingestedUpTo, rowsMax: share })] as const;
   });
-  const byQuestion = new Map(answers);
+  const byQuestion = await readThatFit(clickhouse, new Map(requests));
   const counts = [...byQuestion.values()].map(valueCount);
   return {
     ingestedUpTo,
@@ -142,23 +130,16 @@ function questionKey({ need, period }: UsageQuestion): string {
   return `${needKey(need)}@${period.countedFrom}-${period.end}`;
 }
 
-interface Bounds {
-  readonly ingestedUpTo: string;
-  readonly valuesMax: number;
-}
-
-/** Questions that differ in the customer only. */
-function askOnce(
-  clickhouse: ClickHouse,
+/** One request for the questions of a group, which differ in the customer only. */
+function requestOf(
   group: readonly Question[],
   context: InvoiceContext,
-  { ingestedUpTo, valuesMax }: Bounds,
-): Promise<UsageByCustomer> {
+  { ingestedUpTo, rowsMax }: Pick<UsageAnswers, 'ingestedUpTo'> & Pick<MetricSeriesRequest, 'rowsMax'>,
+): MetricSeriesRequest {
   const [first] = group;
   assert(first !== undefined, 'a group has a member');
   const owners = new Map(group.map(({ customerId, refs }) => [customerId, { customerId, refs }]));
-  const request = seriesRequest(context, first, [...owners.values()], ingestedUpTo);
-  return readThatFit(clickhouse, { ...request, rowsMax: valuesMax });
+  return { ...seriesRequest(context, first, [...owners.values()], ingestedUpTo), rowsMax };
 }
 
 /** The request to metering for the usage of some customers. */
@@ -179,57 +160,4 @@ export function seriesRequest(
     groupBy: need.groupKeys,
     ingestedUpTo,
   };
-}
-
-/** If the customers have too many values together, those with the fewest are read, and the others are null. */
-async function readThatFit(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<UsageByCustomer> {
-  const { customers, rowsMax } = request;
-  const read = (own: MetricSeriesRequest) => ifFits(() => readPackedUsage(clickhouse, own));
-  const all = await read(request);
-  if (all !== null) return all;
-  const none = new Map(customers.map(({ customerId }) => [customerId, null]));
-  if (customers.length === 1) return none;
-  const counts = await countMetricValues(clickhouse, request);
-  if (counts === null) return await readEach(clickhouse, request);
-  let total = 0;
-  const fitting = customers
-    .map((customer) => ({ customer, count: counts.get(customer.customerId) ?? 0 }))
-    .sort((a, b) => a.count - b.count)
-    .filter(({ count }) => {
-      total += count;
-      return total <= rowsMax;
-    })
-    .map(({ customer }) => customer);
-  const found = await read({ ...request, customers: fitting });
-  return new Map([...none, ...(found ?? [])]);
-}
-
-/** SQL metrics are evaluated customer by customer anyway. */
-async function readEach(clickhouse: ClickHouse, request: MetricSeriesRequest): Promise<UsageByCustomer> {
-  const rowsMax = Math.ceil(request.rowsMax / request.customers.length);
-  const result = new Map<string, PackedUsage | null>();
-  for (const customer of request.customers) {
-    const own = await ifFits(() =>
-      readPackedUsage(clickhouse, { ...request, customers: [customer], rowsMax }),
-    );
-    result.set(customer.customerId, own?.get(customer.customerId) ?? null);
-  }
-  return result;
-}
-
-/** Null where there are too many values. */
-export function readIfFits(
-  clickhouse: ClickHouse,
-  request: MetricSeriesRequest,
-): Promise<Map<string, MeteredSeries> | null> {
-  return ifFits(() => readMetricSeries(clickhouse, request));
-}
-
-async function ifFits<Usage>(read: () => Promise<Usage>): Promise<Usage | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof Refusal && error.kind === 'too_large') return null;
-    throw error;
-  }
 }

@@ -8,7 +8,7 @@ import { countMetricValues, type MetricSeriesRequest } from '../../metering/metr
 import { halves, type KeySlice, keySlices } from '../../metering/query/key-slice.ts';
 import type { MeteredSeries } from '../../metering/query/usage-series.ts';
 import type { MeteredUsage, UsageNeed } from '../../rating/types.ts';
-import { readIfFits } from './usage-answers.ts';
+import { readIfFits } from './usage-reading.ts';
 
 /** Metered usage of one need, of the keys of one slice. */
 export interface SlicedAnswer {

@@ -21,12 +21,16 @@ export function matchSql(parameters: Parameters, metric: StreamingMetric, number
   const key = keySql(parameters, metric, numbers);
   return {
     definitions: key.definitions,
-    conditions: [
-      ...eventTypeConditions(parameters, metric),
-      ...metric.propertyFilters.flatMap((filter) => filterConditions(parameters, filter)),
-      ...key.conditions,
-    ],
+    conditions: [...eventConditions(parameters, metric), ...key.conditions],
   };
+}
+
+/** Whether an event passes all filters; what the aggregation needs is not looked at. */
+export function eventConditions(parameters: Parameters, metric: StreamingMetric): string[] {
+  return [
+    ...eventTypeConditions(parameters, metric),
+    ...metric.propertyFilters.flatMap((filter) => filterConditions(parameters, filter)),
+  ];
 }
 
 /** Whether every event that matches the metric has this property. */

@@ -124,8 +124,7 @@ function windowsStatement(
   const { period } = request;
   const events = lineEvents(parameters, request, numbers);
   const rowKeys = [...keys, 'window_seconds'];
-  // Offsets fit 32 bits, which JSON shows as a number.
-  const offset = `toUInt32(window_seconds - ${parameters.bind('period_seconds', 'Int64', period.start / SECOND_MS)}) AS window_offset`;
+  const offset = windowOffsetSql(parameters, period);
   const aggregation = aggregationOf(request);
   if (aggregation === 'UNIQUE') {
     return renderStatement({
@@ -142,6 +141,12 @@ function windowsStatement(
     conditions: events.conditions,
     groupBy: rowKeys,
   });
+}
+
+/** Where a window starts in the period, in 32 bits, which JSON shows as a number. */
+export function windowOffsetSql(parameters: Parameters, { start }: Interval): string {
+  const seconds = parameters.bind('period_seconds', 'Int64', start / SECOND_MS);
+  return `toUInt32(window_seconds - ${seconds}) AS window_offset`;
 }
 
 export interface LineEvents {
@@ -215,7 +220,10 @@ interface SeriesWindows {
   readonly endOf: CompiledSeries['windowEnd'];
 }
 
-function seriesWindows(parameters: Parameters, { period, boundaries }: UsageSeriesRequest): SeriesWindows {
+export function seriesWindows(
+  parameters: Parameters,
+  { period, boundaries }: Pick<UsageSeriesRequest, 'period' | 'boundaries'>,
+): SeriesWindows {
   assert(
     isHourAligned(period.start) && isHourAligned(period.end),
     'a billing period starts and ends on the hour',

@@ -6,7 +6,8 @@ import type { MeteredUsage, UsageNeed } from '../../../rating/types.ts';
 import { groupValuesKey } from '../../../rating/usage/group-values.ts';
 import { needKey, usageNeeds } from '../../../rating/usage/product-spans.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from '../invoice-context.ts';
-import { readIfFits, seriesRequest } from '../usage-answers.ts';
+import { seriesRequest } from '../usage-answers.ts';
+import { readIfFits } from '../usage-reading.ts';
 import { readSlices } from '../usage-slices.ts';
 
 export interface ExplainedSeries {
