@@ -32,7 +32,7 @@ const REPORTS_WAITING_MAX = 5;
 /** One customer's queries take this part of a lane, but one connection in any case. */
 const CUSTOMER_SHARE = 1 / 4;
 /** They take more while more than this part of the lane is free, so that a draft's queries run side by side. */
-const FREE_BEYOND_SHARE = 1 / 2;
+const FREE_BEYOND_SHARE = 1 / 4;
 /** A query that was just about to start is not there yet to be ended. */
 const CANCEL_AGAIN_MS = 100;
 
