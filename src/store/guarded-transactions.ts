@@ -15,8 +15,9 @@ type Work = (sql: TransactionSql) => Promise<unknown>;
 
 export interface GuardOptions {
   /**
-   * The connection keeps the statements of transactions, and how they are planned. Such a statement takes one round
-   * trip instead of two, and statements that do not wait for one another are sent together. Default: it keeps none.
+   * The connection keeps statements, in transactions and outside them, and how they are planned. Such a statement takes
+   * one round trip instead of two, and statements that do not wait for one another are sent together. Default: it keeps
+   * none.
    */
   readonly keepsStatements?: boolean;
 }
@@ -44,7 +45,22 @@ export function guardTransactions(
     transaction.catch(connection.lose);
     return transaction;
   };
-  return Object.assign(client, { begin: guardedBegin });
+  return Object.assign(
+    client,
+    { begin: guardedBegin },
+    keepsStatements ? { unsafe: keptStatements(client) } : {},
+  );
+}
+
+/** What Drizzle calls for a statement outside a transaction. */
+function keptStatements(client: postgres.Sql): postgres.Sql['unsafe'] {
+  const unsafe = client.unsafe.bind(client);
+  return (text, parameters = [], options = {}) =>
+    unsafe(text, parameters, { ...options, prepare: isKept(parameters) });
+}
+
+function isKept(parameters: readonly unknown[]): boolean {
+  return parameters.length <= KEPT_PARAMETERS_MAX;
 }
 
 async function guardedWork(work: Work, sql: TransactionSql, connection: WatchedConnection): Promise<unknown> {
@@ -92,7 +108,7 @@ function guardedSql(sql: TransactionSql, connection: WatchedConnection): Transac
       return Object.assign(connection.lost, { values: () => connection.lost });
     }
     // The driver sends it in the next microtask, so `values` is in time.
-    const prepare = connection.keepsStatements && parameters.length <= KEPT_PARAMETERS_MAX;
+    const prepare = connection.keepsStatements && isKept(parameters);
     const query = sql.unsafe(text, parameters, { ...options, prepare });
     const rows = answerOf(query, connection);
     return Object.assign(rows, {

@@ -22,7 +22,7 @@ import { type BalancesInstead, createBooks, loadCustomerBalances } from '../bala
 import { type AskedMoment, askMoment, draftMoment } from './draft-moment.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
-import { cardOf, type InvoiceContext, loadInvoiceContext, termsOf } from './invoice-context.ts';
+import { cardOf, type InvoiceContext, joinContexts, loadInvoiceContext, termsOf } from './invoice-context.ts';
 import {
   type RateDeps,
   type RatedTarget,
@@ -93,9 +93,25 @@ export async function planInvoices(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
   now: Instant,
-  { schedulesOf = [], usageIn, ...instead }: PlanOptions = {},
+  { usageIn, ...instead }: PlanOptions = {},
 ): Promise<PlannedInvoices> {
   const asked = usageIn === undefined ? null : await askMoment(db, usageIn, targets);
+  // Statements of both are sent together.
+  const [own, { earlier, scheduled, balances }] = await Promise.all([
+    loadInvoiceContext(db, targets, now),
+    planBalances(db, targets, now, instead),
+  ]);
+  const others = await loadInvoiceContext(db, ofOtherContracts(earlier, targets), now);
+  return { targets, earlier, scheduled, context: { ...joinContexts(own, others), balances }, asked };
+}
+
+/** What the targets may draw on, and what draws on it before them. */
+async function planBalances(
+  db: Database | Transaction,
+  targets: readonly InvoiceTarget[],
+  now: Instant,
+  { schedulesOf = [], ...instead }: Omit<PlanOptions, 'usageIn'>,
+): Promise<Pick<PlannedInvoices, 'earlier' | 'scheduled'> & Pick<InvoiceContext, 'balances'>> {
   const contracts = targets.map(({ contract }) => contract);
   const subscribing = await contractsWithSubscriptions(
     db,
@@ -111,8 +127,15 @@ export async function planInvoices(
   const drawing = [...contracts, ...schedulesOf].filter(({ customerId }) => balances.has(customerId));
   const sharing = await sharingContracts(db, drawing, balances);
   const scheduled = await loadDrawingSchedules(db, sharing, now);
-  const context = await loadInvoiceContext(db, [...targets, ...earlier], now);
-  return { targets, earlier, scheduled, context: { ...context, balances }, asked };
+  return { earlier, scheduled, balances };
+}
+
+function ofOtherContracts(
+  targets: readonly InvoiceTarget[],
+  known: readonly InvoiceTarget[],
+): readonly InvoiceTarget[] {
+  const ids = new Set(known.map(({ contract }) => contract.id));
+  return targets.filter(({ contract }) => !ids.has(contract.id));
 }
 
 /** An increase is payable when it comes, and on the invoice at the end of its billing period, a year later at most. */

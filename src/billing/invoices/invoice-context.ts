@@ -43,11 +43,21 @@ export interface InvoiceContext {
   readonly balances: CustomerBalances;
 }
 
+const NOTHING: InvoiceContext = {
+  cards: new Map(),
+  contracts: new Map(),
+  metrics: new Map(),
+  joined: new Map(),
+  unpriced: new Map(),
+  balances: new Map(),
+};
+
 export async function loadInvoiceContext(
   db: Database | Transaction,
   targets: readonly { readonly contract: Contract; readonly period: BilledPeriod }[],
   now: Instant,
 ): Promise<InvoiceContext> {
+  if (targets.length === 0) return NOTHING;
   const billed = [...new Map(targets.map(({ contract }) => [contract.id, contract])).values()];
   const [cards, contracts, { joined, unpriced }] = await Promise.all([
     loadCardTerms(db, unique(billed.map(({ rateCardId }) => rateCardId ?? ''))),
@@ -79,6 +89,17 @@ export async function invoiceContext(
     joined: new Map(),
     unpriced: new Map(),
     balances: new Map(),
+  };
+}
+
+/** Two contexts of different contracts as one, without balances. */
+export function joinContexts(one: InvoiceContext, other: InvoiceContext): Omit<InvoiceContext, 'balances'> {
+  return {
+    cards: new Map([...one.cards, ...other.cards]),
+    contracts: new Map([...one.contracts, ...other.contracts]),
+    metrics: new Map([...one.metrics, ...other.metrics]),
+    joined: new Map([...one.joined, ...other.joined]),
+    unpriced: new Map([...one.unpriced, ...other.unpriced]),
   };
 }
 
