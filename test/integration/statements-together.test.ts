@@ -1,4 +1,4 @@
-/** Statements of one transaction that do not wait for one another. */
+/** Statements of requests that only read: sent together in a transaction, and kept by their connections. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
@@ -58,4 +58,21 @@ test('none is sent after the end of its transaction', async () => {
   });
   await expect(failing).rejects.toThrow('refused');
   await expect(late).rejects.toMatchObject({ cause: { message: 'the transaction has ended' } });
+});
+
+test('a statement outside a transaction is kept too, unless it has many parameters', async () => {
+  const few = sql`select ${1}::int as few`;
+  const many = sql`select ${sql.join(
+    Array.from({ length: 30 }, (_, number) => sql`${number}::int`),
+    sql` + `,
+  )} as many`;
+  // More often than there are connections, so that one of them has had both.
+  for (let round = 0; round < 20; round += 1) await asRead(() => db.execute(few));
+  for (let round = 0; round < 20; round += 1) await asRead(() => db.execute(many));
+  const kept = await asRead(() =>
+    db.execute<{ statement: string }>(sql`select statement from pg_prepared_statements`),
+  );
+  const texts = kept.map(({ statement }) => statement);
+  expect(texts).toContain('select $1::int as few');
+  expect(texts.filter((text) => text.endsWith('as many'))).toEqual([]);
 });
