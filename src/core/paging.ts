@@ -37,3 +37,33 @@ export function cutPage<Row, Position>(
   const last = shown.at(-1);
   return { rows: shown, next: rows.length > limit && last !== undefined ? positionOf(last) : null };
 }
+
+/** Most rows that a read after an empty one asks for, and that all reads for one page ask for. */
+const ROWS_PER_READ = 200;
+const ROWS_PER_PAGE_READ = 5_000;
+
+/**
+ * A page of a list whose rows are only filtered after they are read. Some clients take an empty page for the end of a
+ * list, so this reads on until there is a row, the list ends, or 5,000 rows have been asked for. Reads grow, because
+ * those after an empty one tend to be empty too.
+ *
+ * `read` returns at most `limit` rows, and where it looked up to; `positionOf` is the same place for one row.
+ */
+export async function pageWithRows<Row, Position>(
+  request: PageRequest<Position>,
+  read: (request: PageRequest<Position>) => Promise<Page<Row, Position>>,
+  positionOf: (row: Row) => Position,
+): Promise<Page<Row, Position>> {
+  let { after, limit } = request;
+  let asked = 0;
+  for (;;) {
+    const { rows, next } = await read({ after, limit });
+    asked += limit;
+    if (rows.length > 0 || next === null || asked >= ROWS_PER_PAGE_READ) {
+      const page = cutPage(rows, request.limit, positionOf);
+      return { rows: page.rows, next: page.next ?? next };
+    }
+    after = next;
+    limit = Math.max(request.limit, Math.min(limit * 2, ROWS_PER_READ));
+  }
+}

@@ -2,7 +2,7 @@
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { notFound } from '../../core/errors.ts';
-import type { Page, PageRequest } from '../../core/paging.ts';
+import { type Page, type PageRequest, pageWithRows } from '../../core/paging.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import { addedTerms, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { Balance } from '../../core/terms/ledger.ts';
@@ -21,7 +21,7 @@ import type { BalanceDeps } from './deductions.ts';
 export interface ListBalancesInput extends BalanceListFilter {
   /** Whether balances and ledgers are computed. */
   readonly withBalances: boolean;
-  /** Leaves out what has nothing left now: a page may then have fewer rows than its limit. */
+  /** Leaves out what has nothing left now: a page may then have fewer rows than its limit (`pageWithRows`). */
   readonly excludeZeroBalances: boolean;
 }
 
@@ -47,16 +47,26 @@ export async function listBalances(
     throw notFound('customer', customerId, 'CustomerNotFound');
   }
   const now = clock.now();
-  const { rows, next } = await listCommits(db, input, request);
-  const owned = await withOwners(db, rows);
-  const balances = withBalances || excludeZeroBalances ? await balancesOf(deps, owned, now) : null;
+  const balances = withBalances || excludeZeroBalances ? new Map<string, Balance>() : null;
   const isShown = ({ id }: Commit) => !excludeZeroBalances || balances?.get(id)?.balance.gt(ZERO) === true;
+  const page = await pageWithRows(
+    request,
+    async (part) => {
+      const { rows, next } = await listCommits(db, input, part);
+      if (balances === null) return { rows, next };
+      for (const [id, own] of await balancesOf(deps, await withOwners(db, rows), now)) balances.set(id, own);
+      return { rows: rows.filter(isShown), next };
+    },
+    ({ createdAt, id }) => ({ at: createdAt, id }),
+  );
+  const { rows } = page;
+  const owned = await withOwners(db, rows);
   const recurring = await loadRecurringCommits(
     db,
     owned.flatMap(({ commit, contract }) => (commit.recurringCommitId === null ? [] : (contract?.id ?? []))),
   );
   return {
-    page: { rows: rows.filter(isShown), next },
+    page,
     names: await loadNames(db, [{ terms: { ...addedTerms(NO_CHANGES), commits: rows } }], now),
     recurringCommits: new Map(recurring.map((one) => [one.id, one])),
     balances,

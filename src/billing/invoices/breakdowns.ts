@@ -3,7 +3,7 @@
  * windows were stored with it. One function turns both into items, so windows always add up to their invoice.
  */
 import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
-import type { Page } from '../../core/paging.ts';
+import { type Page, pageWithRows } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines.ts';
 import {
@@ -38,13 +38,27 @@ export interface BreakdownItem extends Invoice, WithCard {
   readonly window: Interval;
 }
 
+interface ListedBreakdowns extends BreakdownFilter {
+  readonly size: WindowSize;
+  /** Whether windows without lines are left out. */
+  readonly withoutEmpty?: boolean;
+}
+
 /**
- * A page of breakdown windows, including empty ones. The windows of the page are selected first, so that only
- * their invoices are computed. Refuses an unknown customer (`not_found`).
+ * A page of breakdown windows. The windows of the page are selected first, so that only their invoices are computed.
+ * A page has a row while some follow (`pageWithRows`). Refuses an unknown customer (`not_found`).
  */
 export async function listBreakdowns(
   deps: InvoiceDeps,
-  filter: BreakdownFilter & { readonly size: WindowSize },
+  filter: ListedBreakdowns,
+  { order, ...page }: BreakdownPageRequest,
+): Promise<Page<BreakdownItem, BreakdownPosition>> {
+  return pageWithRows(page, (part) => readBreakdowns(deps, filter, { ...part, order }), positionOf);
+}
+
+async function readBreakdowns(
+  deps: InvoiceDeps,
+  filter: ListedBreakdowns,
   page: BreakdownPageRequest,
 ): Promise<Page<BreakdownItem, BreakdownPosition>> {
   const compare = byWindow(page.order);
@@ -58,8 +72,8 @@ export async function listBreakdowns(
     ...(await draftItems(deps, drafts, filter.size)),
     ...(await issuedItems(deps, issued, filter.size)),
   ];
-  rows.sort((a, b) => compare(positionOf(a), positionOf(b)));
-  return { rows, next };
+  const shown = filter.withoutEmpty === true ? rows.filter(({ lines }) => lines.length > 0) : rows;
+  return { rows: shown.sort((a, b) => compare(positionOf(a), positionOf(b))), next };
 }
 
 function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition {

@@ -1,6 +1,6 @@
 /** Lists the invoices of a customer: issued ones from the store, and drafts, which are computed. */
 
-import { cutPage, type KeysetPosition, type Page } from '../../core/paging.ts';
+import { cutPage, type KeysetPosition, type Page, pageWithRows } from '../../core/paging.ts';
 import { inSnapshot } from '../../store/database.ts';
 import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-lists.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
@@ -16,15 +16,28 @@ import {
 } from './consolidated/drafts.ts';
 import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
-import { byPosition, isBeyond } from './invoice-order.ts';
+import { byPosition, isBeyond, type Placed } from './invoice-order.ts';
 import { type InvoiceDeps, requireCustomer, scheduledOf } from './read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings, issuedWithWarnings } from './unbilled-usage.ts';
 
 /**
- * A page of a customer's invoices by issue date (drafts by their expected one) and id. Throws `Refusal`
+ * A page of a customer's invoices by issue date (drafts by their expected one) and id. A page has no true-ups
+ * without a shortfall, which are no invoices, but always a row while some follow (`pageWithRows`). Throws `Refusal`
  * not_found for an unknown customer.
  */
 export async function listInvoices(
+  deps: InvoiceDeps,
+  filter: InvoiceListFilter,
+  { order, ...page }: InvoicePageRequest,
+): Promise<Page<InvoiceWithWarnings>> {
+  return pageWithRows(page, (part) => readInvoices(deps, filter, { ...part, order }), positionOf);
+}
+
+function positionOf({ issuedAt, id }: Placed): KeysetPosition {
+  return { at: issuedAt, id };
+}
+
+async function readInvoices(
   deps: InvoiceDeps,
   filter: InvoiceListFilter,
   page: InvoicePageRequest,
@@ -70,7 +83,7 @@ async function findPage(
   const { rows: shown, next } = cutPage(
     [...heads, ...open].sort(byPosition(page.order)),
     page.limit,
-    ({ issuedAt, id }) => ({ at: issuedAt, id }),
+    positionOf,
   );
   const ids = new Set(shown.map(({ id }) => id));
   const issued = await withLines(

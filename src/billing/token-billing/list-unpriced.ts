@@ -1,8 +1,8 @@
 /** The tokens that no managed card prices. */
 import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
-import { cutPage, type Page, type PageRequest } from '../../core/paging.ts';
-import { floorToMonth, type Instant } from '../../core/time.ts';
+import { cutPage, type Page, type PageRequest, pageWithRows } from '../../core/paging.ts';
+import { floorToMonth, type Instant, type Interval } from '../../core/time.ts';
 import type { ClickHouse } from '../../metering/client/clickhouse.ts';
 import { type UsedModel, type UsedModelPosition, usedModels } from '../../metering/events/token-uses.ts';
 import type { Database } from '../../store/database.ts';
@@ -18,23 +18,35 @@ export interface UnpricedModel extends UsedModel {
   readonly reason: string;
 }
 
-/** What is looked through for one page, with a price or without. */
-const USES_PER_PAGE = 1_000;
+/** What is looked through in one read, with a price or without. */
+const USES_PER_READ = 1_000;
 
 /**
- * A page by customer; it may be short, and is no sign of the end. Null: from the start of this month, or until now.
- * Refuses an empty range.
+ * A page by customer; it may be short, but has a row while some follow (`pageWithRows`). Null: from the start of this
+ * month, or until now. Refuses an empty range.
  */
 export async function listUnpriced(
-  { db, clickhouse, clock }: UnpricedDeps,
+  deps: UnpricedDeps,
   range: { readonly start: Instant | null; readonly end: Instant | null },
-  { after, limit }: PageRequest<UsedModelPosition>,
+  page: PageRequest<UsedModelPosition>,
 ): Promise<Page<UnpricedModel, UsedModelPosition>> {
-  const end = range.end ?? clock.now() + 1;
+  const end = range.end ?? deps.clock.now() + 1;
   const start = range.start ?? floorToMonth(end - 1);
   if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
-  const read = await usedModels(clickhouse, { start, end }, { after, limit: USES_PER_PAGE + 1 });
-  const uses = cutPage(read, USES_PER_PAGE, ({ position }) => position);
+  return pageWithRows(
+    page,
+    (part) => readUnpriced(deps, { start, end }, part),
+    ({ position }) => position,
+  );
+}
+
+async function readUnpriced(
+  { db, clickhouse }: UnpricedDeps,
+  range: Interval,
+  { after, limit }: PageRequest<UsedModelPosition>,
+): Promise<Page<UnpricedModel, UsedModelPosition>> {
+  const read = await usedModels(clickhouse, range, { after, limit: USES_PER_READ + 1 });
+  const uses = cutPage(read, USES_PER_READ, ({ position }) => position);
   const reasons = await unpricedReasons(
     db,
     uses.rows.map((use) => ({ ...use, at: use.last })),

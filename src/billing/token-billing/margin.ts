@@ -18,6 +18,8 @@ import type { InvoiceDeps } from '../invoices/read-invoices.ts';
 
 /** Hours of invoices that are read at once. */
 const WINDOWS_PER_READ = 1_000;
+/** How many stretches of days are read for one page at most. */
+const READS_PER_PAGE = 50;
 
 export interface MarginFilter {
   /** Starts and ends at midnight UTC. */
@@ -43,16 +45,30 @@ export interface MarginRow extends TokenMargin {
 }
 
 /**
- * Some days of one customer; `limit` is the most days. A page without rows is no sign of the end. Refuses an empty
- * range (`invalid`).
+ * Some days of one customer; `limit` is the most days. Days and customers without tokens are passed over, so a page has
+ * a row while some follow, unless none is found in `READS_PER_PAGE`. Refuses an empty range (`invalid`).
  */
 export async function listMargins(
   deps: InvoiceDeps,
   filter: MarginFilter,
   { after, limit }: PageRequest<MarginPosition>,
 ): Promise<Page<MarginRow, MarginPosition>> {
+  const { start, end } = filter.range;
+  if (start >= end) throw invalid(['endingBefore'], 'must be after starting_on');
+  let page = await readMargins(deps, filter, { after, limit });
+  for (let reads = 1; page.rows.length === 0 && page.next !== null && reads < READS_PER_PAGE; reads += 1) {
+    page = await readMargins(deps, filter, { after: page.next, limit });
+  }
+  return page;
+}
+
+/** The next days of one customer, whether they have tokens or not. */
+async function readMargins(
+  deps: InvoiceDeps,
+  filter: MarginFilter,
+  { after, limit }: PageRequest<MarginPosition>,
+): Promise<Page<MarginRow, MarginPosition>> {
   const { range } = filter;
-  if (range.start >= range.end) throw invalid(['endingBefore'], 'must be after starting_on');
   const from = after?.customerId ?? null;
   const [customerId, following] = await customersOnManagedCards(deps.db, filter.customerId ?? null, from);
   if (customerId === undefined) return { rows: [], next: null };

@@ -139,14 +139,14 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         size,
         status: query.status,
         creditTypeId: query.credit_type_id,
+        withoutEmpty: query.skip_zero_qty_line_items === true,
       } as const;
-      const { rows, next } = await listBreakdowns(deps, filter, {
+      const page = await listBreakdowns(deps, filter, {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE[size]) }),
         order: order[query.sort],
       });
-      const view = await viewOf(deps, rows, query);
-      const shown = view.skipZeroQuantityLines ? rows.filter(({ lines }) => lines.length > 0) : rows;
-      return pageToWire({ rows: shown, next }, (item) => breakdownToWire(item, view));
+      const view = await viewOf(deps, page.rows, query);
+      return pageToWire(page, (item) => breakdownToWire(item, view));
     },
   });
 }

@@ -49,8 +49,7 @@ export function marginRoute(deps: Parameters<typeof listMargins>[0]): RouteDefin
     path: '/v1/token-billing/margin',
     operationId: 'listTokenMargins',
     summary: 'List what tokens were billed and what they cost at their provider, by customer, day and model',
-    description:
-      'Of drafts and finalized invoices. A page has days of one customer, at most `limit`; it may have no rows.',
+    description: 'Of drafts and finalized invoices. A page has days of one customer, at most `limit`.',
     tags: ['Token billing'],
     scope: 'read',
     query: pageQuery(position, DAYS_PER_PAGE).extend({

@@ -7,7 +7,7 @@ import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Invoice, InvoiceLine, LineWindow } from '../../../core/invoice.ts';
-import type { Page } from '../../../core/paging.ts';
+import { type Page, pageWithRows } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
 import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
 import { invoiceTotal, lineWindows } from '../../../rating/invoice/breakdown.ts';
@@ -61,8 +61,23 @@ export interface SpendFilter extends BreakdownFilter {
   readonly properties: readonly string[];
 }
 
-/** A page of them, in the order of breakdowns. Voided invoices are left out unless asked for. */
+/**
+ * A page of them, in the order of breakdowns, with a row while some follow (`pageWithRows`). Voided invoices are left
+ * out unless asked for.
+ */
 export async function listSpendBreakdowns(
+  deps: InvoiceDeps,
+  filter: SpendFilter,
+  { order, ...page }: BreakdownPageRequest,
+): Promise<Page<SpendItem, BreakdownPosition>> {
+  return pageWithRows(page, (part) => readSpend(deps, filter, { ...part, order }), positionOf);
+}
+
+function positionOf({ window, issuedAt, id }: SpendItem): BreakdownPosition {
+  return { start: window.start, at: issuedAt, id };
+}
+
+async function readSpend(
   deps: InvoiceDeps,
   filter: SpendFilter,
   page: BreakdownPageRequest,
@@ -83,7 +98,6 @@ export async function listSpendBreakdowns(
     ...(await draftItems(deps, drafts, filter.properties)),
     ...(await issuedItems(deps, issued, filter.properties)),
   ];
-  const positionOf = ({ window, issuedAt, id }: SpendItem) => ({ start: window.start, at: issuedAt, id });
   const compare = byWindow(page.order);
   rows.sort((a, b) => compare(positionOf(a), positionOf(b)));
   return { rows, next };
