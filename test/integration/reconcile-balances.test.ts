@@ -149,6 +149,42 @@ test('a segment from which invoices took more than it has is named', async () =>
   expect((await check()).differences).toEqual(['balance value 8 → 10']);
 });
 
+test('a rollover from which invoices took more than has arrived in it is named, also the second of a chain', async () => {
+  const commit = balance(70, {
+    ...{ type: 'PREPAID', rollover_fraction: 0.5, applicable_product_ids: [scenario.tokensProductId] },
+    access_schedule: {
+      schedule_items: [{ amount: 70, ...NOVEMBER, ending_before: '2027-11-01T00:00:00Z' }],
+    },
+  });
+  let newest = await contract({ commits: [commit] });
+  for (const starting_at of ['2026-12-01T00:00:00Z', '2027-01-01T00:00:00Z']) {
+    newest = await contract({ starting_at, transition: { type: 'RENEWAL', from_contract_id: newest } });
+  }
+  // 56 of 70 are used, so 14 arrive in December; 4.2 of them are used, and half of the 14 arrives in January.
+  const events = [
+    completion('ada', { id: 'november', at: '2026-11-03T10:30:00Z', tokens: 80 }),
+    completion('ada', { id: 'december', at: '2026-12-03T10:30:00Z', tokens: 6 }),
+    completion('ada', { id: 'january', at: '2027-01-03T10:30:00Z', tokens: 10 }),
+  ];
+  for (const [index, event] of events.entries()) {
+    await service.moveClock(new Date(Date.UTC(2026, 10 + index, 10)).toISOString());
+    await service.api.post('/v1/ingest', [event]);
+  }
+  await service.moveClock('2027-02-03T00:00:00Z');
+  const all = () =>
+    reconcile(service.api, { ...RANGE, ending_before: '2027-03-01T00:00:00Z', customer_id: customerId });
+  expect(await all()).toMatchObject(NOTHING);
+  const take = (before: number, amount: number) =>
+    service.db.execute(sql`update balance_deductions set amount = ${amount} where amount = ${before}`);
+  await take(7, 8);
+  expect((await all()).differences).toContain('balance value 7 → 8');
+  await take(8, 7);
+  await take(4.2, 15);
+  expect((await all()).differences).toEqual(
+    expect.arrayContaining(['balance value 14 → 15', 'balance value 0 → 7']),
+  );
+});
+
 test('a covered line and an applied line that were changed are named', async () => {
   await contract({ credits: [balance(14, { applicable_product_ids: [scenario.tokensProductId] })] });
   await useOnThreeDays();

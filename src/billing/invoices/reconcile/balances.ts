@@ -5,13 +5,15 @@ import { loadIssuedDeductions } from '../../../store/balance-deductions.ts';
 import { loadCommits } from '../../../store/commits.ts';
 import type { Database } from '../../../store/database.ts';
 import { loadManualEntries } from '../../../store/manual-balance-entries.ts';
+import { loadCanceledPurchases } from '../../balances/canceled-purchases.ts';
 import { loadDividedCommits } from '../../balances/seat-shares.ts';
+import { loadWithheld } from '../../balances/withheld.ts';
 import type { Difference } from './difference.ts';
+import { segmentAmounts } from './segment-amounts.ts';
 
 /**
- * For each segment of the customer, archived ones too: what invoices took that are not voided is not more than its
- * amount with entries by hand. An entry by hand may take more than is left; where the entries come to less than 0, the
- * amount alone counts. A segment that an edit has removed is not compared.
+ * For each segment of the customer, archived ones too: what invoices took that are not voided is not more than it had to
+ * give (`segmentAmounts`). A segment that an edit has removed is not compared.
  */
 export async function checkBalances(db: Database, customerId: string): Promise<Difference[]> {
   const commits = await loadCommits(db, { customerIds: [customerId], includeArchived: true });
@@ -19,12 +21,16 @@ export async function checkBalances(db: Database, customerId: string): Promise<D
   const deductions = (await loadIssuedDeductions(db, ids)).filter(({ creditedAt }) => creditedAt === null);
   const byHand = await loadManualEntries(db, ids);
   const divided = await loadDividedCommits(db, commits);
+  const isWithheld = await loadWithheld(db, commits);
+  const canceled = await loadCanceledPurchases(db, commits);
+  const rollsNothing = (source: Commit, heir: Commit) =>
+    isWithheld(source) ||
+    [source.archivedAt, canceled.get(source.id)?.at].some((end) => end != null && end < heir.createdAt);
+  const amountOf = segmentAmounts({ commits, deductions, byHand, rollsNothing });
   return commits.flatMap((commit) =>
     (divided(commit)?.shares ?? commit.accessSchedule.segments).flatMap((segment): Difference[] => {
       const own = deductions.filter(({ segmentId }) => segmentId === segment.id);
-      const entries = (byHand.get(commit.id) ?? []).filter(({ segmentId }) => segmentId === segment.id);
-      const added = sum(entries.map(({ amount }) => amount));
-      const expected = added.lt('0') ? segment.amount : segment.amount.plus(added);
+      const expected = amountOf(commit, segment);
       const found = sum(own.map(({ amount }) => amount));
       const last = own.at(-1);
       if (last === undefined || found.lte(expected)) return [];
