@@ -1,6 +1,7 @@
 /** A rollover changes with its source, and only with its source. */
 import { expect, test } from 'vitest';
 import { day, ledgerOf, renewalBench, type Segment } from '../support/renewals.ts';
+import type { Body } from '../support/term-fixtures.ts';
 
 const { customer, on, rolling, create, renew, read, edit } = renewalBench();
 
@@ -58,6 +59,47 @@ test('what is added to the older contract before the renewal begins rolls over, 
     .map((one) => (one as { balance: number }).balance);
   expect(balances).toEqual([50, 100]);
 });
+
+/** Gives the commit a fraction, or pays for it, after the renewal has been created; returns what rolled over. */
+const LATE = {
+  fraction: async (month: number, end: Body) => {
+    const { rollover_fraction: _, ...commit } = rolling(0, [100, 1, 12]);
+    const older = await create({ commits: [commit], ...end });
+    const newer = await renew(older, 7);
+    const commit_id = (await read(on(2), older)).text('data.commits[0].id');
+    const update_commits = [{ commit_id, rollover_fraction: 0.4 }];
+    expect((await edit(on(month), older, { update_commits })).status).toBe(200);
+    return read(on(9), newer);
+  },
+  payment: async (month: number, end: Body) => {
+    const older = await create(end);
+    const payment_gate_config = { payment_gate_type: 'EXTERNAL' };
+    const add_commits = [{ ...rolling(0.4, [100, 1, 12]), payment_gate_config }];
+    expect((await edit(on(2), older, { add_commits })).status).toBe(200);
+    const newer = await renew(older, 7);
+    const workflow_id = (await read(on(2), older)).text('data.commits[0].id');
+    await on(month).post('/v1/contracts/commits/threshold-billing/release', { workflow_id, outcome: 'paid' });
+    expect((await read(on(9), newer)).list('data.commits')).toEqual([]);
+    // A payment is no change of the contract.
+    expect((await edit(on(month), older, { update_contract_name: 'Paid' })).status).toBe(200);
+    return read(on(9), newer);
+  },
+};
+
+test.each(['fraction', 'payment'] as const)(
+  'a commit that gets its %s after the renewal was created rolls over only where the renewal cut nothing, until it begins',
+  async (late) => {
+    for (const [month, end, rolled] of [
+      [6, {}, []],
+      [8, {}, []],
+      [6, { ending_before: day(7) }, [40]],
+      [8, { ending_before: day(7) }, []],
+    ] as const) {
+      const commits = (await LATE[late](month, end)).list('data.commits');
+      expect(commits.map((one) => (one as { balance: number }).balance)).toEqual(rolled);
+    }
+  },
+);
 
 test('archiving the source takes the rollover back until the renewal has begun', async () => {
   for (const [month, left] of [
