@@ -3,8 +3,14 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The directory of package.json, above src/ and dist/ alike. */
-export const PACKAGE_ROOT = rootAbove(import.meta.dirname);
+export const PACKAGE_ROOT = packageRootAbove(import.meta.dirname);
 
-function rootAbove(directory: string): string {
-  return existsSync(join(directory, 'package.json')) ? directory : rootAbove(dirname(directory));
+/** The nearest directory with a package.json, from `directory` upwards. Throws where there is none up to the root. */
+export function packageRootAbove(directory: string): string {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, 'package.json'))) return at;
+    if (at === dirname(at)) {
+      throw new Error(`no package.json in ${directory} or above it: the package is not complete`);
+    }
+  }
 }
