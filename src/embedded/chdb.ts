@@ -169,12 +169,13 @@ export function laneConnections(workerThreads: number): Record<QueryLane, number
 }
 
 /**
- * Evaluations leave half of the cores to ingest and to requests. They ask for customers all over the table, so it pays
- * to look at the columns of the sorting key first, and to read the others for the rows that are left. The engine moves
- * no condition on another column before FINAL; it is of a known version, which that of a server is not.
+ * Evaluations and invoice runs leave half of the cores to ingest and to requests, and to the process itself, which rates
+ * one group of invoices while the next is read. They ask for customers all over the table, so it pays to look at the
+ * columns of the sorting key first, and to read the others for the rows that are left. The engine moves no condition on
+ * another column before FINAL; it is of a known version, which that of a server is not.
  */
 function settingsOfLane(lane: QueryLane): string[] {
-  if (lane !== 'evaluation') return [];
+  if (lane !== 'evaluation' && lane !== 'finalization') return [];
   const cores = Math.max(1, Math.floor(availableParallelism() / 2));
   return [`SET max_threads = ${cores}`, 'SET optimize_move_to_prewhere_if_final = 1'];
 }

@@ -61,11 +61,12 @@ const EXACT_STEPS: readonly Step[] = [
  */
 const WHOLE_STEPS: readonly Step[] = [
   VALUE_WHOLE,
-  [
-    'value_number',
-    "toDecimal128(assumeNotNull(value_whole) + throwIf(isNull(value_whole), 'not a whole number'), 0)",
-  ],
+  ['value_number', wholeOrEnd('value_whole', 'isNull(value_whole)')],
 ];
+
+function wholeOrEnd(whole: string, isOther: string): string {
+  return `toDecimal128(assumeNotNull(${whole}) + throwIf(${isOther}, 'not a whole number'), 0)`;
+}
 
 /** `exact` reads every number. `whole` reads those of 64 bits alone, and ends the statement at any other text. */
 export type NumberReader = 'whole' | 'exact';
@@ -74,6 +75,17 @@ export type NumberReader = 'whole' | 'exact';
 export function numberDefinitions(text: string, reader: NumberReader): string[] {
   const steps = reader === 'whole' ? WHOLE_STEPS : EXACT_STEPS;
   return [`${text} AS value_text`, ...steps.map(([name, sql]) => `${sql} AS ${name}`)];
+}
+
+/** Whether there is a text, which the reader of whole numbers takes for a number: empty text is none. */
+export function wholeTextSql(text: string): string {
+  return `${text} != ''`;
+}
+
+/** The number in a text that `wholeTextSql` holds for, with the reader `whole`. Only where `match` holds it may end the statement. */
+export function wholeNumberSql(text: string, match: string): string {
+  const whole = `toInt64OrNull(${text})`;
+  return wholeOrEnd(whole, `${match} AND isNull(${whole})`);
 }
 
 /** The numbers in a list of String expressions, as one array: ClickHouse plans the reading once for all of them. */

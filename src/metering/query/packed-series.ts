@@ -7,7 +7,7 @@ import { assert } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
-import { cumulativeSteps } from './series-fold.ts';
+import { cumulativeSteps, type WindowValue } from './series-fold.ts';
 import { exactUsage } from './usage-value.ts';
 
 /** Between the windows of a line. No number has it. */
@@ -19,8 +19,9 @@ export interface PackedLine {
   readonly groupValues: readonly string[];
   /** How many windows these are, at least one. */
   readonly count: number;
-  /** Their starts, in seconds after the start of the period. Ascending. */
+  /** Starts of windows, in seconds after the start of the period. Ascending. */
   readonly offsets: string;
+  /** For each start the value of its window; empty for a window without usage. */
   readonly values: string;
 }
 
@@ -53,15 +54,42 @@ function unpacked(
   { groupValues, count, offsets, values: texts }: PackedLine,
   { aggregation, groupBy, windowEnd }: LineForm,
 ): UsageSeries {
-  const values = texts.split(WINDOW_SEPARATOR);
-  const starts = offsets.split(WINDOW_SEPARATOR);
-  assert(values.length === count && starts.length === count, 'each window has a start and a value');
-  const windows = starts.map((offset, index) => ({
-    at: windowEnd(Number(offset)),
-    value: exactUsage(values[index] ?? ''),
-  }));
+  const windows: WindowValue[] = [];
+  let offsetAt = 0;
+  let valueAt = 0;
+  // Read in place: lists of texts would be as much garbage again.
+  while (offsetAt <= offsets.length && valueAt <= texts.length) {
+    const offsetEnd = itemEnd(offsets, offsetAt);
+    const valueEnd = itemEnd(texts, valueAt);
+    if (valueEnd > valueAt) {
+      const at = windowEnd(wholeNumber(offsets, offsetAt, offsetEnd));
+      windows.push({ at, value: exactUsage(texts.slice(valueAt, valueEnd)) });
+    }
+    offsetAt = offsetEnd + 1;
+    valueAt = valueEnd + 1;
+  }
+  const isWhole = offsetAt > offsets.length && valueAt > texts.length;
+  assert(isWhole && windows.length === count, 'each window has a start and a value');
   return {
     groupValues: Object.fromEntries(groupBy.map((name, index) => [name, groupValues[index] ?? ''])),
     steps: cumulativeSteps(aggregation, windows),
   };
+}
+
+function itemEnd(items: string, start: number): number {
+  const end = items.indexOf(WINDOW_SEPARATOR, start);
+  return end < 0 ? items.length : end;
+}
+
+const [DIGIT_0, DIGIT_9] = [0x30, 0x39];
+
+/** The digits between two places. */
+function wholeNumber(text: string, start: number, end: number): number {
+  let number = 0;
+  for (let index = start; index < end; index += 1) {
+    const code = text.charCodeAt(index);
+    assert(code >= DIGIT_0 && code <= DIGIT_9, 'a start is a whole number');
+    number = number * 10 + (code - DIGIT_0);
+  }
+  return number;
 }

@@ -10,19 +10,24 @@ import type { NumberReader } from './number-sql.ts';
 /** The code of `throwIf`. No other part of these statements uses it. */
 const OTHER_TEXT = '395';
 
-/** Metrics whose events were found to have other texts. One that is forgotten costs a failed statement. */
+/** Metrics, or several of one statement, whose events were found to have other texts. Forgetting costs a failed statement. */
 const withOtherTexts = new Set<string>();
 const METRICS_MAX = 10_000;
 
 /**
- * Calls `read` with the reader that fits the metric, and again if it was not the right one. `read` aggregates
- * `value_number`, unless the metric needs no number. LATEST has its text aggregated, which has to be checked for itself.
+ * Calls `read` with the reader that fits the metrics of a statement, and again if it was not the right one. `read`
+ * aggregates `value_number`, unless the metric needs no number. LATEST has its text aggregated, which has to be checked for
+ * itself.
  */
 export async function readNumbers<Answer>(
-  { id, aggregation }: StreamingMetric,
+  metrics: readonly StreamingMetric[],
   read: (numbers: NumberReader) => Promise<Answer>,
 ): Promise<Answer> {
-  if (aggregation === 'LATEST' || withOtherTexts.has(id)) return await read('exact');
+  const ids = metrics.map(({ id }) => id);
+  // The engine does not say which of several it was.
+  const together = ids.join(' ');
+  const isKnown = [together, ...ids].some((known) => withOtherTexts.has(known));
+  if (isKnown || metrics.some(({ aggregation }) => aggregation === 'LATEST')) return await read('exact');
   try {
     return await read('whole');
   } catch (error) {
@@ -30,6 +35,6 @@ export async function readNumbers<Answer>(
   }
   const [oldest] = withOtherTexts;
   if (oldest !== undefined && withOtherTexts.size >= METRICS_MAX) withOtherTexts.delete(oldest);
-  withOtherTexts.add(id);
+  withOtherTexts.add(together);
   return await read('exact');
 }

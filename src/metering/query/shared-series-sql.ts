@@ -5,7 +5,7 @@
 import { assert, unreachable } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import { eventConditions } from './match-sql.ts';
-import { numbersSql } from './number-sql.ts';
+import { type NumberReader, numbersSql, wholeNumberSql, wholeTextSql } from './number-sql.ts';
 import { WINDOW_SEPARATOR } from './packed-series.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
@@ -33,28 +33,30 @@ export function canShare(metric: StreamingMetric): metric is SharingMetric {
   return metric.aggregation !== 'UNIQUE' && metric.aggregation !== 'LATEST';
 }
 
-export function compileSharedSeries(request: SharedSeriesRequest): CompiledSeries {
+/** With the reader `whole` the statement ends at any other text of an event that a metric matches (`readNumbers`). */
+export function compileSharedSeries(request: SharedSeriesRequest, numbers: NumberReader): CompiledSeries {
   const { metrics, groupBy, rowsMax } = request;
   assert(request.customers.length > 1, 'one customer reads its metrics side by side');
   const parameters = createParameters();
   const windows = seriesWindows(parameters, request);
   const keys = ['owner', ...groupBy.map((_, index) => `group_${index}`)];
-  const each = (sqlOf: (index: number) => string) => metrics.map((_, index) => sqlOf(index));
-  const list = (sqlOf: (index: number) => string) => `[${each(sqlOf).join(', ')}]`;
+  const list = (sqlOf: (index: number) => string) =>
+    `[${metrics.map((_, index) => sqlOf(index)).join(', ')}]`;
+  const values = metrics.map((_, index) => `value_${index}`);
   const sql = renderStatement({
-    definitions: each(
-      (index) =>
-        `arraySort(groupArrayIf((window_offset, value_${index}), value_${index} != '')) AS windows_${index}`,
-    ),
+    // One list, which is sorted once: a metric without usage in a window has an empty text there.
+    definitions: [
+      `arraySort(window -> window.1, groupArray((window_offset, ${values.join(', ')}))) AS windows`,
+    ],
     columns: [
       'owner',
       `CAST([${keys.slice(1).join(', ')}], 'Array(String)') AS group_values`,
       'toUInt32(count()) AS used_windows',
-      `${list((index) => `toUInt32(length(windows_${index}))`)} AS window_counts`,
-      `${list((index) => `arrayStringConcat(windows_${index}.1, '${WINDOW_SEPARATOR}')`)} AS window_offsets`,
-      `${list((index) => `arrayStringConcat(windows_${index}.2, '${WINDOW_SEPARATOR}')`)} AS window_values`,
+      `${list((index) => `toUInt32(countIf(value_${index} != ''))`)} AS window_counts`,
+      `arrayStringConcat(windows.1, '${WINDOW_SEPARATOR}') AS window_offsets`,
+      `${list((index) => `arrayStringConcat(windows.${index + 2}, '${WINDOW_SEPARATOR}')`)} AS window_values`,
     ],
-    from: `(\n${windowsStatement(parameters, request, keys, windows.startSql)}\nLIMIT ${rowsMax + 1}\n)`,
+    from: `(\n${windowsStatement(parameters, request, keys, windows.startSql, numbers)}\nLIMIT ${rowsMax + 1}\n)`,
     conditions: [],
     groupBy: keys,
     orderBy: keys,
@@ -68,21 +70,19 @@ function windowsStatement(
   request: SharedSeriesRequest,
   keys: readonly string[],
   startSql: string,
+  reader: NumberReader,
 ): string {
   const { metrics, period } = request;
   // Counting reads no numbers.
   const events = lineEvents(parameters, { ...request, metric: anyEvent(metrics) }, 'exact');
-  const names = [...new Set(metrics.flatMap(({ aggregationKey }) => aggregationKey ?? []))];
-  const texts = names.map((name) => propertySql(parameters, name).text);
-  const numberOf = (metric: SharingMetric) => `numbers[${names.indexOf(metric.aggregationKey ?? '') + 1}]`;
+  const numbers = numbersOf(parameters, metrics, reader);
   const matches = metrics.map((metric) => {
-    const isCounted = metric.aggregation === 'COUNT' ? [] : [`isNotNull(${numberOf(metric)})`];
-    return ['1', ...eventConditions(parameters, metric), ...isCounted].join(' AND ');
+    return ['1', ...eventConditions(parameters, metric), ...numbers.conditions(metric)].join(' AND ');
   });
   return renderStatement({
     definitions: [
       ...events.definitions,
-      ...(texts.length === 0 ? [] : [`${numbersSql(texts)} AS numbers`]),
+      ...numbers.definitions,
       ...matches.map((match, index) => `(${match}) AS matches_${index}`),
       `${startSql} AS window_seconds`,
     ],
@@ -90,12 +90,47 @@ function windowsStatement(
       ...keys,
       windowOffsetSql(parameters, period),
       ...metrics.map((metric, index) => {
-        return `${valueSql(metric, numberOf(metric), `matches_${index}`)} AS value_${index}`;
+        const match = `matches_${index}`;
+        return `${valueSql(metric, match, () => numbers.number(metric, match))} AS value_${index}`;
       }),
     ],
     conditions: [...events.conditions, `(${matches.map((_, index) => `matches_${index}`).join(' OR ')})`],
     groupBy: [...keys, 'window_seconds'],
   });
+}
+
+/** How the numbers of the metrics are read. */
+interface NumbersSql {
+  readonly definitions: readonly string[];
+  /** What else an event needs to match. */
+  conditions(metric: SharingMetric): string[];
+  /** Of an event that matches; anything of others. */
+  number(metric: SharingMetric, match: string): string;
+}
+
+function numbersOf(
+  parameters: Parameters,
+  metrics: readonly SharingMetric[],
+  reader: NumberReader,
+): NumbersSql {
+  const reading = metrics.filter(({ aggregation }) => aggregation !== 'COUNT');
+  const names = [...new Set(reading.flatMap(({ aggregationKey }) => aggregationKey ?? []))];
+  const texts = names.map((name) => propertySql(parameters, name).text);
+  const placeOf = ({ aggregationKey }: SharingMetric) => names.indexOf(aggregationKey ?? '');
+  const conditions = (sqlOf: (place: number) => string) => (metric: SharingMetric) =>
+    metric.aggregation === 'COUNT' ? [] : [sqlOf(placeOf(metric))];
+  if (reader === 'whole') {
+    return {
+      definitions: texts.map((text, place) => `${text} AS text_${place}`),
+      conditions: conditions((place) => wholeTextSql(`text_${place}`)),
+      number: (metric, match) => wholeNumberSql(`text_${placeOf(metric)}`, match),
+    };
+  }
+  return {
+    definitions: texts.length === 0 ? [] : [`${numbersSql(texts)} AS numbers`],
+    conditions: conditions((place) => `isNotNull(numbers[${place + 1}])`),
+    number: (metric) => `assumeNotNull(numbers[${placeOf(metric) + 1}])`,
+  };
 }
 
 /** It matches every event that one of the metrics can match: those of their event types. */
@@ -113,15 +148,23 @@ function anyEvent(metrics: readonly SharingMetric[]): StreamingMetric {
   };
 }
 
-/** Numbers are nullable, so that their aggregate is NULL where there is none. */
-function valueSql({ aggregation }: SharingMetric, number: string, match: string): string {
+/** Empty text where no event matched. */
+function valueSql({ aggregation }: SharingMetric, match: string, number: () => string): string {
+  return `if(countIf(${match}) = 0, '', toString(${aggregateSql(aggregation, match, number)}))`;
+}
+
+function aggregateSql(
+  aggregation: SharingMetric['aggregation'],
+  match: string,
+  number: () => string,
+): string {
   switch (aggregation) {
     case 'COUNT':
-      return `if(countIf(${match}) = 0, '', toString(countIf(${match})))`;
+      return `countIf(${match})`;
     case 'SUM':
-      return `ifNull(toString(sumIf(${number}, ${match})), '')`;
+      return `sumIf(${number()}, ${match})`;
     case 'MAX':
-      return `ifNull(toString(maxIf(${number}, ${match})), '')`;
+      return `maxIf(${number()}, ${match})`;
     default:
       return unreachable(aggregation);
   }

@@ -4,6 +4,7 @@ import { assert } from '../../core/errors.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { type PackedLine, type PackedSeries, packedSeries } from './packed-series.ts';
 import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
+import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
 import { compileSharedSeries, type SharedSeriesRequest } from './shared-series-sql.ts';
 import { queryUsage, tooManyValues } from './usage-relation.ts';
@@ -19,15 +20,18 @@ export async function readSharedSeries(
   const { metrics, customers, groupBy, rowsMax } = request;
   const [first] = metrics;
   assert(first !== undefined, 'a metric is asked for');
-  const { sql, parameters, windowEnd } = compileSharedSeries(request);
-  const rows = await queryUsage(clickhouse, first, {
-    sql,
-    parameters,
-    schema: sharedRow,
-    rowsMax,
-    groupsMax: rowsMax,
-    executionSeconds: BILLING_EXECUTION_SECONDS,
-    eventsOf: refsOf(customers),
+  const { rows, windowEnd } = await readNumbers(metrics, async (numbers) => {
+    const compiled = compileSharedSeries(request, numbers);
+    const found = await queryUsage(clickhouse, first, {
+      sql: compiled.sql,
+      parameters: compiled.parameters,
+      schema: sharedRow,
+      rowsMax,
+      groupsMax: rowsMax,
+      executionSeconds: BILLING_EXECUTION_SECONDS,
+      eventsOf: refsOf(customers),
+    });
+    return { rows: found, windowEnd: compiled.windowEnd };
   });
   if (rows.reduce((sum, row) => sum + row.used_windows, 0) > rowsMax) throw tooManyValues(first, rowsMax);
   return metrics.map(({ aggregation }, index) => {
@@ -46,13 +50,9 @@ export async function readSharedSeries(
 /** The windows of one metric. */
 function lineOf(row: z.output<typeof sharedRow>, index: number): PackedLine {
   const count = row.window_counts[index];
-  const offsets = row.window_offsets[index];
   const values = row.window_values[index];
-  assert(
-    count !== undefined && offsets !== undefined && values !== undefined,
-    'a row has the windows of every metric',
-  );
-  return { groupValues: row.group_values, count, offsets, values };
+  assert(count !== undefined && values !== undefined, 'a row has the windows of every metric');
+  return { groupValues: row.group_values, count, offsets: row.window_offsets, values };
 }
 
 const sharedRow = z.object({
@@ -61,8 +61,8 @@ const sharedRow = z.object({
   group_values: z.array(z.string()),
   /** Windows in which there is usage of any metric. */
   used_windows: z.number(),
+  window_offsets: z.string(),
   /** Each with an item for every metric. */
   window_counts: z.array(z.number()),
-  window_offsets: z.array(z.string()),
   window_values: z.array(z.string()),
 });

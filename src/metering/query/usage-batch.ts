@@ -67,7 +67,7 @@ export async function readUsageBatch(
 async function queryBatch(clickhouse: ClickHouse, request: UsageBatchRequest): Promise<BatchRow[]> {
   const { metric, rowsMax } = request;
   try {
-    return await readNumbers(metric, (numbers) =>
+    return await readNumbers([metric], (numbers) =>
       queryUsage(clickhouse, metric, {
         ...compileUsageBatch(request, numbers),
         schema: batchRow,

@@ -182,7 +182,7 @@ type GroupRow = z.infer<typeof groupRow>;
 
 async function queryGroups(clickhouse: ClickHouse, query: GroupsQuery): Promise<GroupRow[]> {
   if (query.refs.length === 0) return [];
-  return await readNumbers(query.metric, (numbers) =>
+  return await readNumbers([query.metric], (numbers) =>
     queryUsage(clickhouse, query.metric, {
       ...compileUsageGroups(query, numbers),
       schema: groupRow,

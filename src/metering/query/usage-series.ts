@@ -52,7 +52,7 @@ export async function readPackedSeries(
   const groupsMax = aggregation === 'UNIQUE' ? null : rowsMax;
   const owners = customers.filter(({ refs }) => refs.length > 0);
   if (owners.length === 0) return new Map([...linesOf.keys()].map((id) => [id, NOTHING_PACKED]));
-  const { lines, windowEnd } = await readNumbers(metric, async (numbers) => {
+  const { lines, windowEnd } = await readNumbers([metric], async (numbers) => {
     const compiled = compileUsageSeries({ ...request, customers: owners }, rowsMax, numbers);
     const found = await queryUsage(clickhouse, metric, {
       sql: compiled.sql,
