@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import type { Database } from '../../src/store/database.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
@@ -59,10 +60,10 @@ function hooked(call: () => Promise<void>): ClickHouse {
   };
 }
 
-function runnerOn(clickhouse: ClickHouse) {
-  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+function runnerOn(clickhouse: ClickHouse, through: Database = db) {
+  const kind = finalizationJobKind({ db: through, clock, clickhouse, gracePeriodHours: 24 });
   const ping = () => clickhouse.ping();
-  return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+  return createJobRunner({ db: through, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
 }
 
 function runnerWith(onCall: () => Promise<void>) {
@@ -215,16 +216,30 @@ test('a contract that is archived meanwhile has no invoice', async () => {
 
 describe('while usage is read', () => {
   test('no transaction is open, so neither a slow metric nor a limit of PostgreSQL ends it', async () => {
-    const open: unknown[] = [];
-    const runner = runnerWith(async () => {
-      open.push(
-        ...(await db.execute(sql`
-          select query from pg_stat_activity
-          where datname = current_database() and state like 'idle in transaction%'`)),
-      );
+    let open = 0;
+    let opened = 0;
+    // Counted here: PostgreSQL would count those of the service too.
+    const counted = new Proxy(db, {
+      get: (target, name) =>
+        name !== 'transaction'
+          ? Reflect.get(target, name, target)
+          : async (...given: Parameters<Database['transaction']>) => {
+              opened += 1;
+              open += 1;
+              return target.transaction(...given).finally(() => {
+                open -= 1;
+              });
+            },
     });
+    const openWhileRead: number[] = [];
+    const clickhouse = hooked(async () => {
+      openWhileRead.push(open);
+    });
+    const runner = runnerOn(clickhouse, counted);
     expect(await runner.runDue(clock.now())).toEqual({ done: 1, failed: 0, isComplete: true });
-    expect(open).toEqual([]);
+    expect(opened).toBeGreaterThan(1);
+    expect(openWhileRead).toEqual(openWhileRead.map(() => 0));
+    expect(openWhileRead.length).toBeGreaterThan(1);
   });
 
   test('no other process reads the same', async () => {
