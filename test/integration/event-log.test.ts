@@ -131,6 +131,37 @@ describe('a block of acknowledged events', () => {
     await ended(blocks);
   });
 
+  it('is inserted whenever it is closed, also at the moment at which the one before has left the log', async () => {
+    // A read comes so many microtasks after that moment.
+    for (let turns = 0; turns < 12; turns += 1) {
+      let read: Promise<void> | undefined;
+      const left = gate();
+      const blocks: EventBlocks = createEventBlocks({
+        clickhouse: store.clickhouse,
+        log: {
+          ...log,
+          entries: () => log.entries(),
+          async remove(keys) {
+            await log.remove(keys);
+            if (read !== undefined) return;
+            await blocks.append(row(`second ${turns}`), 1);
+            let turn = Promise.resolve();
+            for (let count = 0; count < turns; count += 1) turn = turn.then(() => {});
+            read = turn.then(() => blocks.visible(null));
+            left.open();
+          },
+        },
+      });
+      await blocks.append(row(`first ${turns}`), 1);
+      await blocks.visible(null);
+      await left.promise;
+      await read;
+      expect(await ids()).toContain(`second ${turns}`);
+      await blocks.close();
+    }
+    await log.close();
+  }, 120_000);
+
   it('goes to ClickHouse by itself after a second, and leaves the log', async () => {
     const blocks = createEventBlocks({ clickhouse: store.clickhouse, log });
     await blocks.append(row('a'), 1);

@@ -208,22 +208,26 @@ class LoggedBlocks implements EventBlocks {
     if (this.#open === null) return;
     this.#closed.push(this.#open);
     this.#open = null;
-    this.#inserting ??= this.#insertAll().finally(() => {
-      this.#inserting = null;
-    });
+    this.#inserting ??= this.#insertAll();
   }
 
+  /** There is one at least. */
   async #insertAll(): Promise<void> {
     let pauseMs = RETRY_MS_MIN;
-    for (let block = this.#closed[0]; block !== undefined; block = this.#closed[0]) {
-      if (await this.#insert(block)) {
-        pauseMs = RETRY_MS_MIN;
-        continue;
+    try {
+      for (let block = this.#closed[0]; block !== undefined; block = this.#closed[0]) {
+        if (await this.#insert(block)) {
+          pauseMs = RETRY_MS_MIN;
+          continue;
+        }
+        // The log keeps what cannot be written at the end.
+        if (this.#end.signal.aborted) return;
+        await delay(pauseMs, undefined, { signal: this.#end.signal }).catch(() => {});
+        pauseMs = Math.min(RETRY_MS_MAX, 2 * pauseMs);
       }
-      // The log keeps what cannot be written at the end.
-      if (this.#end.signal.aborted) return;
-      await delay(pauseMs, undefined, { signal: this.#end.signal }).catch(() => {});
-      pauseMs = Math.min(RETRY_MS_MAX, 2 * pauseMs);
+    } finally {
+      // Together with the last look: nobody would insert a block that is closed in between.
+      this.#inserting = null;
     }
   }
 
