@@ -20,6 +20,8 @@ const PAGE = 1_000;
 export function createChangesFeed(db: Database): ChangesFeed {
   let last = 0;
   let seen = new Set<number>();
+  /** Read, and not returned yet: a later page may fail. */
+  const changed = new Set<string>();
   return {
     async skip() {
       last = await lastCustomerChange(db);
@@ -27,15 +29,17 @@ export function createChangesFeed(db: Database): ChangesFeed {
       seen = new Set(rows.map(({ id }) => id));
     },
     async next() {
-      const changed = new Set<string>();
       for (;;) {
         const rows = await loadCustomerChanges(db, last - READ_AGAIN, PAGE);
         const fresh = rows.filter(({ id }) => !seen.has(id));
         for (const { customerId } of fresh) changed.add(customerId);
         last = Math.max(last, ...rows.map(({ id }) => id));
         seen = new Set(rows.flatMap(({ id }) => (id > last - READ_AGAIN ? [id] : [])));
-        if (rows.length < PAGE) return [...changed];
+        if (rows.length < PAGE) break;
       }
+      const all = [...changed];
+      changed.clear();
+      return all;
     },
   };
 }
