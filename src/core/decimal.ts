@@ -165,6 +165,35 @@ export class Decimal {
     return `${isNegative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
   }
 
+  /** The most characters that `toString` has, all of them ASCII. */
+  textLengthMax(): number {
+    return this.exact === null ? SHORT_TEXT_MAX : this.exact.toString().length;
+  }
+
+  /** Writes what `toString` gives, without a text in between, and returns the offset behind it. */
+  writeTo(bytes: Uint8Array, offset: number): number {
+    const { scale, exact } = this;
+    if (exact !== null) return writeAscii(bytes, offset, exact.toString());
+    let rest = Math.abs(this.coefficient);
+    let start = offset;
+    if (this.coefficient < 0) {
+      bytes[start] = MINUS;
+      start += 1;
+    }
+    const end = start + Math.max(digitsOf(rest), scale + 1) + (scale > 0 ? 1 : 0);
+    const point = scale > 0 ? end - 1 - scale : -1;
+    for (let index = end - 1; index >= start; index -= 1) {
+      if (index === point) {
+        bytes[index] = POINT;
+      } else {
+        const digit = rest % 10;
+        bytes[index] = DIGIT_0 + digit;
+        rest = (rest - digit) / 10;
+      }
+    }
+    return end;
+  }
+
   toJSON(): string {
     return this.toString();
   }
@@ -236,6 +265,21 @@ export class Decimal {
 /** All integers of so many digits are safe. */
 const SAFE_DIGITS = 15;
 const [MINUS, POINT, DIGIT_0, DIGIT_9] = [0x2d, 0x2e, 0x30, 0x39];
+
+/** A sign, a point, and `SCALE_MAX` digits with one in front, which are more than those of a safe integer. */
+const SHORT_TEXT_MAX = SCALE_MAX + 3;
+
+/** Of a safe integer that is not negative. */
+function digitsOf(whole: number): number {
+  let digits = 1;
+  while ((POWERS_OF_TEN[digits] ?? Number.POSITIVE_INFINITY) <= whole) digits += 1;
+  return digits;
+}
+
+function writeAscii(bytes: Uint8Array, offset: number, text: string): number {
+  for (let index = 0; index < text.length; index += 1) bytes[offset + index] = text.charCodeAt(index);
+  return offset + text.length;
+}
 
 /** If a sum or product of safe integers is safe by this, JavaScript has computed it exactly. */
 function isSafe(value: number): boolean {

@@ -11,18 +11,7 @@ import { groupBy } from '../core/group-by.ts';
 import type { LineWindow } from '../core/invoice.ts';
 import { HOUR_MS, type Interval, SECOND_MS } from '../core/time.ts';
 import type { ClickHouse } from './client/clickhouse.ts';
-
-const COLUMNS = ['breakdown_id', 'line_index', 'first_hour', 'hours', 'quantities', 'amounts'] as const;
-
-/** One line in one hour. */
-type FrozenHour = Omit<LineWindow, 'position'>;
-
-/** The hours of one line in which something happened, ascending; every window is one hour of the UTC grid. */
-interface FrozenLine {
-  /** Of the line on its invoice. */
-  readonly position: number;
-  readonly hours: readonly FrozenHour[];
-}
+import { FROZEN_LINES_INSERT, type FrozenLine, FrozenRows } from './frozen-rows.ts';
 
 /** Writes hourly lines in inserts of bounded size, one of them at a time. */
 export interface FrozenLinesWriter {
@@ -32,30 +21,26 @@ export interface FrozenLinesWriter {
   finish(): Promise<void>;
 }
 
-/** So much text of rows is written at once; as much comes together meanwhile. */
-const INSERT_CHARACTERS_MAX = 4 * 1024 * 1024;
+/** So many bytes of rows are written at once; as many come together meanwhile. */
+const INSERT_BYTES_MAX = 4 * 1024 * 1024;
 
 export function createFrozenLinesWriter(clickhouse: ClickHouse): FrozenLinesWriter {
-  let rows: string[] = [];
-  let characters = 0;
+  let rows = new FrozenRows();
+  let written = new FrozenRows();
   let inserting: Promise<void> = Promise.resolve();
   async function flush(): Promise<void> {
-    const full = rows;
-    rows = [];
-    characters = 0;
     await inserting;
-    inserting = insertLines(clickhouse, full);
+    [rows, written] = [written, rows];
+    rows.clear();
+    inserting = insertLines(clickhouse, written);
     // Its failure is thrown by the next flush, or at the end.
     inserting.catch(() => undefined);
   }
   return {
     async add(breakdownId, lines) {
-      for (const { position, hours } of lines) {
-        if (hours.length === 0) continue;
-        const row = frozenLine(breakdownId, position, hours);
-        rows.push(row);
-        characters += row.length;
-        if (characters >= INSERT_CHARACTERS_MAX) await flush();
+      for (const line of lines) {
+        rows.add(breakdownId, line);
+        if (rows.byteLength >= INSERT_BYTES_MAX) await flush();
       }
     },
     async finish() {
@@ -65,25 +50,9 @@ export function createFrozenLinesWriter(clickhouse: ClickHouse): FrozenLinesWrit
   };
 }
 
-async function insertLines(clickhouse: ClickHouse, rows: readonly string[]): Promise<void> {
-  if (rows.length === 0) return;
-  await clickhouse.insertRows({
-    table: 'invoice_hourly_lines',
-    columns: COLUMNS,
-    rows: Buffer.from(rows.join('')),
-  });
-}
-
-function frozenLine(breakdownId: string, position: number, hours: readonly FrozenHour[]): string {
-  const starts = hours.map(({ window }) => window.start / SECOND_MS);
-  const quantities = hours.map(({ quantity }) => quantity.toFixed());
-  const amounts = hours.map(({ total }) => total.toFixed());
-  // Decimals have no character that JSON escapes.
-  return `["${breakdownId}",${position},${starts[0]},[${starts.join()}],${texts(quantities)},${texts(amounts)}]\n`;
-}
-
-function texts(values: readonly string[]): string {
-  return `["${values.join('","')}"]`;
+async function insertLines(clickhouse: ClickHouse, { bytes }: FrozenRows): Promise<void> {
+  if (bytes.length === 0) return;
+  await clickhouse.insertRows({ ...FROZEN_LINES_INSERT, rows: bytes });
 }
 
 const frozenRow = z.object({

@@ -60,6 +60,23 @@ test('lines of several inserts come back whole, and one insert runs at a time', 
   }
 });
 
+test('numbers of every length come back with all digits, at the last line and hour that there can be', async () => {
+  const texts = ['0', '-1', '-0.000000000000000000001', `-0.${'1'.repeat(129)}`, `${'9'.repeat(200)}.5`];
+  const end = Date.UTC(2106, 0, 1);
+  const hours = texts.map((text, index) => {
+    const start = end - (texts.length - index) * HOUR_MS;
+    const [quantity, total] = [new Decimal(text), new Decimal(texts.at(-1 - index) ?? '')];
+    return { window: { start, end: start + HOUR_MS }, quantity, total };
+  });
+  const line = { position: 2 ** 32 - 2, hours };
+  const id = newId();
+  const writer = createFrozenLinesWriter(clickhouse);
+  await writer.add(id, [line]);
+  await writer.finish();
+  const found = await readFrozenLines(clickhouse, [id], { start: START, end });
+  expect(found.get(id)).toEqual(hours.map((hour) => ({ position: line.position, ...hour })));
+});
+
 test('an insert that fails is reported, be it the last one or an earlier one', async () => {
   const broken = new Error('the disk is full');
   const failing = inserting(() => Promise.reject(broken));

@@ -56,6 +56,19 @@ function outcome(work: () => unknown): string {
   }
 }
 
+test('a number is written into bytes as its text, within the room that it asks for', () => {
+  fc.assert(
+    fc.property(number, fc.nat(3), (text, offset) => {
+      const value = new Decimal(text);
+      const bytes = Buffer.alloc(offset + value.textLengthMax() + 1, '#');
+      const end = value.writeTo(bytes, offset);
+      expect(bytes.toString('latin1', offset, end)).toBe(value.toString());
+      expect(bytes.toString('latin1', 0, offset) + bytes.toString('latin1', end)).toMatch(/^#+$/);
+    }),
+    RUNS,
+  );
+});
+
 test('a number is read and written as by big.js', () => {
   fc.assert(
     fc.property(number, (text) => {
