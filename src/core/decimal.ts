@@ -60,8 +60,13 @@ export class Decimal {
 
   /** Numbers are refused when the program runs, too. */
   static parse(value: string | bigint | number): Decimal {
-    const short = typeof value === 'string' ? Decimal.parseShort(value) : null;
+    const short = typeof value === 'string' ? Decimal.parseShort(value, 0, value.length) : null;
     return short ?? Decimal.fromBig(new Big(value));
+  }
+
+  /** The same of a part of a text. */
+  static parseWithin(text: string, start: number, end: number): Decimal {
+    return Decimal.parseShort(text, start, end) ?? Decimal.fromBig(new Big(text.slice(start, end)));
   }
 
   plus(other: Decimal | string): Decimal {
@@ -244,21 +249,21 @@ export class Decimal {
   }
 
   /** Null for what is not short, or no number at all. */
-  private static parseShort(text: string): Decimal | null {
-    const { length } = text;
-    const first = text.charCodeAt(0) === MINUS ? 1 : 0;
+  private static parseShort(text: string, start: number, end: number): Decimal | null {
+    const isNegative = text.charCodeAt(start) === MINUS;
+    const first = isNegative ? start + 1 : start;
     let coefficient = 0;
     let point = -1;
-    if (length > SAFE_DIGITS + 2) return null;
-    for (let index = first; index < length; index += 1) {
+    if (end - start > SAFE_DIGITS + 2) return null;
+    for (let index = first; index < end; index += 1) {
       const code = text.charCodeAt(index);
       if (code >= DIGIT_0 && code <= DIGIT_9) coefficient = coefficient * 10 + (code - DIGIT_0);
       else if (code === POINT && point < 0) point = index;
       else return null;
     }
-    const digits = length - first - (point < 0 ? 0 : 1);
-    if (digits === 0 || digits > SAFE_DIGITS) return null;
-    return Decimal.normal(first === 1 ? -coefficient : coefficient, point < 0 ? 0 : length - 1 - point);
+    const digits = end - first - (point < 0 ? 0 : 1);
+    if (digits <= 0 || digits > SAFE_DIGITS) return null;
+    return Decimal.normal(isNegative ? -coefficient : coefficient, point < 0 ? 0 : end - 1 - point);
   }
 }
 
@@ -304,6 +309,11 @@ export const USAGE_SCALE_MAX = 30;
 /** Parses text that must be a decimal (a database column, a literal of ours). Throws otherwise. */
 export function decimal(text: string): Decimal {
   return Decimal.parse(text);
+}
+
+/** The same of the part of a text from `start` up to `end`. */
+export function decimalWithin(text: string, start: number, end: number): Decimal {
+  return Decimal.parseWithin(text, start, end);
 }
 
 /** An exponent has at most two digits: numbers with a larger one are out of range. */

@@ -152,18 +152,41 @@ describe('whole numbers', () => {
       aggregationKey: 'size',
     });
 
+  function countingStatements() {
+    const counting = {
+      statements: 0,
+      clickhouse: {
+        ...clickhouse,
+        query: (query) => {
+          counting.statements += 1;
+          return clickhouse.query(query);
+        },
+      } satisfies ClickHouse,
+    };
+    return counting;
+  }
+
   /** The sum, and how many statements it took. */
   async function sumOf(asked: StreamingMetric, customer: string) {
-    let statements = 0;
-    const counting: ClickHouse = {
-      ...clickhouse,
-      query: (query) => {
-        statements += 1;
-        return clickhouse.query(query);
-      },
-    };
-    const { rows } = await readUsageGroups(counting, { ...WHOLE_RANGE, metric: asked, refs: [customer] });
-    return [rows[0]?.value?.toString() ?? null, statements];
+    const counting = countingStatements();
+    const request = { ...WHOLE_RANGE, metric: asked, refs: [customer] };
+    const { rows } = await readUsageGroups(counting.clickhouse, request);
+    return [rows[0]?.value?.toString() ?? null, counting.statements];
+  }
+
+  /** The last value of each metric that the customer has usage of, and how many statements they took together. */
+  async function sharedOf(metrics: readonly StreamingMetric[], customer: string) {
+    const counting = countingStatements();
+    const read = await readSharedSeries(counting.clickhouse, {
+      metrics: metrics.filter(canShare),
+      customers: [customer, newCustomer()].map((customerId) => ({ customerId, refs: [customerId] })),
+      period: RANGE,
+      boundaries: 'hour',
+      groupBy: [],
+      rowsMax: 10,
+    });
+    const values = read.map((own) => own.get(customer)?.unpack()[0]?.steps.at(-1)?.value.toString() ?? null);
+    return [values, counting.statements];
   }
 
   it('take one statement, whatever the events that do not match have, and add up beyond 64 bits', async () => {
@@ -188,6 +211,41 @@ describe('whole numbers', () => {
     expect(await sumOf(sizes('others'), others)).toEqual(['9223372036854775910.5', 2]);
     expect(await sumOf(sizes('others'), others)).toEqual(['9223372036854775910.5', 1]);
     expect(await sumOf(sizes('others'), whole)).toEqual(['2', 1]);
+  });
+
+  it('of metrics that share a statement take one, whatever the events that do not match have', async () => {
+    const customer = newCustomer();
+    const others = { eventTypeFilter: { inValues: ['other'], notInValues: null } };
+    const large = metric({ ...others, id: 'large', aggregation: 'MAX', aggregationKey: 'weight' });
+    const count = metric({ ...others, id: 'count' });
+    await storeEvents(clickhouse, [
+      ...['9223372036854775807', '9223372036854775807', '-1', '', '007'].map((size) =>
+        event(customer, { size, weight: '0.5' }),
+      ),
+      event(customer, { size: '0.5', weight: '-7' }, { eventType: 'other' }),
+      event(customer, { size: 'many' }, { eventType: 'other' }),
+    ]);
+    const asked = [sizes('shared whole'), large, count];
+    expect(await sharedOf(asked, customer)).toEqual([['18446744073709551620', '-7', '2'], 1]);
+  });
+
+  it('beside another text of a metric take a second statement for all that share it, once', async () => {
+    const [whole, others] = [newCustomer(), newCustomer()];
+    await storeEvents(clickhouse, [
+      event(whole, { size: '2', weight: '3' }),
+      ...['2', '0.5', 'many', '9223372036854775808', '1e2'].map((size) =>
+        event(others, { size, weight: '3' }),
+      ),
+    ]);
+    const weights = metric({ id: 'weights', aggregation: 'SUM', aggregationKey: 'weight' });
+    const asked = [weights, sizes('shared others')];
+    expect(await sharedOf(asked, whole)).toEqual([['3', '2'], 1]);
+    expect(await sharedOf(asked, others)).toEqual([['15', '9223372036854775910.5'], 2]);
+    expect(await sharedOf(asked, others)).toEqual([['15', '9223372036854775910.5'], 1]);
+    // Which of them has other texts is not known.
+    expect(await sumOf(weights, others)).toEqual(['15', 1]);
+    expect(await sumOf(sizes('shared others'), others)).toEqual(['9223372036854775910.5', 2]);
+    expect(await sharedOf([weights, weights, sizes('shared others')], others)).toMatchObject({ 1: 1 });
   });
 
   it('are what is counted, and no other text', async () => {

@@ -2,7 +2,7 @@
 import BigFactory from 'big.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Decimal } from '../../src/core/decimal.ts';
+import { Decimal, decimalWithin } from '../../src/core/decimal.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
 const Big = BigFactory();
@@ -55,6 +55,20 @@ function outcome(work: () => unknown): string {
     return `throws ${error}`;
   }
 }
+
+test('a number within a text is read as alone, and the text around it is not looked at', () => {
+  const around = fc.constantFrom('', '1', '-', '.', ' ', '0.5 ');
+  fc.assert(
+    fc.property(number, around, around, (text, before, after) => {
+      const whole = before + text + after;
+      const read = decimalWithin(whole, before.length, whole.length - after.length);
+      expect(read).toStrictEqual(new Decimal(text));
+    }),
+    RUNS,
+  );
+  expect(() => decimalWithin('1x2', 0, 2)).toThrow();
+  for (const text of ['12', '1-', '1.']) expect(() => decimalWithin(text, 1, 1)).toThrow();
+});
 
 test('a number is written into bytes as its text, within the room that it asks for', () => {
   fc.assert(

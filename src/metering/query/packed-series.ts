@@ -7,7 +7,7 @@ import { assert } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
 import type { Instant } from '../../core/time.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
-import { cumulativeSteps, type WindowValue } from './series-fold.ts';
+import { createSeriesFold } from './series-fold.ts';
 import { exactUsage } from './usage-value.ts';
 
 /** Between the windows of a line. No number has it. */
@@ -54,7 +54,8 @@ function unpacked(
   { groupValues, count, offsets, values: texts }: PackedLine,
   { aggregation, groupBy, windowEnd }: LineForm,
 ): UsageSeries {
-  const windows: WindowValue[] = [];
+  const fold = createSeriesFold(aggregation);
+  let windowCount = 0;
   let offsetAt = 0;
   let valueAt = 0;
   // Read in place: lists of texts would be as much garbage again.
@@ -63,16 +64,17 @@ function unpacked(
     const valueEnd = itemEnd(texts, valueAt);
     if (valueEnd > valueAt) {
       const at = windowEnd(wholeNumber(offsets, offsetAt, offsetEnd));
-      windows.push({ at, value: exactUsage(texts.slice(valueAt, valueEnd)) });
+      fold.add(at, exactUsage(texts, valueAt, valueEnd));
+      windowCount += 1;
     }
     offsetAt = offsetEnd + 1;
     valueAt = valueEnd + 1;
   }
   const isWhole = offsetAt > offsets.length && valueAt > texts.length;
-  assert(isWhole && windows.length === count, 'each window has a start and a value');
+  assert(isWhole && windowCount === count, 'each window has a start and a value');
   return {
     groupValues: Object.fromEntries(groupBy.map((name, index) => [name, groupValues[index] ?? ''])),
-    steps: cumulativeSteps(aggregation, windows),
+    steps: fold.steps,
   };
 }
 

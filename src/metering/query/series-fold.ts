@@ -14,14 +14,29 @@ export interface WindowValue {
 
 /** `windows` ascending by `at`. The first one gives a step even at 0, others where V changes. */
 export function cumulativeSteps(aggregation: Aggregation, windows: readonly WindowValue[]): UsageStep[] {
+  const fold = createSeriesFold(aggregation);
+  for (const { at, value } of windows) fold.add(at, value);
+  return fold.steps;
+}
+
+export interface SeriesFold {
+  readonly steps: UsageStep[];
+  /** The next window, as of `WindowValue`. */
+  add(at: Instant, value: Decimal): void;
+}
+
+/** `cumulativeSteps` of windows that are added one by one. */
+export function createSeriesFold(aggregation: Aggregation): SeriesFold {
   const steps: UsageStep[] = [];
   let current: Decimal | null = null;
-  for (const { at, value } of windows) {
-    const next: Decimal = current === null ? value : accumulated(aggregation, current, value);
-    if (current === null || !next.eq(current)) steps.push({ at, value: next });
-    current = next;
-  }
-  return steps;
+  return {
+    steps,
+    add(at, value) {
+      const next: Decimal = current === null ? value : accumulated(aggregation, current, value);
+      if (current === null || !next.eq(current)) steps.push({ at, value: next });
+      current = next;
+    },
+  };
 }
 
 function accumulated(aggregation: Aggregation, before: Decimal, value: Decimal): Decimal {

@@ -98,6 +98,11 @@ function tierBands(tiers: readonly Tier[]): PriceBands {
  * its quantity and amount. Quantities below zero, which only falling usage reaches, are in the first band.
  */
 export function walkBands(bands: PriceBands, from: Decimal, to: Decimal): BandSlice[] {
+  const [only] = bands;
+  if (bands.length === 1) {
+    const quantity = to.minus(from);
+    return quantity.eq(ZERO) ? [] : [{ band: only, quantity, amount: quantity.times(only.price) }];
+  }
   const order = from.cmp(to);
   if (order === 0) return [];
   const [low, high] = order < 0 ? [from, to] : [to, from];

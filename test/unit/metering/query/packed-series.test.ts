@@ -53,10 +53,26 @@ test('unpacked series have the steps of their windows, with all digits, each tim
   );
 });
 
+test('a window with an empty value is none', () => {
+  const windowsOf = (offsets: string, values: string, count: number) =>
+    packedSeries([{ groupValues: ['a', 'b'], count, offsets, values }], form).unpack();
+  const expected = windowsOf('3600 10800', '+1 2', 2);
+  expect(expected[0]?.steps).toHaveLength(2);
+  expect(windowsOf('0 3600 7200 10800 14400', ' +1  2 ', 2)).toEqual(expected);
+});
+
 test('a line that lacks a value or a start is refused', () => {
   const whole = { groupValues: ['a', 'b'], count: 2, offsets: '0 3600', values: '1 2' };
   expect(packedSeries([whole], form).unpack()).toHaveLength(1);
-  for (const broken of [{ values: '1' }, { offsets: '0' }, { count: 1 }]) {
+  const allBroken = [
+    { values: '1' },
+    { values: '1 ' },
+    { values: '1 2 ' },
+    { offsets: '0' },
+    { offsets: '0 3600 7200' },
+    { count: 1 },
+  ];
+  for (const broken of allBroken) {
     expect(() => packedSeries([{ ...whole, ...broken }], form).unpack()).toThrow('a start and a value');
   }
 });
