@@ -64,11 +64,15 @@ interface Grouping {
 
 /** Refuses an unknown customer or metric (`not_found`) and fields that contradict each other (`invalid`). */
 export async function usageGroups(deps: Deps, input: UsageGroupsInput): Promise<UsageGroups> {
-  const { page } = await measure(deps, input, async () => {
-    const metric = await findMetric(deps.db, input.billableMetricId);
-    if (metric === null) throw notFound('billable metric', input.billableMetricId);
-    return metric;
-  });
+  const { customerId, billableMetricId } = input;
+  const grouping = checkFields(input);
+  const [refs, metric] = await Promise.all([
+    refsOf(deps.db, customerId),
+    findMetric(deps.db, billableMetricId),
+  ]);
+  if (refs === null) throw notFound('customer', customerId);
+  if (metric === null) throw notFound('billable metric', billableMetricId);
+  const { page } = await measure(deps, input, { grouping, refs, metric });
   return page;
 }
 
@@ -89,9 +93,15 @@ export async function previewUsage(
 ): Promise<PreviewedUsage> {
   // Queries of SQL metrics are analyses wherever they are read for the usage API.
   const clickhouse = definition.kind === 'sql' ? deps.clickhouse : forAnalysis(deps.clickhouse);
-  const { page, refs, range, milliseconds } = await measure({ ...deps, clickhouse }, input, async () => {
-    await checkDefinition(clickhouse, definition);
-    return { ...definition, id: '', name: 'preview', archivedAt: null };
+  const grouping = checkFields(input);
+  const refs = await refsOf(deps.db, input.customerId);
+  if (refs === null) throw notFound('customer', input.customerId);
+  await checkDefinition(clickhouse, definition);
+  const metric = { ...definition, id: '', name: 'preview', archivedAt: null };
+  const { page, range, milliseconds } = await measure({ ...deps, clickhouse }, input, {
+    grouping,
+    refs,
+    metric,
   });
   if (definition.kind !== 'sql') return { ...page, evaluation: null };
   const cost = await evaluationCost(clickhouse, definition.sql, refs, range);
@@ -100,7 +110,6 @@ export async function previewUsage(
 
 interface Measured {
   readonly page: UsageGroups;
-  readonly refs: readonly string[];
   readonly range: Interval;
   /** How long the evaluation took. */
   readonly milliseconds: number;
@@ -108,16 +117,30 @@ interface Measured {
 
 type MeasureInput = Omit<UsageGroupsInput, 'billableMetricId'>;
 
+/** What is measured, and how its rows are grouped. */
+interface Subject {
+  readonly grouping: Grouping;
+  readonly refs: readonly string[];
+  readonly metric: BillableMetric;
+}
+
+/** Refuses (`invalid`) fields that contradict each other, before anything is read. */
+function checkFields(input: MeasureInput): Grouping {
+  const grouping = groupingOf(input);
+  checkRange(input);
+  return grouping;
+}
+
+/** Null for an unknown customer. */
+async function refsOf(db: Database, customerId: string): Promise<readonly string[] | null> {
+  return (await customerRefs(db, [customerId])).get(customerId) ?? null;
+}
+
 async function measure(
   deps: Deps,
   input: MeasureInput,
-  findDefinition: () => Promise<BillableMetric>,
+  { grouping, refs, metric }: Subject,
 ): Promise<Measured> {
-  const grouping = groupingOf(input);
-  checkRange(input);
-  const refs = (await customerRefs(deps.db, [input.customerId])).get(input.customerId);
-  if (refs === undefined) throw notFound('customer', input.customerId);
-  const metric = await findDefinition();
   await checkDeclared(metric, grouping.key, input);
   const range = await rangeOf(deps, input);
   const begun = performance.now();
@@ -132,7 +155,7 @@ async function measure(
     cursor: input.after,
   });
   const milliseconds = Math.round(performance.now() - begun);
-  return { page: { rows: rows.map((row) => viewOf(row, grouping.key)), next }, refs, range, milliseconds };
+  return { page: { rows: rows.map((row) => viewOf(row, grouping.key)), next }, range, milliseconds };
 }
 
 function groupingOf({ groupKey, groupFilters, groupBy }: MeasureInput): Grouping {
