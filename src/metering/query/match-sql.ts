@@ -25,20 +25,29 @@ export function matchSql(parameters: Parameters, metric: StreamingMetric, number
   };
 }
 
-/** Whether an event passes all filters; what the aggregation needs is not looked at. */
+/**
+ * Whether an event passes all filters; what the aggregation needs is not looked at. A filter that asks for the aggregation
+ * key alone is left out: no aggregation that has one counts an event without it.
+ */
 export function eventConditions(parameters: Parameters, metric: StreamingMetric): string[] {
   return [
     ...eventTypeConditions(parameters, metric),
-    ...metric.propertyFilters.flatMap((filter) => filterConditions(parameters, filter)),
+    ...metric.propertyFilters.flatMap((filter) =>
+      filterConditions(parameters, filter, needsProperty(metric, filter.name)),
+    ),
   ];
 }
 
 /** Whether every event that matches the metric has this property. */
 export function guaranteesProperty(metric: StreamingMetric, name: string): boolean {
-  if (metric.aggregation !== 'COUNT' && metric.aggregationKey === name) return true;
+  if (needsProperty(metric, name)) return true;
   return metric.propertyFilters.some(
     (filter) => filter.name === name && (filter.exists === true || filter.inValues !== null),
   );
+}
+
+function needsProperty({ aggregation, aggregationKey }: StreamingMetric, name: string): boolean {
+  return aggregation !== 'COUNT' && aggregationKey === name;
 }
 
 /** `property IN values`; an absent property is in no list. */
@@ -71,11 +80,12 @@ function eventTypeConditions(parameters: Parameters, { eventTypeFilter }: Stream
   return conditions;
 }
 
-function filterConditions(parameters: Parameters, filter: PropertyFilter): string[] {
+function filterConditions(parameters: Parameters, filter: PropertyFilter, isNeeded: boolean): string[] {
   const { name, exists, inValues, notInValues } = filter;
   const conditions: string[] = [];
   // What is in a list is there.
-  if (exists === true && inValues === null) conditions.push(propertySql(parameters, name).isPresent);
+  if (exists === true && inValues === null && !isNeeded)
+    conditions.push(propertySql(parameters, name).isPresent);
   if (exists === false) conditions.push(`NOT ${propertySql(parameters, name).isPresent}`);
   if (inValues !== null) conditions.push(inCondition(parameters, name, inValues));
   if (notInValues !== null) conditions.push(notInCondition(parameters, name, notInValues));

@@ -71,7 +71,6 @@ describe('the SQL of usage series', () => {
         AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
         AND event_type IN {event_types:Array(String)}
         AND mapContains(properties, {property:String})
-        AND mapContains(properties, {property_2:String})
         AND isNotNull(value_number)
       GROUP BY group_0, window_seconds
       LIMIT 1000001
@@ -218,7 +217,6 @@ describe('the SQL of usage groups', () => {
         AND timestamp < fromUnixTimestamp64Milli({end:Int64}, 'UTC')
         AND event_type IN {event_types:Array(String)}
         AND mapContains(properties, {property:String})
-        AND mapContains(properties, {property_2:String})
         AND value_text != ''
       GROUP BY window_seconds, group_0
       ORDER BY window_seconds, group_0 ASC NULLS LAST
