@@ -52,7 +52,10 @@ export function guardTransactions(
   );
 }
 
-/** What Drizzle calls for a statement outside a transaction. */
+/**
+ * What Drizzle calls for a statement outside a transaction. The driver's `begin` calls it too, without parameters: that
+ * is a simple query, which is not kept.
+ */
 function keptStatements(client: postgres.Sql): postgres.Sql['unsafe'] {
   const unsafe = client.unsafe.bind(client);
   return (text, parameters = [], options = {}) =>

@@ -35,6 +35,7 @@ async function transfer(): Promise<void> {
   }
   await db.execute(sql`select 1`).catch(() => undefined);
   await readTogether(own).catch(() => undefined);
+  await asRead(() => db.execute(sql`select note from transfers where run = ${own}`)).catch(() => undefined);
   process.stdout.write(`${done} done ${failed} failed\n`);
 }
 
