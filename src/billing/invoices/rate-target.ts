@@ -6,7 +6,6 @@
  * computed by a second pass over the slices.
  */
 import type { Refusal } from '../../core/errors.ts';
-import { groupBy } from '../../core/group-by.ts';
 import { afterOtherWork, eachInChunks } from '../../core/in-chunks.ts';
 import type { InvoiceWarning } from '../../core/invoice.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from '../../core/invoice.ts';
@@ -30,12 +29,11 @@ import {
   withLater,
 } from '../../rating/invoice/rate-invoice.ts';
 import { chargeClaims, chargeLines } from '../../rating/subscriptions/charge-lines.ts';
-import type { RatedLine, RatedSubscriptionLine, UsageLine, UsageNeed } from '../../rating/types.ts';
+import type { RatedLine, RatedSubscriptionLine, UsageLine } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
-import { sortedKeys } from '../../rating/usage/group-values.ts';
-import { needKey, usageNeeds } from '../../rating/usage/product-spans.ts';
+import { usageNeeds } from '../../rating/usage/product-spans.ts';
 import { filterWarnings } from './filter-warnings.ts';
-import { cardOf, type InvoiceContext, needsOf, termsOf, type UsageTarget } from './invoice-context.ts';
+import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from './invoice-context.ts';
 import { ratedProducts } from './priced-card.ts';
 import {
   issuedChargeLines,
@@ -45,9 +43,10 @@ import {
   windowOfJoined,
 } from './scheduled/joined-lines.ts';
 import { type LineHours, slicedHours } from './sliced-hours.ts';
-import { seriesRequest, type UsageAnswers } from './usage-answers.ts';
+import { isTooLarge, needGroups, readGroups, seriesOf } from './target-usage.ts';
+import type { UsageAnswers } from './usage-answers.ts';
 import { createUsageNotes } from './usage-notes.ts';
-import { meteredUsage, readSlices, type SlicedAnswer } from './usage-slices.ts';
+import { meteredUsage } from './usage-slices.ts';
 
 export interface RatedTarget {
   /** In the order of the invoice. */
@@ -275,62 +274,6 @@ function boundariesOf(
   if (within === null) return all;
   return all.filter((at) => at === start || at === end || (at >= within.start && at <= within.end));
 }
-
-/** The distinct needs by their group keys; those of a line key have the same. */
-function needGroups(target: UsageTarget, context: InvoiceContext): UsageNeed[][] {
-  const needs = new Map(needsOf(context, target).map((need) => [needKey(need), need]));
-  return [...groupBy(needs.values(), ({ groupKeys }) => JSON.stringify(sortedKeys(groupKeys))).values()];
-}
-
-/** All usage of the target, none of which is too large. */
-function seriesOf(
-  groups: readonly (readonly UsageNeed[])[],
-  target: UsageTarget,
-  usage: UsageAnswers,
-): UsageSeries[] {
-  return groups.flat().flatMap((need) => answerTo(need, target, usage)?.series ?? []);
-}
-
-function answerTo(need: UsageNeed, { contract, period }: UsageTarget, usage: UsageAnswers) {
-  return usage.answerOf({ need, period, customerId: contract.customerId });
-}
-
-function isTooLarge(needs: readonly UsageNeed[], target: UsageTarget, usage: UsageAnswers): boolean {
-  return needs.some((need) => answerTo(need, target, usage) === null);
-}
-
-interface GroupPart {
-  readonly groupKeys: readonly string[];
-  readonly answers: readonly SlicedAnswer[];
-}
-
-/** All usage of the target, group by group: what was read before at once, the rest in slices. */
-async function* readGroups(
-  clickhouse: ClickHouse,
-  target: UsageTarget,
-  context: InvoiceContext,
-  usage: UsageAnswers,
-  groups: readonly (readonly UsageNeed[])[],
-): AsyncGenerator<GroupPart, void, undefined> {
-  const { customerId } = target.contract;
-  const owner = { customerId, refs: termsOf(context, target.contract).customerRefs };
-  for (const needs of groups) {
-    const groupKeys = needs[0]?.groupKeys ?? [];
-    if (isTooLarge(needs, target, usage)) {
-      const questions = needs.map((need) => ({
-        need,
-        request: seriesRequest(context, { need, period: target.period }, [owner], usage.ingestedUpTo),
-      }));
-      for await (const answers of readSlices(clickhouse, questions)) yield { groupKeys, answers };
-    } else {
-      const answers = needs.map((need) => ({ need, answer: answerTo(need, target, usage) ?? NOTHING_USED }));
-      yield { groupKeys, answers };
-    }
-  }
-}
-
-/** A customer without metered usage used nothing. */
-const NOTHING_USED = { series: [], uncounted: null, problem: null };
 
 function productsWith(metricIds: ReadonlySet<string>, target: UsageTarget, context: InvoiceContext) {
   if (metricIds.size === 0) return new Set<string>();
