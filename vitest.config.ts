@@ -16,7 +16,7 @@ const ON_SHARDS = [
  * is each way in which a statement, its parameters, its rows and its errors travel.
  */
 const ON_ONE_NODE = [
-  'test/integration/{clickhouse-statements,usage-queries,event-search,repeat-log}.test.ts',
+  'test/integration/{clickhouse-statements,usage-queries,event-search,frozen-lines,repeat-log}.test.ts',
   'test/integration/{backfill-damaged-file,dedup-processes,dedup-service,sql,sql-metric-road}.test.ts',
   // Statements that are no queries.
   'test/integration/{event-retention,erase-customers}.test.ts',
