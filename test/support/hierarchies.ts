@@ -1,7 +1,7 @@
 /** Parents and children on one rate card, with requests at 2 cents. */
 import type { ApiAnswer, ApiClient } from './api-client.ts';
 import { createdId } from './catalogue-api.ts';
-import { completion, createScenario } from './scenario.ts';
+import { completion, createScenarioCatalogue } from './scenario.ts';
 
 export interface Member {
   readonly customerId: string;
@@ -28,7 +28,7 @@ let hierarchies = 0;
 export async function createHierarchy(api: ApiClient, options: HierarchyOptions): Promise<Hierarchy> {
   hierarchies += 1;
   const named = (name: string) => `${name}-${hierarchies}`;
-  const { rateCardId } = await createScenario(api, { alias: named('catalogue') });
+  const { rateCardId } = await createScenarioCatalogue(api);
   const member = async (name: string, terms: Record<string, unknown>): Promise<Member> => {
     const alias = named(name);
     const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });

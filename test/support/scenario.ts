@@ -2,9 +2,12 @@
 import type { ApiClient } from './api-client.ts';
 import { createdId, TOKENS_METRIC } from './catalogue-api.ts';
 
-export interface Scenario {
+export interface Scenario extends ScenarioCatalogue {
   readonly customerId: string;
   readonly contractId: string;
+}
+
+export interface ScenarioCatalogue {
   readonly rateCardId: string;
   readonly tokensMetricId: string;
   readonly tokensProductId: string;
@@ -18,10 +21,22 @@ export interface ScenarioOptions {
   readonly gracePeriodHours?: number;
 }
 
-/** Tokens by model and region with tiers, and requests at a flat price; a contract from `startingAt` on. */
+/** A customer with a contract on the catalogue of `createScenarioCatalogue`, from `startingAt` on. */
 export async function createScenario(api: ApiClient, options: ScenarioOptions): Promise<Scenario> {
   const { alias, startingAt = '2026-11-01T00:00:00Z', endingBefore } = options;
   const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+  const catalogue = await createScenarioCatalogue(api);
+  const contractId = await createdId(api, '/v1/contracts/create', {
+    customer_id: customerId,
+    rate_card_id: catalogue.rateCardId,
+    starting_at: startingAt,
+    ...(endingBefore === undefined ? {} : { ending_before: endingBefore }),
+  });
+  return { customerId, contractId, ...catalogue };
+}
+
+/** Tokens by model and region with tiers, and requests at a flat price. */
+export async function createScenarioCatalogue(api: ApiClient): Promise<ScenarioCatalogue> {
   const tokensMetricId = await createdId(api, '/v1/billable-metrics/create', TOKENS_METRIC);
   const requestsMetricId = await createdId(api, '/v1/billable-metrics/create', {
     name: 'Requests',
@@ -63,13 +78,7 @@ export async function createScenario(api: ApiClient, options: ScenarioOptions): 
       },
     ],
   });
-  const contractId = await createdId(api, '/v1/contracts/create', {
-    customer_id: customerId,
-    rate_card_id: rateCardId,
-    starting_at: startingAt,
-    ...(endingBefore === undefined ? {} : { ending_before: endingBefore }),
-  });
-  return { customerId, contractId, rateCardId, tokensMetricId, tokensProductId, requestsProductId };
+  return { rateCardId, tokensMetricId, tokensProductId, requestsProductId };
 }
 
 export interface Completion {
