@@ -33,14 +33,18 @@ interface Shape {
   readonly fields: ReadonlyMap<string, Shape> | null;
 }
 
+/** Of the schemas that were asked for: those of one process are the same for every application in it. */
+const shapes = new WeakMap<z.ZodType, Shape>();
+
 /** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have. */
 export function fieldCheck(schema: z.ZodType, operationId: string): (body: unknown) => Promise<Checked> {
   const ignored = new Set(IGNORED_FIELDS[operationId]);
-  let shape: Shape | undefined;
   return async (body) => {
+    let shape = shapes.get(schema);
     if (shape === undefined) {
       // Takes some milliseconds, once.
       shape = shapeOf(schema);
+      shapes.set(schema, shape);
       await afterOtherWork();
     }
     const unknown: string[] = [];
