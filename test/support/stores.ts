@@ -12,8 +12,17 @@ import {
   connectPostgres,
   createDatabase,
   type Database,
+  type DatabasePool,
   type PostgresConnection,
 } from '../../src/store/database.ts';
+import { withUnits } from '../../src/store/request-unit.ts';
+import {
+  clickhouseSchema,
+  createEmptied,
+  emptyClickHouse,
+  emptyPostgres,
+  postgresSchema,
+} from './emptied-stores.ts';
 import { frontUrl } from './front-process.ts';
 import { TEMPLATE_DATABASE } from './global-setup.ts';
 
@@ -21,22 +30,47 @@ export interface TestDatabase {
   readonly db: Database;
   readonly connection: PostgresConnection;
   ping(): Promise<void>;
-  /** Drops it. */
+  /** Ends the use of it. */
   close(): Promise<void>;
 }
 
-/** A fresh copy of the migrated database. */
+/** A migrated database without rows. */
 export async function createTestDatabase(): Promise<TestDatabase> {
+  const copy = databases.take() ?? (await copyDatabase());
+  const { pool } = copy;
+  // Who goes on using it after its end fails, also when it belongs to others by then.
+  const { proxy, revoke } = Proxy.revocable(pool.db, {});
+  return {
+    db: withUnits(proxy, proxy),
+    connection: copy.connection,
+    ping: pool.ping,
+    close: async () => {
+      revoke();
+      if (!(await databases.give(copy))) await copy.drop();
+    },
+  };
+}
+
+interface DatabaseCopy {
+  readonly connection: PostgresConnection;
+  readonly pool: DatabasePool;
+  readonly schema: string;
+  drop(): Promise<void>;
+}
+
+const databases = createEmptied<DatabaseCopy>(({ pool, schema }) => emptyPostgres(pool.db, schema));
+
+async function copyDatabase(): Promise<DatabaseCopy> {
   const name = uniqueName();
   // Half the time of the default, which writes every page to the log.
   await onServer(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE} STRATEGY FILE_COPY`);
   const connection = { ...inject('postgres'), database: name };
   const pool = createDatabase(connection);
   return {
-    db: pool.db,
     connection,
-    ping: pool.ping,
-    close: async () => {
+    pool,
+    schema: await postgresSchema(pool.db),
+    drop: async () => {
       await pool.close();
       await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
     },
@@ -55,11 +89,35 @@ export async function createEmptyDatabase(): Promise<PostgresConnection> {
  * so (vitest.config.ts).
  */
 export async function createTestClickHouse(): Promise<ClickHouse> {
-  const clickhouse = await createEmptyClickHouse();
   const remote = inject('clickhouse');
-  if (remote === undefined) await copyTables(clickhouse);
-  else await applySchema(clickhouse, remote.cluster);
-  return clickhouse;
+  if (remote !== undefined) {
+    const clickhouse = await createEmptyClickHouse();
+    await applySchema(clickhouse, remote.cluster);
+    return clickhouse;
+  }
+  const copy = clickhouses.take() ?? (await copyClickHouse());
+  const { proxy, revoke } = Proxy.revocable({ ...copy.clickhouse }, {});
+  return Object.assign(proxy, {
+    close: async () => {
+      revoke();
+      if (!(await clickhouses.give(copy))) await copy.clickhouse.close();
+    },
+  });
+}
+
+interface ClickHouseCopy {
+  readonly clickhouse: ClickHouse;
+  readonly schema: string;
+}
+
+const clickhouses = createEmptied<ClickHouseCopy>(({ clickhouse, schema }) =>
+  emptyClickHouse(clickhouse, schema),
+);
+
+async function copyClickHouse(): Promise<ClickHouseCopy> {
+  const clickhouse = await createEmptyDatabaseInProcess();
+  await copyTables(clickhouse);
+  return { clickhouse, schema: await clickhouseSchema(clickhouse) };
 }
 
 /** As the service has it: the embedded one with a log of acknowledged events in front. */
