@@ -1,0 +1,137 @@
+/** What tests hand on to one another is empty, and never changed otherwise. */
+import { sql } from 'drizzle-orm';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createDatabase } from '../../src/store/database.ts';
+import { createTestClickHouse, createTestDatabase, type TestDatabase } from '../support/stores.ts';
+import { storeEvents } from '../support/usage-events.ts';
+
+interface HandedOn<Store> {
+  /** Whether the second store is the first one. */
+  readonly isSame: boolean;
+  readonly second: Store;
+}
+
+/** A database is used and closed, and another one is asked for. */
+async function afterDatabase(use: (database: TestDatabase) => Promise<unknown>) {
+  const first = await createTestDatabase();
+  await use(first);
+  await first.close();
+  const second = await createTestDatabase();
+  const isSame = JSON.stringify(second.connection) === JSON.stringify(first.connection);
+  return { isSame, second } satisfies HandedOn<TestDatabase>;
+}
+
+const addChange = ({ db }: TestDatabase) =>
+  db.execute<{ id: string }>(
+    sql`insert into customer_changes (customer_id) values (${crypto.randomUUID()}) returning id`,
+  );
+
+describe('a PostgreSQL database', () => {
+  test('is handed on without rows, and numbers its rows from the first on', async () => {
+    const { isSame, second } = await afterDatabase(addChange);
+    expect(isSame).toBe(true);
+    expect(await second.db.execute(sql`select from customer_changes`)).toHaveLength(0);
+    expect(await addChange(second)).toMatchObject([{ id: '1' }]);
+    await second.close();
+  });
+
+  test.each([
+    ['another table', 'create table another (id int)'],
+    ['a trigger that is off', 'alter table customers disable trigger all'],
+    ['another column', 'alter table customers add column another int'],
+    ['a lock of a session', 'select pg_advisory_lock(1)'],
+    [
+      'many rows',
+      'insert into customer_changes (customer_id) select gen_random_uuid() from generate_series(1, 6000)',
+    ],
+  ])('is not handed on with %s', async (_, statement) => {
+    const { isSame, second } = await afterDatabase(({ db }) => db.execute(sql.raw(statement)));
+    expect(isSame).toBe(false);
+    await second.close();
+  });
+
+  test('is not handed on while another session has a transaction', async () => {
+    let end = (): void => {};
+    let other: Promise<unknown> = Promise.resolve();
+    const { isSame, second } = await afterDatabase(async ({ connection }) => {
+      const pool = createDatabase(connection);
+      await new Promise<void>((resolve) => {
+        other = pool.db.transaction(async () => {
+          resolve();
+          await new Promise<void>((ended) => {
+            end = ended;
+          });
+        });
+      });
+    });
+    end();
+    await expect(other).rejects.toThrow();
+    expect(isSame).toBe(false);
+    await second.close();
+  });
+
+  test('is not used any more by those who have closed it', async () => {
+    const { db, close } = await createTestDatabase();
+    await close();
+    expect(() => db.execute(sql`select 1`)).toThrow('revoked');
+  });
+});
+
+const uuids = z.object({ uuid: z.string() });
+
+/** The identity of its tables, which no other database has. */
+const tablesOf = (clickhouse: ClickHouse) =>
+  clickhouse.query({
+    sql: 'SELECT toString(uuid) AS uuid FROM system.tables WHERE database = currentDatabase() ORDER BY name',
+    schema: uuids,
+  });
+
+async function afterClickHouse(use: (clickhouse: ClickHouse) => Promise<unknown>) {
+  const first = await createTestClickHouse();
+  const tables = await tablesOf(first);
+  const at = Date.UTC(2026, 10, 3);
+  await storeEvents(first, [
+    {
+      ...{ transactionId: 'a', customerRef: 'ada', eventType: 'call', timestamp: at },
+      ...{ properties: {}, ingestedAt: at * 1000 },
+    },
+  ]);
+  await use(first);
+  await first.close();
+  const second = await createTestClickHouse();
+  const isSame = JSON.stringify(await tablesOf(second)) === JSON.stringify(tables);
+  return { isSame, second } satisfies HandedOn<ClickHouse>;
+}
+
+describe('a ClickHouse database', () => {
+  test('is handed on without events, and with the record of its migrations', async () => {
+    const { isSame, second } = await afterClickHouse(async () => undefined);
+    expect(isSame).toBe(true);
+    const rows = await second.query({
+      sql: `SELECT (SELECT count() FROM usage_events) AS events,
+        (SELECT count() FROM schema_migrations) > 0 AS migrated`,
+      schema: z.object({ events: z.string(), migrated: z.coerce.boolean() }),
+    });
+    expect(rows).toEqual([{ events: '0', migrated: true }]);
+    await second.close();
+  });
+
+  test.each([
+    ['another table', 'CREATE TABLE another (id UInt8) ENGINE = Memory'],
+    ['another column', 'ALTER TABLE usage_events ADD COLUMN another UInt8'],
+    ['events that were removed', "ALTER TABLE usage_events DELETE WHERE customer_ref = 'ada'"],
+    ['a part set aside', 'ALTER TABLE usage_events DETACH PARTITION ALL'],
+  ])('is not handed on with %s', async (_, statement) => {
+    const { isSame, second } = await afterClickHouse((clickhouse) => clickhouse.command(statement));
+    expect(isSame).toBe(false);
+    await second.close();
+  });
+
+  test('is not handed on when its queries were ended', async () => {
+    const { isSame, second } = await afterClickHouse((clickhouse) => clickhouse.cancelQueries());
+    expect(isSame).toBe(false);
+    await second.close();
+  });
+});
