@@ -1,7 +1,7 @@
 /**
- * Once per run: creates a directory for all files of the tests, and in it a PostgreSQL cluster, which
- * `data-directory.ts` copies, and a running PostgreSQL with a migrated database, which `stores.ts` copies for each
- * test file. All are removed when the run ends.
+ * Once per run, for all of its projects: creates a directory for all files of the tests, and in it a PostgreSQL
+ * cluster, which `data-directory.ts` copies, and a running PostgreSQL with a migrated database, which `stores.ts` copies.
+ * All are removed when the run ends.
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -39,17 +39,45 @@ const FAST = {
   fsync: 'off',
   synchronous_commit: 'off',
   full_page_writes: 'off',
-  max_connections: '200',
+  max_connections: '300',
 };
 
+/** What a run has once, however many of its projects are tested. */
+interface RunStores {
+  readonly directory: string;
+  readonly postgres: PostgresConnection;
+  close(): Promise<void>;
+}
+
+/** Every project loads this file anew, so what they share is a member of the process. */
+const run = globalThis as { storesOfTests?: { readonly stores: Promise<RunStores>; projects: number } };
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.storesOfTests ??= { stores: startStores(), projects: 0 };
+  const shared = run.storesOfTests;
+  shared.projects += 1;
+  const stores = await shared.stores;
+  project.provide('runDirectory', stores.directory);
+  project.provide('postgres', stores.postgres);
+  const isThorough = project.name === 'long';
+  project.provide('isThorough', isThorough);
+  project.provide('propertySeed', isThorough ? null : await propertySeed(project.vitest.config.root));
+  return async () => {
+    shared.projects -= 1;
+    if (shared.projects > 0) return;
+    delete run.storesOfTests;
+    await stores.close();
+  };
+}
+
+async function startStores(): Promise<RunStores> {
   const runDirectory = await mkdtemp(join(tmpdir(), 'tallyhouse-test-'));
   // As root, PostgreSQL runs under another account, which has to pass through.
   await chmod(runDirectory, 0o755);
   const directory = join(runDirectory, 'postgres');
   await copyDirectory(await makeCluster(join(runDirectory, CLUSTER_DIRECTORY)), directory);
   const postgres = await startEmbeddedPostgres({ directory, settings: FAST });
-  const teardown = async () => {
+  const close = async () => {
     await postgres.stop();
     await rm(runDirectory, { recursive: true, force: true, maxRetries: 20 });
     await removeDataOfTests();
@@ -60,15 +88,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.end();
     await migrateDatabase({ ...postgres.connection, database: TEMPLATE_DATABASE });
   } catch (error) {
-    await teardown();
+    await close();
     throw error;
   }
-  project.provide('runDirectory', runDirectory);
-  project.provide('postgres', postgres.connection);
-  const isThorough = project.name === 'long';
-  project.provide('isThorough', isThorough);
-  project.provide('propertySeed', isThorough ? null : await propertySeed(project.vitest.config.root));
-  return teardown;
+  return { directory: runDirectory, postgres: postgres.connection, close };
 }
 
 async function makeCluster(directory: string): Promise<string> {
