@@ -79,29 +79,38 @@ describe('a PostgreSQL database', () => {
   });
 });
 
-const uuids = z.object({ uuid: z.string() });
-
-/** The identity of its tables, which no other database has. */
-const tablesOf = (clickhouse: ClickHouse) =>
+const nameOf = (clickhouse: ClickHouse) =>
   clickhouse.query({
-    sql: 'SELECT toString(uuid) AS uuid FROM system.tables WHERE database = currentDatabase() ORDER BY name',
-    schema: uuids,
+    sql: 'SELECT currentDatabase() AS name',
+    schema: z.object({ name: z.string() }),
+  });
+
+/** Two of them are an event and a later copy of it. */
+const storeThree = async (clickhouse: ClickHouse) => {
+  const at = Date.UTC(2026, 10, 3);
+  const event = { customerRef: 'ada', eventType: 'call', timestamp: at, properties: {} };
+  await storeEvents(clickhouse, [
+    { ...event, transactionId: 'a', ingestedAt: at * 1000 },
+    { ...event, transactionId: 'a', ingestedAt: at * 1000 + 1 },
+    { ...event, transactionId: 'b', ingestedAt: at * 1000 },
+  ]);
+};
+
+const partsOf = (clickhouse: ClickHouse) =>
+  clickhouse.query({
+    sql: `SELECT name FROM system.parts
+      WHERE database = currentDatabase() AND table = 'usage_events' AND active ORDER BY name`,
+    schema: z.object({ name: z.string() }),
   });
 
 async function afterClickHouse(use: (clickhouse: ClickHouse) => Promise<unknown>) {
   const first = await createTestClickHouse();
-  const tables = await tablesOf(first);
-  const at = Date.UTC(2026, 10, 3);
-  await storeEvents(first, [
-    {
-      ...{ transactionId: 'a', customerRef: 'ada', eventType: 'call', timestamp: at },
-      ...{ properties: {}, ingestedAt: at * 1000 },
-    },
-  ]);
+  const name = await nameOf(first);
+  await storeThree(first);
   await use(first);
   await first.close();
   const second = await createTestClickHouse();
-  const isSame = JSON.stringify(await tablesOf(second)) === JSON.stringify(tables);
+  const isSame = JSON.stringify(await nameOf(second)) === JSON.stringify(name);
   return { isSame, second } satisfies HandedOn<ClickHouse>;
 }
 
@@ -115,6 +124,9 @@ describe('a ClickHouse database', () => {
       schema: z.object({ events: z.string(), migrated: z.coerce.boolean() }),
     });
     expect(rows).toEqual([{ events: '0', migrated: true }]);
+    // As in a new table, and not merged with what was there.
+    await storeThree(second);
+    expect(await partsOf(second)).toEqual([{ name: '202611_1_1_0' }, { name: '202611_2_2_0' }]);
     await second.close();
   });
 

@@ -108,16 +108,18 @@ export async function createTestClickHouse(): Promise<ClickHouse> {
 interface ClickHouseCopy {
   readonly clickhouse: ClickHouse;
   readonly schema: string;
+  /** The database of which it is a copy. */
+  readonly template: string;
 }
 
-const clickhouses = createEmptied<ClickHouseCopy>(({ clickhouse, schema }) =>
-  emptyClickHouse(clickhouse, schema),
-);
+const clickhouses = createEmptied<ClickHouseCopy>((copy) => emptyClickHouse(copy.clickhouse, copy));
 
 async function copyClickHouse(): Promise<ClickHouseCopy> {
+  template ??= createTemplate();
+  const from = await template;
   const clickhouse = await createEmptyDatabaseInProcess();
-  await copyTables(clickhouse);
-  return { clickhouse, schema: await clickhouseSchema(clickhouse) };
+  await copyTables(clickhouse, from);
+  return { clickhouse, schema: await clickhouseSchema(clickhouse), template: from };
 }
 
 /** As the service has it: the embedded one with a log of acknowledged events in front. */
@@ -139,9 +141,7 @@ export async function createTestLoggedClickHouse(): Promise<
 let template: Promise<string> | undefined;
 
 /** Takes a fifth of the time that the migrations take. */
-async function copyTables(to: ClickHouse): Promise<void> {
-  template ??= createTemplate();
-  const from = await template;
+async function copyTables(to: ClickHouse, from: string): Promise<void> {
   for (const { name } of await to.query({
     sql: 'SELECT name FROM system.tables WHERE database = {from:String}',
     params: { from },
