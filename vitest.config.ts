@@ -56,6 +56,8 @@ export default defineConfig({
     maxWorkers: 3,
     // Importing the service costs more than most files do with it: files share a process, one after the other.
     isolate: false,
+    // Kept by the content of each file: projects load the same files, and the next run those that did not change.
+    experimental: { fsModuleCache: true },
     setupFiles: ['test/support/seed-properties.ts'],
     // Limits find what hangs. What is only slow, on a machine with other work, does not fail.
     expect: { requireAssertions: true, poll: { timeout: 120_000, interval: 20 } },
