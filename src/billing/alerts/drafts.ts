@@ -15,32 +15,38 @@ export interface AlertDrafts {
   readonly drafts: readonly { readonly target: InvoiceTarget; readonly draft: ComputedDraft }[];
   /** What all drafts take from balances. */
   readonly deductions: readonly BalanceDeduction[];
-  /** Customers with a draft that could not be computed, or not all of it. */
+  /** Customers with a draft that could not be computed, or not all of it, be it of a child that draws on their balances. */
   readonly unknown: ReadonlySet<string>;
 }
 
 export const NO_DRAFTS: AlertDrafts = { drafts: [], deductions: [], unknown: new Set() };
 
-/** One computation for all contracts. */
+/** One computation for all contracts. `children` draw on what parents of these customers share. */
 export async function computedDrafts(
   { alarms: _, ...deps }: DraftDeps,
   contracts: readonly Contract[],
+  children: readonly Contract[],
   now: Instant,
 ): Promise<AlertDrafts> {
-  const places = await draftPlacesOf(deps, contracts, { type: 'USAGE' });
+  const all = [...new Map([...contracts, ...children].map((contract) => [contract.id, contract])).values()];
+  const places = await draftPlacesOf(deps, all, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
-  const plan = await planInvoices(deps.db, targets, now, { schedulesOf: contracts });
+  const plan = await planInvoices(deps.db, targets, now, { schedulesOf: all });
   const draws = createScheduledDraws(plan.scheduled, createBooks(plan.context.balances));
   const countedUpTo = await draftMoment(deps.clickhouse, plan);
   const computed = await computeDrafts(deps, plan, countedUpTo, draws);
   draws.drawAll();
+  const drafts = computed.flatMap((draft, index) => {
+    const target = targets[index];
+    return target === undefined ? [] : [{ target, draft }];
+  });
+  const own = new Set(contracts.map(({ id }) => id));
+  const parents = new Map(children.map(({ id, parent }) => [id, parent?.customerId]));
+  const incomplete = drafts.filter(({ draft }) => isIncomplete(draft)).map(({ target }) => target.contract);
   return {
-    drafts: computed.flatMap((draft, index) => {
-      const target = targets[index];
-      return target === undefined ? [] : [{ target, draft }];
-    }),
+    drafts: drafts.filter(({ target }) => own.has(target.contract.id)),
     deductions: deductionsOfDrafts([...computed, ...draws.drafts.values()]),
-    unknown: new Set(computed.filter(isIncomplete).map(({ invoice }) => invoice.customerId)),
+    unknown: new Set(incomplete.flatMap(({ id, customerId }) => [customerId, parents.get(id) ?? customerId])),
   };
 }
 

@@ -11,6 +11,7 @@ import { loadCommits } from '../../store/commits.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import { loadCustomFields } from '../../store/custom-fields.ts';
 import type { DraftDeps } from '../balances/deductions.ts';
+import { isShared, loadDrawingContracts } from '../balances/drawing-contracts.ts';
 import { computedDrafts, NO_DRAFTS } from './drafts.ts';
 import { loadGrantFacts } from './grant-facts.ts';
 import { loadInvoiceFacts } from './invoice-facts.ts';
@@ -44,7 +45,10 @@ export async function loadAlertFacts(
   const owners = new Set(commits.map((commit) => commit.customerId));
   const drafted = (id: string) => withInvoices.has(id) || (withBalances.has(id) && owners.has(id));
   const billed = contracts.filter(({ customerId }) => drafted(customerId));
-  const drafts = billed.length === 0 ? NO_DRAFTS : await computedDrafts(deps, billed, now);
+  const shared = commits.filter((commit) => withBalances.has(commit.customerId) && isShared(commit));
+  const children = (await loadDrawingContracts(db, shared)).filter(({ parent }) => parent !== null);
+  const drafts =
+    billed.length + children.length === 0 ? NO_DRAFTS : await computedDrafts(deps, billed, children, now);
   const fields = await loadFields(deps, customers, [...contracts, ...commits]);
   const grants = await loadGrantFacts(db, { commits, fields, draftDeductions: drafts.deductions, now });
   const invoices = await loadInvoiceFacts(db, { customerIds: [...withInvoices], drafts, fields, now });

@@ -1,4 +1,5 @@
 /** Loads what invoices may draw on: the balances of customers as issued invoices left them. */
+import { connectedGroups } from '../../core/connected-groups.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { Commit } from '../../core/terms/commits.ts';
@@ -21,30 +22,41 @@ import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { loadManualEntries } from '../../store/manual-balance-entries.ts';
 import { loadProducts } from '../../store/products.ts';
+import { type Families, loadFamilies } from '../../store/sharing-customers.ts';
 import { loadCanceledPurchases } from './canceled-purchases.ts';
+import { isShared, mayDrawOn } from './drawing-contracts.ts';
 import { loadProductTags } from './ranking-context.ts';
 import { type DividedCommit, loadDividedCommits } from './seat-shares.ts';
 import { loadWithheld } from './withheld.ts';
 
-/** The balances of one customer. */
-interface Balances {
+/** The balances of a customer, or of all customers between whom some are shared. */
+export interface Balances {
   /** In burn-down order. */
   readonly buckets: readonly BookedBucket[];
-  /** Whether invoices of several contracts draw on one balance, or on what another contract left. */
-  readonly isShared: boolean;
+  /**
+   * Between whose invoices: of each contract alone, of all contracts of the customer, or of each of these groups of
+   * contracts.
+   */
+  readonly sharedBy: 'none' | 'all' | readonly (readonly string[])[];
 }
 
-/** By customer; those without usable commits and credits are absent. */
+/** By customer; those without usable commits and credits are absent. Customers that share some have one object. */
 export type CustomerBalances = ReadonlyMap<string, Balances>;
 
-/** The book of each customer, begun when it is first asked for. */
+/** Whether invoices of two contracts of these balances draw on one of them, or one on what the other has left. */
+export function shareBalances({ sharedBy }: Balances, a: string, b: string): boolean {
+  if (a === b || sharedBy === 'all') return true;
+  return sharedBy !== 'none' && sharedBy.some((group) => group.includes(a) && group.includes(b));
+}
+
+/** The book of each customer, begun when it is first asked for. Customers that share balances have one book. */
 export function createBooks(balances: CustomerBalances): (customerId: string) => BalanceBook {
-  const books = new Map<string, BalanceBook>();
+  const books = new Map<Balances, BalanceBook>();
   return (customerId) => {
     const own = balances.get(customerId);
     if (own === undefined) return NO_BALANCES;
-    const book = books.get(customerId) ?? createBalanceBook(own.buckets);
-    books.set(customerId, book);
+    const book = books.get(own) ?? createBalanceBook(own.buckets);
+    books.set(own, book);
     return book;
   };
 }
@@ -62,35 +74,78 @@ export interface BalancesInstead {
   readonly invoices?: readonly string[];
   /** Of the customers whose balances are loaded. */
   readonly candidates?: readonly CandidateCommit[];
+  /** Who shares balances with these customers, where it is known. */
+  readonly families?: Families;
+}
+
+/** When charges of a customer may draw on balances. */
+export interface DrawingTime {
+  readonly customerId: string;
+  readonly period: Interval;
 }
 
 /** Which balances invoices of these periods may draw on. A fixed number of queries. */
 export async function loadCustomerBalances(
   db: Database | Transaction,
-  wanted: readonly { readonly customerId: string; readonly period: Interval }[],
+  wanted: readonly DrawingTime[],
   now: Instant,
-  { invoices: invoicesInstead = [], candidates = [] }: BalancesInstead = {},
+  { invoices: invoicesInstead = [], candidates = [], families: known }: BalancesInstead = {},
 ): Promise<CustomerBalances> {
   if (wanted.length === 0) return new Map();
-  const stored = await loadUsableCommits(db, [...new Set(wanted.map(({ customerId }) => customerId))], {
+  const customerIds = [...new Set(wanted.map(({ customerId }) => customerId))];
+  const families = known ?? (await loadFamilies(db, customerIds));
+  const stored = await loadUsableCommits(db, [...families.keys()], {
     start: Math.min(...wanted.map(({ period }) => period.start)),
     end: Math.max(...wanted.map(({ period }) => period.end)),
   });
   const usable = [...stored, ...candidates.map(({ commit }) => commit)];
   if (usable.length === 0) return new Map();
   const commits = await withSources(db, usable);
-  const bucketsOf = await loadBuckets(db, commits, now, invoicesInstead);
-  const byCustomer = groupBy(commits, ({ customerId }) => customerId);
+  const drawersOf = await loadDrawers(db, commits, families);
+  const bucketsOf = await loadBuckets(db, commits, now, { invoicesInstead, drawersOf });
   const last = new Set(candidates.flatMap(({ commit, isLast }) => (isLast ? [commit.id] : [])));
-  return new Map(
-    [...byCustomer].map(([customerId, own]) => {
-      const buckets = inBurnDownOrder(own.flatMap(bucketsOf), last);
-      const isShared = own.some(
-        ({ contractId, rolledOverFrom }) => contractId === null || rolledOverFrom !== null,
-      );
-      return [customerId, { buckets, isShared }];
-    }),
-  );
+  const byFamily = groupBy(commits, ({ customerId }) => families.get(customerId) ?? customerId);
+  const loaded = [...byFamily].flatMap(([family, own]) => {
+    const buckets = inBurnDownOrder(own.flatMap(bucketsOf), last);
+    const balances: Balances = { buckets, sharedBy: sharingOf(own, drawersOf) };
+    const customers = typeof family === 'string' ? [family] : family;
+    return customers.map((customerId) => [customerId, balances] as const);
+  });
+  return new Map(loaded);
+}
+
+/** The contracts whose charges a commit or credit pays for; null: all of its customer, who shares with no other. */
+type DrawersOf = (commit: Commit) => readonly string[] | null;
+
+/** No query where no balance is shared with children. */
+async function loadDrawers(
+  db: Database | Transaction,
+  commits: readonly Commit[],
+  families: Families,
+): Promise<DrawersOf> {
+  const sharing = commits.filter(isShared).map(({ customerId }) => customerId);
+  const joined = [...families].flatMap(([customerId, family]) => (family.length > 1 ? [customerId] : []));
+  const customerIds = new Set([...sharing, ...joined]);
+  const contracts = await loadContracts(db, { customerIds: [...customerIds] });
+  const inFamily = groupBy(contracts, ({ customerId }) => families.get(customerId));
+  return (commit) => {
+    if (!customerIds.has(commit.customerId)) return ownContractIds(commit);
+    const own = inFamily.get(families.get(commit.customerId)) ?? [];
+    return own.flatMap((contract) => (mayDrawOn(contract, commit) ? [contract.id] : []));
+  };
+}
+
+/** Between which contracts the balances of one family are shared. */
+function sharingOf(commits: readonly Commit[], drawersOf: DrawersOf): Balances['sharedBy'] {
+  const drawers = commits.map((commit) => ({ commit, ids: drawersOf(commit) }));
+  if (drawers.some(({ ids }) => ids === null)) return 'all';
+  const connected = drawers.map(({ commit: { contractId, rolledOverFrom }, ids }) => [
+    ...(ids ?? []),
+    ...(rolledOverFrom === null || contractId === null ? [] : [contractId, rolledOverFrom.contractId]),
+  ]);
+  const groups = new Set(connectedGroups([], connected).values());
+  const shared = [...groups].filter(({ length }) => length > 1);
+  return shared.length === 0 ? 'none' : shared;
 }
 
 /** The commits, and those that they have rolled over from, along the whole chain of renewals. */
@@ -121,7 +176,10 @@ async function loadBuckets(
   db: Database | Transaction,
   commits: readonly Commit[],
   now: Instant,
-  invoicesInstead: readonly string[],
+  {
+    invoicesInstead,
+    drawersOf,
+  }: { readonly invoicesInstead: readonly string[]; readonly drawersOf: DrawersOf },
 ): Promise<(commit: Commit) => RankedBucket[]> {
   const ids = commits.map(({ id }) => id);
   const isWithheld = await loadWithheld(db, commits);
@@ -150,7 +208,7 @@ async function loadBuckets(
     const product = products.get(commit.productId);
     const limits = [contractEnd, commit.archivedAt, canceled.get(commit.id)?.at ?? null];
     const name = commit.name ?? (product === undefined ? commit.id : versionAt(product, now).name);
-    const contractIds = contractIdsOf(commit);
+    const contractIds = drawersOf(commit);
     // One for the shares of all seats in a segment.
     const ranks = new Map(
       commit.accessSchedule.segments.map((segment) => [
@@ -235,7 +293,7 @@ async function contractsOf(
   return new Map(contracts.map((contract) => [contract.id, contract]));
 }
 
-function contractIdsOf({ contractId, applicableContractIds }: Commit): readonly string[] | null {
+function ownContractIds({ contractId, applicableContractIds }: Commit): readonly string[] | null {
   if (contractId !== null) return [contractId];
   return applicableContractIds.length === 0 ? null : applicableContractIds;
 }

@@ -2,7 +2,6 @@
 import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
-import { loadContracts } from '../../store/contracts.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
 import {
   type ComputeDeps,
@@ -13,6 +12,7 @@ import {
 } from '../invoices/compute.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
 import type { CandidateCommit } from './books.ts';
+import { loadDrawingContracts } from './drawing-contracts.ts';
 import { loadFinalDeductions } from './final-deductions.ts';
 
 /** Drafts are computed from usage. */
@@ -48,20 +48,13 @@ export async function loadDeductions(
   return [...final, ...ofCommits(commits, await draftDeductions(deps, plan))];
 }
 
-/** The drafts that may draw on the commits: of their contracts, or of all contracts of the customer. */
+/** The drafts that may draw on the commits. */
 export async function planDrafts(
   deps: Omit<DraftDeps, 'clickhouse'>,
   commits: readonly Commit[],
   candidates: readonly CandidateCommit[] = [],
 ): Promise<PlannedInvoices> {
-  const ofCustomer = commits.filter(({ contractId }) => contractId === null);
-  const customerIds = [...new Set(ofCustomer.map(({ customerId }) => customerId))];
-  const contractIds = [...new Set(commits.flatMap(({ contractId }) => contractId ?? []))];
-  const contracts = [
-    ...(customerIds.length === 0 ? [] : await loadContracts(deps.db, { customerIds })),
-    ...(contractIds.length === 0 ? [] : await loadContracts(deps.db, { ids: contractIds })),
-  ];
-  const own = [...new Map(contracts.map((contract) => [contract.id, contract])).values()];
+  const own = await loadDrawingContracts(deps.db, commits);
   const places = await draftPlacesOf(deps, own, { type: 'USAGE' });
   const targets = places.flatMap((place) => (place.kind === 'usage' ? [place.target] : []));
   return planInvoices(deps.db, targets, deps.clock.now(), { schedulesOf: own, candidates });

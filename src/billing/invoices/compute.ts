@@ -18,7 +18,13 @@ import { versionAt } from '../../rating/usage/product-spans.ts';
 import type { Contract } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { contractsWithSubscriptions } from '../../store/subscriptions.ts';
-import { type BalancesInstead, createBooks, loadCustomerBalances } from '../balances/books.ts';
+import {
+  type BalancesInstead,
+  type CustomerBalances,
+  createBooks,
+  type DrawingTime,
+  loadCustomerBalances,
+} from '../balances/books.ts';
 import { type AskedMoment, askMoment, draftMoment } from './draft-moment.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import type { InvoiceAlarms } from './invoice-alarms.ts';
@@ -113,17 +119,9 @@ async function planBalances(
   { schedulesOf = [], ...instead }: Omit<PlanOptions, 'usageIn'>,
 ): Promise<Pick<PlannedInvoices, 'earlier' | 'scheduled'> & Pick<InvoiceContext, 'balances'>> {
   const contracts = targets.map(({ contract }) => contract);
-  const subscribing = await contractsWithSubscriptions(
-    db,
-    contracts.map(({ id }) => id),
-  );
   const { targets: own } = await loadDrawingSchedules(db, schedulesOf, now);
-  const times = targets.map(({ contract: { id, customerId }, period }) => ({
-    customerId,
-    period: subscribing.has(id) ? withChargedTime(period) : period,
-  }));
-  const balances = await loadCustomerBalances(db, [...times, ...drawingTimes(own)], now, instead);
-  const earlier = await earlierDrafts(db, targets, balances);
+  const times = [...(await timesOf(db, targets)), ...drawingTimes(own)];
+  const { balances, earlier } = await loadDrawnBefore(db, targets, times, now, instead);
   const drawing = [...contracts, ...schedulesOf].filter(({ customerId }) => balances.has(customerId));
   const sharing = await sharingContracts(db, drawing, balances);
   const scheduled = await loadDrawingSchedules(db, sharing, now);
@@ -136,6 +134,41 @@ function ofOtherContracts(
 ): readonly InvoiceTarget[] {
   const ids = new Set(known.map(({ contract }) => contract.id));
   return targets.filter(({ contract }) => !ids.has(contract.id));
+}
+
+/**
+ * The balances that are open in these times, and the drafts that draw on them before the targets. Drafts of a time before
+ * draw on balances of their own time too, which may be shared with further contracts.
+ */
+async function loadDrawnBefore(
+  db: Database | Transaction,
+  targets: readonly InvoiceTarget[],
+  times: readonly DrawingTime[],
+  now: Instant,
+  instead: BalancesInstead,
+): Promise<{ readonly balances: CustomerBalances; readonly earlier: readonly InvoiceTarget[] }> {
+  const balances = await loadCustomerBalances(db, times, now, instead);
+  const earlier = await earlierDrafts(db, targets, balances);
+  if (earlier.length === 0) return { balances, earlier };
+  const others = await timesOf(db, earlier);
+  // Each time some begin earlier than all before, so it ends with the first period of these contracts.
+  return startOf(others) < startOf(times)
+    ? loadDrawnBefore(db, targets, [...times, ...others], now, instead)
+    : { balances, earlier };
+}
+
+function startOf(times: readonly DrawingTime[]): Instant {
+  return Math.min(...times.map(({ period }) => period.start));
+}
+
+/** When the charges on these invoices may draw on balances. */
+async function timesOf(db: Database | Transaction, drafts: readonly InvoiceTarget[]): Promise<DrawingTime[]> {
+  const ids = new Set(drafts.map(({ contract }) => contract.id));
+  const subscribing = await contractsWithSubscriptions(db, [...ids]);
+  return drafts.map(({ contract: { id, customerId }, period }) => ({
+    customerId,
+    period: subscribing.has(id) ? withChargedTime(period) : period,
+  }));
 }
 
 /** An increase is payable when it comes, and on the invoice at the end of its billing period, a year later at most. */

@@ -14,6 +14,8 @@ import type { InvoiceTarget } from './usage-periods.ts';
 
 /** The last event of the customers of some drafts is being looked for. */
 export interface AskedMoment {
+  /** Whose events it is looked for among. */
+  readonly customerIds: ReadonlySet<string>;
   /** The timestamps of the events that it is looked for among. */
   readonly range: Interval;
   /** When it was ingested: epoch microseconds, '0' if there is none. */
@@ -30,12 +32,13 @@ export async function askMoment(
   drafts: readonly InvoiceTarget[],
 ): Promise<AskedMoment | null> {
   if (drafts.length === 0 || knownMoment(clickhouse) !== null) return null;
-  const refs = await customerRefs(db, [...new Set(drafts.map(({ contract }) => contract.customerId))]);
+  const customerIds = new Set(drafts.map(({ contract }) => contract.customerId));
+  const refs = await customerRefs(db, [...customerIds]);
   const range = timeOf(drafts);
   const answer = readBatchWatermark(clickhouse, [...refs.values()].flat(), range);
   // If the terms cannot be read, nobody waits for it.
   answer.catch(() => undefined);
-  return { range, answer };
+  return { customerIds, range, answer };
 }
 
 /**
@@ -51,7 +54,9 @@ export async function draftMoment(
 ): Promise<string | null> {
   const known = knownMoment(clickhouse);
   if (known !== null || asked === null) return known;
-  const isForAll = earlier.every(({ period }) => isWithin(period, asked.range));
+  const isForAll = earlier.every(
+    ({ contract, period }) => asked.customerIds.has(contract.customerId) && isWithin(period, asked.range),
+  );
   return isForAll ? await asked.answer : null;
 }
 

@@ -1,26 +1,40 @@
 /**
- * The order in which drafts of one customer draw on its balances: by end, start, start of the contract and its id
- * (docs/drawdown.md, "Several invoices").
+ * The order in which drafts draw on the balances that they share (docs/drawdown.md, "Several invoices"): by end; then
+ * contracts without a parent by start, start of the contract and its id, and behind them children by the start of their
+ * contract and its id.
  */
 import { groupBy } from '../../core/group-by.ts';
 import { compareText } from '../../rating/usage/group-values.ts';
 import { type Contract, loadContracts } from '../../store/contracts.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../store/issued-periods.ts';
-import type { CustomerBalances } from '../balances/books.ts';
+import { type Balances, type CustomerBalances, shareBalances } from '../balances/books.ts';
 import { type InvoiceTarget, openPeriods } from './usage-periods.ts';
 
-/** Drafts of different customers have no order among them, but the sort needs one. */
+/** Drafts that share no balance have no order among them, but the sort needs one. */
 export function compareDrafts(a: InvoiceTarget, b: InvoiceTarget): number {
   return (
     a.period.end - b.period.end ||
-    a.period.start - b.period.start ||
-    a.contract.startingAt - b.contract.startingAt ||
-    compareText(a.contract.id, b.contract.id)
+    rankInFamily(a.contract) - rankInFamily(b.contract) ||
+    (a.contract.parent === null ? a.period.start - b.period.start : 0) ||
+    compareContracts(a.contract, b.contract)
   );
 }
 
-/** The drafts that are not among the targets and draw on balances of the same customers before one of these. */
+/** By start and id; a child behind all contracts that are none. */
+export function compareInFamily(a: Contract, b: Contract): number {
+  return rankInFamily(a) - rankInFamily(b) || compareContracts(a, b);
+}
+
+function rankInFamily({ parent }: Contract): number {
+  return parent === null ? 0 : 1;
+}
+
+function compareContracts(a: Contract, b: Contract): number {
+  return a.startingAt - b.startingAt || compareText(a.id, b.id);
+}
+
+/** The drafts that are not among the targets and draw on the same balances before one of these. */
 export async function earlierDrafts(
   db: Database | Transaction,
   targets: readonly InvoiceTarget[],
@@ -38,30 +52,51 @@ export async function earlierDrafts(
     contracts.map(({ id }) => id),
   );
   const known = new Set(drawing.map(keyOf));
-  const lastOf = new Map<string, InvoiceTarget>();
-  for (const target of drawing) {
-    const last = lastOf.get(target.contract.customerId);
-    if (last === undefined || compareDrafts(last, target) < 0) lastOf.set(target.contract.customerId, target);
-  }
+  const lastFor = lastTargets(drawing, balances);
   return contracts.flatMap((contract) => {
-    const last = lastOf.get(contract.customerId);
-    if (last === undefined) return [];
+    const last = lastFor(contract);
+    if (last === null) return [];
     return openPeriods(contract, issuedUntil.get(contract.id), last.period.end - 1)
       .map((period) => ({ contract, period }))
       .filter((draft) => !known.has(keyOf(draft)) && compareDrafts(draft, last) < 0);
   });
 }
 
-/** All contracts of a customer if some balance is shared between them, else the given ones. */
+/** By contract: the last of the targets that share balances with it. */
+function lastTargets(
+  targets: readonly InvoiceTarget[],
+  balances: CustomerBalances,
+): (contract: Contract) => InvoiceTarget | null {
+  const inOrder = groupBy(targets.toSorted(compareDrafts).reverse(), ({ contract }) =>
+    balances.get(contract.customerId),
+  );
+  return (contract) => {
+    const own = balances.get(contract.customerId);
+    if (own === undefined) return null;
+    return (
+      (inOrder.get(own) ?? []).find((target) => shareBalances(own, target.contract.id, contract.id)) ?? null
+    );
+  };
+}
+
+/** The given contracts, and all with whose invoices theirs share balances. */
 export async function sharingContracts(
   db: Database | Transaction,
   own: readonly Contract[],
   balances: CustomerBalances,
 ): Promise<Contract[]> {
-  const byCustomer = groupBy(own, ({ customerId }) => customerId);
-  const sharing = [...byCustomer.keys()].filter((id) => balances.get(id)?.isShared === true);
-  const shared = sharing.length === 0 ? [] : await loadContracts(db, { customerIds: sharing });
+  const ofBalances = groupBy(own, ({ customerId }) => balances.get(customerId));
+  const sharing = [...balances].filter(([, one]) => one.sharedBy !== 'none' && ofBalances.has(one));
+  const all = await loadContracts(db, { customerIds: sharing.map(([customerId]) => customerId) });
+  const shared = all.filter((contract) => {
+    const found = balances.get(contract.customerId);
+    return found !== undefined && isShared(found, contract, ofBalances.get(found) ?? []);
+  });
   return [...new Map([...shared, ...own].map((contract) => [contract.id, contract])).values()];
+}
+
+function isShared(balances: Balances, { id }: Contract, own: readonly Contract[]): boolean {
+  return own.some((one) => shareBalances(balances, one.id, id));
 }
 
 function keyOf({ contract, period }: InvoiceTarget): string {

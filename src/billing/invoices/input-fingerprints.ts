@@ -4,6 +4,7 @@
  */
 import { groupBy } from '../../core/group-by.ts';
 import { jsonDigestInParts } from '../../core/json-in-parts.ts';
+import { type Balances, shareBalances } from '../balances/books.ts';
 import type { PlannedInvoices } from './compute.ts';
 import { compareDrafts } from './drawdown-order.ts';
 import { type InvoiceContext, termsOf } from './invoice-context.ts';
@@ -23,8 +24,10 @@ export async function inputFingerprints({
   // Many contracts share a card, and it may have thousands of rates.
   const cards = new Map<string, string>();
   for (const [id, card] of context.cards) cards.set(id, await cardFingerprint(card, context));
-  const drawing = groupBy(scheduled.targets, ({ contract }) => contract.customerId);
-  const drafts = groupBy([...targets, ...earlier], ({ contract }) => contract.customerId);
+  const balancesOf = ({ contract }: Pick<InvoiceTarget, 'contract'>) =>
+    context.balances.get(contract.customerId);
+  const drawing = groupBy(scheduled.targets, balancesOf);
+  const drafts = groupBy([...targets, ...earlier], balancesOf);
   const inputOf = ({ contract, period }: InvoiceTarget) => [
     contract,
     period,
@@ -36,25 +39,25 @@ export async function inputFingerprints({
   const fingerprints = new Map<string, string>();
   for (const target of targets) {
     const { contract, period } = target;
-    const balances = context.balances.get(contract.customerId) ?? null;
-    const before =
-      balances === null ? [] : drawnBefore(target, drafts.get(contract.customerId) ?? [], balances.isShared);
-    const scheduledDraws = drawing.get(contract.customerId) ?? [];
-    const input = [...inputOf(target), balances, before.map(inputOf), scheduledDraws];
+    const balances = balancesOf(target);
+    const before = balances === undefined ? [] : drawnBefore(target, drafts.get(balances) ?? [], balances);
+    const scheduledDraws = balances === undefined ? [] : (drawing.get(balances) ?? []);
+    const input = [...inputOf(target), balances ?? null, before.map(inputOf), scheduledDraws];
     fingerprints.set(usageInvoiceId(contract.id, period.start), await fingerprintOf(input));
   }
   return fingerprints;
 }
 
-/** What earlier drafts of the customer take from the same balances is part of the input. */
+/** What earlier drafts take from the same balances is part of the input. */
 function drawnBefore(
   target: InvoiceTarget,
   drafts: readonly InvoiceTarget[],
-  isShared: boolean,
+  balances: Balances,
 ): InvoiceTarget[] {
   return drafts
     .filter(
-      (draft) => (isShared || draft.contract.id === target.contract.id) && compareDrafts(draft, target) < 0,
+      (draft) =>
+        shareBalances(balances, draft.contract.id, target.contract.id) && compareDrafts(draft, target) < 0,
     )
     .sort(compareDrafts);
 }

@@ -1,9 +1,7 @@
 /** A SCHEDULED invoice that is regenerated, with its items as they are now. */
 import type { Clock } from '../../../core/clock.ts';
-import { lockBalances } from '../../../store/balance-deductions.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
-import { mayDraw } from '../scheduled/drafts.ts';
-import { drawnDrafts, freezeScheduledDrafts } from '../scheduled/issue.ts';
+import { drawnDrafts, freezeScheduledDrafts, lockDrawnBy } from '../scheduled/issue.ts';
 import { withFinalShortfalls } from '../scheduled/shortfalls.ts';
 import { type IssueInstead, itemsOf, nothingToBill } from './original.ts';
 
@@ -29,8 +27,9 @@ export function regenerateScheduled({ clock }: { readonly clock: Clock }): Issue
       items,
       prices,
     };
-    if (first.trueUpCommitId !== null || mayDraw(target)) await lockBalances(tx, [contract.customerId]);
-    const drafts = await drawnDrafts(tx, await withFinalShortfalls(tx, [target]), clock.now());
+    const families = await lockDrawnBy(tx, [target]);
+    const due = await withFinalShortfalls(tx, [target]);
+    const drafts = await drawnDrafts(tx, due, clock.now(), { families, isBehindParents: false });
     if (drafts.length === 0) throw nothingToBill(original);
     await takeInvoicedItems(tx, invoice.id, invoicedIds);
     await freezeScheduledDrafts(

@@ -25,7 +25,7 @@ export async function regenerateUsage(deps: RegenerateDeps, original: Original):
   const frozen = await computeAndFreezeHours(deps, plan);
   const fingerprint = await fingerprintOf(plan);
   return async (tx, present, identity) => {
-    await lockBalances(tx, [present.contract.customerId]);
+    await lockBalances(tx, [present.contract.customerId, ...plan.context.balances.keys()]);
     const now = await planOf(deps, tx, present);
     if ((await fingerprintOf(now)) !== fingerprint) return false;
     const { invoicedIds } = await itemsOf(tx, present, deps.clock.now());

@@ -8,6 +8,7 @@ import type { BalanceBook } from '../../../rating/balances/balance-book.ts';
 import type { Contract } from '../../../store/contracts.ts';
 import type { Database, Transaction } from '../../../store/database.ts';
 import { contractsWithSubscriptions } from '../../../store/subscriptions.ts';
+import { compareInFamily } from '../drawdown-order.ts';
 import {
   type ItemProducts,
   loadItemProducts,
@@ -43,13 +44,18 @@ export async function loadDrawingSchedules(
   const targets = [...schedules.values()]
     .flatMap((schedule) => schedule.targets)
     .filter(mayDraw)
-    .sort((a, b) => a.issueAt - b.issueAt);
+    .sort(compareScheduled);
   return { targets, products: await loadItemProducts(db, targets), now };
+}
+
+/** The order in which SCHEDULED invoices draw on balances that they share. */
+export function compareScheduled(a: ScheduledTarget, b: ScheduledTarget): number {
+  return a.issueAt - b.issueAt || compareInFamily(a.contract, b.contract);
 }
 
 /** Draws for the drafts of SCHEDULED invoices, each once, when it is its turn among the other invoices. */
 export interface ScheduledDraws {
-  /** Those that are issued at or before `at`, of the customer. */
+  /** Those that are issued at or before `at`, of the customer and of all that share its balances. */
   drawUntil(customerId: string, at: Instant): void;
   /** All others. */
   drawAll(): void;
@@ -63,7 +69,7 @@ export function createScheduledDraws(
   bookOf: (customerId: string) => BalanceBook,
 ): ScheduledDraws {
   const drafts = new Map<string, ScheduledDraft>();
-  const ofCustomer = groupBy(targets, ({ contract }) => contract.customerId);
+  const ofBook = groupBy(targets, ({ contract }) => bookOf(contract.customerId));
   const draw = (target: ScheduledTarget) => {
     const { invoiceId, contract } = target;
     if (drafts.has(invoiceId)) return;
@@ -71,7 +77,7 @@ export function createScheduledDraws(
   };
   return {
     drawUntil(customerId, at) {
-      for (const target of ofCustomer.get(customerId) ?? []) if (target.issueAt <= at) draw(target);
+      for (const target of ofBook.get(bookOf(customerId)) ?? []) if (target.issueAt <= at) draw(target);
     },
     drawAll() {
       for (const target of targets) draw(target);

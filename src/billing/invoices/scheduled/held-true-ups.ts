@@ -6,9 +6,10 @@ import type { Commit } from '../../../core/terms/commits.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
 import { periodsOverlapping } from '../../../rating/periods/billing-periods.ts';
 import { loadCommits } from '../../../store/commits.ts';
-import { type Contract, loadContracts } from '../../../store/contracts.ts';
+import type { Contract } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { lastIssuedPeriodEnds } from '../../../store/issued-periods.ts';
+import { loadDrawingContracts, mayDrawOn } from '../../balances/drawing-contracts.ts';
 import { billsUsage, finalizationAt, nextUnissuedPeriod, periodTerms } from '../usage-periods.ts';
 import type { ScheduledTarget } from './open-items.ts';
 
@@ -21,8 +22,7 @@ export async function heldTrueUps(
   const ids = targets.flatMap(({ trueUpCommitId }) => trueUpCommitId ?? []);
   if (ids.length === 0) return new Map();
   const commits = await loadCommits(tx, { ids, includeArchived: false });
-  const customerIds = [...new Set(commits.map(({ customerId }) => customerId))];
-  const contracts = (await loadContracts(tx, { customerIds })).filter(billsUsage);
+  const contracts = (await loadDrawingContracts(tx, commits)).filter(billsUsage);
   const issuedUntil = await lastIssuedPeriodEnds(
     tx,
     contracts.map(({ id }) => id),
@@ -30,18 +30,12 @@ export async function heldTrueUps(
   return new Map(
     commits.flatMap((commit) => {
       const ends = contracts
-        .filter((contract) => mayDraw(contract, commit))
+        .filter((contract) => mayDrawOn(contract, commit))
         .flatMap((contract) => lastUnissuedPeriod(contract, issuedUntil.get(contract.id), commit) ?? []);
       const heldUntil = ends.map((period) => finalizationAt(period, gracePeriodHours));
       return heldUntil.length === 0 ? [] : [[commit.id, Math.max(...heldUntil)]];
     }),
   );
-}
-
-function mayDraw(contract: Contract, { customerId, contractId, applicableContractIds }: Commit): boolean {
-  if (contractId !== null) return contract.id === contractId;
-  if (contract.customerId !== customerId) return false;
-  return applicableContractIds.length === 0 || applicableContractIds.includes(contract.id);
 }
 
 /** The last billing period in the access of the commit, if its invoice is not issued. */

@@ -17,14 +17,20 @@ import { storeInvoiceBalances } from '../../../store/invoice-terms.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
 import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
-import { createBooks, loadCustomerBalances } from '../../balances/books.ts';
+import { type Families, loadFamilies } from '../../../store/sharing-customers.ts';
+import {
+  type CustomerBalances,
+  createBooks,
+  loadCustomerBalances,
+  shareBalances,
+} from '../../balances/books.ts';
 import { collectPayments } from '../../payments/collect-payment.ts';
 import { tellOfPayments } from '../../payments/tell-of-payments.ts';
 import { deductionsToKeep } from '../deductions-to-keep.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
 import type { InvoiceLog } from '../invoice-log.ts';
 import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
-import { drawingTimes } from './drawing.ts';
+import { compareScheduled, drawingTimes, loadDrawingSchedules } from './drawing.ts';
 import { heldTrueUps } from './held-true-ups.ts';
 import { loadOpenSchedules, type OpenSchedule, type ScheduledTarget } from './open-items.ts';
 import { withFinalShortfalls } from './shortfalls.ts';
@@ -117,14 +123,14 @@ export async function issueScheduledInvoices(
   const reached = [...schedules].flatMap(([id, { targets }]) =>
     targets.filter(({ issueAt }) => issueAt <= runAtOf(id)),
   );
-  await lockDrawn(tx, reached);
+  const families = await lockDrawnBy(tx, reached);
   const held = await heldTrueUps(tx, reached, gracePeriodHours);
   const isHeld = ({ trueUpCommitId }: ScheduledTarget) => held.has(trueUpCommitId ?? '');
   const due = await withFinalShortfalls(
     tx,
     reached.filter((target) => !isHeld(target)),
   );
-  const issued = await drawnDrafts(tx, due, clock.now());
+  const issued = await drawnDrafts(tx, due, clock.now(), { families, isBehindParents: true });
   const drafts = issued.map(({ invoice }) => invoice);
   const gated = drafts.flatMap((invoice, index) => {
     const commitId = due[index]?.gatedCommitId ?? null;
@@ -148,13 +154,22 @@ export async function issueScheduledInvoices(
   return drafts.map((draft) => ({ ...draft, status: statusOf(draft.id) }));
 }
 
-/** What invoices took and entries by hand stay as they are until the transaction ends. */
-async function lockDrawn(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<void> {
+/**
+ * What invoices took and entries by hand stay as they are until the transaction ends. Returns who shares balances with
+ * the customers: who comes to share some meanwhile is not locked.
+ */
+export async function lockDrawnBy(tx: Transaction, targets: readonly ScheduledTarget[]): Promise<Families> {
   const drawing = targets.filter((target) => target.trueUpCommitId !== null || mayDraw(target));
-  await lockBalances(
-    tx,
-    drawing.map(({ contract }) => contract.customerId),
-  );
+  const customerIds = new Set(drawing.map(({ contract }) => contract.customerId));
+  const families = await loadFamilies(tx, [...customerIds]);
+  await lockBalances(tx, [...families.keys()]);
+  return families;
+}
+
+interface DrawingPlace {
+  readonly families: Families;
+  /** Whether invoices of parents that come before these, and are not issued yet, have taken what they will take. */
+  readonly isBehindParents: boolean;
 }
 
 /** The drafts of the targets, in their order, as they draw on what issued invoices have left. */
@@ -162,15 +177,40 @@ export async function drawnDrafts(
   tx: Transaction,
   targets: readonly ScheduledTarget[],
   now: Instant,
+  { families, isBehindParents }: DrawingPlace,
 ): Promise<ScheduledDraft[]> {
-  const products = await loadItemProducts(tx, targets);
-  const books = createBooks(await loadCustomerBalances(tx, drawingTimes(targets), now));
+  const balancesOf = (drawing: readonly ScheduledTarget[]) =>
+    loadCustomerBalances(tx, drawingTimes(drawing), now, { families });
+  const own = await balancesOf(targets);
+  const before = isBehindParents ? await parentsBefore(tx, targets, own, now) : [];
+  const drawing = [...before, ...targets];
+  const books = createBooks(before.length === 0 ? own : await balancesOf(drawing));
+  const products = await loadItemProducts(tx, drawing);
   const drawn = new Map(
-    targets
-      .toSorted((a, b) => a.issueAt - b.issueAt)
+    drawing
+      .toSorted(compareScheduled)
       .map((target) => [target, scheduledDraft(target, products, now, books(target.contract.customerId))]),
   );
   return targets.flatMap((target) => drawn.get(target) ?? []);
+}
+
+/** Drafts of parents that share balances with the targets, which are not among these. No query without such parents. */
+async function parentsBefore(
+  tx: Transaction,
+  targets: readonly ScheduledTarget[],
+  balances: CustomerBalances,
+  now: Instant,
+): Promise<readonly ScheduledTarget[]> {
+  const known = new Set(targets.map(({ contract }) => contract.id));
+  const parentIds = targets.filter(mayDraw).flatMap(({ contract: { id, customerId, parent } }) => {
+    const shared = balances.get(customerId);
+    if (parent === null || known.has(parent.contractId) || shared === undefined) return [];
+    return shareBalances(shared, id, parent.contractId) ? [parent.contractId] : [];
+  });
+  const parents = await loadContracts(tx, { ids: [...new Set(parentIds)] });
+  const last = Math.max(...targets.map(({ issueAt }) => issueAt));
+  const schedules = await loadDrawingSchedules(tx, parents, now);
+  return schedules.targets.filter(({ issueAt }) => issueAt <= last);
 }
 
 /** Stores drafts of SCHEDULED invoices as issued. */
