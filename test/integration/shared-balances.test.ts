@@ -101,6 +101,36 @@ describe('drafts', () => {
     await expectReconciled(parent, child);
   });
 
+  test('breakdowns, explanations and consolidated invoices show what the invoice shows', async () => {
+    const hierarchy = await createHierarchy(api, {
+      ...{ startingAt: at(0), endingBefore: at(2), children: { child: {} } },
+      parent: { commits: [shared(10)] },
+    });
+    const { parent } = hierarchy;
+    const child = member(hierarchy);
+    await request(api, child, 4, at(0, 2));
+    await request(api, parent, 3, at(0, 5));
+    const check = async () => {
+      const id = await usageId(child);
+      const days = await api.get(`/v1/customers/${child.customerId}/invoices/breakdowns`, {
+        query: { window_size: 'DAY', starting_on: at(0, 2), ending_before: at(0, 3), limit: 10 },
+      });
+      expect(days.digits('data[0].total')).toBe('4');
+      const { body } = await api.get(`/v1/customers/${child.customerId}/invoices/${id}/explain`);
+      const { data } = body as { readonly data: readonly { readonly is_reproduced: boolean }[] };
+      expect(data.length).toBeGreaterThan(2);
+      expect(data.every(({ is_reproduced }) => is_reproduced)).toBe(true);
+      const type = 'USAGE_CONSOLIDATED';
+      const whole = await invoiceId(api, parent, { type, start: at(0).slice(0, 10) });
+      const consolidated = await api.get(`/v1/customers/${parent.customerId}/invoices/${whole}`);
+      expect(consolidated.digits('data.total')).toBe('4');
+    };
+    await check();
+    await service.moveClock(at(1, 3));
+    await check();
+    await expectReconciled(parent, child);
+  });
+
   test('children follow one another by the start of their contracts', async () => {
     const hierarchy = await family({
       commits: [shared(10)],

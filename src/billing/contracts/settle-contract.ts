@@ -108,7 +108,7 @@ export async function settleContracts(
   }
   await noteCustomerChanges(
     tx,
-    headers.map(({ after }) => after.customerId),
+    headers.flatMap(({ after: { customerId, parent } }) => [customerId, parent?.customerId ?? customerId]),
   );
   await publishContractChanges(tx, [...changes, ...followed], upcoming, origin.now);
   return { states: changes.map(({ after }) => after), edits };

@@ -22,6 +22,7 @@ import { type Database, inSnapshot, type Transaction } from '../../store/databas
 import { loadProducts } from '../../store/products.ts';
 import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
 import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
+import { mayDrawOn } from '../balances/drawing-contracts.ts';
 import type { PlannedInvoices } from '../invoices/compute.ts';
 import { inputFingerprints } from '../invoices/input-fingerprints.ts';
 import { periodTerms } from '../invoices/usage-periods.ts';
@@ -146,15 +147,23 @@ async function readSpend(
   const productName = await nameOfProduct(deps.db, threshold.commit.productId, now);
   const given = spendInput(of, threshold, { productName, now, ids });
   if (given === null) return null;
-  const commits = await loadCommits(deps.db, {
-    customerIds: [of.contract.customerId],
-    includeArchived: false,
-  });
-  const priority = threshold.commit.priority ?? priorityBehind(commits);
+  const priority = threshold.commit.priority ?? priorityBehind(await payersOf(deps.db, of.contract));
   const input = { ...given, commit: { ...given.commit, priority } };
   const commit = candidateCommit(input);
   const plan = await planDrafts(deps, [commit], [{ commit, isLast: true }]);
   return { of, threshold, counted: [], input, without: null, with: plan };
+}
+
+/** The balances of the customer, and those that the contract's parent shares with it. */
+async function payersOf(
+  db: Transaction,
+  contract: ThresholdContract['contract'],
+): Promise<readonly Commit[]> {
+  const { customerId, parent } = contract;
+  const own = await loadCommits(db, { customerIds: [customerId], includeArchived: false });
+  const contractIds = parent === null ? [] : [parent.contractId];
+  const ofParent = await loadCommits(db, { contractIds, includeArchived: false });
+  return [...own, ...ofParent.filter((commit) => mayDrawOn(contract, commit))];
 }
 
 /** Its access begins with the billing period. Null where the contract is in none. */

@@ -63,7 +63,9 @@ export async function previewEvents(
     { now, windowDays: deps.windowDays },
   );
   const preview =
-    mode === 'replace' ? alone(customerId, given, now) : await besideStored(deps, customerId, given, planned);
+    mode === 'replace'
+      ? await besideOthers(deps, customerId, given, planned)
+      : await besideStored(deps, customerId, given, planned);
   const { alarms: _, ...silent } = deps;
   const drafts = await computeDrafts(
     { ...silent, clickhouse: withPreviewedEvents(deps.clickhouse, preview) },
@@ -94,8 +96,18 @@ function sentEvent(event: GivenEvent, customerId: string, now: Instant): SentEve
 
 const MICROSECONDS_PER_MS = 1_000;
 
-function alone(customerRef: string, events: readonly PreviewedEvent[], now: Instant): EventPreview {
-  return { events, customerRef, ingestedAfter: BigInt(now * MICROSECONDS_PER_MS), beside: null };
+/** Of stored events only those of other customers, whose drafts draw on balances before. */
+async function besideOthers(
+  { clickhouse, clock }: PreviewEventsDeps,
+  customerRef: string,
+  events: readonly PreviewedEvent[],
+  { earlier, context }: PlannedInvoices,
+): Promise<EventPreview> {
+  const others = earlier.filter(({ contract }) => contract.customerId !== customerRef);
+  const beside = await usageMoment(clickhouse, { targets: [], earlier: others, context });
+  const ingestedAfter =
+    beside === null ? BigInt(clock.now() * MICROSECONDS_PER_MS) : BigInt(beside.ingestedUpTo);
+  return { events, customerRef, ingestedAfter, beside };
 }
 
 /** Without the events whose ids are known: they would be dropped as duplicates. */

@@ -13,18 +13,20 @@ export interface UsageMoment {
   readonly ingestedUpTo: string;
 }
 
-/** Null for plans without any invoice. */
+/** With the drafts that draw on balances before the targets. Null for plans without any invoice. */
 export async function usageMoment(
   clickhouse: ClickHouse,
-  ...plans: readonly PlannedInvoices[]
+  ...plans: readonly Pick<PlannedInvoices, 'targets' | 'earlier' | 'context'>[]
 ): Promise<UsageMoment | null> {
-  const periods = plans.flatMap(({ targets }) => targets.map(({ period }) => period));
-  if (periods.length === 0) return null;
-  const refs = new Set(
-    plans.flatMap(({ targets, context }) =>
-      targets.flatMap(({ contract }) => termsOf(context, contract).customerRefs),
-    ),
+  const drafts = plans.flatMap(({ targets, earlier, context }) =>
+    [...targets, ...earlier].map(({ contract, period }) => ({
+      period,
+      refs: termsOf(context, contract).customerRefs,
+    })),
   );
+  const periods = drafts.map(({ period }) => period);
+  if (periods.length === 0) return null;
+  const refs = new Set(drafts.flatMap((draft) => draft.refs));
   const interval = {
     start: Math.min(...periods.map(({ countedFrom }) => countedFrom)),
     end: Math.max(...periods.map(({ end }) => end)),

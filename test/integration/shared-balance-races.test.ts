@@ -1,0 +1,124 @@
+/** Processes that issue the invoices of a family at the same time, and invoices of a family that are issued out of order. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { and, eq } from 'drizzle-orm';
+import { pino } from 'pino';
+import { afterAll, expect, test } from 'vitest';
+import { FINALIZATION_JOB } from '../../src/billing/invoices/finalization.ts';
+import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { createJobRunner } from '../../src/jobs/job-runner.ts';
+import type { Job } from '../../src/store/jobs.ts';
+import { balanceDeductions, invoices } from '../../src/store/schema/invoices.ts';
+import { jobs } from '../../src/store/schema/jobs.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { createHierarchy, type Hierarchy, type Member, request } from '../support/hierarchies.ts';
+import { ALL, APART, balances, bills, commitProduct, prepaid } from '../support/shared-balances.ts';
+import { runs } from '../support/shares-of-tests.ts';
+
+/** Its clock stands in the period, so its own runner finalizes nothing. */
+const service = await serviceForFile({ sandboxNow: '2026-11-10T00:00:00Z' });
+const { api, db, clickhouse } = service;
+const clock = { now: () => Date.UTC(2026, 11, 3) };
+afterAll(async () => {
+  await db.delete(jobs);
+});
+
+/** A process of its own, as far as jobs are concerned. */
+function runner() {
+  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+  const ping = () => clickhouse.ping();
+  return createJobRunner({ db, clock, log: pino({ level: 'silent' }), kinds: [kind], ping });
+}
+
+const NOVEMBER = { starting_at: '2026-11-01T00:00:00Z', ending_before: '2026-12-01T00:00:00Z' };
+const product = await commitProduct(api);
+
+/** The parent uses 30 cents and each of four children 40, of 100 that are shared. */
+async function family(): Promise<Hierarchy> {
+  const hierarchy = await createHierarchy(api, {
+    ...{ startingAt: NOVEMBER.starting_at, endingBefore: NOVEMBER.ending_before },
+    parent: { hierarchy_configuration: undefined, commits: [prepaid(product, 100, NOVEMBER, ALL)] },
+    children: Object.fromEntries(
+      [2, 3, 4, 5].map((day) => [`child-${day}`, { ...APART, starting_at: `2026-11-0${day}T00:00:00Z` }]),
+    ),
+  });
+  await request(api, hierarchy.parent, 15, '2026-11-07T00:00:00Z');
+  for (const child of Object.values(hierarchy.children))
+    await request(api, child, 20, '2026-11-07T00:00:00Z');
+  return hierarchy;
+}
+
+/** What each invoice of the family pays, in the order of drawdown. */
+async function paid({ parent, children }: Hierarchy): Promise<string[]> {
+  return (await Promise.all([parent, ...Object.values(children)].map((one) => bills(api, one)))).flat();
+}
+
+const EXPECTED = [
+  'FINALIZED 2026-11 pays 0, covered 30',
+  'FINALIZED 2026-11 pays 0, covered 40',
+  'FINALIZED 2026-11 pays 10, covered 30',
+  'FINALIZED 2026-11 pays 40, covered 0',
+  'FINALIZED 2026-11 pays 40, covered 0',
+];
+
+const jobOf = ({ contractId }: Member) => and(eq(jobs.kind, FINALIZATION_JOB), eq(jobs.subject, contractId));
+
+test('a shared balance is spent once and in order, whoever issues the invoices', async () => {
+  for (let round = 0; round < runs(6); round += 1) {
+    await db.delete(jobs);
+    const hierarchy = await family();
+    const processes = [runner(), runner(), runner()];
+    const outcomes = await Promise.all(processes.map((one) => one.runDue(clock.now())));
+    for (const one of processes) expect((await one.retryFailed(clock.now())).failed).toBe(0);
+    expect(outcomes.map(({ failed }) => failed)).toEqual([0, 0, 0]);
+    expect(await paid(hierarchy)).toEqual(EXPECTED);
+  }
+}, 240_000);
+
+test('of two children whose invoices are computed at once, the second waits for the first and is computed again', async () => {
+  await db.delete(jobs);
+  const hierarchy = await family();
+  const [one, other] = Object.values(hierarchy.children);
+  if (one === undefined || other === undefined) throw new Error('there are two children');
+  const kind = finalizationJobKind({ db, clock, clickhouse, gracePeriodHours: 24 });
+  const dueOf = async (child: Member): Promise<Job[]> => {
+    const [row] = await db.select().from(jobs).where(jobOf(child));
+    if (row === undefined) throw new Error('the child has a job');
+    return [{ ...row, payload: row.payload as Job['payload'] }];
+  };
+  const [dueOne, dueOther] = [await dueOf(one), await dueOf(other)];
+  const [preparedOne, preparedOther] = [await kind.prepare(dueOne), await kind.prepare(dueOther)];
+  const order: string[] = [];
+  let second: Promise<readonly Job[]> = Promise.resolve([]);
+  await db.transaction(async (tx) => {
+    expect(await preparedOne.stillValid(tx, dueOne)).toHaveLength(1);
+    second = db.transaction(async (later) => {
+      const valid = await preparedOther.stillValid(later, dueOther);
+      order.push('second');
+      return valid;
+    });
+    await pause(300);
+    await preparedOne.write(tx, dueOne);
+    order.push('first');
+  });
+  expect(await second).toEqual([]);
+  expect(order).toEqual(['first', 'second']);
+  await db.delete(jobs).where(jobOf(one));
+  expect((await runner().runDue(clock.now())).failed).toBe(0);
+  expect(await paid(hierarchy)).toEqual(EXPECTED);
+});
+
+test('a child does not wait for a parent that cannot be issued, and the parent finds what it needs', async () => {
+  await db.delete(jobs);
+  const hierarchy = await family();
+  await db.delete(jobs).where(jobOf(hierarchy.parent));
+  expect((await runner().runDue(clock.now())).failed).toBe(0);
+  expect(await paid(hierarchy)).toEqual(['DRAFT 2026-11 pays 0, covered 30', ...EXPECTED.slice(1)]);
+  const [balance] = await balances(api, hierarchy.parent);
+  expect(balance?.balance).toBe('0');
+  const drawn = await db
+    .select({ amount: balanceDeductions.amount })
+    .from(balanceDeductions)
+    .innerJoin(invoices, eq(invoices.id, balanceDeductions.invoiceId))
+    .where(eq(balanceDeductions.commitId, balance?.id ?? ''));
+  expect(drawn.map(({ amount }) => amount.toFixed()).toSorted()).toEqual(['30', '40']);
+});
