@@ -78,13 +78,16 @@ export interface CommitFilter {
   readonly invoicedOn?: readonly string[];
   /** Of the customers themselves and of their contracts. */
   readonly customerIds?: readonly string[];
+  /** What has rolled over from these. */
+  readonly rolledOverFrom?: readonly string[];
   readonly includeArchived: boolean;
 }
 
 /** The commits and credits that pass all given conditions, in the order of addition. */
 export async function loadCommits(db: Database | Transaction, filter: CommitFilter): Promise<Commit[]> {
-  const { ids, contractIds, invoicedOn, customerIds, includeArchived } = filter;
-  if ([ids, contractIds, invoicedOn, customerIds].some((list) => list?.length === 0)) return [];
+  const { ids, contractIds, invoicedOn, customerIds, rolledOverFrom, includeArchived } = filter;
+  const lists = [ids, contractIds, invoicedOn, customerIds, rolledOverFrom];
+  if (lists.some((list) => list?.length === 0)) return [];
   const rows = await db
     .select()
     .from(commits)
@@ -96,6 +99,7 @@ export async function loadCommits(db: Database | Transaction, filter: CommitFilt
           ? undefined
           : or(isOneOf(commits.contractId, invoicedOn), inArray(commits.invoiceContractId, [...invoicedOn])),
         customerIds === undefined ? undefined : isOneOf(commits.customerId, customerIds),
+        rolledOverFrom === undefined ? undefined : isOneOf(commits.rolledOverFromCommitId, rolledOverFrom),
         includeArchived ? undefined : isNull(commits.archivedAt),
       ),
     )

@@ -250,6 +250,56 @@ describe('renewals', () => {
   });
 });
 
+test('a child that is billed after the renewal takes no more than rollovers have left', async () => {
+  const hierarchy = await family(
+    {
+      ending_before: at(1),
+      commits: [prepaid(product, 10, access(0, 2), { ...ALL, rollover_fraction: 1 })],
+    },
+    {
+      slow: {
+        usage_statement_schedule: {
+          frequency: 'MONTHLY',
+          day: 'CUSTOM_DATE',
+          billing_anchor_date: at(0, 28),
+        },
+      },
+    },
+  );
+  const { parent } = hierarchy;
+  const slow = member(hierarchy, 'slow');
+  const card = (await api.post('/v2/contracts/get', reference(parent))).text('data.rate_card_id');
+  const contractId = await createdId(api, CONTRACTS, {
+    ...{ customer_id: parent.customerId, rate_card_id: card, starting_at: at(1), ending_before: at(3) },
+    usage_statement_schedule: { frequency: 'WEEKLY' },
+    transition: { type: 'RENEWAL', from_contract_id: parent.contractId },
+  });
+  await service.moveClock(at(1, 2));
+  await request(api, parent, 2, at(1, 1, 6));
+  await request(api, slow, 4, at(0, 29));
+  const slowBill = async () => (await bills(api, slow)).find((text) => !text.includes('covered 0'));
+  expect(await slowBill()).toBe(draft(2, 6));
+  await service.moveClock(at(1, 20));
+  const weeks = await api.get(`/v1/customers/${parent.customerId}/invoices`, {
+    query: { type: 'USAGE', status: 'FINALIZED', limit: 100, sort: 'date_asc' },
+  });
+  const ofNewer = weeks.list('data').findIndex((_, index) => {
+    return weeks.text(`data[${index}].contract_id`) === contractId;
+  });
+  expect(weeks.digits(`data[${ofNewer}].total`)).toBe('0');
+  expect(await slowBill()).toBe(draft(2, 6));
+  await service.moveClock(at(2, 5));
+  expect(await slowBill()).toBe(final(2, 6));
+  const ledgers = (await balances(api, parent)).map(({ ledger }) => ledger);
+  expect(
+    ledgers
+      .flat()
+      .filter((entry) => /DEDUCTION|ROLLOVER/.test(entry))
+      .toSorted(),
+  ).toEqual(['AUTOMATED_INVOICE_DEDUCTION -4', 'AUTOMATED_INVOICE_DEDUCTION -6', 'ROLLOVER -4']);
+  await expectReconciled(parent, slow);
+});
+
 describe('true-ups', () => {
   const minimum = (amount: number) => ({
     ...{ product_id: product, type: 'POSTPAID', ...ALL },

@@ -93,14 +93,20 @@ export async function loadCustomerBalances(
 ): Promise<CustomerBalances> {
   if (wanted.length === 0) return new Map();
   const customerIds = [...new Set(wanted.map(({ customerId }) => customerId))];
-  const families = known ?? (await loadFamilies(db, customerIds));
-  const stored = await loadUsableCommits(db, [...families.keys()], {
+  const time = {
     start: Math.min(...wanted.map(({ period }) => period.start)),
     end: Math.max(...wanted.map(({ period }) => period.end)),
-  });
-  const usable = [...stored, ...candidates.map(({ commit }) => commit)];
+  };
+  const [families, own] = await Promise.all([
+    known ?? loadFamilies(db, customerIds),
+    loadUsableCommits(db, customerIds, time),
+  ]);
+  const asked = new Set(customerIds);
+  const others = [...families.keys()].filter((id) => !asked.has(id));
+  const ofOthers = await loadUsableCommits(db, others, time);
+  const usable = [...own, ...ofOthers, ...candidates.map(({ commit }) => commit)];
   if (usable.length === 0) return new Map();
-  const commits = await withSources(db, usable);
+  const commits = await withSources(db, await withHeirs(db, usable));
   const drawersOf = await loadDrawers(db, commits, families);
   const bucketsOf = await loadBuckets(db, commits, now, { invoicesInstead, drawersOf });
   const last = new Set(candidates.flatMap(({ commit, isLast }) => (isLast ? [commit.id] : [])));
@@ -158,6 +164,23 @@ async function withSources(db: Database | Transaction, commits: readonly Commit[
     if (unknown.length === 0) return [...all.values()];
     heirs = await loadCommits(db, { ids: unknown, includeArchived: true });
     for (const source of heirs) all.set(source.id, source);
+  }
+}
+
+/** The commits, and what has rolled over from them: what is used of that is not there for late charges. */
+async function withHeirs(db: Database | Transaction, commits: readonly Commit[]): Promise<Commit[]> {
+  const all = new Map(commits.map((commit) => [commit.id, commit]));
+  let sources = commits;
+  for (;;) {
+    const rolling = sources.filter(({ rolloverFraction }) => rolloverFraction !== null);
+    const heirs = await loadCommits(db, {
+      customerIds: [...new Set(rolling.map(({ customerId }) => customerId))],
+      rolledOverFrom: rolling.map(({ id }) => id),
+      includeArchived: true,
+    });
+    sources = heirs.filter(({ id }) => !all.has(id));
+    if (sources.length === 0) return [...all.values()];
+    for (const heir of sources) all.set(heir.id, heir);
   }
 }
 

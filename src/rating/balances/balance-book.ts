@@ -2,8 +2,9 @@
  * The balances that the invoices of one customer draw down, one after the other. It begins with what issued invoices
  * left, and every computed invoice takes from what those before it left.
  */
-import { type Decimal, minimum, ZERO } from '../../core/decimal.ts';
+import { type Decimal, maximum, minimum, sum, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
 import { type Interval, intersect } from '../../core/time.ts';
 import type { Bucket } from './buckets.ts';
 
@@ -36,7 +37,7 @@ export interface BalanceBook {
   bucketsOf(contractId: string, period: Interval): readonly Bucket[];
   /** The same without shares of seats, which pay for usage only. */
   sharedBucketsOf(contractId: string, period: Interval): readonly Bucket[];
-  /** Never negative. */
+  /** What it can still give, never negative. What rollovers have used of it is not given once more. */
   leftOf(bucket: Bucket): Decimal;
   take(bucket: Bucket, amount: Decimal): void;
 }
@@ -59,13 +60,31 @@ export function createBalanceBook(buckets: readonly BookedBucket[]): BalanceBook
     const rest = source === null ? left : left.minus(source.amount).plus(arrivedIn(source));
     return rest.lt(ZERO) ? ZERO : rest;
   };
+  const heirsOf = groupBy(
+    buckets.filter(({ source }) => source !== null),
+    ({ source }) => source?.segmentId,
+  );
+  /** What invoices have used of a rollover, entries by hand aside: so much has to arrive in it. */
+  const usedOf = ({ segmentId, left, source }: BookedBucket): Decimal =>
+    maximum((source?.amount ?? ZERO).minus(left).plus(taken.get(segmentId) ?? ZERO), ZERO);
+  const isUsedBehind = (segmentId: string): boolean =>
+    (heirsOf.get(segmentId) ?? []).some((heir) => usedOf(heir).gt(ZERO) || isUsedBehind(heir.segmentId));
+  /** Charges may come after those of the newer contract: of other contracts, and of invoices that are regenerated. */
+  const leftForCharges = (segmentId: string): Decimal => {
+    const left = leftOfSegment(segmentId);
+    const heirs = heirsOf.get(segmentId);
+    if (heirs === undefined) return left;
+    // What arrives in a rollover of a rollover depends on two fractions: once that is used, nothing more is given.
+    if (heirs.some(({ segmentId: heir }) => isUsedBehind(heir))) return ZERO;
+    return maximum(left.minus(sum(heirs.map(usedOf))), ZERO);
+  };
   const shared = buckets.filter(({ seat }) => !seat);
   return {
     bucketsOf: (contractId, period) => bucketsFor(buckets, contractId, period),
     sharedBucketsOf: (contractId, period) => bucketsFor(shared, contractId, period),
-    leftOf: ({ segmentId }) => leftOfSegment(segmentId),
+    leftOf: ({ segmentId }) => leftForCharges(segmentId),
     take(bucket, amount) {
-      assert(amount.lte(leftOfSegment(bucket.segmentId)), 'an invoice takes what a balance has');
+      assert(amount.lte(leftForCharges(bucket.segmentId)), 'an invoice takes what a balance has');
       const before = taken.get(bucket.segmentId);
       taken.set(bucket.segmentId, before === undefined ? amount : before.plus(amount));
     },
