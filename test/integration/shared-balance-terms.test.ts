@@ -300,6 +300,32 @@ test('a child that is billed after the renewal takes no more than rollovers have
   await expectReconciled(parent, slow);
 });
 
+test('an invoice that is regenerated after the renewal takes no more than rollovers have left', async () => {
+  const hierarchy = await family({
+    ending_before: at(1),
+    commits: [prepaid(product, 10, access(0, 2), { ...ALL, rollover_fraction: 1 })],
+  });
+  const { parent } = hierarchy;
+  const card = (await api.post('/v2/contracts/get', reference(parent))).text('data.rate_card_id');
+  await createdId(api, CONTRACTS, {
+    ...{ customer_id: parent.customerId, rate_card_id: card, starting_at: at(1), ending_before: at(3) },
+    transition: { type: 'RENEWAL', from_contract_id: parent.contractId },
+  });
+  await request(api, parent, 2, at(0, 6));
+  await service.moveClock(at(1, 10));
+  await request(api, parent, 3, at(1, 6));
+  await request(api, parent, 3, at(0, 7));
+  await service.moveClock(at(2, 5));
+  expect(await bills(api, parent)).toEqual([final(0, 4), final(0, 6, 1), draft(0, 0, 2)]);
+  const id = await usageId(parent);
+  await api.post('/v1/invoices/void', { id });
+  await api.post('/v1/invoices/regenerate', { id });
+  expect((await bills(api, parent)).filter((text) => text.startsWith('FINALIZED'))).toEqual(
+    expect.arrayContaining([final(6, 4), final(0, 6, 1)]),
+  );
+  await expectReconciled(parent);
+});
+
 describe('true-ups', () => {
   const minimum = (amount: number) => ({
     ...{ product_id: product, type: 'POSTPAID', ...ALL },

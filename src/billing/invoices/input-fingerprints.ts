@@ -28,6 +28,12 @@ export async function inputFingerprints({
     context.balances.get(contract.customerId);
   const drawing = groupBy(scheduled.targets, balancesOf);
   const drafts = groupBy([...targets, ...earlier], balancesOf);
+  // Several invoices draw on the same balances, which may be those of many customers.
+  const drawn = new Map<Balances | undefined, string>();
+  for (const balances of new Set(targets.map(balancesOf))) {
+    if (balances === undefined) continue;
+    drawn.set(balances, await fingerprintOf([balances, drawing.get(balances) ?? []]));
+  }
   const inputOf = ({ contract, period }: InvoiceTarget) => [
     contract,
     period,
@@ -41,8 +47,7 @@ export async function inputFingerprints({
     const { contract, period } = target;
     const balances = balancesOf(target);
     const before = balances === undefined ? [] : drawnBefore(target, drafts.get(balances) ?? [], balances);
-    const scheduledDraws = balances === undefined ? [] : (drawing.get(balances) ?? []);
-    const input = [...inputOf(target), balances ?? null, before.map(inputOf), scheduledDraws];
+    const input = [...inputOf(target), drawn.get(balances) ?? null, before.map(inputOf)];
     fingerprints.set(usageInvoiceId(contract.id, period.start), await fingerprintOf(input));
   }
   return fingerprints;
