@@ -4,11 +4,14 @@ import { and, eq } from 'drizzle-orm';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { FINALIZATION_JOB } from '../../src/billing/invoices/finalization.ts';
+import { SCHEDULED_JOB } from '../../src/billing/invoices/scheduled/issue.ts';
 import { finalizationJobKind } from '../../src/jobs/finalize-invoices.ts';
+import { scheduledInvoicesJobKind } from '../../src/jobs/issue-scheduled-invoices.ts';
 import { createJobRunner } from '../../src/jobs/job-runner.ts';
 import type { Job } from '../../src/store/jobs.ts';
 import { balanceDeductions, invoices } from '../../src/store/schema/invoices.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
+import { ADD_RATES, createdId, PRODUCTS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHierarchy, type Hierarchy, type Member, request } from '../support/hierarchies.ts';
 import { ALL, APART, balances, bills, commitProduct, prepaid } from '../support/shared-balances.ts';
@@ -121,4 +124,43 @@ test('a child does not wait for a parent that cannot be issued, and the parent f
     .innerJoin(invoices, eq(invoices.id, balanceDeductions.invoiceId))
     .where(eq(balanceDeductions.commitId, balance?.id ?? ''));
   expect(drawn.map(({ amount }) => amount.toFixed()).toSorted()).toEqual(['30', '40']);
+});
+
+test("a child's charge leaves what that of its parent on the same date needs, whichever is issued first", async () => {
+  await db.delete(jobs);
+  const december = { starting_at: '2026-12-01T00:00:00Z', ending_before: '2027-01-01T00:00:00Z' };
+  const { parent, children } = await createHierarchy(api, {
+    ...{ startingAt: NOVEMBER.starting_at, endingBefore: december.ending_before, children: { child: APART } },
+    parent: { hierarchy_configuration: undefined, commits: [prepaid(product, 10, december, ALL)] },
+  });
+  const { child } = children;
+  if (child === undefined) throw new Error('there is a child');
+  const seats = await createdId(api, PRODUCTS, { name: 'Seats', type: 'SUBSCRIPTION' });
+  const referenceTo = ({ customerId: customer_id, contractId: contract_id }: Member) => ({
+    ...{ customer_id, contract_id },
+  });
+  const card = await api.post('/v2/contracts/get', referenceTo(parent));
+  const price = { rate_type: 'FLAT', price: 7, billing_frequency: 'MONTHLY', entitled: true };
+  await api.post(ADD_RATES, {
+    rate_card_id: card.text('data.rate_card_id'),
+    rates: [{ product_id: seats, starting_at: NOVEMBER.starting_at, ...price }],
+  });
+  const subscription = {
+    subscription_rate: { billing_frequency: 'MONTHLY', product_id: seats },
+    ...{ collection_schedule: 'ADVANCE', initial_quantity: 1, starting_at: december.starting_at },
+    proration: { is_prorated: false, invoice_behavior: 'BILL_IMMEDIATELY' },
+  };
+  for (const one of [parent, child]) {
+    await api.post('/v2/contracts/edit', { ...referenceTo(one), add_subscriptions: [subscription] });
+  }
+  await db.delete(jobs).where(and(eq(jobs.kind, SCHEDULED_JOB), eq(jobs.subject, parent.contractId)));
+  const kind = scheduledInvoicesJobKind({ clock, gracePeriodHours: 24, paymentProvider: undefined });
+  const ping = () => clickhouse.ping();
+  const log = pino({ level: 'silent' });
+  expect((await createJobRunner({ db, clock, log, kinds: [kind], ping }).runDue(clock.now())).failed).toBe(0);
+  const answer = await api.get(`/v1/customers/${child.customerId}/invoices`, {
+    query: { type: 'SCHEDULED', status: 'FINALIZED' },
+  });
+  expect(answer.list('data')).toHaveLength(1);
+  expect(answer.digits('data[0].total')).toBe('4');
 });
