@@ -1,5 +1,6 @@
 /** Balances that a parent shares with its children: who draws on them, in which order, and what ledgers say. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { CONTRACTS, createdId } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { createHierarchy, type Hierarchy, invoiceId, type Member, request } from '../support/hierarchies.ts';
 import { reconcile } from '../support/reconciled.ts';
@@ -159,6 +160,48 @@ describe('drafts', () => {
     await request(api, member(hierarchy), 4, at(0, 2));
     expect(first(await bills(api, member(hierarchy)))).toEqual([`DRAFT ${monthOf(0)} pays 8, covered 0`]);
   });
+});
+
+test('hierarchies that share a customer are drawn down together', async () => {
+  const hierarchy = await family({ commits: [shared(10, { priority: 2 })] });
+  const { parent } = hierarchy;
+  const middle = member(hierarchy);
+  const card = await api.post('/v2/contracts/get', {
+    ...{ customer_id: parent.customerId, contract_id: parent.contractId },
+  });
+  const terms = { rate_card_id: card.text('data.rate_card_id'), starting_at: at(0), ending_before: at(2) };
+  // The customer of the child is a parent too.
+  const other = await createdId(api, CONTRACTS, {
+    ...{ ...terms, customer_id: middle.customerId, commits: [shared(10, { priority: 2 })] },
+  });
+  const alias = `last ${month}`;
+  const customerId = await createdId(api, '/v1/customers', { name: alias, ingest_aliases: [alias] });
+  const contractId = await createdId(api, CONTRACTS, {
+    ...{ ...terms, customer_id: customerId },
+    hierarchy_configuration: { parent: { contract_id: other, customer_id: middle.customerId } },
+  });
+  await createdId(api, '/v1/contracts/customerCredits/create', {
+    ...{ customer_id: middle.customerId, product_id: product, priority: 1 },
+    access_schedule: { schedule_items: [{ amount: 4, ...access() }] },
+  });
+  const last = { customerId, contractId, alias };
+  await request(api, parent, 3, at(0, 5));
+  // Both contracts of its customer bill it: the credit pays for the one that is no child.
+  await request(api, middle, 3, at(0, 5));
+  await request(api, last, 6, at(0, 5));
+  const found = async () => [
+    ...first(await bills(api, last)),
+    ...first(await bills(api, middle)).toSorted(),
+    ...first(await bills(api, parent)),
+  ];
+  const expected = (status: string) =>
+    ['pays 4, covered 8', 'pays 0, covered 6', 'pays 2, covered 4', 'pays 0, covered 6'].map(
+      (text) => `${status} ${monthOf(0)} ${text}`,
+    );
+  expect(await found()).toEqual(expected('DRAFT'));
+  await service.moveClock(at(1, 3));
+  expect(await found()).toEqual(expected('FINALIZED'));
+  await expectReconciled(parent, middle, last);
 });
 
 describe('invoices', () => {
