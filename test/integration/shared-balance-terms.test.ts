@@ -454,6 +454,21 @@ describe('what looks at balances', () => {
     expect([await preview('replace'), await preview('merge')]).toEqual(['2', '4']);
   });
 
+  test('a threshold of the parent is recharged for what children use', async () => {
+    const hierarchy = await family({
+      commits: [prepaid(product, 1_000, access(), ALL)],
+      prepaid_balance_threshold_configuration: {
+        ...{ is_enabled: true, threshold_amount: 500, recharge_to_amount: 1_500 },
+        commit: { product_id: product },
+        payment_gate_config: { payment_gate_type: 'NONE' },
+      },
+    });
+    for (const day of [2, 3, 4]) await request(api, member(hierarchy), 100, at(0, day));
+    await service.moveClock(at(0, 11));
+    const left = (await balances(api, hierarchy.parent)).map(({ balance }) => balance);
+    expect(left.toSorted()).toEqual(['1100', '400']);
+  });
+
   test('net balances, and the alert on what is left', async () => {
     const hierarchy = await family({ commits: [prepaid(product, 10, access(), ALL)] });
     const { parent } = hierarchy;
