@@ -3,14 +3,9 @@ import type { Commit } from '../../core/terms/commits.ts';
 import type { BalanceDeduction } from '../../core/terms/ledger.ts';
 import { scheduleSegmentId } from '../../rating/balances/buckets.ts';
 import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
-import {
-  type ComputeDeps,
-  computeDrawingDrafts,
-  type DrawingDraft,
-  type PlannedInvoices,
-  planInvoices,
-} from '../invoices/compute.ts';
+import { type ComputeDeps, computeDrawingDrafts, type DrawingDraft } from '../invoices/compute.ts';
 import { draftPlacesOf } from '../invoices/draft-places.ts';
+import { type PlannedInvoices, planInvoices } from '../invoices/plan-invoices.ts';
 import type { CandidateCommit } from './books.ts';
 import { loadDrawingContracts } from './drawing-contracts.ts';
 import { loadFinalDeductions } from './final-deductions.ts';

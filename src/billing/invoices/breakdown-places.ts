@@ -11,8 +11,8 @@ import { type InvoicePageRequest, listInvoiceHeadsOverlapping } from '../../stor
 import type { IssuedHead, IssuedInvoice } from '../../store/invoices.ts';
 import { withLines } from '../../store/whole-invoices.ts';
 import type { DraftDeps } from '../balances/deductions.ts';
-import { type PlannedInvoices, planInvoices } from './compute.ts';
 import { type DraftPlace, draftPlaces, type SnapshotDeps } from './draft-places.ts';
+import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import type { ScheduledTarget } from './scheduled/open-items.ts';
 
 type BreakdownSize = WindowSize | 'none';

@@ -1,16 +1,8 @@
 /** Computes the many usage invoices of a run: the usage of many is read together, and each is handed over at once. */
 import type { WindowSize } from '../../rating/invoice/breakdown.ts';
 import { createBooks } from '../balances/books.ts';
-import {
-  type Compute,
-  type ComputeDeps,
-  type ComputedInvoice,
-  computeOne,
-  drawEarlier,
-  inDrawdownOrder,
-  type PlannedInvoices,
-  type PlannedTarget,
-} from './compute.ts';
+import { type Compute, type ComputeDeps, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
+import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
 import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
 import { finalizationAt } from './usage-periods.ts';

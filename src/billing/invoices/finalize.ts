@@ -15,7 +15,6 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
-import { type PlannedInvoices, planInvoices } from './compute.ts';
 import { computeRun, type RunDeps } from './compute-run.ts';
 import { planConsolidations } from './consolidated/issue.ts';
 import { finalizationJob } from './finalization.ts';
@@ -23,6 +22,7 @@ import { type FinalizationTarget, finalizationTargets } from './finalization-tar
 import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
 import type { InvoiceLog } from './invoice-log.ts';
+import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { issued as issuedChange } from './system-changes.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
 

@@ -6,7 +6,7 @@ import { type InvoicePageRequest, listInvoiceHeads } from '../../store/invoice-l
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { withLines } from '../../store/whole-invoices.ts';
 import type { DraftDeps } from '../balances/deductions.ts';
-import { computeDrafts, type PlannedInvoices, planInvoices } from './compute.ts';
+import { computeDrafts } from './compute.ts';
 import {
   consolidatedDrafts,
   consolidatedPlaces,
@@ -17,6 +17,7 @@ import {
 import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type InvoiceListFilter, type SnapshotDeps } from './draft-places.ts';
 import { byPosition, isBeyond, type Placed } from './invoice-order.ts';
+import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { type InvoiceDeps, requireCustomer, scheduledOf } from './read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings, issuedWithWarnings } from './unbilled-usage.ts';
 

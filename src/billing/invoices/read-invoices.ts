@@ -9,7 +9,7 @@ import { type Database, inSnapshot, type Transaction } from '../../store/databas
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { findInvoice } from '../../store/whole-invoices.ts';
 import type { DraftDeps } from '../balances/deductions.ts';
-import { type ComputeDeps, computeUsageInvoices, type PlannedInvoices, planInvoices } from './compute.ts';
+import { type ComputeDeps, computeUsageInvoices } from './compute.ts';
 import {
   consolidatedDrafts,
   consolidatedPlaces,
@@ -20,6 +20,7 @@ import {
 import { draftMoment } from './draft-moment.ts';
 import { contractsOf, draftPlacesOf, type SnapshotDeps } from './draft-places.ts';
 import { findLateUsage } from './late-usage.ts';
+import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { drawnScheduledDrafts } from './scheduled/drawn-drafts.ts';
 import type { ScheduledTarget } from './scheduled/open-items.ts';
 import { withShortfalls } from './scheduled/shortfalls.ts';

@@ -17,7 +17,7 @@ import { loadThresholdCharges } from '../../store/threshold-charges.ts';
 import { customersWithThresholds } from '../../store/threshold-contracts.ts';
 import { balancesWithDrafts, withOwners } from '../balances/balances.ts';
 import { type BalanceDeps, type DraftDeps, draftDeductions, planDrafts } from '../balances/deductions.ts';
-import type { PlannedInvoices } from '../invoices/compute.ts';
+import type { PlannedInvoices } from '../invoices/plan-invoices.ts';
 import type { EvaluationPace, LineDistance } from '../pace/evaluation-pace.ts';
 import { chargeThreshold } from './charge-threshold.ts';
 import { countedCommits, type WatchedBalance } from './counted-balances.ts';

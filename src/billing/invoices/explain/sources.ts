@@ -10,7 +10,7 @@ import { loadConstituents } from '../../../store/invoice-constituents.ts';
 import { loadInvoiceBalances } from '../../../store/invoice-terms.ts';
 import type { IssuedInvoice } from '../../../store/invoices.ts';
 import { findInvoice, withLines } from '../../../store/whole-invoices.ts';
-import { type ComputeDeps, computeUsageInvoices, type PlannedInvoices, planInvoices } from '../compute.ts';
+import { type ComputeDeps, computeUsageInvoices } from '../compute.ts';
 import {
   consolidatedDrafts,
   consolidatedPlaces,
@@ -21,6 +21,7 @@ import {
 import { contractsOf, draftPlacesOf, type SnapshotDeps } from '../draft-places.ts';
 import { frozenInput } from '../frozen-input.ts';
 import type { InvoiceContext, UsageTarget } from '../invoice-context.ts';
+import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
 import { rateTarget } from '../rate-target.ts';
 import { requireCustomer } from '../read-invoices.ts';
 import type { ScheduledDraft } from '../scheduled/drafts.ts';

@@ -14,9 +14,10 @@ import {
   withPreviewedEvents,
 } from '../../../metering/query/previewed-events.ts';
 import { inSnapshot } from '../../../store/database.ts';
-import { computeDrafts, type PlannedInvoices, planInvoices } from '../compute.ts';
+import { computeDrafts } from '../compute.ts';
 import { draftPlaces } from '../draft-places.ts';
 import { byPosition } from '../invoice-order.ts';
+import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
 import { type InvoiceDeps, requireCustomer } from '../read-invoices.ts';
 import { draftWithWarnings, type InvoiceWithWarnings } from '../unbilled-usage.ts';
 import { usageMoment } from './usage-moment.ts';

@@ -2,8 +2,8 @@
 import type { Interval } from '../../../core/time.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { readBatchWatermark } from '../../../metering/query/usage-batch.ts';
-import type { PlannedInvoices } from '../compute.ts';
 import { termsOf } from '../invoice-context.ts';
+import type { PlannedInvoices } from '../plan-invoices.ts';
 
 export interface UsageMoment {
   /** The names under which the events come. */
