@@ -84,7 +84,7 @@ begin
   end loop;
   if total > ${ROWS_MAX} then raise 'too many rows'; end if;
   perform setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
-    from pg_sequences where last_value is not null;
+    from pg_sequences where schemaname = 'public' and last_value is not null;
 end $$`);
 
 /** Whether the database has no row any more, and the `schema` that it was made with. */
