@@ -8,6 +8,11 @@ export interface JobKind {
   /** Most jobs prepared and written together. */
   readonly batchMax: number;
   /**
+   * Batches of a step that a runner works on at a time, of which one is prepared while the others are written. Default: 1.
+   * With more, jobs of different subjects may swap places within the step.
+   */
+  readonly batchesAtOnce?: number;
+  /**
    * Reads and computes what the jobs need, without an open transaction, so it may take long. If it throws, the
    * jobs are prepared one by one.
    */

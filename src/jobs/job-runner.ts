@@ -16,6 +16,7 @@ import type { Database } from '../store/database.ts';
 import { loadQueueFigures, type QueueFigures } from '../store/job-figures.ts';
 import { loadFailedJobs, nextStep } from '../store/job-order.ts';
 import type { JobKind } from './job-kind.ts';
+import { oneAfterAnother } from './one-after-another.ts';
 import { createPoll } from './poll.ts';
 import type { JobCounts, RunDeps } from './run-batch.ts';
 import { type JobRun, runFailed, runSteps } from './run-jobs.ts';
@@ -102,12 +103,13 @@ export function createJobRunner({
       if (done > 0) lastDoneAt.set(kind, Date.now());
     },
   };
-  const stepDeps = { ...deps, claimant: randomUUID() };
+  const batchesAtOnce = Math.max(...kinds.map((kind) => kind.batchesAtOnce ?? 1));
+  const claimants = Array.from({ length: batchesAtOnce }, () => randomUUID());
   const retryDeps = { ...deps, claimant: randomUUID() };
   const steps = oneAfterAnother();
   const retries = oneAfterAnother();
 
-  const runDue = (dueAt: Instant) => steps.run(() => runSteps(stepDeps, dueAt));
+  const runDue = (dueAt: Instant) => steps.run(() => runSteps({ ...deps, claimants }, dueAt));
   const runRetries = (dueAt: Instant, retryBy: Instant | null) =>
     retries.run(() => runFailed(retryDeps, dueAt, retryBy));
 
@@ -160,17 +162,4 @@ async function answersInTime(ping: () => Promise<unknown>): Promise<boolean> {
     () => false,
   );
   return Promise.race([answer, pause(PING_WAIT_MS, false, { ref: false })]);
-}
-
-/** Serializes runs: when one resolves, all earlier ones have ended. */
-function oneAfterAnother() {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    run<Result>(work: () => Promise<Result>): Promise<Result> {
-      const run = last.then(work);
-      last = run.catch(() => undefined);
-      return run;
-    },
-    last: () => last,
-  };
 }

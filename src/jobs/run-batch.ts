@@ -13,6 +13,7 @@ import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-cl
 import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
 import { recordSystemChanges } from '../store/system-changes.ts';
 import type { JobKind, PreparedJobs } from './job-kind.ts';
+import type { OneAfterAnother } from './one-after-another.ts';
 
 export interface JobCounts {
   readonly done: number;
@@ -28,6 +29,8 @@ export interface RunDeps {
   readonly claimant: string;
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
   readonly kinds: readonly JobKind[];
+  /** Where several batches are worked on, only one is prepared at a time. */
+  readonly preparations?: OneAfterAnother;
   isClosed(): boolean;
   /** Called with the numbers of completed and failed jobs. */
   count(kind: string, counts: JobCounts): void;
@@ -104,7 +107,8 @@ async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Pro
   const { tracer = NO_TRACER } = deps;
   const facts = { 'tallyhouse.jobs': jobs.length };
   return await tracer.trace(`job ${kind.kind}`, { kind: 'internal', facts }, async () => {
-    const prepared = await tracer.step('prepare', {}, () => kind.prepare(jobs));
+    const prepare = () => tracer.step('prepare', {}, () => kind.prepare(jobs));
+    const prepared = await (deps.preparations?.run(prepare) ?? prepare());
     const outcome = await tracer.step('write', {}, () => write({ deps, kind }, jobs, prepared));
     if (outcome.done > 0) prepared.committed?.();
     return outcome;

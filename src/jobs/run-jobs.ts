@@ -4,8 +4,9 @@ import { assert } from '../core/errors.ts';
 import { groupBy } from '../core/group-by.ts';
 import { type Instant, SECOND_MS } from '../core/time.ts';
 import { CLAIM_MS, claimJobs, claimStep } from '../store/job-claims.ts';
-import { awaitStep, loadFailedJobs, nextStep } from '../store/job-order.ts';
+import { awaitStep, loadFailedJobs, nextStep, type Step } from '../store/job-order.ts';
 import type { JobKind } from './job-kind.ts';
+import { oneAfterAnother } from './one-after-another.ts';
 import { type JobCounts, NONE, type RunDeps, runBatch, sumOf } from './run-batch.ts';
 
 export interface JobRun extends JobCounts {
@@ -16,24 +17,59 @@ export interface JobRun extends JobCounts {
 /** Long enough for the claim of a killed process to expire. A batch may take longer; callers then try again. */
 const STEP_WAIT_MS = CLAIM_MS + 2 * SECOND_MS;
 
+export interface StepDeps extends Omit<RunDeps, 'claimant' | 'preparations'> {
+  /** One for each batch that is worked on at a time. */
+  readonly claimants: readonly string[];
+}
+
 /** Runs all jobs that are due at `dueAt` and have not failed, including jobs that they queue. */
-export async function runSteps(deps: RunDeps, dueAt: Instant): Promise<JobRun> {
-  const { claimant } = deps;
+export async function runSteps(deps: StepDeps, dueAt: Instant): Promise<JobRun> {
   const kinds = deps.kinds.map(({ kind }) => kind);
   let total = NONE;
   while (!deps.isClosed()) {
     const step = await nextStep(deps.db, kinds, dueAt);
     if (step === null) return { ...total, isComplete: true };
-    const kind = kindOf(deps, step.kind);
-    const batch = await runBatch(deps, kind, () =>
-      claimStep(deps.db, kinds, step, { claimant, limit: kind.batchMax }),
-    );
-    total = sumOf(total, batch);
-    if (batch !== NONE) continue;
+    const counts = await runStep(deps, step, dueAt);
+    total = sumOf(total, counts);
+    if (counts !== NONE) continue;
     // Other processes hold the rest of the step, and later steps must not start before it ends.
+    const [claimant = ''] = deps.claimants;
     if (!(await awaitStep(deps.db, kinds, step, { claimant, timeoutMs: STEP_WAIT_MS }))) break;
   }
   return { ...total, isComplete: false };
+}
+
+/** Ends when no job of the step is free, or an earlier one is due. Returns `NONE` if none was free. */
+async function runStep(deps: StepDeps, step: Step, dueAt: Instant): Promise<JobCounts> {
+  const preparations = oneAfterAnother();
+  const claimants = deps.claimants.slice(0, kindOf(deps, step.kind).batchesAtOnce ?? 1);
+  const ended = await Promise.allSettled(
+    claimants.map((claimant) => runBatches({ ...deps, claimant, preparations }, step, dueAt)),
+  );
+  let total = NONE;
+  for (const one of ended) {
+    if (one.status === 'rejected') throw one.reason;
+    if (one.value !== NONE) total = sumOf(total, one.value);
+  }
+  return total;
+}
+
+/** The same, of batches one after the other. */
+async function runBatches(deps: RunDeps, step: Step, dueAt: Instant): Promise<JobCounts> {
+  const { claimant } = deps;
+  const kinds = deps.kinds.map(({ kind }) => kind);
+  const kind = kindOf(deps, step.kind);
+  let total = NONE;
+  for (;;) {
+    const batch = await runBatch(deps, kind, () =>
+      claimStep(deps.db, kinds, step, { claimant, limit: kind.batchMax }),
+    );
+    if (batch === NONE) return total;
+    total = sumOf(total, batch);
+    if (deps.isClosed()) return total;
+    const next = await nextStep(deps.db, kinds, dueAt);
+    if (next?.kind !== step.kind || next.runAt !== step.runAt) return total;
+  }
 }
 
 /** Most failed jobs retried per pass; the next pass continues. */
@@ -56,7 +92,7 @@ export async function runFailed(deps: RunDeps, dueAt: Instant, retryBy: Instant 
   return total;
 }
 
-function kindOf({ kinds }: RunDeps, name: string): JobKind {
+function kindOf({ kinds }: Pick<RunDeps, 'kinds'>, name: string): JobKind {
   const kind = kinds.find((one) => one.kind === name);
   assert(kind !== undefined, `only jobs of known kinds are taken, not of ${name}`);
   return kind;

@@ -161,6 +161,10 @@ describe('whole numbers', () => {
           counting.statements += 1;
           return clickhouse.query(query);
         },
+        queryBytes: (query) => {
+          counting.statements += 1;
+          return clickhouse.queryBytes(query);
+        },
       } satisfies ClickHouse,
     };
     return counting;

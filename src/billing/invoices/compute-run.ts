@@ -1,7 +1,11 @@
 /** Computes the many usage invoices of a run: the usage of many is read together, and each is handed over at once. */
+import { groupBy } from '../../core/group-by.ts';
 import type { WindowSize } from '../../rating/invoice/breakdown.ts';
+import { compareText } from '../../rating/usage/group-values.ts';
 import { createBooks } from '../balances/books.ts';
 import { type Compute, type ComputeDeps, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
+import { knownMoment } from './draft-moment.ts';
+import { termsOf } from './invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
 import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
@@ -32,7 +36,7 @@ interface ReadGroup {
 }
 
 /**
- * The planned invoices one by one, in the order of drawdown. The usage of at most two groups is in memory: the next is
+ * The planned invoices one by one; those that draw on the same balances in the order of drawdown. The usage of at most two groups is in memory: the next is
  * read while invoices of one are computed.
  */
 export async function* computeRun(
@@ -41,7 +45,7 @@ export async function* computeRun(
   windowSize: WindowSize | null,
 ): AsyncGenerator<ComputedInvoice, void, undefined> {
   const { context } = plan;
-  const planned = inDrawdownOrder(plan);
+  const planned = inReadingOrder(inDrawdownOrder(plan), context);
   const books = createBooks(context.balances);
   const draws = createScheduledDraws(plan.scheduled, books);
   for await (const { group, usage } of readAhead(deps, plan, planned)) {
@@ -56,19 +60,42 @@ export async function* computeRun(
   }
 }
 
+/**
+ * Those whose events lie side by side in ClickHouse follow one another, so that what is read for one is not read again for
+ * the next. Invoices that draw on the same balances stay together, in their order.
+ */
+function inReadingOrder(
+  planned: readonly PlannedTarget[],
+  context: PlannedInvoices['context'],
+): readonly PlannedTarget[] {
+  const families = groupBy(planned, ({ target: { contract } }) => {
+    return context.balances.get(contract.customerId) ?? contract.customerId;
+  });
+  return [...families.values()]
+    .map((family) => ({ family, ref: lastRef(family, context) }))
+    .sort((a, b) => compareText(a.ref, b.ref))
+    .flatMap(({ family }) => family);
+}
+
+/** The last alias of the first customer; events of a customer that has one seldom come under its id. */
+function lastRef([first]: readonly PlannedTarget[], context: PlannedInvoices['context']): string {
+  return (first && termsOf(context, first.target.contract).customerRefs.at(-1)) ?? '';
+}
+
 /** Group by group; one is read while the one before it is used. */
 async function* readAhead(
   deps: RunDeps,
   plan: PlannedInvoices,
   planned: readonly PlannedTarget[],
 ): AsyncGenerator<ReadGroup, void, undefined> {
+  const countedUpTo = knownMoment(deps.clickhouse);
   let size = FIRST_GROUP;
   const read = async (from: number): Promise<ReadGroup> => {
     const group = planned.slice(from, from + size);
     const targets = group.map(({ target }) => target);
     // In a large group no question has more than its share.
     const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
-    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
+    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, countedUpTo, room);
     size = nextGroupSize(group.length, usage.fullness);
     // What does not fit is read customer by customer, which costs more than small groups.
     if (usage.fullness > 1 && group.length > size) return read(from);

@@ -60,7 +60,8 @@ export async function draftMoment(
   return isForAll ? await asked.answer : null;
 }
 
-function knownMoment({ completeUpTo }: ClickHouse): string | null {
+/** What the process knows of the moment: epoch microseconds; null for a server, which has to be asked. */
+export function knownMoment({ completeUpTo }: ClickHouse): string | null {
   return completeUpTo?.() ?? null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The series of one customer as ClickHouse answered them: each line as two texts. An invoice run has the usage of many
- * customers in memory and rates one after the other. Texts take a fifth of the memory of the numbers in them, and a
- * collection of garbage does not look through them.
+ * The series of one customer as ClickHouse answered them: the values of each line as a text. An invoice run has the usage
+ * of many customers in memory and rates one after the other. Texts take a fifth of the memory of the numbers in them, and
+ * a collection of garbage does not look through them.
  */
 import { assert } from '../../core/errors.ts';
 import type { Aggregation } from '../../core/metric.ts';
@@ -13,12 +13,21 @@ import { exactUsage } from './usage-value.ts';
 /** Between the windows of a line. No number has it. */
 export const WINDOW_SEPARATOR = ' ';
 
+/** The value of a window is the part of the text between two places; the window starts so many seconds after the period. */
+export type WindowVisitor = (offsetSeconds: number, text: string, start: number, end: number) => void;
+
 /** The windows of a line in which there was usage. */
 export interface PackedLine {
   /** In the order of the names. */
   readonly groupValues: readonly string[];
-  /** How many windows these are, at least one. */
+  /** How many windows these are. */
   readonly count: number;
+  /** Calls `visit` with each of them, ascending. */
+  eachWindow(visit: WindowVisitor): void;
+}
+
+/** A line as texts. */
+export interface LineTexts extends Pick<PackedLine, 'groupValues' | 'count'> {
   /** Starts of windows, in seconds after the start of the period. Ascending. */
   readonly offsets: string;
   /** For each start the value of its window; empty for a window without usage. */
@@ -50,32 +59,37 @@ export function packedSeries(lines: readonly PackedLine[], form: LineForm): Pack
   };
 }
 
-function unpacked(
-  { groupValues, count, offsets, values: texts }: PackedLine,
-  { aggregation, groupBy, windowEnd }: LineForm,
-): UsageSeries {
+function unpacked(line: PackedLine, { aggregation, groupBy, windowEnd }: LineForm): UsageSeries {
   const fold = createSeriesFold(aggregation);
   let windowCount = 0;
+  line.eachWindow((offset, text, start, end) => {
+    fold.add(windowEnd(offset), exactUsage(text, start, end));
+    windowCount += 1;
+  });
+  assert(windowCount === line.count, 'each window has a start and a value');
+  return {
+    groupValues: Object.fromEntries(groupBy.map((name, index) => [name, line.groupValues[index] ?? ''])),
+    steps: fold.steps,
+  };
+}
+
+export function lineOfTexts({ groupValues, count, offsets, values }: LineTexts): PackedLine {
+  return { groupValues, count, eachWindow: (visit) => eachWindowOf(offsets, values, visit) };
+}
+
+function eachWindowOf(offsets: string, texts: string, visit: WindowVisitor): void {
   let offsetAt = 0;
   let valueAt = 0;
   // Read in place: lists of texts would be as much garbage again.
   while (offsetAt <= offsets.length && valueAt <= texts.length) {
     const offsetEnd = itemEnd(offsets, offsetAt);
     const valueEnd = itemEnd(texts, valueAt);
-    if (valueEnd > valueAt) {
-      const at = windowEnd(wholeNumber(offsets, offsetAt, offsetEnd));
-      fold.add(at, exactUsage(texts, valueAt, valueEnd));
-      windowCount += 1;
-    }
+    if (valueEnd > valueAt) visit(wholeNumber(offsets, offsetAt, offsetEnd), texts, valueAt, valueEnd);
     offsetAt = offsetEnd + 1;
     valueAt = valueEnd + 1;
   }
   const isWhole = offsetAt > offsets.length && valueAt > texts.length;
-  assert(isWhole && windowCount === count, 'each window has a start and a value');
-  return {
-    groupValues: Object.fromEntries(groupBy.map((name, index) => [name, groupValues[index] ?? ''])),
-    steps: fold.steps,
-  };
+  assert(isWhole, 'each window has a start and a value');
 }
 
 function itemEnd(items: string, start: number): number {

@@ -1,12 +1,11 @@
 /**
- * The query behind `readSharedSeries`: the series of several metrics in one statement, which reads each event once. One
- * row for each line, with the windows of every metric in their order. Windows are written as by `series-sql.ts`.
+ * The query behind `readSharedSeries`: the series of several metrics in one statement, which reads each event once. A row
+ * for each line and window in which an event matched a metric; empty text for the metrics that none matched.
  */
 import { assert, unreachable } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import { eventConditions } from './match-sql.ts';
 import { type NumberReader, numbersSql, wholeNumberSql, wholeTextSql } from './number-sql.ts';
-import { WINDOW_SEPARATOR } from './packed-series.ts';
 import { createParameters, type Parameters } from './parameters.ts';
 import { propertySql } from './property-sql.ts';
 import {
@@ -33,58 +32,28 @@ export function canShare(metric: StreamingMetric): metric is SharingMetric {
   return metric.aggregation !== 'UNIQUE' && metric.aggregation !== 'LATEST';
 }
 
-/** With the reader `whole` the statement ends at any other text of an event that a metric matches (`readNumbers`). */
-export function compileSharedSeries(request: SharedSeriesRequest, numbers: NumberReader): CompiledSeries {
-  const { metrics, groupBy, rowsMax } = request;
+/**
+ * Rows as of `readWindowRows`. With the reader `whole` the statement ends at any other text of an event that a metric
+ * matches (`readNumbers`).
+ */
+export function compileSharedSeries(request: SharedSeriesRequest, reader: NumberReader): CompiledSeries {
+  const { metrics, groupBy, period } = request;
   assert(request.customers.length > 1, 'one customer reads its metrics side by side');
   const parameters = createParameters();
   const windows = seriesWindows(parameters, request);
   const keys = ['owner', ...groupBy.map((_, index) => `group_${index}`)];
-  const list = (sqlOf: (index: number) => string) =>
-    `[${metrics.map((_, index) => sqlOf(index)).join(', ')}]`;
-  const values = metrics.map((_, index) => `value_${index}`);
-  const sql = renderStatement({
-    // One list, which is sorted once: a metric without usage in a window has an empty text there.
-    definitions: [
-      `arraySort(window -> window.1, groupArray((window_offset, ${values.join(', ')}))) AS windows`,
-    ],
-    columns: [
-      'owner',
-      `CAST([${keys.slice(1).join(', ')}], 'Array(String)') AS group_values`,
-      'toUInt32(count()) AS used_windows',
-      `${list((index) => `toUInt32(countIf(value_${index} != ''))`)} AS window_counts`,
-      `arrayStringConcat(windows.1, '${WINDOW_SEPARATOR}') AS window_offsets`,
-      `${list((index) => `arrayStringConcat(windows.${index + 2}, '${WINDOW_SEPARATOR}')`)} AS window_values`,
-    ],
-    from: `(\n${windowsStatement(parameters, request, keys, windows.startSql, numbers)}\nLIMIT ${rowsMax + 1}\n)`,
-    conditions: [],
-    groupBy: keys,
-    orderBy: keys,
-  });
-  return { sql, parameters, windowEnd: windows.endOf };
-}
-
-/** A row for each line and window in which an event matched a metric; empty text for the metrics that none matched. */
-function windowsStatement(
-  parameters: Parameters,
-  request: SharedSeriesRequest,
-  keys: readonly string[],
-  startSql: string,
-  reader: NumberReader,
-): string {
-  const { metrics, period } = request;
   // Counting reads no numbers.
   const events = lineEvents(parameters, { ...request, metric: anyEvent(metrics) }, 'exact');
   const numbers = numbersOf(parameters, metrics, reader);
   const matches = metrics.map((metric) => {
     return ['1', ...eventConditions(parameters, metric), ...numbers.conditions(metric)].join(' AND ');
   });
-  return renderStatement({
+  const sql = renderStatement({
     definitions: [
       ...events.definitions,
       ...numbers.definitions,
       ...matches.map((match, index) => `(${match}) AS matches_${index}`),
-      `${startSql} AS window_seconds`,
+      `${windows.startSql} AS window_seconds`,
     ],
     columns: [
       ...keys,
@@ -96,7 +65,9 @@ function windowsStatement(
     ],
     conditions: [...events.conditions, `(${matches.map((_, index) => `matches_${index}`).join(' OR ')})`],
     groupBy: [...keys, 'window_seconds'],
+    orderBy: [...keys, 'window_offset'],
   });
+  return { sql, parameters, windowEnd: windows.endOf };
 }
 
 /** How the numbers of the metrics are read. */

@@ -1,5 +1,4 @@
 /** Usage for invoices of several metrics at once: the series of `readPackedSeries`, from one statement for all. */
-import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { type PackedLine, type PackedSeries, packedSeries } from './packed-series.ts';
@@ -7,7 +6,11 @@ import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
 import { readNumbers } from './read-numbers.ts';
 import { refsOf } from './series-sql.ts';
 import { compileSharedSeries, type SharedSeriesRequest } from './shared-series-sql.ts';
-import { queryUsage, tooManyValues } from './usage-relation.ts';
+import { queryUsageBytes } from './usage-relation.ts';
+import { readWindowRows } from './window-rows.ts';
+
+/** Each row repeats the group values of its line, which may be long. */
+const ANSWER_BYTES_MAX = 128 * 1024 * 1024;
 
 /**
  * For each metric, in their order, what `readPackedSeries` gives. Throws a `too_large` refusal beyond `rowsMax` windows,
@@ -20,25 +23,26 @@ export async function readSharedSeries(
   const { metrics, customers, groupBy, rowsMax } = request;
   const [first] = metrics;
   assert(first !== undefined, 'a metric is asked for');
-  const { rows, windowEnd } = await readNumbers(metrics, async (numbers) => {
+  const { lines, windowEnd } = await readNumbers(metrics, async (numbers) => {
     const compiled = compileSharedSeries(request, numbers);
-    const found = await queryUsage(clickhouse, first, {
+    const answer = await queryUsageBytes(clickhouse, first, {
       sql: compiled.sql,
+      format: 'Native',
       parameters: compiled.parameters,
-      schema: sharedRow,
       rowsMax,
+      bytesMax: ANSWER_BYTES_MAX,
       groupsMax: rowsMax,
       executionSeconds: BILLING_EXECUTION_SECONDS,
       eventsOf: refsOf(customers),
     });
-    return { rows: found, windowEnd: compiled.windowEnd };
+    const columns = { groupCount: groupBy.length, metricCount: metrics.length };
+    return { lines: readWindowRows(answer, columns), windowEnd: compiled.windowEnd };
   });
-  if (rows.reduce((sum, row) => sum + row.used_windows, 0) > rowsMax) throw tooManyValues(first, rowsMax);
   return metrics.map(({ aggregation }, index) => {
     const linesOf = customers.map((): PackedLine[] => []);
-    for (const row of rows) {
-      const line = lineOf(row, index);
-      if (line.count > 0) linesOf[row.owner]?.push(line);
+    for (const { owner, metrics: own } of lines) {
+      const line = own[index];
+      if (line !== undefined && line.count > 0) linesOf[owner]?.push(line);
     }
     const form = { aggregation, groupBy, windowEnd };
     return new Map(
@@ -46,23 +50,3 @@ export async function readSharedSeries(
     );
   });
 }
-
-/** The windows of one metric. */
-function lineOf(row: z.output<typeof sharedRow>, index: number): PackedLine {
-  const count = row.window_counts[index];
-  const values = row.window_values[index];
-  assert(count !== undefined && values !== undefined, 'a row has the windows of every metric');
-  return { groupValues: row.group_values, count, offsets: row.window_offsets, values };
-}
-
-const sharedRow = z.object({
-  /** Index into the customers. */
-  owner: z.number(),
-  group_values: z.array(z.string()),
-  /** Windows in which there is usage of any metric. */
-  used_windows: z.number(),
-  window_offsets: z.string(),
-  /** Each with an item for every metric. */
-  window_counts: z.array(z.number()),
-  window_values: z.array(z.string()),
-});

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import type { StreamingMetric } from '../../core/metric.ts';
 import type { Interval } from '../../core/time.ts';
-import type { ClickHouse } from '../client/clickhouse.ts';
+import type { ClickHouse, SelectStatement } from '../client/clickhouse.ts';
 import type { Parameters } from './parameters.ts';
 
 /** Rows of one result: 744 hours of 1,000 groups fit; a result ten times this size would exhaust memory. */
@@ -57,6 +57,21 @@ export function scopeConditions(
   ];
 }
 
+interface UsageQuery {
+  readonly sql: string;
+  readonly parameters: Parameters;
+  readonly rowsMax?: number;
+  /** Of the answer; null for no such limit. */
+  readonly bytesMax?: number | null;
+  /** The engine gives up as soon as a thread has more groups, which saves time; null for no such limit. */
+  readonly groupsMax?: number | null;
+  /** Longer than the default, for an invoice that has to be computed. */
+  readonly executionSeconds?: number;
+  /** Whose usage it is, where it is one customer's. */
+  readonly customer?: string | undefined;
+  readonly eventsOf: readonly string[];
+}
+
 /**
  * Runs a usage query. Throws a `too_large` refusal when it has more than `rowsMax` rows.
  *
@@ -66,41 +81,46 @@ export function scopeConditions(
 export async function queryUsage<Row>(
   clickhouse: ClickHouse,
   metric: StreamingMetric,
-  query: {
-    readonly sql: string;
-    readonly parameters: Parameters;
-    readonly schema: z.ZodType<Row>;
-    readonly rowsMax?: number;
-    /** The engine gives up as soon as a thread has more groups, which saves time; null for no such limit. */
-    readonly groupsMax?: number | null;
-    /** Longer than the default, for an invoice that has to be computed. */
-    readonly executionSeconds?: number;
-    /** Whose usage it is, where it is one customer's. */
-    readonly customer?: string | undefined;
-    readonly eventsOf: readonly string[];
-  },
+  { schema, ...query }: UsageQuery & { readonly schema: z.ZodType<Row> },
 ): Promise<Row[]> {
-  const {
+  return await withinLimits(metric, query, (statement) => clickhouse.query({ ...statement, schema }));
+}
+
+/** The same, for an answer in a format. */
+export async function queryUsageBytes(
+  clickhouse: ClickHouse,
+  metric: StreamingMetric,
+  { format, ...query }: UsageQuery & { readonly format: 'Native' },
+): Promise<Buffer> {
+  const sql = `${query.sql}\nFORMAT ${format}`;
+  return await withinLimits(metric, { ...query, sql }, (statement) => clickhouse.queryBytes(statement));
+}
+
+async function withinLimits<Answer>(
+  metric: StreamingMetric,
+  {
     sql,
     parameters,
-    schema,
     rowsMax = USAGE_ROWS_MAX,
+    bytesMax = null,
     groupsMax = null,
     executionSeconds,
     customer,
     eventsOf,
-  } = query;
+  }: UsageQuery,
+  run: (statement: SelectStatement) => Promise<Answer>,
+): Promise<Answer> {
   try {
-    return await clickhouse.query({
+    return await run({
       sql,
       params: parameters.values(),
       customer,
       eventsOf,
-      schema,
       settings: {
         do_not_merge_across_partitions_select_final: 1,
         max_result_rows: rowsMax,
         result_overflow_mode: 'throw',
+        ...(bytesMax === null ? {} : { max_result_bytes: bytesMax }),
         ...(executionSeconds === undefined ? {} : { max_execution_time: executionSeconds }),
         ...(groupsMax === null ? {} : { max_rows_to_group_by: groupsMax, group_by_overflow_mode: 'throw' }),
       },

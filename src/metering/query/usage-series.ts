@@ -6,7 +6,13 @@ import { z } from 'zod';
 import { assert, type Refusal } from '../../core/errors.ts';
 import type { UsageSeries } from '../../core/usage-series.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
-import { NOTHING_PACKED, type PackedLine, type PackedSeries, packedSeries } from './packed-series.ts';
+import {
+  lineOfTexts,
+  NOTHING_PACKED,
+  type PackedLine,
+  type PackedSeries,
+  packedSeries,
+} from './packed-series.ts';
 import { BILLING_EXECUTION_SECONDS } from './query-limits.ts';
 import { readNumbers } from './read-numbers.ts';
 import {
@@ -71,7 +77,7 @@ export async function readPackedSeries(
     const customerId = owners[owner]?.customerId;
     assert(customerId !== undefined, 'every line belongs to a requested customer');
     const { window_count: count, window_offsets: offsets, window_values: values } = line;
-    linesOf.get(customerId)?.push({ groupValues, count, offsets, values });
+    linesOf.get(customerId)?.push(lineOfTexts({ groupValues, count, offsets, values }));
   }
   const form = { aggregation, groupBy, windowEnd };
   return new Map([...linesOf].map(([customerId, own]) => [customerId, packedSeries(own, form)]));

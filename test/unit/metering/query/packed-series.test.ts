@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decimal } from '../../../../src/core/decimal.ts';
 import { HOUR_MS } from '../../../../src/core/time.ts';
-import { packedSeries } from '../../../../src/metering/query/packed-series.ts';
+import { type LineTexts, lineOfTexts, packedSeries } from '../../../../src/metering/query/packed-series.ts';
 import { cumulativeSteps } from '../../../../src/metering/query/series-fold.ts';
 
 const START = Date.UTC(2026, 10, 1);
@@ -28,12 +28,15 @@ const line: fc.Arbitrary<Line> = fc.record({
   windows: windows.map((own) => own.toSorted((a, b) => a.hour - b.hour)),
 });
 
-const packed = ({ groupValues, windows: own }: Line) => ({
-  groupValues,
-  count: own.length,
-  offsets: own.map(({ hour }) => hour * 3_600).join(' '),
-  values: own.map(({ value }) => value).join(' '),
-});
+const packed = ({ groupValues, windows: own }: Line) =>
+  lineOfTexts({
+    groupValues,
+    count: own.length,
+    offsets: own.map(({ hour }) => hour * 3_600).join(' '),
+    values: own.map(({ value }) => value).join(' '),
+  });
+
+const seriesOf = (line: LineTexts) => packedSeries([lineOfTexts(line)], form).unpack();
 
 test('unpacked series have the steps of their windows, with all digits, each time they are unpacked', () => {
   fc.assert(
@@ -55,7 +58,7 @@ test('unpacked series have the steps of their windows, with all digits, each tim
 
 test('a window with an empty value is none', () => {
   const windowsOf = (offsets: string, values: string, count: number) =>
-    packedSeries([{ groupValues: ['a', 'b'], count, offsets, values }], form).unpack();
+    seriesOf({ groupValues: ['a', 'b'], count, offsets, values });
   const expected = windowsOf('3600 10800', '+1 2', 2);
   expect(expected[0]?.steps).toHaveLength(2);
   expect(windowsOf('0 3600 7200 10800 14400', ' +1  2 ', 2)).toEqual(expected);
@@ -63,7 +66,7 @@ test('a window with an empty value is none', () => {
 
 test('a line that lacks a value or a start is refused', () => {
   const whole = { groupValues: ['a', 'b'], count: 2, offsets: '0 3600', values: '1 2' };
-  expect(packedSeries([whole], form).unpack()).toHaveLength(1);
+  expect(seriesOf(whole)).toHaveLength(1);
   const allBroken = [
     { values: '1' },
     { values: '1 ' },
@@ -73,6 +76,6 @@ test('a line that lacks a value or a start is refused', () => {
     { count: 1 },
   ];
   for (const broken of allBroken) {
-    expect(() => packedSeries([{ ...whole, ...broken }], form).unpack()).toThrow('a start and a value');
+    expect(() => seriesOf({ ...whole, ...broken })).toThrow('a start and a value');
   }
 });
