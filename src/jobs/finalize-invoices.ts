@@ -5,14 +5,14 @@ import type { JobKind } from './job-kind.ts';
 
 /** Invoices per transaction: enough to share queries, few enough for a transaction of seconds. */
 const BATCH_MAX = 250;
-/** While one is written, which is PostgreSQL's work, the usage of the next is read from ClickHouse. */
-const BATCHES_AT_ONCE = 2;
+/** One is written to PostgreSQL, one rated, and the terms of one are read meanwhile. */
+const BATCHES_AT_ONCE = 3;
 
 export function finalizationJobKind(deps: FinalizationDeps): JobKind {
   return {
     kind: FINALIZATION_JOB,
     batchMax: BATCH_MAX,
     batchesAtOnce: BATCHES_AT_ONCE,
-    prepare: (batch) => prepareInvoices(deps, batch),
+    prepare: (batch, inTurn) => prepareInvoices(deps, batch, inTurn),
   };
 }

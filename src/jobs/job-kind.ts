@@ -2,21 +2,22 @@
 import type { Transaction } from '../store/database.ts';
 import type { Job } from '../store/jobs.ts';
 import type { SystemChange } from '../store/system-changes.ts';
+import type { InTurn } from './one-after-another.ts';
 
 export interface JobKind {
   readonly kind: string;
   /** Most jobs prepared and written together. */
   readonly batchMax: number;
   /**
-   * Batches of a step that a runner works on at a time, of which one is prepared while the others are written. Default: 1.
-   * With more, jobs of different subjects may swap places within the step.
+   * Batches of a step that a runner works on at a time, default: 1. With more, jobs of different subjects may swap places
+   * within the step.
    */
   readonly batchesAtOnce?: number;
   /**
    * Reads and computes what the jobs need, without an open transaction, so it may take long. If it throws, the
-   * jobs are prepared one by one.
+   * jobs are prepared one by one. Work that takes much memory, or both cores, is done `inTurn`: of one batch at a time.
    */
-  prepare(batch: readonly Job[]): Promise<PreparedJobs>;
+  prepare(batch: readonly Job[], inTurn: InTurn): Promise<PreparedJobs>;
 }
 
 /** Both functions get jobs of the prepared batch, locked and in order. Together they must be short. */

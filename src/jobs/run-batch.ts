@@ -13,7 +13,7 @@ import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-cl
 import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
 import { recordSystemChanges } from '../store/system-changes.ts';
 import type { JobKind, PreparedJobs } from './job-kind.ts';
-import type { OneAfterAnother } from './one-after-another.ts';
+import type { InTurn } from './one-after-another.ts';
 
 export interface JobCounts {
   readonly done: number;
@@ -29,8 +29,8 @@ export interface RunDeps {
   readonly claimant: string;
   /** By rank: of jobs of one instant, those of an earlier kind come first. */
   readonly kinds: readonly JobKind[];
-  /** Where several batches are worked on, only one is prepared at a time. */
-  readonly preparations?: OneAfterAnother;
+  /** Given to preparations (`JobKind.prepare`). Default: at once. */
+  readonly inTurn?: InTurn;
   isClosed(): boolean;
   /** Called with the numbers of completed and failed jobs. */
   count(kind: string, counts: JobCounts): void;
@@ -103,12 +103,13 @@ interface Outcome {
   readonly changed: readonly Job[];
 }
 
+const atOnce: InTurn = (work) => work();
+
 async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
   const { tracer = NO_TRACER } = deps;
   const facts = { 'tallyhouse.jobs': jobs.length };
   return await tracer.trace(`job ${kind.kind}`, { kind: 'internal', facts }, async () => {
-    const prepare = () => tracer.step('prepare', {}, () => kind.prepare(jobs));
-    const prepared = await (deps.preparations?.run(prepare) ?? prepare());
+    const prepared = await tracer.step('prepare', {}, () => kind.prepare(jobs, deps.inTurn ?? atOnce));
     const outcome = await tracer.step('write', {}, () => write({ deps, kind }, jobs, prepared));
     if (outcome.done > 0) prepared.committed?.();
     return outcome;

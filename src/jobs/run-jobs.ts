@@ -17,7 +17,7 @@ export interface JobRun extends JobCounts {
 /** Long enough for the claim of a killed process to expire. A batch may take longer; callers then try again. */
 const STEP_WAIT_MS = CLAIM_MS + 2 * SECOND_MS;
 
-export interface StepDeps extends Omit<RunDeps, 'claimant' | 'preparations'> {
+export interface StepDeps extends Omit<RunDeps, 'claimant' | 'inTurn'> {
   /** One for each batch that is worked on at a time. */
   readonly claimants: readonly string[];
 }
@@ -41,10 +41,10 @@ export async function runSteps(deps: StepDeps, dueAt: Instant): Promise<JobRun> 
 
 /** Ends when no job of the step is free, or an earlier one is due. Returns `NONE` if none was free. */
 async function runStep(deps: StepDeps, step: Step, dueAt: Instant): Promise<JobCounts> {
-  const preparations = oneAfterAnother();
+  const { run: inTurn } = oneAfterAnother();
   const claimants = deps.claimants.slice(0, kindOf(deps, step.kind).batchesAtOnce ?? 1);
   const ended = await Promise.allSettled(
-    claimants.map((claimant) => runBatches({ ...deps, claimant, preparations }, step, dueAt)),
+    claimants.map((claimant) => runBatches({ ...deps, claimant, inTurn }, step, dueAt)),
   );
   let total = NONE;
   for (const one of ended) {

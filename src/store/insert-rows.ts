@@ -38,18 +38,22 @@ export function* rowsAsJson<Table extends PgTable>(
   table: Table,
   rows: readonly Table['$inferInsert'][],
 ): Generator<string, void, undefined> {
-  const columns = columnsOf(table, rows);
+  const columns = columnsOf(table, rows).map(([member, column]) => ({
+    member,
+    column,
+    isJson: is(column, PgJsonb),
+  }));
   for (let from = 0; from < rows.length; from += ROWS_MAX) {
-    const part = rows.slice(from, from + ROWS_MAX).map((row: Readonly<Record<string, unknown>>) =>
-      Object.fromEntries(
-        columns.map(([member, column]) => {
-          const value = row[member] ?? null;
-          // JSON and lists go as they are; other types as the text or number that the driver would be given.
-          const isPlain = value === null || Array.isArray(value) || is(column, PgJsonb);
-          return [column.name, isPlain ? value : column.mapToDriverValue(value)];
-        }),
-      ),
-    );
+    const part = rows.slice(from, from + ROWS_MAX).map((row: Readonly<Record<string, unknown>>) => {
+      const named: Record<string, unknown> = {};
+      for (const { member, column, isJson } of columns) {
+        const value = row[member] ?? null;
+        // JSON and lists go as they are; other types as the text or number that the driver would be given.
+        const isPlain = value === null || isJson || Array.isArray(value);
+        named[column.name] = isPlain ? value : column.mapToDriverValue(value);
+      }
+      return named;
+    });
     yield withoutHalves(JSON.stringify(part));
   }
 }

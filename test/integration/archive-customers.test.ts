@@ -184,8 +184,8 @@ describe('archiving a customer', () => {
     let archived: Promise<ApiAnswer> | undefined;
     const slow: JobKind = {
       ...kind,
-      prepare: async (batch) => {
-        const prepared = await kind.prepare(batch);
+      prepare: async (batch, inTurn) => {
+        const prepared = await kind.prepare(batch, inTurn);
         return {
           ...prepared,
           write: async (tx, jobs) => {

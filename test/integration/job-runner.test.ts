@@ -298,6 +298,39 @@ describe('a store that does not answer', () => {
   });
 });
 
+describe('several batches at once', () => {
+  test('are prepared while another is written, and take turns where they have to', async () => {
+    const keys = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1'];
+    await queuePlanned(
+      pool.db,
+      keys.map((key) => job(key, key)),
+    );
+    const turns: string[] = [];
+    let inTurn = 0;
+    let next = () => {};
+    const nextTurn = new Promise<void>((resolve) => {
+      next = resolve;
+    });
+    const kind = recordingKind('work', 1, {
+      batchesAtOnce: 3,
+      async onTurn([first]) {
+        inTurn += 1;
+        expect(inTurn).toBe(1);
+        await pool.db.execute(sql`select 1`);
+        inTurn -= 1;
+        turns.push(first?.key ?? '');
+        if (turns.length === 2) next();
+      },
+      // Without a second batch meanwhile it would wait for ever.
+      onJob: ({ key }) => (key === turns[0] ? nextTurn : undefined),
+    });
+    expect(await runnerOf(kind).runDue(NOON)).toEqual({ done: 6, failed: 0, isComplete: true });
+    // A job that another batch looks at in the very moment in which it is to be written is prepared again.
+    expect([[...new Set(turns)].toSorted(), (await done()).toSorted()]).toEqual([keys, keys]);
+    expect(log).toEqual([]);
+  });
+});
+
 describe('a preparation that is not valid any more', () => {
   test('is repeated for its job only, and the later jobs of its subject wait for it', async () => {
     await queuePlanned(pool.db, [job('a1', 'a'), job('b1', 'b'), job('c1', 'c'), job('b2', 'b', 1)]);

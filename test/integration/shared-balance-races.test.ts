@@ -89,7 +89,8 @@ test('of two children whose invoices are computed at once, the second waits for 
     return [{ ...row, payload: row.payload as Job['payload'] }];
   };
   const [dueOne, dueOther] = [await dueOf(one), await dueOf(other)];
-  const [preparedOne, preparedOther] = [await kind.prepare(dueOne), await kind.prepare(dueOther)];
+  const prepare = (due: readonly Job[]) => kind.prepare(due, (work) => work());
+  const [preparedOne, preparedOther] = [await prepare(dueOne), await prepare(dueOther)];
   const order: string[] = [];
   let second: Promise<readonly Job[]> = Promise.resolve([]);
   await db.transaction(async (tx) => {

@@ -10,6 +10,7 @@ import {
   effectsOf,
   type PlannedJob,
   queuePlanned,
+  type RecordingHooks,
   recordingKind,
 } from '../support/recorded-jobs.ts';
 import { runs } from '../support/shares-of-tests.ts';
@@ -92,8 +93,12 @@ const batches = fc.array(fc.integer({ min: 1, max: 5 }), {
   maxLength: KINDS.length,
 });
 
-function runnersOf(count: number, sizes: readonly number[], onJob: () => void = () => undefined) {
-  const kinds = KINDS.map((kind, rank) => recordingKind(kind, sizes[rank] ?? 1, { onJob }));
+function runnersOf(
+  count: number,
+  sizes: readonly number[],
+  { onJob = () => undefined, batchesAtOnce = 1 }: Pick<RecordingHooks, 'onJob' | 'batchesAtOnce'> = {},
+) {
+  const kinds = KINDS.map((kind, rank) => recordingKind(kind, sizes[rank] ?? 1, { onJob, batchesAtOnce }));
   const deps = {
     db: pool.db,
     clock: { now: () => START },
@@ -123,12 +128,17 @@ test('one runner does all jobs, with those they bring, in the one order', async 
   );
 });
 
-test('several runners do each job once: no later step before an earlier one, each subject in its own order', async () => {
+/** One runner with several batches at once, or several of either kind. */
+const together = fc
+  .record({ count: fc.integer({ min: 1, max: 3 }), batchesAtOnce: fc.integer({ min: 1, max: 3 }) })
+  .filter(({ count, batchesAtOnce }) => count > 1 || batchesAtOnce > 1);
+
+test('several runners or batches do each job once: no later step before an earlier one, each subject in its own order', async () => {
   await fc.assert(
-    fc.asyncProperty(jobs, batches, fc.integer({ min: 2, max: 3 }), async (all, sizes, count) => {
+    fc.asyncProperty(jobs, batches, together, async (all, sizes, { count, batchesAtOnce }) => {
       await startOver(all);
       const runs = await Promise.all(
-        runnersOf(count, sizes).map((runner) => runner.runDue(START + DAYS_MAX * DAY)),
+        runnersOf(count, sizes, { batchesAtOnce }).map((runner) => runner.runDue(START + DAYS_MAX * DAY)),
       );
       const effects = await effectsOf(pool.db);
       const known = new Map(withAllBrought(all).map((job) => [job.key, job]));
@@ -159,7 +169,7 @@ test('moving the sandbox clock does each job at its own instant', async () => {
       await pool.db.execute(sql`truncate service_clock`);
       const clock = await createServiceClock(pool.db, START);
       const seen: number[] = [];
-      const [runner] = runnersOf(1, sizes, () => seen.push(clock.now()));
+      const [runner] = runnersOf(1, sizes, { onJob: () => seen.push(clock.now()) });
       if (runner === undefined) return;
       await clock.sandbox?.advance(START + DAYS_MAX * DAY, runner);
       const known = new Map(withAllBrought(all).map((job) => [job.key, job.runAt]));

@@ -4,8 +4,8 @@ import type { JobKind } from '../../src/jobs/job-kind.ts';
 export function afterWrite(kind: JobKind, then: () => void | Promise<void>): JobKind {
   return {
     ...kind,
-    async prepare(batch) {
-      const prepared = await kind.prepare(batch);
+    async prepare(batch, inTurn) {
+      const prepared = await kind.prepare(batch, inTurn);
       return {
         ...prepared,
         async write(tx, jobs) {

@@ -61,17 +61,22 @@ export interface RecordingHooks {
   readonly onJob?: (job: Job) => unknown;
   /** Runs while the batch is prepared, and may fail it. */
   readonly onPrepare?: (batch: readonly Job[]) => unknown;
+  /** The same, in turn with other batches. */
+  readonly onTurn?: (batch: readonly Job[]) => Promise<void>;
   /** Whether what the job was prepared from is as it was. */
   readonly isValid?: (job: Job) => boolean;
+  readonly batchesAtOnce?: number;
 }
 
 export function recordingKind(kind: string, batchMax: number, hooks: RecordingHooks = {}): JobKind {
-  const { onJob, onPrepare, isValid = () => true } = hooks;
+  const { onJob, onPrepare, onTurn = async () => undefined, isValid = () => true, batchesAtOnce = 1 } = hooks;
   return {
     kind,
     batchMax,
-    async prepare(batch) {
+    batchesAtOnce,
+    async prepare(batch, inTurn) {
       await onPrepare?.(batch);
+      await inTurn(() => onTurn(batch));
       return {
         stillValid: async (_, jobs) => jobs.filter(isValid),
         async write(tx, jobs) {

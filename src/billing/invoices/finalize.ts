@@ -47,10 +47,14 @@ interface PreparedInvoice extends HourlyFrozenInvoice {
   readonly fingerprint: string;
 }
 
-/** Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. */
+/**
+ * Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. Usage of
+ * one batch at a time is in memory: it is rated `inTurn`.
+ */
 export async function prepareInvoices(
   deps: FinalizationDeps,
   jobs: readonly Job[],
+  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result> = (work) => work(),
 ): Promise<PreparedInvoices> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
     plan: (await planOf(deps, tx, jobs)).plan,
@@ -62,13 +66,14 @@ export async function prepareInvoices(
   const facts = { 'tallyhouse.invoices': plan.targets.length };
   const freezer = createHoursFreezer(deps.clickhouse);
   // Each is frozen when it is computed, so that the hours of few are in memory.
-  await tracer.step('rate', facts, async () => {
+  const rate = async () => {
     for await (const computed of computeRun(deps, plan, 'hour')) {
       const frozen = await freezer.freeze(computed);
       const { id } = frozen.invoice;
       prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
     }
-  });
+  };
+  await inTurn(() => tracer.step('rate', facts, rate));
   await tracer.step('freeze', facts, () => freezer.finish());
   const drawingCustomers = [...plan.context.balances.keys()];
   return preparedInvoices(deps, { invoices: prepared, termsReadAt, drawingCustomers });
