@@ -32,16 +32,19 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
 }
 
+/** Calls that are not counted. A service in use has compiled its code; the first calls of a process interpret it. */
+const UNCOUNTED = 30;
+
 /**
- * Median milliseconds of `runs` calls of each, after one that is not counted, and how many times `floor` the call
+ * Median milliseconds of `runs` calls of each, after some that are not counted, and how many times `floor` the call
  * takes. They are made in turn, so that other work on the machine slows both down.
  */
 export async function timedBeside(runs: number, call: () => Promise<unknown>, floor: () => Promise<unknown>) {
   const ours: number[] = [];
   const others: number[] = [];
-  for (let run = 0; run <= runs; run += 1) {
+  for (let run = 0; run < UNCOUNTED + runs; run += 1) {
     const [first, second] = [await millisecondsOf(call), await millisecondsOf(floor)];
-    if (run === 0) continue;
+    if (run < UNCOUNTED) continue;
     ours.push(first);
     others.push(second);
   }

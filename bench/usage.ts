@@ -14,7 +14,7 @@ import {
 } from './monthly-usage.ts';
 import { table, timedBeside } from './report.ts';
 
-const RUNS = 9;
+const RUNS = 21;
 
 export async function benchUsage(): Promise<string> {
   const service = await startInProcessService();
