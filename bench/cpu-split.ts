@@ -37,6 +37,22 @@ export async function measureCpu(): Promise<() => Promise<CpuSplit>> {
   return async () => difference(before, await readAll());
 }
 
+/** Begins to measure another process; the returned function says which share of its CPU time threads of each name had. */
+export async function measureThreads(pid: number): Promise<() => Promise<ReadonlyMap<string, number>>> {
+  const before = new Map((await readThreads(pid)).map((thread) => [thread.id, thread.ran]));
+  return async () => {
+    const used = (await readThreads(pid)).map(({ id, name, ran }) => ({
+      name: id === String(pid) ? MAIN_THREAD : name,
+      ran: ran - (before.get(id) ?? 0),
+    }));
+    const all = total(used.map(({ ran }) => ran));
+    const byName = groupBy(used, ({ name }) => name);
+    return new Map([...byName].map(([name, own]) => [name, total(own.map(({ ran }) => ran)) / all]));
+  };
+}
+
+const MAIN_THREAD = 'main thread';
+
 function difference(before: Reading, after: Reading): CpuSplit {
   const earlier = new Map(before.threads.map((thread) => [thread.id, thread]));
   const used = after.threads.map(({ id, name, ran, waited }) => ({
@@ -69,13 +85,17 @@ function total(values: readonly number[]): number {
 
 async function readAll(): Promise<Reading> {
   const { user, system } = process.cpuUsage();
-  const tasks = '/proc/self/task';
-  const threads = await Promise.all((await namesIn(tasks)).map((id) => readThread(tasks, id)));
   return {
     own: (user + system) / 1_000,
-    threads: threads.filter((thread) => thread !== null),
+    threads: await readThreads(process.pid),
     children: await readChildren(),
   };
+}
+
+async function readThreads(pid: number): Promise<Thread[]> {
+  const tasks = `/proc/${pid}/task`;
+  const threads = await Promise.all((await namesIn(tasks)).map((id) => readThread(tasks, id)));
+  return threads.filter((thread) => thread !== null);
 }
 
 /** Null for one that has ended meanwhile. */

@@ -98,20 +98,33 @@ function tierBands(tiers: readonly Tier[]): PriceBands {
  * its quantity and amount. Quantities below zero, which only falling usage reaches, are in the first band.
  */
 export function walkBands(bands: PriceBands, from: Decimal, to: Decimal): BandSlice[] {
+  const slices: BandSlice[] = [];
+  eachBandSlice(bands, from, to, (band, quantity, amount) => slices.push({ band, quantity, amount }));
+  return slices;
+}
+
+/** `walkBands` without a list, for the very many hours of lines. */
+export function eachBandSlice(
+  bands: PriceBands,
+  from: Decimal,
+  to: Decimal,
+  visit: (band: PriceBand, quantity: Decimal, amount: Decimal) => void,
+): void {
   const [only] = bands;
   if (bands.length === 1) {
     const quantity = to.minus(from);
-    return quantity.eq(ZERO) ? [] : [{ band: only, quantity, amount: quantity.times(only.price) }];
+    if (!quantity.eq(ZERO)) visit(only, quantity, quantity.times(only.price));
+    return;
   }
   const order = from.cmp(to);
-  if (order === 0) return [];
+  if (order === 0) return;
   const [low, high] = order < 0 ? [from, to] : [to, from];
-  return bandsBetween(bands, low, high).map((band) => {
+  for (const band of bandsBetween(bands, low, high)) {
     const top = band.end === null ? high : minimum(high, band.end);
-    const bottom = band === bands[0] ? low : maximum(low, band.startingAt);
+    const bottom = band === only ? low : maximum(low, band.startingAt);
     const quantity = order < 0 ? top.minus(bottom) : bottom.minus(top);
-    return { band, quantity, amount: quantity.times(band.price) };
-  });
+    visit(band, quantity, quantity.times(band.price));
+  }
 }
 
 /** The bands that overlap the quantities between `low` and `high`, where low < high. */

@@ -17,7 +17,7 @@ import { type PaidBand, stretchesBetween, walkPaidBands } from '../balances/paid
 import { type PricedKey, type TermsSpan, termsSpans } from '../rates/line-terms.ts';
 import type { OverrideIndex } from '../rates/override-index.ts';
 import type { RateBook } from '../rates/rate-schedule.ts';
-import { bandAt, bandsBetween, type PriceBand, type PriceBands, walkBands } from '../rates/tiers.ts';
+import { bandAt, bandsBetween, eachBandSlice, type PriceBand, type PriceBands } from '../rates/tiers.ts';
 import type { WindowAmount } from '../types.ts';
 import type { CounterPiece, LineKey } from './line-key.ts';
 
@@ -139,17 +139,18 @@ export function paidAmounts(
 /** How the bands of a list are found, in ascending order, and walked. */
 interface Stretches<Band, List> {
   between(bands: List, low: Decimal, high: Decimal): readonly Band[];
-  walk(bands: List, from: Decimal, to: Decimal): readonly BandPart<Band>[];
+  walk(bands: List, from: Decimal, to: Decimal, visit: BandVisitor<Band>): void;
 }
 
-const PRICED: Stretches<PriceBand, PriceBands> = { between: bandsBetween, walk: walkBands };
-const PAID: Stretches<PaidBand, readonly PaidBand[]> = { between: stretchesBetween, walk: walkPaidBands };
+type BandVisitor<Band> = (band: Band, quantity: Decimal, amount: Decimal) => void;
 
-interface BandPart<Band> {
-  readonly band: Band;
-  readonly quantity: Decimal;
-  readonly amount: Decimal;
-}
+const PRICED: Stretches<PriceBand, PriceBands> = { between: bandsBetween, walk: eachBandSlice };
+const PAID: Stretches<PaidBand, readonly PaidBand[]> = {
+  between: stretchesBetween,
+  walk(bands, from, to, visit) {
+    for (const { band, quantity, amount } of walkPaidBands(bands, from, to)) visit(band, quantity, amount);
+  },
+};
 
 function amountsOf<Band, List>(
   { piece }: CounterSegment,
@@ -160,7 +161,8 @@ function amountsOf<Band, List>(
 ): Amount<Band>[] {
   const { from, to, low, high } = movement;
   if (low.eq(high)) return [];
-  const parts = stretches.walk(bands, from, to);
+  const parts: Omit<Amount<Band>, 'windows'>[] = [];
+  stretches.walk(bands, from, to, (band, quantity, total) => parts.push({ band, quantity, total }));
   const only = onlyWindow(piece, movement, boundaries);
   const windows = only === null ? windowAmounts(piece, movement, stretches, bands, boundaries) : null;
   // What is crossed from start to end is among what is crossed from low to high, in the same order.
@@ -169,7 +171,7 @@ function amountsOf<Band, List>(
     const part = parts[next]?.band === band ? parts[next] : undefined;
     if (part === undefined) return { band, quantity: ZERO, total: ZERO, windows: windows?.get(band) ?? [] };
     next += 1;
-    const { quantity, amount: total } = part;
+    const { quantity, total } = part;
     const own = only === null ? (windows?.get(band) ?? []) : [{ window: only, quantity, total }];
     return { band, quantity, total, windows: own };
   });
@@ -261,6 +263,18 @@ function windowAmounts<Band, List>(
   boundaries: readonly Instant[],
 ): Map<Band, WindowAmount[]> {
   const amounts = new Map<Band, WindowAmount[]>();
+  let window: Interval = { start: 0, end: 0 };
+  let lastBand: Band | null = null;
+  let own: WindowAmount[] = [];
+  const add: BandVisitor<Band> = (band, quantity, total) => {
+    // Most windows lie in the band of the one before.
+    if (band !== lastBand) {
+      own = amounts.get(band) ?? [];
+      amounts.set(band, own);
+      lastBand = band;
+    }
+    own.push({ window, quantity, total });
+  };
   let position = from;
   let boundary = 1;
   for (let index = firstStep; index < afterLastStep; index += 1) {
@@ -271,12 +285,8 @@ function windowAmounts<Band, List>(
     const next = index + 1 < afterLastStep ? steps[index + 1] : undefined;
     if (next !== undefined && next.at <= end) continue;
     const positionAtEnd = positionOf(step.value);
-    const window = { start: boundaries[boundary - 1] ?? end, end };
-    for (const { band, quantity, amount } of walk(bands, position, positionAtEnd)) {
-      const list = amounts.get(band);
-      if (list === undefined) amounts.set(band, [{ window, quantity, total: amount }]);
-      else list.push({ window, quantity, total: amount });
-    }
+    window = { start: boundaries[boundary - 1] ?? end, end };
+    walk(bands, position, positionAtEnd, add);
     position = positionAtEnd;
   }
   return amounts;
