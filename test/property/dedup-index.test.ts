@@ -94,6 +94,7 @@ describe('the deduplication index', () => {
             model.release(step.hash.join());
           } else {
             const timestamp = now + step.dated;
+            index.approach(Uint32Array.from(step.hash), 1);
             expect(index.reserve(Uint32Array.from(step.hash), 0, now, timestamp)).toBe(
               model.reserve(step.hash.join(), now, timestamp),
             );

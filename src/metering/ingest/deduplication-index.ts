@@ -34,6 +34,7 @@ import {
   SHARD_MASK,
   SHARDS,
   type Shard,
+  touchSlot,
   unitsOf,
 } from './deduplication-slots.ts';
 import { collectByShard, type IdsByShard, WORDS_PER_STORED_ID } from './ids-by-shard.ts';
@@ -53,6 +54,11 @@ interface StoredId {
 }
 
 export interface DeduplicationIndex {
+  /**
+   * To be called before the first `count` hashes in `words` are looked up. Nothing changes, but where the index is larger
+   * than the caches of the processor, it fetches their places side by side: one by one, each lookup waits for memory.
+   */
+  approach(words: Uint32Array, count: number): void;
   /**
    * True when the hash at `words[at…]` is not known, and records it as accepted now; false when it is: it was
    * accepted within the window, or the event may be the accepted one, by its timestamp. Both are whole seconds
@@ -104,6 +110,11 @@ class ShardedIndex implements DeduplicationIndex {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  approach(words: Uint32Array, count: number): void {
+    for (let at = 0; at < count * HASH_WORDS; at += HASH_WORDS)
+      touchSlot(this.#shardOf(words, at), words, at);
   }
 
   reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean {

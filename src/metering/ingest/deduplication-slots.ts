@@ -71,6 +71,15 @@ function firstOffset(shard: Shard, b: number): number {
   return Math.floor((b * shard.slots) / 0x1_0000_0000) * WORDS_PER_SLOT;
 }
 
+/**
+ * Brings the slot at which the probe for the hash at `words[at…]` begins into the caches of the processor. Written and not
+ * only read, because a loop without an effect is dropped by the compiler.
+ */
+export function touchSlot(shard: Shard, words: Uint32Array, at: number): void {
+  const offset = firstOffset(shard, words[at + 1] ?? 0);
+  shard.words[offset] = shard.words[offset] ?? 0;
+}
+
 /** Whether the slot is of this hash, which is one of its shard. */
 function isSameHash(slots: Uint32Array, offset: number, a: number, b: number, c: number): boolean {
   return (
@@ -203,8 +212,8 @@ export function fillShard(
 }
 
 /**
- * Goes through a shard in order, for which the processor reads ahead. Slot by slot, each would be waited for. Written
- * and not only read, because a loop without an effect is dropped by the compiler.
+ * Goes through a shard in order, for which the processor reads ahead. Slot by slot, each would be waited for. Written like
+ * in `touchSlot`.
  */
 function bringIntoCache(slots: Uint32Array): void {
   for (let at = 0; at < slots.length; at += WORDS_PER_CACHE_LINE) slots[at] = slots[at] ?? 0;

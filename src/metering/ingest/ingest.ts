@@ -148,6 +148,7 @@ export function createIngest(options: IngestOptions): Ingest {
     const fresh: number[] = [];
     const repeats: number[] = [];
     let bytes = 0;
+    index.approach(rows.hashes, rows.count);
     for (let i = 0; i < rows.count; i += 1) {
       const timestampSeconds = Math.floor((rows.timestamps[i] ?? 0) / 1000);
       if (index.reserve(rows.hashes, i * HASH_WORDS, nowSeconds, timestampSeconds)) {
