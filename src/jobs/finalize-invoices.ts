@@ -1,4 +1,5 @@
 /** The job that finalizes usage invoices. Its work is in `billing/invoices/finalize.ts`. */
+import { firstGroupSize } from '../billing/invoices/compute-run.ts';
 import { FINALIZATION_JOB } from '../billing/invoices/finalization.ts';
 import { type FinalizationDeps, prepareInvoices } from '../billing/invoices/finalize.ts';
 import type { JobKind } from './job-kind.ts';
@@ -9,10 +10,11 @@ const BATCH_MAX = 250;
 const BATCHES_AT_ONCE = 3;
 
 export function finalizationJobKind(deps: FinalizationDeps): JobKind {
+  const groupSize = firstGroupSize();
   return {
     kind: FINALIZATION_JOB,
     batchMax: BATCH_MAX,
     batchesAtOnce: BATCHES_AT_ONCE,
-    prepare: (batch, inTurn) => prepareInvoices(deps, batch, inTurn),
+    prepare: (batch, inTurn) => prepareInvoices({ ...deps, groupSize }, batch, inTurn),
   };
 }

@@ -4,7 +4,6 @@ import type { WindowSize } from '../../rating/invoice/breakdown.ts';
 import { compareText } from '../../rating/usage/group-values.ts';
 import { createBooks } from '../balances/books.ts';
 import { type Compute, type ComputeDeps, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
-import { knownMoment } from './draft-moment.ts';
 import { termsOf } from './invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
@@ -16,8 +15,17 @@ import { finalizationAt } from './usage-periods.ts';
  * for, the less it reads in vain.
  */
 const GROUP_MAX = 125;
-/** The first group is read while nothing can be computed, and tells how many fit. */
+/** The first group tells how many fit. */
 const FIRST_GROUP = 25;
+
+/** How many invoices are read next. Runs that share one go on with what the run before has learned. */
+export interface GroupSize {
+  invoices: number;
+}
+
+export function firstGroupSize(): GroupSize {
+  return { invoices: FIRST_GROUP };
+}
 
 /** How many invoices to read after a group of `size` invoices, whose usage took `fullness` of the room. */
 export function nextGroupSize(size: number, fullness: number): number {
@@ -28,6 +36,8 @@ export function nextGroupSize(size: number, fullness: number): number {
 export interface RunDeps extends ComputeDeps {
   /** How much usage of a group is held in memory. Default: as much as of a single invoice. */
   readonly usageRoom?: UsageRoom;
+  /** Default: one of its own. */
+  readonly groupSize?: GroupSize;
 }
 
 interface ReadGroup {
@@ -36,8 +46,8 @@ interface ReadGroup {
 }
 
 /**
- * The planned invoices one by one; those that draw on the same balances in the order of drawdown. The usage of at most two groups is in memory: the next is
- * read while invoices of one are computed.
+ * The planned invoices one by one; those that draw on the same balances in the order of drawdown. The usage of at most
+ * two groups is in memory: the next is read while invoices of one are computed.
  */
 export async function* computeRun(
   deps: RunDeps,
@@ -88,17 +98,16 @@ async function* readAhead(
   plan: PlannedInvoices,
   planned: readonly PlannedTarget[],
 ): AsyncGenerator<ReadGroup, void, undefined> {
-  const countedUpTo = knownMoment(deps.clickhouse);
-  let size = FIRST_GROUP;
+  const size = deps.groupSize ?? firstGroupSize();
   const read = async (from: number): Promise<ReadGroup> => {
-    const group = planned.slice(from, from + size);
+    const group = planned.slice(from, from + size.invoices);
     const targets = group.map(({ target }) => target);
     // In a large group no question has more than its share.
     const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
-    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, countedUpTo, room);
-    size = nextGroupSize(group.length, usage.fullness);
+    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
+    size.invoices = nextGroupSize(group.length, usage.fullness);
     // What does not fit is read customer by customer, which costs more than small groups.
-    if (usage.fullness > 1 && group.length > size) return read(from);
+    if (usage.fullness > 1 && group.length > size.invoices) return read(from);
     return { group, usage };
   };
   let reading = planned.length === 0 ? null : read(0);

@@ -60,8 +60,7 @@ export async function draftMoment(
   return isForAll ? await asked.answer : null;
 }
 
-/** What the process knows of the moment: epoch microseconds; null for a server, which has to be asked. */
-export function knownMoment({ completeUpTo }: ClickHouse): string | null {
+function knownMoment({ completeUpTo }: ClickHouse): string | null {
   return completeUpTo?.() ?? null;
 }
 
