@@ -1,14 +1,14 @@
 /** Computes the many usage invoices of a run: the usage of many is read together, and each is handed over at once. */
 import { groupBy } from '../../core/group-by.ts';
+import type { ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { WindowSize } from '../../rating/invoice/breakdown.ts';
 import { compareText } from '../../rating/usage/group-values.ts';
 import { createBooks } from '../balances/books.ts';
 import { type Compute, type ComputeDeps, type ComputedInvoice, computeOne, drawEarlier } from './compute.ts';
-import { termsOf } from './invoice-context.ts';
 import { inDrawdownOrder, type PlannedInvoices, type PlannedTarget } from './plan-invoices.ts';
 import { createScheduledDraws } from './scheduled/drawing.ts';
 import { readUsageAnswers, type UsageAnswers, type UsageRoom } from './usage-answers.ts';
-import { finalizationAt } from './usage-periods.ts';
+import { finalizationAt, type InvoiceTarget } from './usage-periods.ts';
 
 /**
  * Invoices whose usage is read together. Customers lie side by side in ClickHouse, so the more of them one query asks
@@ -70,27 +70,34 @@ export async function* computeRun(
   }
 }
 
+interface ReadingContext {
+  readonly contracts: ReadonlyMap<string, Pick<ContractUsageTerms, 'customerRefs'>>;
+  /** One object for all customers between whom balances are shared. */
+  readonly balances: ReadonlyMap<string, object>;
+}
+
 /**
  * Those whose events lie side by side in ClickHouse follow one another, so that what is read for one is not read again for
  * the next. Invoices that draw on the same balances stay together, in their order.
  */
-function inReadingOrder(
-  planned: readonly PlannedTarget[],
-  context: PlannedInvoices['context'],
-): readonly PlannedTarget[] {
+export function inReadingOrder<Planned extends { readonly target: { readonly contract: ReadContract } }>(
+  planned: readonly Planned[],
+  { contracts, balances }: ReadingContext,
+): readonly Planned[] {
   const families = groupBy(planned, ({ target: { contract } }) => {
-    return context.balances.get(contract.customerId) ?? contract.customerId;
+    return balances.get(contract.customerId) ?? contract.customerId;
   });
   return [...families.values()]
-    .map((family) => ({ family, ref: lastRef(family, context) }))
+    .map((family) => {
+      // Events of a customer that has an alias seldom come under its id, which is the first of its references.
+      const id = family[0]?.target.contract.id ?? '';
+      return { family, ref: contracts.get(id)?.customerRefs.at(-1) ?? '' };
+    })
     .sort((a, b) => compareText(a.ref, b.ref))
     .flatMap(({ family }) => family);
 }
 
-/** The last alias of the first customer; events of a customer that has one seldom come under its id. */
-function lastRef([first]: readonly PlannedTarget[], context: PlannedInvoices['context']): string {
-  return (first && termsOf(context, first.target.contract).customerRefs.at(-1)) ?? '';
-}
+type ReadContract = Pick<InvoiceTarget['contract'], 'id' | 'customerId'>;
 
 /** Group by group; one is read while the one before it is used. */
 async function* readAhead(
