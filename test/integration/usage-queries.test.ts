@@ -4,9 +4,11 @@ import type { StreamingMetric } from '../../src/core/metric.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
 import { cumulativeAt } from '../../src/core/usage-series.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
+import { createParameters } from '../../src/metering/query/parameters.ts';
 import { readSharedSeries } from '../../src/metering/query/shared-series.ts';
 import { canShare } from '../../src/metering/query/shared-series-sql.ts';
 import { readUsageGroups, type UsageGroupsRequest } from '../../src/metering/query/usage-groups.ts';
+import { queryUsageBytes } from '../../src/metering/query/usage-relation.ts';
 import { countSeriesValues, readUsageSeries } from '../../src/metering/query/usage-series.ts';
 import { clickhouseForFile } from '../support/file-fixtures.ts';
 import type { NaiveEvent } from '../support/naive/usage.ts';
@@ -380,6 +382,18 @@ describe('limits', () => {
       [2, 0],
       [0, 0],
     ]);
+  });
+
+  it('refuses an answer of too many bytes like one of too many values', async () => {
+    const query = {
+      sql: 'SELECT toString(number) AS value FROM numbers(1000)',
+      format: 'Native' as const,
+      parameters: createParameters(),
+      eventsOf: [],
+    };
+    expect((await queryUsageBytes(clickhouse, metric(), query)).length).toBeGreaterThan(1_000);
+    const refused = queryUsageBytes(clickhouse, metric(), { ...query, bytesMax: 500 });
+    await expect(refused).rejects.toMatchObject({ kind: 'too_large' });
   });
 
   it('refuses a cursor that belongs to another request', async () => {
