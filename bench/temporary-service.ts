@@ -42,6 +42,7 @@ export interface TemporaryService {
 const SERVICE = [
   '--max-semi-space-size=64',
   '--heap-growing-percent=100',
+  '--no-allocation-site-pretenuring',
   '--require',
   LOOP_WATCH,
   join(ROOT, 'dist/start.cjs'),

@@ -2,7 +2,7 @@
 import type { Transaction } from '../store/database.ts';
 import type { Job } from '../store/jobs.ts';
 import type { SystemChange } from '../store/system-changes.ts';
-import type { InTurn } from './one-after-another.ts';
+import type { InTurn } from './turns.ts';
 
 export interface JobKind {
   readonly kind: string;
@@ -15,7 +15,8 @@ export interface JobKind {
   readonly batchesAtOnce?: number;
   /**
    * Reads and computes what the jobs need, without an open transaction, so it may take long. If it throws, the
-   * jobs are prepared one by one. Work that takes much memory, or both cores, is done `inTurn`: of one batch at a time.
+   * jobs are prepared one by one. Work that takes much memory, or both cores, is done `inTurn`: of one batch at a time,
+   * while what it needs is made for the next.
    */
   prepare(batch: readonly Job[], inTurn: InTurn): Promise<PreparedJobs>;
 }

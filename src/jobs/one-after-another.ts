@@ -1,9 +1,6 @@
-/** Runs the work when it is its turn. */
-export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
-
 /** Serializes work: each begins when all that was given before has ended, in success or failure. */
 interface OneAfterAnother {
-  readonly run: InTurn;
+  run<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Resolves when all work that was given until now has ended. */
   last(): Promise<unknown>;
 }

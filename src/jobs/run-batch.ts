@@ -13,7 +13,7 @@ import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-cl
 import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
 import { recordSystemChanges } from '../store/system-changes.ts';
 import type { JobKind, PreparedJobs } from './job-kind.ts';
-import type { InTurn } from './one-after-another.ts';
+import type { InTurn } from './turns.ts';
 
 export interface JobCounts {
   readonly done: number;
@@ -103,7 +103,7 @@ interface Outcome {
   readonly changed: readonly Job[];
 }
 
-const atOnce: InTurn = (work) => work();
+const atOnce: InTurn = async (ahead, work) => work(await ahead());
 
 async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
   const { tracer = NO_TRACER } = deps;

@@ -6,8 +6,8 @@ import { type Instant, SECOND_MS } from '../core/time.ts';
 import { CLAIM_MS, claimJobs, claimStep } from '../store/job-claims.ts';
 import { awaitStep, loadFailedJobs, nextStep, type Step } from '../store/job-order.ts';
 import type { JobKind } from './job-kind.ts';
-import { oneAfterAnother } from './one-after-another.ts';
 import { type JobCounts, NONE, type RunDeps, runBatch, sumOf } from './run-batch.ts';
+import { inTurns } from './turns.ts';
 
 export interface JobRun extends JobCounts {
   /** False if another process worked on a step for too long, or the runner was closed. */
@@ -41,7 +41,7 @@ export async function runSteps(deps: StepDeps, dueAt: Instant): Promise<JobRun> 
 
 /** Ends when no job of the step is free, or an earlier one is due. Returns `NONE` if none was free. */
 async function runStep(deps: StepDeps, step: Step, dueAt: Instant): Promise<JobCounts> {
-  const { run: inTurn } = oneAfterAnother();
+  const inTurn = inTurns();
   const claimants = deps.claimants.slice(0, kindOf(deps, step.kind).batchesAtOnce ?? 1);
   const ended = await Promise.allSettled(
     claimants.map((claimant) => runBatches({ ...deps, claimant, inTurn }, step, dueAt)),

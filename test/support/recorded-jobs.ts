@@ -61,6 +61,8 @@ export interface RecordingHooks {
   readonly onJob?: (job: Job) => unknown;
   /** Runs while the batch is prepared, and may fail it. */
   readonly onPrepare?: (batch: readonly Job[]) => unknown;
+  /** The same, ahead of its turn. */
+  readonly onAhead?: (batch: readonly Job[]) => Promise<void>;
   /** The same, in turn with other batches. */
   readonly onTurn?: (batch: readonly Job[]) => Promise<void>;
   /** Whether what the job was prepared from is as it was. */
@@ -69,14 +71,18 @@ export interface RecordingHooks {
 }
 
 export function recordingKind(kind: string, batchMax: number, hooks: RecordingHooks = {}): JobKind {
-  const { onJob, onPrepare, onTurn = async () => undefined, isValid = () => true, batchesAtOnce = 1 } = hooks;
+  const { onJob, onPrepare, isValid = () => true, batchesAtOnce = 1 } = hooks;
+  const { onAhead = async () => undefined, onTurn = async () => undefined } = hooks;
   return {
     kind,
     batchMax,
     batchesAtOnce,
     async prepare(batch, inTurn) {
       await onPrepare?.(batch);
-      await inTurn(() => onTurn(batch));
+      await inTurn(
+        () => onAhead(batch),
+        () => onTurn(batch),
+      );
       return {
         stillValid: async (_, jobs) => jobs.filter(isValid),
         async write(tx, jobs) {

@@ -45,20 +45,38 @@ interface ReadGroup {
   readonly usage: UsageAnswers;
 }
 
+/** A run whose first usage is read. */
+export interface BegunRun {
+  readonly deps: RunDeps;
+  readonly plan: PlannedInvoices;
+  /** In the order in which they are computed. */
+  readonly planned: readonly PlannedTarget[];
+  readonly groupSize: GroupSize;
+  /** Null when it was taken, and where nothing is planned. */
+  first: ReadGroup | null;
+}
+
+export async function beginRun(deps: RunDeps, plan: PlannedInvoices): Promise<BegunRun> {
+  const planned = inReadingOrder(inDrawdownOrder(plan), plan.context);
+  const { groupSize = firstGroupSize() } = deps;
+  const run: BegunRun = { deps, plan, planned, groupSize, first: null };
+  if (planned.length > 0) run.first = await readGroup(run, 0);
+  return run;
+}
+
 /**
  * The planned invoices one by one; those that draw on the same balances in the order of drawdown. The usage of at most
- * two groups is in memory: the next is read while invoices of one are computed.
+ * two groups is in memory: the next is read while invoices of one are computed. A run is computed once.
  */
 export async function* computeRun(
-  deps: RunDeps,
-  plan: PlannedInvoices,
+  run: BegunRun,
   windowSize: WindowSize | null,
 ): AsyncGenerator<ComputedInvoice, void, undefined> {
+  const { deps, plan } = run;
   const { context } = plan;
-  const planned = inReadingOrder(inDrawdownOrder(plan), context);
   const books = createBooks(context.balances);
   const draws = createScheduledDraws(plan.scheduled, books);
-  for await (const { group, usage } of readAhead(deps, plan, planned)) {
+  for await (const { group, usage } of readAhead(run)) {
     for (const { target, isWanted } of group) {
       const { customerId } = target.contract;
       draws.drawUntil(customerId, finalizationAt(target.period, deps.gracePeriodHours));
@@ -100,30 +118,28 @@ export function inReadingOrder<Planned extends { readonly target: { readonly con
 type ReadContract = Pick<InvoiceTarget['contract'], 'id' | 'customerId'>;
 
 /** Group by group; one is read while the one before it is used. */
-async function* readAhead(
-  deps: RunDeps,
-  plan: PlannedInvoices,
-  planned: readonly PlannedTarget[],
-): AsyncGenerator<ReadGroup, void, undefined> {
-  const size = deps.groupSize ?? firstGroupSize();
-  const read = async (from: number): Promise<ReadGroup> => {
-    const group = planned.slice(from, from + size.invoices);
-    const targets = group.map(({ target }) => target);
-    // In a large group no question has more than its share.
-    const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
-    const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
-    size.invoices = nextGroupSize(group.length, usage.fullness);
-    // What does not fit is read customer by customer, which costs more than small groups.
-    if (usage.fullness > 1 && group.length > size.invoices) return read(from);
-    return { group, usage };
-  };
-  let reading = planned.length === 0 ? null : read(0);
-  for (let from = 0; reading !== null; ) {
-    const current: ReadGroup = await reading;
+async function* readAhead(run: BegunRun): AsyncGenerator<ReadGroup, void, undefined> {
+  let current = run.first;
+  run.first = null;
+  for (let from = 0; current !== null; ) {
     from += current.group.length;
-    reading = from < planned.length ? read(from) : null;
+    const reading = from < run.planned.length ? readGroup(run, from) : null;
     // If the consumer stops early, nothing awaits this promise.
     reading?.catch(() => undefined);
     yield current;
+    current = await reading;
   }
+}
+
+async function readGroup(run: BegunRun, from: number): Promise<ReadGroup> {
+  const { deps, plan, planned, groupSize: size } = run;
+  const group = planned.slice(from, from + size.invoices);
+  const targets = group.map(({ target }) => target);
+  // In a large group no question has more than its share.
+  const room = group.length > FIRST_GROUP ? { ...deps.usageRoom, valuesOfQuestionMin: 0 } : deps.usageRoom;
+  const usage = await readUsageAnswers(deps.clickhouse, targets, plan.context, null, room);
+  size.invoices = nextGroupSize(group.length, usage.fullness);
+  // What does not fit is read customer by customer, which costs more than small groups.
+  if (usage.fullness > 1 && group.length > size.invoices) return readGroup(run, from);
+  return { group, usage };
 }

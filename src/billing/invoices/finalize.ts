@@ -15,7 +15,7 @@ import { type Database, inSnapshot, snapshotInstant, type Transaction } from '..
 import { existingInvoiceIds } from '../../store/issued-periods.ts';
 import { enqueueJobs, type Job } from '../../store/jobs.ts';
 import type { SystemChange } from '../../store/system-changes.ts';
-import { computeRun, type RunDeps } from './compute-run.ts';
+import { type BegunRun, beginRun, computeRun, type RunDeps } from './compute-run.ts';
 import { planConsolidations } from './consolidated/issue.ts';
 import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
@@ -47,14 +47,17 @@ interface PreparedInvoice extends HourlyFrozenInvoice {
   readonly fingerprint: string;
 }
 
+/** Work that is done in turn with that of others, with what is made ahead of it (`jobs/turns.ts`). */
+type RatesInTurn = <Made>(ahead: () => Promise<Made>, rate: (made: Made) => Promise<void>) => Promise<void>;
+
 /**
  * Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. Usage of
- * one batch at a time is in memory: it is rated `inTurn`.
+ * one batch at a time is in memory, and the first of the next one: it is rated `inTurn`.
  */
 export async function prepareInvoices(
   deps: FinalizationDeps,
   jobs: readonly Job[],
-  inTurn: <Result>(work: () => Promise<Result>) => Promise<Result> = (work) => work(),
+  inTurn: RatesInTurn = async (ahead, rate) => rate(await ahead()),
 ): Promise<PreparedInvoices> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
     plan: (await planOf(deps, tx, jobs)).plan,
@@ -66,14 +69,17 @@ export async function prepareInvoices(
   const facts = { 'tallyhouse.invoices': plan.targets.length };
   const freezer = createHoursFreezer(deps.clickhouse);
   // Each is frozen when it is computed, so that the hours of few are in memory.
-  const rate = async () => {
-    for await (const computed of computeRun(deps, plan, 'hour')) {
+  const rate = async (run: BegunRun) => {
+    for await (const computed of computeRun(run, 'hour')) {
       const frozen = await freezer.freeze(computed);
       const { id } = frozen.invoice;
       prepared.set(id, { ...frozen, fingerprint: fingerprints.get(id) ?? '' });
     }
   };
-  await inTurn(() => tracer.step('rate', facts, rate));
+  await inTurn(
+    () => beginRun(deps, plan),
+    (run) => tracer.step('rate', facts, () => rate(run)),
+  );
   await tracer.step('freeze', facts, () => freezer.finish());
   const drawingCustomers = [...plan.context.balances.keys()];
   return preparedInvoices(deps, { invoices: prepared, termsReadAt, drawingCustomers });

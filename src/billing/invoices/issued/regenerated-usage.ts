@@ -4,7 +4,7 @@ import type { BilledPeriod } from '../../../core/invoice.ts';
 import { lockBalances } from '../../../store/balance-deductions.ts';
 import { inSnapshot, snapshotInstant, type Transaction } from '../../../store/database.ts';
 import { takeInvoicedItems } from '../../../store/invoiced-items.ts';
-import { computeRun } from '../compute-run.ts';
+import { beginRun, computeRun } from '../compute-run.ts';
 import { freezeHours, freezeInvoices, type HourlyFrozenInvoice } from '../freeze.ts';
 import { inputFingerprints } from '../input-fingerprints.ts';
 import { type PlannedInvoices, planInvoices } from '../plan-invoices.ts';
@@ -68,7 +68,7 @@ async function computeAndFreezeHours(
   deps: RegenerateDeps,
   plan: PlannedInvoices,
 ): Promise<HourlyFrozenInvoice> {
-  for await (const computed of computeRun(deps, plan, 'hour')) {
+  for await (const computed of computeRun(await beginRun(deps, plan), 'hour')) {
     const [frozen] = await freezeHours(deps.clickhouse, [computed]);
     if (frozen !== undefined) return frozen;
   }

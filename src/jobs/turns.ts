@@ -1,0 +1,28 @@
+/** Work whose turn comes when all that was given before has ended, in success or failure. */
+
+/** What the work needs is made ahead of it. */
+export type InTurn = <Made, Result>(
+  ahead: () => Promise<Made>,
+  work: (made: Made) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Does work in turn. What is made ahead may take memory: it is made for one at a time, while the work before it is done.
+ */
+export function inTurns(): InTurn {
+  let begun: Promise<unknown> = Promise.resolve();
+  let ended: Promise<unknown> = Promise.resolve();
+  return (ahead, work) => {
+    const made = begun.then(ahead);
+    // Its failure is that of the work, whose turn may come later.
+    made.catch(ignore);
+    const ready = ended.then(() => made);
+    const result = ready.then(work);
+    begun = ready.then(ignore, ignore);
+    ended = result.then(ignore, ignore);
+    return result;
+  };
+}
+
+/** Keeps nothing of what it is told. */
+function ignore(): void {}
