@@ -24,6 +24,16 @@ describe('the ClickHouse schema', () => {
     await clickhouse.close();
   });
 
+  test('merges the parts of hourly lines sixteen at a time', async () => {
+    const clickhouse = await createTestClickHouse();
+    const sql = `
+      SELECT engine_full FROM system.tables
+      WHERE database = currentDatabase() AND name = 'invoice_hourly_lines'`;
+    const [table] = await clickhouse.query({ sql, schema: z.object({ engine_full: z.string() }) });
+    expect(table?.engine_full).toContain('merge_selector_base = 16');
+    await clickhouse.close();
+  });
+
   test('keeps an event as it was sent, the earliest ingestion winning', async () => {
     const clickhouse = await createTestClickHouse();
     const columns = [
