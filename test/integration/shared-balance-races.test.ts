@@ -89,7 +89,7 @@ test('of two children whose invoices are computed at once, the second waits for 
     return [{ ...row, payload: row.payload as Job['payload'] }];
   };
   const [dueOne, dueOther] = [await dueOf(one), await dueOf(other)];
-  const prepare = (due: readonly Job[]) => kind.prepare(due, (work) => work());
+  const prepare = (due: readonly Job[]) => kind.prepare(due, async (ahead, work) => work(await ahead()));
   const [preparedOne, preparedOther] = [await prepare(dueOne), await prepare(dueOther)];
   const order: string[] = [];
   let second: Promise<readonly Job[]> = Promise.resolve([]);
