@@ -100,7 +100,7 @@ it('shows how an invoice is finalized as one trace, and its message to a webhook
   const ofJob = () => pathsOf(spans, spans.find(({ name }) => name === job)?.traceId ?? '');
   await expect.poll(ofJob).toContain(job);
   const paths = ofJob();
-  expect(paths).toContain(`${job} > prepare > rate > ${query}`);
+  expect(paths).toContain(`${job} > prepare > read > ${query}`);
   expect(paths).toContain(`${job} > prepare > freeze > insert into ClickHouse`);
   expect(paths).toContain(`${job} > write`);
   await expect.poll(() => spans.map(({ name }) => name)).toContain('deliver a webhook');

@@ -77,7 +77,7 @@ export async function prepareInvoices(
     }
   };
   await inTurn(
-    () => beginRun(deps, plan),
+    () => tracer.step('read', facts, () => beginRun(deps, plan)),
     (run) => tracer.step('rate', facts, () => rate(run)),
   );
   await tracer.step('freeze', facts, () => freezer.finish());
