@@ -8,12 +8,12 @@ import { Refusal } from '../core/errors.ts';
 import { failureMessage } from '../core/failures.ts';
 import { formatInstant } from '../core/time.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
+import { atOnce, type InTurn } from '../core/turns.ts';
 import type { Database } from '../store/database.ts';
 import { CLAIM_MS, releaseClaim, renewClaim, takeClaimed } from '../store/job-claims.ts';
 import { deleteJobs, type Job, postponeJob } from '../store/jobs.ts';
 import { recordSystemChanges } from '../store/system-changes.ts';
 import type { JobKind, PreparedJobs } from './job-kind.ts';
-import type { InTurn } from './turns.ts';
 
 export interface JobCounts {
   readonly done: number;
@@ -102,8 +102,6 @@ interface Outcome {
   /** Jobs to be prepared again. */
   readonly changed: readonly Job[];
 }
-
-const atOnce: InTurn = async (ahead, work) => work(await ahead());
 
 async function prepareAndWrite({ deps, kind }: Batch, jobs: readonly Job[]): Promise<Outcome> {
   const { tracer = NO_TRACER } = deps;

@@ -329,6 +329,33 @@ describe('several batches at once', () => {
     expect([[...new Set(turns)].toSorted(), (await done()).toSorted()]).toEqual([keys, keys]);
     expect(log).toEqual([]);
   });
+
+  test('make things ahead for the next one only, and what cannot be made fails its own job alone', async () => {
+    const keys = ['a1', 'b1', 'c1', 'd1', 'e1', 'f1', 'g1', 'h1'];
+    await queuePlanned(
+      pool.db,
+      keys.map((key) => job(key, key)),
+    );
+    let ahead = 0;
+    const kind = recordingKind('work', 2, {
+      batchesAtOnce: 3,
+      async onAhead(batch) {
+        ahead += 1;
+        expect(ahead).toBe(1);
+        await pool.db.execute(sql`select 1`);
+        if (!batch.some(({ key }) => key === 'c1')) return;
+        ahead -= 1;
+        throw new Error('nothing can be made for c1');
+      },
+      async onTurn() {
+        ahead -= 1;
+        await pool.db.execute(sql`select 1`);
+      },
+    });
+    expect(await runnerOf(kind).runDue(NOON)).toEqual({ done: 7, failed: 1, isComplete: true });
+    expect((await done()).toSorted()).toEqual(keys.filter((key) => key !== 'c1'));
+    expect(log).toMatchObject([{ subject: 'c1', err: { message: 'nothing can be made for c1' } }]);
+  });
 });
 
 describe('a preparation that is not valid any more', () => {

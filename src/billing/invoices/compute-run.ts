@@ -1,4 +1,5 @@
 /** Computes the many usage invoices of a run: the usage of many is read together, and each is handed over at once. */
+import { assert } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
 import type { ContractUsageTerms } from '../../core/invoice-terms.ts';
 import type { WindowSize } from '../../rating/invoice/breakdown.ts';
@@ -120,6 +121,7 @@ type ReadContract = Pick<InvoiceTarget['contract'], 'id' | 'customerId'>;
 /** Group by group; one is read while the one before it is used. */
 async function* readAhead(run: BegunRun): AsyncGenerator<ReadGroup, void, undefined> {
   let current = run.first;
+  assert(current !== null || run.planned.length === 0, 'a run is computed once');
   run.first = null;
   for (let from = 0; current !== null; ) {
     from += current.group.length;

@@ -9,6 +9,7 @@ import { assert } from '../../core/errors.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import { NO_TRACER } from '../../core/tracing.ts';
+import { atOnce, type InTurn } from '../../core/turns.ts';
 import { nextPeriod, wholePeriod } from '../../rating/periods/billing-periods.ts';
 import { lockBalances } from '../../store/balance-deductions.ts';
 import { type Database, inSnapshot, snapshotInstant, type Transaction } from '../../store/database.ts';
@@ -47,9 +48,6 @@ interface PreparedInvoice extends HourlyFrozenInvoice {
   readonly fingerprint: string;
 }
 
-/** Work that is done in turn with that of others, with what is made ahead of it (`jobs/turns.ts`). */
-type RatesInTurn = <Made>(ahead: () => Promise<Made>, rate: (made: Made) => Promise<void>) => Promise<void>;
-
 /**
  * Computes the invoices of the jobs. Their hours are in ClickHouse afterwards, under ids that nothing refers to. Usage of
  * one batch at a time is in memory, and the first of the next one: it is rated `inTurn`.
@@ -57,7 +55,7 @@ type RatesInTurn = <Made>(ahead: () => Promise<Made>, rate: (made: Made) => Prom
 export async function prepareInvoices(
   deps: FinalizationDeps,
   jobs: readonly Job[],
-  inTurn: RatesInTurn = async (ahead, rate) => rate(await ahead()),
+  inTurn: InTurn = atOnce,
 ): Promise<PreparedInvoices> {
   const { plan, termsReadAt } = await inSnapshot(deps.db, async (tx) => ({
     plan: (await planOf(deps, tx, jobs)).plan,

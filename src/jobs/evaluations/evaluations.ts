@@ -15,6 +15,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import { deleteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Database } from '../../store/database.ts';
 import { loadQuantityNames } from '../../store/quantity-names.ts';
+import { oneAfterAnother } from '../one-after-another.ts';
 import { createChangesFeed } from './changes-feed.ts';
 import {
   type CustomerEvaluator,
@@ -126,6 +127,7 @@ export function createEvaluations({
     },
   });
   const loops: Promise<void>[] = [];
+  // One that comes later sees later data.
   const reads = oneAfterAnother();
   /** Customers that have changed and are not marked yet. */
   let changed: readonly string[] = [];
@@ -261,16 +263,4 @@ function restAfter(tookMs: number, lane: EvaluationLane | null): number {
   if (lane === null) return LOOK_INTERVAL_MS;
   const { factor, maxMs } = RESTS[lane];
   return Math.max(LOOK_INTERVAL_MS, Math.min(factor * tookMs, maxMs));
-}
-
-/** Serializes reads: one that comes later sees later data. */
-function oneAfterAnother() {
-  let last: Promise<unknown> = Promise.resolve();
-  return {
-    run<Result>(work: () => Promise<Result>): Promise<Result> {
-      const run = last.then(work);
-      last = run.catch(() => undefined);
-      return run;
-    },
-  };
 }

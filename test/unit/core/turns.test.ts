@@ -1,7 +1,7 @@
 /** Work in turn, and what is made ahead of it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type InTurn, inTurns } from '../../../src/jobs/turns.ts';
+import { type InTurn, inTurns } from '../../../src/core/turns.ts';
 
 type Fails = 'nowhere' | 'ahead' | 'at work';
 

@@ -24,5 +24,8 @@ export function inTurns(): InTurn {
   };
 }
 
+/** For work that nobody else does meanwhile. */
+export const atOnce: InTurn = async (ahead, work) => work(await ahead());
+
 /** Keeps nothing of what it is told. */
 function ignore(): void {}
