@@ -12,6 +12,7 @@ import { assert, Refusal } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { instantFromPostgres } from './columns.ts';
 import { guardTransactions } from './guarded-transactions.ts';
+import { socketMaker } from './postgres-socket.ts';
 import { withUnits } from './request-unit.ts';
 
 export type Database = PostgresJsDatabase;
@@ -46,9 +47,8 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
       max,
       connection: {
         application_name: 'tallyhouse',
-        // `columns.ts` reads timestamps as these settings write them, whatever the server's defaults are.
+        // `columns.ts` reads timestamps as they are written in this zone, whatever the server's default is.
         TimeZone: 'UTC',
-        DateStyle: 'ISO',
         statement_timeout: STATEMENT_TIMEOUT_MS,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       },
@@ -139,6 +139,13 @@ function backoff(attempts: number): number {
 }
 
 /**
+ * What postgres.js had not sent when a connection was lost it keeps, and then sends the first message of the next one
+ * only if both have 1,024 bytes together. So this message alone has them: PostgreSQL ignores the spaces. It refuses the
+ * connection that begins with what was kept, and the driver makes another one at once.
+ */
+const FIRST_MESSAGE_BYTES_MIN = 1_024;
+
+/**
  * A bare postgres.js client. Notices are dropped because idempotent DDL produces nothing else. Types of arrays are
  * not fetched: Drizzle reads arrays itself, and a connection lost during the fetch would end the process.
  */
@@ -146,7 +153,16 @@ export function connectPostgres(
   connection: PostgresConnection,
   options: postgres.Options<Record<string, postgres.PostgresType>>,
 ): postgres.Sql {
-  const common = { connect_timeout: 10, fetch_types: false, backoff, onnotice: () => {}, ...options };
+  const common = {
+    connect_timeout: 10,
+    fetch_types: false,
+    backoff,
+    onnotice: () => {},
+    socket: socketMaker(),
+    ...options,
+    // The style is that in which `columns.ts` reads timestamps.
+    connection: { ...options.connection, DateStyle: 'ISO'.padEnd(FIRST_MESSAGE_BYTES_MIN) },
+  };
   if ('url' in connection) return postgres(connection.url, common);
   const { socketDir, user, database } = connection;
   return postgres({ host: socketDir, port: 5432, user, database, ...common });

@@ -1,0 +1,42 @@
+/**
+ * The sockets of postgres.js.
+ *
+ * The driver fails what was asked on a connection when its socket fails, and gives the connection up when its socket is
+ * closed, which Node tells a moment later. What is asked in between is neither failed nor sent: it waits until the
+ * connection is made again, and is then answered with no rows. So a failure is told together with the end of the socket.
+ */
+import { Socket } from 'node:net';
+
+/** What the driver knows of its server: the hosts of a URL, or a unix socket. */
+interface ServerAddress {
+  readonly path?: string | false;
+  readonly host: readonly string[];
+  readonly port: readonly number[];
+}
+
+/** For one pool: makes its sockets, each to the next of the hosts. */
+export function socketMaker(): (server: ServerAddress) => Socket {
+  let made = 0;
+  return ({ path, host: hosts, port: ports }) => {
+    const socket = new TelltaleSocket();
+    if (path) return socket.connect(path);
+    const place = made % hosts.length;
+    made += 1;
+    const [host, port] = [hosts[place] ?? '', ports[place] ?? 0];
+    // The driver reads from the socket whose certificate it expects.
+    return Object.assign(socket.connect(port, host), { host, port });
+  };
+}
+
+class TelltaleSocket extends Socket {
+  #failure: unknown = null;
+
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    if (event === 'error') {
+      this.#failure ??= args[0];
+      return true;
+    }
+    if (event === 'close' && this.#failure !== null) super.emit('error', this.#failure);
+    return super.emit(event, ...args);
+  }
+}
