@@ -1,16 +1,17 @@
 /**
- * Who took the CPU time of a piece of work in this process: the main thread, other threads by their names, and child
+ * Who took the CPU time of a piece of work in a process: the main thread, other threads by their names, and child
  * processes such as the embedded PostgreSQL. Reads Linux' /proc.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { groupBy } from '../src/core/group-by.ts';
+import { cpuSecondsOf } from './process-cpu.ts';
 
 /** Milliseconds of CPU time. */
 export interface CpuSplit {
   readonly main: number;
   /** By name; with `ended threads`, which have no name any more. */
   readonly threads: ReadonlyMap<string, number>;
-  /** All descendants of this process. */
+  /** All descendants of the process. */
   readonly children: number;
   /** That the main thread was ready to run and another had the core; the machine was not quiet if it is much. */
   readonly mainWaited: number;
@@ -31,13 +32,13 @@ interface Reading {
   readonly children: ReadonlyMap<string, number>;
 }
 
-/** Begins to measure; the returned function says what has been used since. */
-export async function measureCpu(): Promise<() => Promise<CpuSplit>> {
-  const before = await readAll();
-  return async () => difference(before, await readAll());
+/** Begins to measure a process; the returned function says what it has used since. */
+export async function measureCpu(pid: number): Promise<() => Promise<CpuSplit>> {
+  const before = await readAll(pid);
+  return async () => difference(pid, before, await readAll(pid));
 }
 
-/** Begins to measure another process; the returned function says which share of its CPU time threads of each name had. */
+/** Begins to measure a process; the returned function says which share of its CPU time threads of each name had. */
 export async function measureThreads(pid: number): Promise<() => Promise<ReadonlyMap<string, number>>> {
   const before = new Map((await readThreads(pid)).map((thread) => [thread.id, thread.ran]));
   return async () => {
@@ -53,7 +54,7 @@ export async function measureThreads(pid: number): Promise<() => Promise<Readonl
 
 const MAIN_THREAD = 'main thread';
 
-function difference(before: Reading, after: Reading): CpuSplit {
+function difference(pid: number, before: Reading, after: Reading): CpuSplit {
   const earlier = new Map(before.threads.map((thread) => [thread.id, thread]));
   const used = after.threads.map(({ id, name, ran, waited }) => ({
     id,
@@ -61,7 +62,7 @@ function difference(before: Reading, after: Reading): CpuSplit {
     ran: ran - (earlier.get(id)?.ran ?? 0),
     waited: waited - (earlier.get(id)?.waited ?? 0),
   }));
-  const main = used.find(({ id }) => id === String(process.pid));
+  const main = used.find(({ id }) => id === String(pid));
   const others = groupBy(
     used.filter((thread) => thread !== main),
     ({ name }) => name,
@@ -83,12 +84,11 @@ function total(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-async function readAll(): Promise<Reading> {
-  const { user, system } = process.cpuUsage();
+async function readAll(pid: number): Promise<Reading> {
   return {
-    own: (user + system) / 1_000,
-    threads: await readThreads(process.pid),
-    children: await readChildren(),
+    own: (await cpuSecondsOf(pid)) * 1_000,
+    threads: await readThreads(pid),
+    children: await readChildren(pid),
   };
 }
 
@@ -113,7 +113,7 @@ async function readThread(tasks: string, id: string): Promise<Thread | null> {
 const TICK_MS = 10;
 
 /** Every descendant, with the time of those of its own that have ended. */
-async function readChildren(): Promise<Map<string, number>> {
+async function readChildren(pid: number): Promise<Map<string, number>> {
   const ids = (await namesIn('/proc')).filter((name) => /^\d+$/.test(name));
   const all = new Map<string, { readonly parent: string; readonly ran: number }>();
   for (const id of ids) {
@@ -124,7 +124,7 @@ async function readChildren(): Promise<Map<string, number>> {
     const ticks = total(fields.slice(11, 15).map(Number));
     all.set(id, { parent: fields[1] ?? '', ran: ticks * TICK_MS });
   }
-  const own = String(process.pid);
+  const own = String(pid);
   const isDescendant = (id: string): boolean => {
     const parent = all.get(id)?.parent;
     return parent === own || (parent !== undefined && isDescendant(parent));

@@ -1,9 +1,7 @@
 /** The built service on a data directory that already holds many events, and searches for some of them. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mergeStoredEvents, storeEvents } from './stored-events.ts';
-import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
+import { startTemporaryService, type TemporaryService, withTemporaryDirectory } from './temporary-service.ts';
 
 const SEARCHES = 50;
 const IDS = Array.from({ length: SEARCHES }, (_, index) => `findable-${index}`);
@@ -16,9 +14,7 @@ export async function withStoredEvents<Result>(
   { events, areMerged }: { readonly events: number; readonly areMerged: boolean },
   measure: (service: TemporaryService) => Promise<Result>,
 ): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
-  await chmod(directory, 0o755);
-  try {
+  return await withTemporaryDirectory(async (directory) => {
     // The first start makes PostgreSQL's cluster and all tables. What is measured is a later one.
     await (await startTemporaryService(directory)).close();
     await storeEvents(join(directory, 'clickhouse'), events, IDS);
@@ -29,9 +25,7 @@ export async function withStoredEvents<Result>(
     } finally {
       await service.close();
     }
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
 }
 
 /** The milliseconds of one search each, one after the other. */

@@ -1,6 +1,6 @@
 /** The built service as a process of its own on temporary data, and a client that counts milliseconds. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +36,20 @@ export interface TemporaryService {
   longestHoldMs(): Promise<number>;
   /** Drains, and removes the data unless they were given. */
   close(): Promise<void>;
+}
+
+/** Calls `work` with an empty directory, and removes it afterwards. */
+export async function withTemporaryDirectory<Result>(
+  work: (directory: string) => Promise<Result>,
+): Promise<Result> {
+  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
+  // PostgreSQL may run under an account of its own.
+  await chmod(directory, 0o755);
+  try {
+    return await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
 }
 
 /** The arguments of Node for the built service, as `npm start` has them. */
