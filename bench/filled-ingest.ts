@@ -2,14 +2,12 @@
  * What an event costs when many are stored already, beside an empty service: the same load after the same start, in
  * turns. BENCH_MILLIONS says how many million are stored; 100 unless given.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measureThreads } from './cpu-split.ts';
 import { type Measurement, measure, microsecondsPerEvent, type Run } from './ingest.ts';
 import { table } from './report.ts';
 import { mergeStoredEvents, storeEvents } from './stored-events.ts';
-import { startTemporaryService } from './temporary-service.ts';
+import { startTemporaryService, withTemporaryDirectory } from './temporary-service.ts';
 
 const MILLIONS = Number(process.env.BENCH_MILLIONS ?? 100);
 const ROUNDS = 2;
@@ -22,11 +20,11 @@ const RUN: Run = {
 };
 
 export async function benchFilledIngest(seconds: number): Promise<string> {
-  const measured = await withDirectory(async (directory) => {
+  const measured = await withTemporaryDirectory(async (directory) => {
     await storeEvents(join(directory, 'clickhouse'), MILLIONS * 1_000_000, ['first']);
     const rounds: Round[] = [];
     for (let round = 1; round <= ROUNDS; round += 1) {
-      const empty = await withDirectory((fresh) => measureOn(fresh, seconds));
+      const empty = await withTemporaryDirectory((fresh) => measureOn(fresh, seconds));
       // The second round finds the few million events of the first besides.
       const filled = await measureOn(directory, seconds);
       rounds.push({ round, empty, filled });
@@ -83,16 +81,5 @@ async function measureOn(directory: string, seconds: number): Promise<Measured> 
     return { ...(await measure(service, RUN, seconds)), threads: await threads() };
   } finally {
     await service.close();
-  }
-}
-
-async function withDirectory<Result>(work: (directory: string) => Promise<Result>): Promise<Result> {
-  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
-  // PostgreSQL may run under an account of its own.
-  await chmod(directory, 0o755);
-  try {
-    return await work(directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

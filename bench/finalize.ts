@@ -135,10 +135,19 @@ async function withService<Result>(
   }
 }
 
-/** Moves the clock, and answers when the invoices that are due then are issued. */
+/** Moves the clock, and answers when the invoices that are due then are issued. Throws if they are not so many. */
 async function closeMonth(service: TemporaryService, now: string, invoices: number): Promise<MonthsEnd> {
+  const before = await finalizedBy(service);
   const { milliseconds } = await service.post('/v1/sandbox/clock', { now });
+  const issued = (await finalizedBy(service)) - before;
+  if (issued !== invoices) throw new Error(`${issued} invoices were issued instead of ${invoices}`);
   return { invoices, seconds: milliseconds / 1000 };
+}
+
+/** How many invoices the process has finalized. */
+async function finalizedBy({ host, port }: TemporaryService): Promise<number> {
+  const metrics = await (await fetch(`http://${host}:${port}/metrics`)).text();
+  return Number(/^tallyhouse_invoices_total\{event="finalized"\} (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN);
 }
 
 /** Each product counts its own kind of event. */

@@ -5,14 +5,12 @@
  * ClickHouse's `async_insert`, which collects inserts on a server, does nothing in the embedded engine: every insert
  * is a part of its own there, so the comparison cannot be made without a server.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Measurement, measure, microsecondsPerEvent, type Run } from './ingest.ts';
 import { table } from './report.ts';
 import { storeEvents } from './stored-events.ts';
-import { startTemporaryService, type TemporaryService } from './temporary-service.ts';
+import { startTemporaryService, type TemporaryService, withTemporaryDirectory } from './temporary-service.ts';
 
 const NAIVE = ['--import', 'tsx', fileURLToPath(new URL('naive-ingest.ts', import.meta.url))];
 
@@ -41,15 +39,11 @@ async function measured(service: TemporaryService, run: Run, seconds: number): P
 }
 
 async function measureNaive(run: Run, seconds: number): Promise<Measurement> {
-  const directory = await mkdtemp(join(tmpdir(), 'tallyhouse-bench-'));
-  await chmod(directory, 0o755);
-  try {
+  return await withTemporaryDirectory(async (directory) => {
     // Makes the table.
     await storeEvents(join(directory, 'clickhouse'), 0, ['first']);
     return await measured(await startTemporaryService(directory, {}, NAIVE), run, seconds);
-  } finally {
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-  }
+  });
 }
 
 function rowOf(design: string, measurement: Measurement): string[] {
