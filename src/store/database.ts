@@ -12,6 +12,7 @@ import { assert, Refusal } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { instantFromPostgres } from './columns.ts';
 import { guardTransactions } from './guarded-transactions.ts';
+import { withOwnRows } from './own-rows.ts';
 import { socketMaker } from './postgres-socket.ts';
 import { withUnits } from './request-unit.ts';
 
@@ -146,7 +147,7 @@ function backoff(attempts: number): number {
 const FIRST_MESSAGE_BYTES_MIN = 1_024;
 
 /**
- * A bare postgres.js client. Notices are dropped because idempotent DDL produces nothing else. Types of arrays are
+ * A postgres.js client. Notices are dropped because idempotent DDL produces nothing else. Types of arrays are
  * not fetched: Drizzle reads arrays itself, and a connection lost during the fetch would end the process.
  */
 export function connectPostgres(
@@ -163,7 +164,7 @@ export function connectPostgres(
     // The style is that in which `columns.ts` reads timestamps.
     connection: { ...options.connection, DateStyle: 'ISO'.padEnd(FIRST_MESSAGE_BYTES_MIN) },
   };
-  if ('url' in connection) return postgres(connection.url, common);
+  if ('url' in connection) return withOwnRows(postgres(connection.url, common));
   const { socketDir, user, database } = connection;
-  return postgres({ host: socketDir, port: 5432, user, database, ...common });
+  return withOwnRows(postgres({ host: socketDir, port: 5432, user, database, ...common }));
 }

@@ -9,6 +9,7 @@ import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import type { Database } from '../../src/store/database.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
+import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { completion, createScenario, type Scenario } from '../support/scenario.ts';
 import { runs } from '../support/shares-of-tests.ts';
 
@@ -268,9 +269,7 @@ test('all connections to PostgreSQL may be lost at any step', async () => {
     const runner = runnerWith(async () => {
       calls += 1;
       if (calls !== moment) return;
-      await db.execute(sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and pid <> pg_backend_pid()`);
+      await endOtherConnections(db);
     });
     // Whether the step notices depends on which connection it gets.
     await runner.runDue(clock.now()).catch(() => undefined);
@@ -278,6 +277,7 @@ test('all connections to PostgreSQL may be lost at any step', async () => {
     await runner.runDue(clock.now());
     expect(await invoices('FINALIZED')).toEqual(draft);
   }
+  await replaceLostConnections(db);
 });
 
 test('both moments of its input are kept with the invoice', async () => {

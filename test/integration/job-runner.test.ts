@@ -10,6 +10,7 @@ import { createServiceClock } from '../../src/jobs/service-clock.ts';
 import { holdJobs, type Job } from '../../src/store/jobs.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
 import { runProgram } from '../support/child-process.ts';
+import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { createEffects, effectsOf, queuePlanned, recordingKind } from '../support/recorded-jobs.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 import { waitForLock } from '../support/wait-for-lock.ts';
@@ -236,15 +237,14 @@ describe('connections to PostgreSQL that are lost', () => {
     const onPrepare = async () => {
       losses += 1;
       if (losses > 6) return;
-      await pool.db.execute(sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and application_name = 'tallyhouse' and pid <> pg_backend_pid()`);
+      await endOtherConnections(pool.db);
       if (losses % 2 === 0) await pool.db.execute(sql`select pg_terminate_backend(pg_backend_pid())`);
     };
     const runner = runnerOf(recordingKind('work', 10, { onPrepare }));
     expect(await clock.sandbox?.advance(NOON + 4 * HOUR, runner)).toBe(NOON + 4 * HOUR);
     await runner.retryFailed(NOON + 4 * HOUR);
     expect((await done()).sort()).toEqual(keys);
+    await replaceLostConnections(pool.db);
   });
 });
 

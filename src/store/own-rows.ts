@@ -1,0 +1,33 @@
+/**
+ * Answers of PostgreSQL that hold the rows of their own statement, from their first place on.
+ *
+ * postgres.js counts the rows of a connection's answer, and keeps the count where a statement fails behind its first
+ * rows, or where the connection is lost there (issues 1119 and 1181 of the driver). The next statement on the connection
+ * then succeeds, but its rows begin behind as many empty places: whoever looks at the first row finds none. Statements of
+ * a transaction are behind its `begin`, which has no rows and sets the count right.
+ */
+import type postgres from 'postgres';
+
+/** Changes `client.unsafe`, which Drizzle uses for a statement outside a transaction. */
+export function withOwnRows(client: postgres.Sql): postgres.Sql {
+  const unsafe: (...statement: Parameters<postgres.Sql['unsafe']>) => unknown = client.unsafe.bind(client);
+  const guarded = (...statement: Parameters<postgres.Sql['unsafe']>) => {
+    const query = unsafe(...statement) as DriversQuery;
+    const { resolve } = query;
+    query.resolve = (rows) => resolve(withoutEmptyPlaces(rows));
+    return query;
+  };
+  return Object.assign(client, { unsafe: guarded }) as postgres.Sql;
+}
+
+/** The driver settles a statement with what it finds in this member. */
+interface DriversQuery {
+  resolve(rows: unknown[]): void;
+}
+
+/** Changes the list itself, which has members beside its rows. */
+function withoutEmptyPlaces(rows: unknown[]): unknown[] {
+  const first = rows.findIndex((_, place) => place in rows);
+  if (first > 0) rows.splice(0, first);
+  return rows;
+}
