@@ -14,7 +14,7 @@ import {
 } from './monthly-usage.ts';
 import { table, timedBeside } from './report.ts';
 
-const RUNS = 21;
+const RUNS = 101;
 
 export async function benchUsage(): Promise<string> {
   const service = await startInProcessService();

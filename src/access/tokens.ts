@@ -8,6 +8,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
+import { asIdentification } from '../store/request-unit.ts';
 import { findTokenBySha256, noteUses, type Token, type TokenScope } from '../store/tokens.ts';
 import { createTokenLookup } from './token-lookup.ts';
 import { createTokenUses } from './token-uses.ts';
@@ -52,7 +53,7 @@ export function createAuthenticator(deps: {
   readonly monotonicMs?: () => number;
 }): Authenticator {
   const lookup = createTokenLookup({
-    find: (sha256) => findTokenBySha256(deps.db, sha256),
+    find: (sha256) => asIdentification(() => findTokenBySha256(deps.db, sha256)),
     monotonicMs: deps.monotonicMs ?? (() => performance.now()),
   });
   const uses = createTokenUses({ write: (noted) => noteUses(deps.db, noted) });

@@ -36,6 +36,8 @@ export interface DatabasePool {
 const CONNECTIONS_MAX = 10;
 /** For requests that only read, so that they do not take the others. Made when they are needed. */
 const READ_CONNECTIONS_MAX = 6;
+/** For the lookup of a token that each request begins with. Lookups that meet are sent together. */
+const IDENTIFICATION_CONNECTIONS_MAX = 2;
 /** No statement should take longer; a runaway one must not hold locks forever. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
@@ -43,7 +45,7 @@ const CLOSE_TIMEOUT_SECONDS = 5;
 
 /** Opens a pool; connections are made when first needed. */
 export function createDatabase(connection: PostgresConnection): DatabasePool {
-  const [writer, reader] = [CONNECTIONS_MAX, READ_CONNECTIONS_MAX].map((max) =>
+  const clientOf = (max: number) =>
     connectPostgres(connection, {
       max,
       connection: {
@@ -53,14 +55,15 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
         statement_timeout: STATEMENT_TIMEOUT_MS,
         idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       },
-    }),
-  );
-  assert(writer !== undefined && reader !== undefined, 'a client for each');
+    });
+  const writer = clientOf(CONNECTIONS_MAX);
+  const reader = clientOf(READ_CONNECTIONS_MAX);
+  const identifier = clientOf(IDENTIFICATION_CONNECTIONS_MAX);
   // Statements of jobs have lists of any length, so their plans are not kept.
-  const db = withUnits(
-    drizzle(guardTransactions(writer)),
-    drizzle(guardTransactions(reader, { keepsStatements: true })),
-  );
+  const db = withUnits(drizzle(guardTransactions(writer)), {
+    reading: drizzle(guardTransactions(reader, { keepsStatements: true })),
+    identifying: drizzle(guardTransactions(identifier, { keepsStatements: true })),
+  });
   return {
     db,
     ping: async () => {
@@ -68,7 +71,7 @@ export function createDatabase(connection: PostgresConnection): DatabasePool {
     },
     async close() {
       const timeout = CLOSE_TIMEOUT_SECONDS;
-      await Promise.all([writer.end({ timeout }), reader.end({ timeout })]);
+      await Promise.all([writer, reader, identifier].map((client) => client.end({ timeout })));
     },
   };
 }

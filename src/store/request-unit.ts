@@ -27,7 +27,7 @@ export interface RequestUnit {
   rollBack(): Promise<void>;
 }
 
-const current = new AsyncLocalStorage<Unit | 'reading'>();
+const current = new AsyncLocalStorage<Unit | 'reading' | 'identifying'>();
 
 /** Opens a unit over `db`, which must come from `withUnits`. */
 export function openUnit(db: Database): RequestUnit {
@@ -42,8 +42,8 @@ export function openUnit(db: Database): RequestUnit {
 /** Calls `work` when the transaction of this request is committed; at once outside a request. */
 export function afterCommit(work: () => void): void {
   const unit = current.getStore();
-  if (unit === undefined || unit === 'reading') work();
-  else unit.afterCommit.push(work);
+  if (unit instanceof Unit) unit.afterCommit.push(work);
+  else work();
 }
 
 /**
@@ -54,12 +54,20 @@ export function asRead<Result>(work: () => Promise<Result>): Promise<Result> {
   return current.run('reading', work);
 }
 
-/** The same database, which joins the units that are opened over it, and serves reads by `forReads`. */
-export function withUnits(db: Database, forReads: Database): Database {
+/**
+ * Looks up who sends a request, on connections of its own, because every request begins with it: it does not wait for
+ * what others ask.
+ */
+export function asIdentification<Result>(work: () => Promise<Result>): Promise<Result> {
+  return current.run('identifying', work);
+}
+
+/** The same database, which joins the units that are opened over it, and serves reads and identifications by others. */
+export function withUnits(db: Database, others: { reading: Database; identifying: Database }): Database {
   const joined: Database = new Proxy(db, {
     get(target, name) {
       const unit = current.getStore();
-      if (unit === 'reading') return memberOf(forReads, name);
+      if (unit === 'reading' || unit === 'identifying') return memberOf(others[unit], name);
       const own = unit?.db === joined ? unit : undefined;
       if (own !== undefined && name === 'transaction') {
         return (...call: Parameters<Database['transaction']>) => own.transaction(target, ...call);

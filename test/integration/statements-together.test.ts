@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { type Database, inSnapshot, type Transaction } from '../../src/store/database.ts';
-import { asRead } from '../../src/store/request-unit.ts';
+import { asIdentification, asRead } from '../../src/store/request-unit.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
 
 const { db } = await databaseForFile();
@@ -69,9 +69,10 @@ async function isKept(on: Database | Transaction, label: string, parameters = 1)
   return row?.kept;
 }
 
-test('connections of reads keep statements of few parameters, in a transaction and without one', async () => {
+test('connections of reads and of tokens keep statements of few parameters, in a transaction and without one', async () => {
   expect(await reading((tx) => isKept(tx, 'inside'))).toBe(true);
   expect(await asRead(() => isKept(db, 'outside'))).toBe(true);
+  expect(await asIdentification(() => isKept(db, 'of a token'))).toBe(true);
   expect(await asRead(() => isKept(db, 'many', 30))).toBe(false);
   expect(await isKept(db, 'of a job')).toBe(false);
 });

@@ -8,6 +8,7 @@ import { databaseOfService, TokenCommandError, tokenCommand } from '../../src/ap
 import type { Instant } from '../../src/core/time.ts';
 import { firstToken } from '../../src/embedded/api-token.ts';
 import { listenTo } from '../../src/store/notifications.ts';
+import { asRead } from '../../src/store/request-unit.ts';
 import { tokens } from '../../src/store/schema/tokens.ts';
 import { countIssuedTokens, TOKENS_CHANNEL } from '../../src/store/tokens.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
@@ -30,7 +31,19 @@ const actorOf = (text: string): Promise<Actor | null> =>
 const issued = async (token: Partial<Parameters<typeof issueToken>[1]> = {}) =>
   issueToken(deps(), { name: 'ci', scope: 'read', expiresAt: null, ...token });
 
+/** Runs `work` while so many transactions are open. */
+async function besideTransactions<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
+  if (count === 0) return await work();
+  return await database.db.transaction(() => besideTransactions(count - 1, work));
+}
+
 describe('a token', () => {
+  it('is looked up while all other connections are taken', async () => {
+    const { text } = await issued();
+    const actor = besideTransactions(10, () => asRead(() => besideTransactions(6, () => actorOf(text))));
+    expect(await actor).toMatchObject({ name: 'ci' });
+  });
+
   it('names its owner and scope, and only a hash of it is stored', async () => {
     const { text } = await issued();
     expect(await actorOf(text)).toMatchObject({ name: 'ci', scope: 'read' });

@@ -41,7 +41,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   // Who goes on using it after its end fails, also when it belongs to others by then.
   const { proxy, revoke } = Proxy.revocable(pool.db, {});
   return {
-    db: withUnits(proxy, proxy),
+    db: withUnits(proxy, { reading: proxy, identifying: proxy }),
     connection: copy.connection,
     ping: pool.ping,
     close: async () => {
