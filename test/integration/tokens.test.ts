@@ -12,6 +12,7 @@ import { asRead } from '../../src/store/request-unit.ts';
 import { tokens } from '../../src/store/schema/tokens.ts';
 import { countIssuedTokens, TOKENS_CHANNEL } from '../../src/store/tokens.ts';
 import { databaseForFile } from '../support/file-fixtures.ts';
+import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
 const database = await databaseForFile();
@@ -48,6 +49,28 @@ describe('a token', () => {
     const { text } = await issued();
     expect(await actorOf(text)).toMatchObject({ name: 'ci', scope: 'read' });
     expect(JSON.stringify(await database.db.select().from(tokens))).not.toContain(text);
+  });
+
+  it('that is looked up while connections end is somebody’s, or cannot be looked up now', async () => {
+    const { text } = await issued();
+    let found = 0;
+    let isOver = false;
+    const lookUp = async () => {
+      while (!isOver) {
+        const [actor] = await Promise.allSettled([actorOf(text)]);
+        if (actor.status === 'rejected') continue;
+        expect(actor.value).not.toBeNull();
+        found += 1;
+      }
+    };
+    const lookups = Array.from({ length: 20 }, lookUp);
+    for (let round = 0; round < 20; round += 1) {
+      await endOtherConnections(database.db).catch(() => undefined);
+    }
+    isOver = true;
+    await Promise.all(lookups);
+    await replaceLostConnections(database.db);
+    expect(found).toBeGreaterThan(0);
   });
 
   it('that nobody made is nobody’s', async () => {

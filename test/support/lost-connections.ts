@@ -1,6 +1,7 @@
 /** Connections to PostgreSQL that are ended by the server, as by an administrator. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../src/store/database.ts';
+import { asIdentification, asRead } from '../../src/store/request-unit.ts';
 
 /** More than a pool has. */
 const CONNECTIONS = 20;
@@ -18,5 +19,7 @@ export async function endOtherConnections(db: Database): Promise<void> {
  * another one that gets the database. Here each connection has one, so that those that have ended are replaced.
  */
 export async function replaceLostConnections(db: Database): Promise<void> {
-  await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => db.execute(sql`select 1`)));
+  const useAll = () =>
+    Promise.allSettled(Array.from({ length: CONNECTIONS }, () => db.execute(sql`select 1`)));
+  await Promise.all([useAll(), asRead(useAll), asIdentification(useAll)]);
 }
