@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type DatabasePool } from '../../src/store/database.ts';
 import { jobs } from '../../src/store/schema/jobs.ts';
-import { endOtherConnections } from '../support/lost-connections.ts';
+import { endOtherConnections, replaceLostConnections } from '../support/lost-connections.ts';
 import { createTestDatabase, type TestDatabase } from '../support/stores.ts';
 
 let database: TestDatabase;
@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await pool.close();
+  await replaceLostConnections(database.db);
   await database.close();
 });
 
