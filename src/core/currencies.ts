@@ -1,8 +1,11 @@
 /**
  * The currency behind a fiat pricing unit: its ISO 4217 code, the unit in which its amounts are stored, and its
- * minor unit.
+ * minor unit, which is the smallest amount that can be paid.
  */
-import { FIAT_CREDIT_TYPES, USD_CENTS } from './credit-types.ts';
+import { fiatCreditType, USD_CENTS } from './credit-types.ts';
+import { Decimal, roundDecimal } from './decimal.ts';
+import { assert } from './errors.ts';
+import { minorUnitPlacesOfCode } from './iso-4217.ts';
 
 export interface Currency {
   /** ISO 4217. */
@@ -13,52 +16,42 @@ export interface Currency {
   readonly minorUnitPlaces: number;
 }
 
-/** Decimal places of minor units by ISO 4217, where they are not 2. */
-const OTHER_MINOR_UNITS: Readonly<Record<number, readonly string[]>> = {
-  0: [
-    'BIF',
-    'CLP',
-    'DJF',
-    'GNF',
-    'ISK',
-    'JPY',
-    'KMF',
-    'KRW',
-    'PYG',
-    'RWF',
-    'UGX',
-    'UYI',
-    'VND',
-    'VUV',
-    'XAF',
-    'XOF',
-    'XPF',
-  ],
-  3: ['BHD', 'IQD', 'JOD', 'KWD', 'LYD', 'OMR', 'TND'],
-  4: ['CLF', 'UYW'],
-};
-
-const PLACES_BY_CODE = new Map(
-  Object.entries(OTHER_MINOR_UNITS).flatMap(([places, codes]) =>
-    codes.map((code) => [code, Number(places)] as const),
-  ),
-);
-
-/** Decimal places of the minor unit of a currency, by its ISO 4217 code. */
-export function minorUnitPlacesOfCode(code: string): number {
-  return PLACES_BY_CODE.get(code) ?? 2;
-}
-
 /** The currency of a pricing unit; null for a custom unit. */
 export function currencyOf(creditTypeId: string): Currency | null {
-  if (creditTypeId === USD_CENTS.id) return { code: 'USD', storedPlaces: 2, minorUnitPlaces: 2 };
-  const fiat = FIAT_CREDIT_TYPES.find(({ id }) => id === creditTypeId);
+  const fiat = fiatCreditType(creditTypeId);
   if (fiat === undefined) return null;
-  return { code: fiat.name, storedPlaces: 0, minorUnitPlaces: minorUnitPlacesOfCode(fiat.name) };
+  const [code, storedPlaces] = fiat === USD_CENTS ? ['USD', 2] : [fiat.name, 0];
+  const places = minorUnitPlacesOfCode(code);
+  assert(places !== undefined, 'a currency is one of ISO 4217');
+  return { code, storedPlaces, minorUnitPlaces: places };
 }
 
-/** Decimal places of the minor unit in a stored amount: 0 for US cents and custom units, 2 for euros. */
+/** Decimal places of the minor unit in a stored amount: 0 for US cents and custom units, 2 for euros, 0 for yen. */
 export function minorUnitPlaces(creditTypeId: string): number {
   const currency = currencyOf(creditTypeId);
   return currency === null ? 0 : currency.minorUnitPlaces - currency.storedPlaces;
+}
+
+/** A stored amount rounded to the minor unit, half away from zero. Of a custom unit, to whole units. */
+export function roundToMinorUnit(stored: Decimal, creditTypeId: string): Decimal {
+  return roundDecimal(stored, 'ROUND_HALF_UP', minorUnitPlaces(creditTypeId));
+}
+
+/** So many of the minor unit of a currency as a stored amount: 500 are 500 US cents, 5 euros, 500 yen, 0.5 dinars. */
+export function ofMinorUnits(count: Decimal, creditTypeId: string): Decimal {
+  return count.times(powerOfTen(-minorUnitPlaces(creditTypeId)));
+}
+
+/** A stored amount counted in the minor unit of its currency, exact: 1,250 US cents are 1250, 12.5 euros too. */
+export function inMinorUnits(stored: Decimal, creditTypeId: string): Decimal {
+  return stored.times(powerOfTen(minorUnitPlaces(creditTypeId)));
+}
+
+/** A stored amount in whole units of its currency: 1250 US cents are 12.5 dollars. Exact; others are stored so. */
+export function inMajorUnits(stored: Decimal, { storedPlaces }: Pick<Currency, 'storedPlaces'>): Decimal {
+  return stored.times(powerOfTen(-storedPlaces));
+}
+
+function powerOfTen(exponent: number): Decimal {
+  return new Decimal(`1e${exponent}`);
 }

@@ -1,6 +1,6 @@
 /** Pricing units: the fiat currencies of core/ and the custom ones in the database, seen as one. */
 import { asc, eq, inArray } from 'drizzle-orm';
-import { type CreditType, FIAT_CREDIT_TYPES } from '../core/credit-types.ts';
+import { type CreditType, fiatCreditType } from '../core/credit-types.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -17,7 +17,10 @@ export async function loadCreditTypes(
   ids: readonly string[],
 ): Promise<Map<string, CreditType>> {
   const known = new Map<string, CreditType>();
-  for (const fiat of FIAT_CREDIT_TYPES) if (ids.includes(fiat.id)) known.set(fiat.id, fiat);
+  for (const id of ids) {
+    const fiat = fiatCreditType(id);
+    if (fiat !== undefined) known.set(id, fiat);
+  }
   const custom = ids.filter((id) => !known.has(id));
   if (custom.length === 0) return known;
   const rows = await db

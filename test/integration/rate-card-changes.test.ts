@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
+import { FREQUENT_CREDIT_TYPES, OTHER_CREDIT_TYPES, USD_CENTS } from '../../src/core/credit-types.ts';
 import { rateCardProductOrder } from '../../src/store/rate-cards.ts';
 import {
   ADD_RATE,
@@ -40,18 +40,28 @@ async function refusalOf(path: string, body: object, status = 400): Promise<stri
   return answer.text('message');
 }
 
+/** All pricing units, in pages of a length. */
+async function everyUnit(limit: number): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await api.get('/v1/credit-types/list', { query: { limit, next_page: cursor } });
+    expect(page.list('data').length).toBeLessThanOrEqual(limit);
+    seen.push(...page.list('data'));
+    cursor = page.at('next_page') === null ? undefined : page.text('next_page');
+  } while (cursor !== undefined);
+  return seen;
+}
+
 describe('pricing units', () => {
-  test('the list begins with US cents, then other currencies, then custom units, and pages reach each once', async () => {
-    const seen: unknown[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await api.get('/v1/credit-types/list', { query: { limit: 3, next_page: cursor } });
-      seen.push(...page.list('data'));
-      cursor = page.at('next_page') === null ? undefined : page.text('next_page');
-    } while (cursor !== undefined);
-    const currencies = FIAT_CREDIT_TYPES.map((fiat) => ({ ...fiat, is_currency: true }));
-    expect(seen.slice(0, currencies.length)).toEqual(currencies);
-    const custom = seen.slice(currencies.length);
+  test('the list has US cents, frequent currencies, custom units, then other currencies, each once in pages', async () => {
+    const seen = await everyUnit(3);
+    const [frequent, others] = [FREQUENT_CREDIT_TYPES, OTHER_CREDIT_TYPES].map((all) =>
+      all.map((fiat) => ({ ...fiat, is_currency: true })),
+    );
+    expect(seen.slice(0, frequent?.length)).toEqual(frequent);
+    expect(seen.slice(-OTHER_CREDIT_TYPES.length)).toEqual(others);
+    const custom = seen.slice(frequent?.length, -OTHER_CREDIT_TYPES.length);
     expect(custom).toEqual(custom.map(() => expect.objectContaining({ is_currency: false })));
     // The clock stands still: all units were made at one instant, and have no order to speak of.
     expect(custom).toEqual(
@@ -62,25 +72,17 @@ describe('pricing units', () => {
     );
     expect(new Set(seen.map((unit) => JSON.stringify(unit))).size).toBe(seen.length);
     expect(seen[0]).toEqual({ ...USD_CENTS, is_currency: true });
-    expect((await api.get('/v1/credit-types/list')).list('data')).toEqual(seen);
+    expect((await api.get('/v1/credit-types/list')).list('data')).toEqual(seen.slice(0, 100));
   });
 
-  test.each(Array.from({ length: FIAT_CREDIT_TYPES.length + 3 }, (_, index) => index + 1))(
+  // Around the ends of the frequent currencies and of the custom units, and longer ones.
+  test.each([1, 2, ...Array.from({ length: 8 }, (_, index) => index + 15), 99, 100])(
     'a page of %i ends where the next one begins',
-    async (limit) => {
-      const all = (await api.get('/v1/credit-types/list')).list('data');
-      const page = await api.get('/v1/credit-types/list', { query: { limit } });
-      expect(page.list('data')).toEqual(all.slice(0, limit));
-      if (limit >= all.length) return expect(page.at('next_page')).toBeNull();
-      const next = await api.get('/v1/credit-types/list', {
-        query: { limit, next_page: page.text('next_page') },
-      });
-      expect(next.list('data')).toEqual(all.slice(limit, 2 * limit));
-    },
+    async (limit) => expect(await everyUnit(limit)).toEqual(await everyUnit(7)),
   );
 
   test('a name belongs to one unit, currencies included', async () => {
-    for (const name of ['Credits', 'EUR', USD_CENTS.name]) {
+    for (const name of ['Credits', 'EUR', 'JPY', USD_CENTS.name]) {
       const answer = await api.send('POST', UNITS, { name });
       expect(answer.status).toBe(409);
       expect(answer.headers.get('x-should-retry')).toBe('false');

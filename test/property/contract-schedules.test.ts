@@ -12,8 +12,15 @@ import {
 } from '../../src/core/terms/schedules.ts';
 import { addMonths, DAY_MS } from '../../src/core/time.ts';
 
-const [, EURO] = FIAT_CREDIT_TYPES;
-const UNITS = [USD_CENTS, ...(EURO === undefined ? [] : [EURO])];
+/** Decimal places of whole minor units in stored amounts. */
+const MINOR_UNIT_PLACES: ReadonlyMap<string, number> = new Map([
+  [USD_CENTS.name, 0],
+  ['EUR', 2],
+  ['JPY', 0],
+  ['KWD', 3],
+  ['CLF', 4],
+]);
+const UNITS = FIAT_CREDIT_TYPES.filter(({ name }) => MINOR_UNIT_PLACES.has(name));
 
 const context: TermsContext = {
   contract: { startingAt: 0, endingBefore: null },
@@ -88,7 +95,7 @@ test('rounded shares add up to the whole to the last digit, and all but the last
       const items = expand({ ...schedule, amountDistribution: 'DIVIDED_ROUNDED' }, unit.id);
       const whole = (schedule.amount ?? schedule.unitPrice ?? ONE).times(schedule.quantity ?? ONE);
       expect(totalOf(items).eq(whole)).toBe(true);
-      const places = unit === USD_CENTS ? 0 : 2;
+      const places = MINOR_UNIT_PLACES.get(unit.name) ?? Number.NaN;
       for (const item of items.slice(0, -1))
         expect(roundDecimal(item.unitPrice, 'ROUND_HALF_UP', places).eq(item.unitPrice)).toBe(true);
     }),

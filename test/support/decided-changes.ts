@@ -44,15 +44,15 @@ function withoutEmptyKeys(state: unknown): unknown {
   );
 }
 
-/**
- * The list of billing providers goes on with delivery methods that need no connection. Drafts have the charges of
- * subscriptions, which were not billed.
- */
+/** Lists that go on behind what the frozen state had: with delivery methods that need no connection, with currencies. */
+const LONGER_LISTS = ['/v1/listConfiguredBillingProviders', '/v1/credit-types/list'];
+
+/** Some lists have more rows at their end. Drafts have the charges of subscriptions, which were not billed. */
 export function comparable(path: string, frozen: unknown, now: unknown): unknown {
   if (path.includes('/invoices')) return withoutSubscriptions(now);
-  if (path !== '/v1/listConfiguredBillingProviders') return now;
+  if (!LONGER_LISTS.some((list) => path.startsWith(list))) return now;
   const [before, after] = [rowsOf(frozen), rowsOf(now)];
-  return { ...Object(now), data: after.slice(0, before.length) };
+  return { ...Object(now), data: after.slice(0, before.length), next_page: Object(frozen).next_page };
 }
 
 function withoutSubscriptions(answer: unknown): unknown {

@@ -94,7 +94,7 @@ export function invoiceContent(printed: PrintedInvoice, seller: Seller): Invoice
     sections: sectionsOf(printed),
     totals: totalsOf(printed, currency.code),
     notes: [
-      `The total is rounded once, half away from zero, to ${printedMinorUnit(currency.minorUnitPlaces)} ${currency.code}.`,
+      `The total is rounded once, half away from zero, to ${printedMinorUnit(currency)} ${currency.code}.`,
       ...seller.note,
     ],
   };

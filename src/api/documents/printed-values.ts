@@ -1,6 +1,6 @@
 /** Amounts, quantities and dates as documents for people show them. Nothing is rounded. */
 import type { CreditType } from '../../core/credit-types.ts';
-import { currencyOf } from '../../core/currencies.ts';
+import { type Currency, currencyOf, inMajorUnits } from '../../core/currencies.ts';
 import { Decimal } from '../../core/decimal.ts';
 import { DAY_MS, formatInstant, type Instant, type Interval } from '../../core/time.ts';
 
@@ -17,16 +17,12 @@ export function printedNumber(value: Decimal, placesMin = 0): string {
 export function printedAmount(value: Decimal, unit: CreditType): string {
   const currency = currencyOf(unit.id);
   if (currency === null) return `${printedNumber(value)} ${unit.name}`;
-  return printedNumber(inMajorUnits(value, currency.storedPlaces), currency.minorUnitPlaces);
+  return printedNumber(inMajorUnits(value, currency), currency.minorUnitPlaces);
 }
 
 /** The smallest amount of the currency that can be paid, such as `0.01`. */
-export function printedMinorUnit(places: number): string {
-  return inMajorUnits(new Decimal('1'), places).toFixed();
-}
-
-function inMajorUnits(value: Decimal, places: number): Decimal {
-  return value.times(new Decimal(`1e-${places}`));
+export function printedMinorUnit({ minorUnitPlaces }: Pick<Currency, 'minorUnitPlaces'>): string {
+  return new Decimal(`1e-${minorUnitPlaces}`).toFixed();
 }
 
 /** The day in UTC. */

@@ -1,6 +1,11 @@
 /** Use cases of pricing units: the fiat currencies, which are fixed, and custom units. */
 import type { Clock } from '../../core/clock.ts';
-import { type CreditType, FIAT_CREDIT_TYPES } from '../../core/credit-types.ts';
+import {
+  type CreditType,
+  FIAT_CREDIT_TYPES,
+  FREQUENT_CREDIT_TYPES,
+  OTHER_CREDIT_TYPES,
+} from '../../core/credit-types.ts';
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
@@ -12,35 +17,48 @@ interface Deps {
   readonly clock: Clock;
 }
 
-/** Where a page ended: after a number of currencies, or after a custom unit. */
-export type PricingUnitPosition = { readonly currencies: number } | KeysetPosition;
+/** Where a page ended: in the frequent currencies or at their end, in the custom units, in the other currencies. */
+export type PricingUnitPosition =
+  | { readonly currencies: number }
+  | KeysetPosition
+  | { readonly otherCurrencies: number };
 
 export interface PricingUnit extends CreditType {
   readonly isCurrency: boolean;
 }
 
-/** US cents, the other currencies, then custom units in the order in which they were made. */
+/**
+ * US cents and other frequent currencies, custom units in the order in which they were made, then all other currencies:
+ * there are more of them than a page has, and a client that reads one page finds its custom units on it.
+ */
 export async function listPricingUnits(
   deps: Pick<Deps, 'db'>,
   { after, limit }: PageRequest<PricingUnitPosition>,
 ): Promise<Page<PricingUnit, PricingUnitPosition>> {
-  const skipped = after === null ? 0 : 'currencies' in after ? after.currencies : FIAT_CREDIT_TYPES.length;
-  const currencies = FIAT_CREDIT_TYPES.slice(skipped, skipped + limit).map((fiat) => ({
-    ...fiat,
-    isCurrency: true,
-  }));
-  const reached = skipped + currencies.length;
-  const left = limit - currencies.length;
-  const { rows, next } = await listCustomCreditTypes(deps.db, {
-    after: after === null || 'currencies' in after ? null : after,
-    limit: Math.max(left, 1),
-  });
-  if (left === 0) {
-    const more = reached < FIAT_CREDIT_TYPES.length || rows.length > 0;
-    return { rows: currencies, next: more ? { currencies: reached } : null };
+  const rows: PricingUnit[] = [];
+  let others = 0;
+  if (after === null || 'currencies' in after) {
+    const skipped = after?.currencies ?? 0;
+    rows.push(...currencies(FREQUENT_CREDIT_TYPES, skipped, limit));
+    if (rows.length === limit) return { rows, next: { currencies: skipped + limit } };
   }
-  const custom = rows.map(({ id, name }) => ({ id, name, isCurrency: false }));
-  return { rows: [...currencies, ...custom], next };
+  if (after !== null && 'otherCurrencies' in after) others = after.otherCurrencies;
+  else {
+    const custom = await listCustomCreditTypes(deps.db, {
+      after: after === null || 'currencies' in after ? null : after,
+      limit: limit - rows.length,
+    });
+    rows.push(...custom.rows.map(({ id, name }) => ({ id, name, isCurrency: false })));
+    if (custom.next !== null) return { rows, next: custom.next };
+  }
+  const rest = currencies(OTHER_CREDIT_TYPES, others, limit - rows.length);
+  const reached = others + rest.length;
+  const next = reached < OTHER_CREDIT_TYPES.length ? { otherCurrencies: reached } : null;
+  return { rows: [...rows, ...rest], next };
+}
+
+function currencies(all: readonly CreditType[], skipped: number, count: number): PricingUnit[] {
+  return all.slice(skipped, skipped + count).map((fiat) => ({ ...fiat, isCurrency: true }));
 }
 
 /** Makes a custom pricing unit. Refuses a name that another unit or a currency has (`conflict`). */

@@ -1,6 +1,6 @@
 /** Use cases of rate cards: price lists that contracts refer to. Rates are in add-rates.ts and read-rates.ts. */
 import type { Clock } from '../../core/clock.ts';
-import { type CreditType, FIAT_CREDIT_TYPES, USD_CENTS } from '../../core/credit-types.ts';
+import { type CreditType, isFiat, USD_CENTS } from '../../core/credit-types.ts';
 import { ZERO } from '../../core/decimal.ts';
 import { assert, invalid, notFound, words } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -67,7 +67,7 @@ export async function createRateCardIn(
   input: CreateRateCardInput,
 ): Promise<RateCard> {
   const fiatCreditTypeId = input.fiatCreditTypeId ?? USD_CENTS.id;
-  if (!FIAT_CREDIT_TYPES.some((fiat) => fiat.id === fiatCreditTypeId)) {
+  if (!isFiat(fiatCreditTypeId)) {
     throw invalid(['fiatCreditTypeId'], `${fiatCreditTypeId} is not a fiat currency`);
   }
   checkAliases(input.aliases);
@@ -169,8 +169,7 @@ async function checkConversions(
   const converted = new Set(existing.map((conversion) => conversion.customCreditTypeId));
   for (const [index, { customCreditTypeId, fiatPerCustomCredit }] of conversions.entries()) {
     const field = [list, index];
-    const isFiat = FIAT_CREDIT_TYPES.some((fiat) => fiat.id === customCreditTypeId);
-    if (isFiat || !known.has(customCreditTypeId)) {
+    if (isFiat(customCreditTypeId) || !known.has(customCreditTypeId)) {
       throw invalid([...field, 'customCreditTypeId'], `${customCreditTypeId} is not a custom pricing unit`);
     }
     if (converted.has(customCreditTypeId)) {

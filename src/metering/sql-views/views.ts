@@ -58,7 +58,7 @@ const VIEWS = {
     text('invoice_number', 'NULL until it is assigned'),
     text('credit_type_id', 'the currency or pricing unit of the total'),
     text('credit_type', 'its name, such as `USD (cents)`'),
-    number('total', 'exact, in the minor unit'),
+    number('total', 'exact: US cents, whole units of all others'),
   ],
   invoice_lines: [
     text('line_id', '`id` of the line in the API'),
@@ -70,7 +70,7 @@ const VIEWS = {
     text('product_id', 'NULL for conversions'),
     number('quantity', 'NULL for lines that a balance takes back'),
     number('unit_price', 'likewise'),
-    number('total', 'exact, in the minor unit of `credit_type_id`'),
+    number('total', 'exact, in the unit of `credit_type_id`: US cents, whole units of all others'),
     text('credit_type_id', 'the currency or pricing unit of the line'),
     timestamp('starting_at', 'start of what the line is for'),
     timestamp('ending_before', 'its end, exclusive'),

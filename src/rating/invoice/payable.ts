@@ -1,6 +1,6 @@
 /** What is to be paid for an invoice, and until when. */
-import { minorUnitPlaces } from '../../core/currencies.ts';
-import { type Decimal, roundDecimal } from '../../core/decimal.ts';
+import { roundToMinorUnit } from '../../core/currencies.ts';
+import type { Decimal } from '../../core/decimal.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { DAY_MS, type Instant } from '../../core/time.ts';
 
@@ -9,7 +9,7 @@ import { DAY_MS, type Instant } from '../../core/time.ts';
  * It is the only rounded amount of an invoice: lines and total are exact, and nothing is computed from this.
  */
 export function payableAmount({ total, creditTypeId }: Pick<Invoice, 'total' | 'creditTypeId'>): Decimal {
-  return roundDecimal(total, 'ROUND_HALF_UP', minorUnitPlaces(creditTypeId));
+  return roundToMinorUnit(total, creditTypeId);
 }
 
 /** The issue date and the days of the net payment terms; null without terms. For a draft, the expected instant. */

@@ -12,7 +12,11 @@ interface Deps {
   readonly clock: Clock;
 }
 
-const position = z.union([z.object({ currencies: z.int().min(0) }), keysetPosition]);
+const position = z.union([
+  z.object({ currencies: z.int().min(0) }),
+  z.object({ otherCurrencies: z.int().min(0) }),
+  keysetPosition,
+]);
 
 const pricingUnit = z
   .object({
@@ -31,7 +35,9 @@ export function creditTypeRoutes(deps: Deps): RouteDefinition[] {
       path: '/v1/credit-types/list',
       operationId: 'listPricingUnits',
       summary: 'List pricing units',
-      description: 'US cents, the other currencies in whole units, then custom units.',
+      description:
+        'US cents, the euro and other frequent currencies in whole units, custom units, then all other currencies of ' +
+        'ISO 4217 by code.',
       tags,
       scope: 'read',
       query: pageQuery(position),

@@ -1,5 +1,6 @@
 /** Validates threshold settings and spend trackers (docs/contracts.md, "Thresholds"). Pure. */
-import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../core/credit-types.ts';
+import { isFiat, USD_CENTS } from '../../../core/credit-types.ts';
+import { ofMinorUnits } from '../../../core/currencies.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
@@ -13,10 +14,9 @@ import { validateApplicability } from './applicability.ts';
 import { refusePaymentGate } from './payment-gates.ts';
 import { requireCreditType, requireFixedProduct, type TermsContext } from './terms-context.ts';
 
-/** The least amounts, in major units of the currency: 5 dollars, and 10 more than the threshold. */
-const THRESHOLD_MIN = decimal('5');
-const RECHARGE_ABOVE_THRESHOLD_MIN = decimal('10');
-const CENTS = decimal('100');
+/** The least amounts, in minor units of the currency: 5 dollars, euros or 500 yen, and 10 or 1,000 more than that. */
+const THRESHOLD_MIN = decimal('500');
+const RECHARGE_ABOVE_THRESHOLD_MIN = decimal('1000');
 
 /** Refuses (`invalid`) the first bad field. `trackers` are the spend trackers of the contract. */
 export function validateSpendThreshold(
@@ -37,12 +37,11 @@ export function validatePrepaidBalanceThreshold(
   trackers: readonly SpendTracker[],
 ): void {
   const { thresholdAmount, rechargeToAmount } = from;
-  const unit = unitsPerMajorCurrency(from, path, context);
-  const least = THRESHOLD_MIN.times(unit);
+  const least = leastAmount(THRESHOLD_MIN, from, path, context);
   if (thresholdAmount.lt(least)) {
     throw invalid([...path, 'thresholdAmount'], `must be at least ${least.toString()}`);
   }
-  const gap = RECHARGE_ABOVE_THRESHOLD_MIN.times(unit);
+  const gap = leastAmount(RECHARGE_ABOVE_THRESHOLD_MIN, from, path, context);
   if (rechargeToAmount.minus(thresholdAmount).lt(gap)) {
     throw invalid(
       [...path, 'rechargeToAmount'],
@@ -57,25 +56,23 @@ export function validatePrepaidBalanceThreshold(
 }
 
 /**
- * How many units of the amounts make one dollar, euro, …: the minimums are the same in every currency,
- * and converted for custom units.
+ * An amount in minor units of the currency, in the unit of the threshold: as it is stored, or converted for a custom
+ * unit.
  */
-function unitsPerMajorCurrency(
+function leastAmount(
+  minorUnits: Decimal,
   { customCreditTypeId }: PrepaidBalanceThreshold,
   path: FieldPath,
   context: TermsContext,
 ): Decimal {
-  const fiat = context.card?.fiatCreditTypeId ?? USD_CENTS.id;
-  const perMajor = fiat === USD_CENTS.id ? CENTS : ONE;
-  if (customCreditTypeId === null) return perMajor;
+  const least = ofMinorUnits(minorUnits, context.card?.fiatCreditTypeId ?? USD_CENTS.id);
+  if (customCreditTypeId === null) return least;
   const field = [...path, 'customCreditTypeId'];
   requireCreditType(context, customCreditTypeId, field);
-  if (FIAT_CREDIT_TYPES.some((one) => one.id === customCreditTypeId)) {
-    throw invalid(field, 'must be a custom pricing unit');
-  }
+  if (isFiat(customCreditTypeId)) throw invalid(field, 'must be a custom pricing unit');
   const conversion = context.card?.conversions.get(customCreditTypeId);
   if (conversion === undefined) throw invalid(field, 'the rate card has no conversion of this unit');
-  return conversion.lte(ZERO) ? ZERO : perMajor.div(conversion);
+  return conversion.lte(ZERO) ? ZERO : least.div(conversion);
 }
 
 /** A balance is of one entity only: filters of several entities are one condition, which all of them name. */

@@ -7,7 +7,8 @@ import { Decimal } from '../../../../src/core/decimal.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { CREDITS, conversionLine, ISSUED_AT, PERIOD, printed, usageLine } from './printed-invoices.ts';
 
-const EUR = FIAT_CREDIT_TYPES.find(({ name }) => name === 'EUR') ?? USD_CENTS;
+const unitOf = (code: string) => FIAT_CREDIT_TYPES.find(({ name }) => name === code) ?? USD_CENTS;
+const EUR = unitOf('EUR');
 
 describe('numbers are printed with all their digits', () => {
   test.each([
@@ -28,6 +29,10 @@ describe('numbers are printed with all their digits', () => {
     [USD_CENTS, '-100', '-1.00'],
     [EUR, '5155.25', '5,155.25'],
     [EUR, '5', '5.00'],
+    [unitOf('JPY'), '5000', '5,000'],
+    [unitOf('JPY'), '0.5', '0.5'],
+    [unitOf('KWD'), '5', '5.000'],
+    [unitOf('KWD'), '1234.5678', '1,234.5678'],
     [CREDITS, '12.5', '12.5 Credits'],
   ])('%o %s as %s', (unit, value, expected) => {
     expect(printedAmount(new Decimal(value), unit)).toBe(expected);

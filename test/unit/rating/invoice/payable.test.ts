@@ -1,11 +1,11 @@
 /** The payable amount and the due date. */
 import { describe, expect, test } from 'vitest';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
-import { currencyOf, minorUnitPlaces, minorUnitPlacesOfCode } from '../../../../src/core/currencies.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
 import { dueAt, payableAmount } from '../../../../src/rating/invoice/payable.ts';
 
-const EUR = FIAT_CREDIT_TYPES.find(({ name }) => name === 'EUR')?.id ?? '';
+const idOf = (code: string) => FIAT_CREDIT_TYPES.find(({ name }) => name === code)?.id ?? '';
+const EUR = idOf('EUR');
 
 describe('the payable amount is the total, half away from zero to the minor unit', () => {
   test.each([
@@ -26,32 +26,15 @@ describe('the payable amount is the total, half away from zero to the minor unit
     [EUR, '10.005', '10.01'],
     [EUR, '-10.005', '-10.01'],
     [EUR, '0.99999', '1'],
+    // Without decimals, and with three and four.
+    [idOf('JPY'), '1234.5', '1235'],
+    [idOf('JPY'), '-0.49', '0'],
+    [idOf('KRW'), '99.999', '100'],
+    [idOf('KWD'), '1.2345', '1.235'],
+    [idOf('BHD'), '-0.0005', '-0.001'],
+    [idOf('CLF'), '0.00005', '0.0001'],
   ])('%s %s is %s', (creditTypeId, total, expected) => {
     expect(payableAmount({ creditTypeId, total: new Decimal(total) }).toFixed()).toBe(expected);
-  });
-});
-
-describe('the minor unit', () => {
-  test.each([
-    ['EUR', 2],
-    ['JPY', 0],
-    ['KRW', 0],
-    ['BHD', 3],
-    ['KWD', 3],
-    ['CLF', 4],
-  ])('of %s has %i places', (code, places) => expect(minorUnitPlacesOfCode(code)).toBe(places));
-
-  test('of every currency of the service is known, with its code', () => {
-    for (const { id, name } of FIAT_CREDIT_TYPES) {
-      expect(currencyOf(id)).toMatchObject({
-        code: name === 'USD (cents)' ? 'USD' : name,
-        minorUnitPlaces: 2,
-      });
-    }
-  });
-
-  test('of a custom unit is the unit itself', () => {
-    expect(minorUnitPlaces('0a3f1d6e-0000-4000-8000-000000000000')).toBe(0);
   });
 });
 
