@@ -193,7 +193,8 @@ export async function listCustomers(
   return keysetPage(await withAliases(db, rows), page.limit);
 }
 
-function filterConditions(db: Database | Transaction, filter: CustomerFilter): (SQL | undefined)[] {
+/** What a list of customers is restricted to. */
+export function filterConditions(db: Database | Transaction, filter: CustomerFilter): (SQL | undefined)[] {
   const { archived, ids, crmAccountIds, ingestAlias } = filter;
   return [
     archived ? isNotNull(customers.archivedAt) : isNull(customers.archivedAt),
@@ -254,7 +255,8 @@ export async function inOrderOfEvents(db: Database, customerIds: readonly string
   return rows.map(({ id }) => id);
 }
 
-async function withAliases(
+/** The same customers in the same order, with their aliases. */
+export async function withAliases(
   db: Database | Transaction,
   rows: readonly (typeof customers.$inferSelect)[],
 ): Promise<Customer[]> {

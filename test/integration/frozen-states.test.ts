@@ -127,6 +127,16 @@ describe.each(await frozenStates())('the frozen state %s', (name) => {
     expect(found).toEqual([]);
   });
 
+  test('has customers that are found by a part of their name', async () => {
+    const all = await running.api.get('/v1/customers', { query: { limit: 100 } });
+    const names = all.list('data').map((_, index) => all.text(`data[${index}].name`));
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      const found = await running.api.get('/v1/customers', { query: { limit: 100, search: name.slice(1) } });
+      expect(found.list('data').map((_, index) => found.text(`data[${index}].name`))).toContain(name);
+    }
+  });
+
   test('has what its recurring terms create', async () => {
     const created = await running.db.select().from(commits).where(isNotNull(commits.recurringCommitId));
     expect(created.length).toBeGreaterThan(0);

@@ -1,5 +1,7 @@
-/** Lists customers. */
-import type { Page, PageRequest } from '../../core/paging.ts';
+/** Lists customers, all of them or those that a text finds. */
+import { invalid } from '../../core/errors.ts';
+import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
+import { type FoundPosition, searchCustomers } from '../../store/customer-search.ts';
 import {
   type Customer,
   type CustomerFilter,
@@ -8,11 +10,31 @@ import {
 import type { Database } from '../../store/database.ts';
 import { pageWithCustomFields, type WithCustomFields } from '../custom-fields/with-fields.ts';
 
-/** A page of the customers that pass every given condition; an empty list of ids passes none. */
+/** Pages of a search have a rank, others have none. */
+export interface CustomerPosition extends KeysetPosition {
+  readonly rank?: FoundPosition['rank'] | undefined;
+}
+
+/**
+ * A page of the customers that pass every given condition; an empty list of ids passes none. With `search` those that fit
+ * best come first.
+ */
 export async function listCustomers(
   deps: { readonly db: Database },
-  filter: CustomerFilter,
-  page: PageRequest,
-): Promise<Page<WithCustomFields<Customer>>> {
-  return pageWithCustomFields(deps.db, await listStoredCustomers(deps.db, filter, page));
+  { search, ...filter }: CustomerFilter & { readonly search?: string | undefined },
+  page: PageRequest<CustomerPosition>,
+): Promise<Page<WithCustomFields<Customer>, CustomerPosition>> {
+  const found =
+    search === undefined
+      ? await listStoredCustomers(deps.db, filter, page)
+      : await searchCustomers(deps.db, { ...filter, text: search }, { ...page, after: ranked(page.after) });
+  return { ...(await pageWithCustomFields(deps.db, found)), next: found.next };
+}
+
+function ranked(after: CustomerPosition | null): FoundPosition | null {
+  if (after === null) return null;
+  const { rank } = after;
+  if (rank === undefined)
+    throw invalid(['nextPage'], 'must be the next_page of an earlier answer of this search');
+  return { ...after, rank };
 }

@@ -57,6 +57,8 @@ export const customFieldValues = pgTable(
       .on(table.keyId, table.value)
       .where(sql`${table.enforceUniqueness}`),
     index('custom_field_values_entity').on(table.entityId),
+    /** For searches of the beginning of a value, in any letter case. */
+    index('custom_field_values_search').on(table.keyId, sql`(lower(${table.value})) collate "C"`),
   ],
 );
 

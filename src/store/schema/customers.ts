@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { BILLING_PROVIDERS, DELIVERY_METHODS, TAX_PROVIDERS } from '../../core/billing-providers.ts';
 import { instant } from '../columns.ts';
@@ -19,6 +20,8 @@ export const customers = pgTable(
   (table) => [
     index('customers_created').on(table.createdAt, table.id),
     index('customers_crm_account').on(table.crmAccountId),
+    /** For searches of a part of the name: all its parts of one to three characters (customer-search.ts). */
+    index('customers_name_parts').using('gin', sql`customer_name_parts(${table.name})`),
   ],
 );
 
@@ -39,6 +42,8 @@ export const ingestAliases = pgTable(
   (table) => [
     primaryKey({ name: 'ingest_aliases_pkey', columns: [table.alias] }),
     index('ingest_aliases_customer').on(table.customerId, table.position),
+    /** For searches of the beginning of an alias, in any letter case. */
+    index('ingest_aliases_search').on(sql`(lower(${table.alias})) collate "C"`),
   ],
 );
 

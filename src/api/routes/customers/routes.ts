@@ -59,7 +59,27 @@ const createBody = z
   })
   .meta({ id: 'CreateCustomer' });
 
-const listQuery = pageQuery(keysetPosition).extend({
+const SEARCH_LENGTH_MAX = 200;
+
+const search = z
+  .string()
+  .trim()
+  .max(SEARCH_LENGTH_MAX)
+  .transform((text) => (text === '' ? undefined : text))
+  .optional()
+  .meta({
+    type: 'string',
+    description:
+      'Only customers with this text in their name, at the beginning of an ingest alias or of the value of a custom ' +
+      'field, or as their whole id or CRM account. Letter case does not matter. What is this text comes first, then ' +
+      'what begins with it.',
+    example: 'acme',
+  });
+
+const listPosition = keysetPosition.extend({ rank: z.int().min(0).max(2).optional() });
+
+const listQuery = pageQuery(listPosition).extend({
+  search,
   ingest_alias: z.string().optional(),
   customer_ids: commaList(uuid).pipe(z.array(z.string()).max(IDS_PER_FILTER_MAX)).optional(),
   only_archived: queryBoolean.optional(),
@@ -122,7 +142,8 @@ function listRoute(deps: ContractDeps): RouteDefinition {
     method: 'get',
     path: '/v1/customers',
     operationId: 'listCustomers',
-    summary: 'List customers',
+    summary: 'List customers, or search them',
+    description: 'In the order in which they were created.',
     tags: ['Customers'],
     scope: 'read',
     query: listQuery,
@@ -138,6 +159,7 @@ function listRoute(deps: ContractDeps): RouteDefinition {
         ingestAlias: query.ingest_alias,
         ids: query.customer_ids,
         crmAccountIds,
+        search: query.search,
       };
       return pageToWire(await listCustomers(deps, filter, pageRequest(query)), detailToWire);
     },
