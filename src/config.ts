@@ -6,12 +6,21 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { ALERT_LIMITS_DEFAULT, type AlertLimits } from './core/alerts.ts';
+import type { NamedSender } from './core/cached-beside-input.ts';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
 import type { NetworkService } from './core/network-services.ts';
 import type { Seller } from './core/seller.ts';
-import { instant, networkServices, sellerLines, sellerText, url, wholeNumber } from './core/settings.ts';
+import {
+  instant,
+  namedSenders,
+  networkServices,
+  sellerLines,
+  sellerText,
+  url,
+  wholeNumber,
+} from './core/settings.ts';
 import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
 import { SEATS_MAX_DEFAULT } from './core/terms/subscriptions.ts';
 import type { Instant } from './core/time.ts';
@@ -88,6 +97,9 @@ const environment = z
       .describe(
         'Attribute of OpenTelemetry spans, or of their resource, with the id or an ingest alias of the customer.',
       ),
+    OTLP_CACHED_BESIDE_INPUT: namedSenders.describe(
+      'Senders of spans whose input tokens leave cached ones out, beside those that are known: provider:NAME, scope:NAME or resource:NAME=VALUE, separated by commas; a minus before one says that it includes them.',
+    ),
     EVENT_RETENTION_MONTHS: wholeNumber(1, 1200)
       .optional()
       .describe(
@@ -189,6 +201,7 @@ export interface Config {
   readonly ingestWindowDays: number;
   /** Of the spans that `POST /v1/ingest/otlp` takes. */
   readonly otlpCustomerAttribute: string;
+  readonly otlpCachedBesideInput: readonly NamedSender[];
   /** Whole months before the present one; undefined: for ever. */
   readonly eventRetentionMonths: number | undefined;
   readonly invoiceNumberPattern: string;
@@ -237,6 +250,7 @@ export function loadConfig(env: Environment): Config {
     subscriptionSeatsMax: values.SUBSCRIPTION_SEATS_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
     otlpCustomerAttribute: values.OTLP_CUSTOMER_ATTRIBUTE,
+    otlpCachedBesideInput: values.OTLP_CACHED_BESIDE_INPUT,
     eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,
     seller: {

@@ -71,6 +71,7 @@ export interface ApplicationParts {
         | 'webhookAllowPrivate'
         | 'alertLimits'
         | 'otlpCustomerAttribute'
+        | 'otlpCachedBesideInput'
       >
     >;
   readonly log: Logger;
@@ -177,7 +178,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   };
   const spans = createSpanIngest({
     ingestEvents,
-    customerAttribute: config.otlpCustomerAttribute ?? SPAN_CUSTOMER_ATTRIBUTE,
+    rules: {
+      customerAttribute: config.otlpCustomerAttribute ?? SPAN_CUSTOMER_ATTRIBUTE,
+      cachedBeside: config.otlpCachedBesideInput ?? [],
+    },
+    onWarning: (span, warned) => log.warn({ ...span, warned }, 'a span is billed with a warning'),
   });
   const newToken = await ensureFirstToken({
     db: stores.db,

@@ -1,5 +1,6 @@
 /** Values of settings as they are written in the environment: how each kind is read, and what is refused. */
 import { z } from 'zod';
+import { type NamedSender, namedSender } from './cached-beside-input.ts';
 import { networkService } from './network-services.ts';
 import { type Instant, parseRfc3339 } from './time.ts';
 
@@ -60,3 +61,26 @@ export const networkServices = z
     }
   })
   .pipe(z.array(networkService, { error: 'must be a list' }).max(SERVICES_MAX));
+
+const ENTRIES_MAX = 100;
+
+/** Texts separated by commas; none where the setting is empty. */
+const entries = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== ''),
+  )
+  .pipe(z.array(z.string()).max(ENTRIES_MAX, `must have at most ${ENTRIES_MAX} entries`));
+
+/** Senders of spans, as `provider:NAME`, `scope:NAME` or `resource:NAME=VALUE`. */
+export const namedSenders = entries.transform((texts, context): readonly NamedSender[] => {
+  const senders = texts.map(namedSender);
+  const wrong = texts.find((_, index) => senders[index] === null);
+  if (wrong === undefined) return senders.filter((sender) => sender !== null);
+  context.addIssue(`must be provider:NAME, scope:NAME or resource:NAME=VALUE, not "${wrong}"`);
+  return z.NEVER;
+});

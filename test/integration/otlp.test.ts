@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
+import { importPrices } from '../../src/billing/token-billing/import-prices.ts';
+import { readPriceFile } from '../../src/billing/token-billing/price-files.ts';
 import { createdId, RATE_CARDS } from '../support/catalogue-api.ts';
 import { serviceForFile } from '../support/file-fixtures.ts';
 import { modelCall, requestJson, requestOf, requestProtobuf, type SentSpan } from '../support/otlp.ts';
@@ -15,6 +17,11 @@ let card = '';
 
 beforeAll(async () => {
   await importModels({ db, now: NOW }, [LARGE, SMALL]);
+  const free = { litellm_provider: 'acme', mode: 'chat', input_cost_per_token: 0, output_cost_per_token: 0 };
+  const { models } = readPriceFile(JSON.stringify({ 'acme/free': free }), {
+    validFrom: Date.UTC(2026, 9, 1),
+  });
+  await importPrices({ db, clock: { now: () => NOW } }, models);
   card = await createdId(api, RATE_CARDS, {
     name: 'Models',
     managed_pricing: { providers: ['acme'], default_markup: 0.2 },
@@ -95,6 +102,23 @@ test('the tokens of spans are priced lines of the draft, each kind of tokens onc
     ['acme/large cached write tokens', '0.000008', '375', '0.003'],
     ['acme/small output tokens', '0.001', '72', '0.072'],
   ]);
+});
+
+test('the tokens of a free model are a line of nothing, and no warning', async () => {
+  const { alias, customerId } = await newCustomer();
+  const attributes = [['gen_ai.response.model', { string: 'free' }]] as const;
+  const tokens = { input_tokens: 100, 'cache_read.input_tokens': 60, output_tokens: 10 };
+  await exportSpans([modelCall(AT, { customer: alias, tokens, attributes })]);
+  const lines = await linesOf(customerId);
+  expect(lines.map(([name, , , total]) => [name, total])).toEqual([
+    ['acme/free input tokens', '0'],
+    ['acme/free cached input tokens', '0'],
+    ['acme/free output tokens', '0'],
+  ]);
+  const unpriced = await api.get('/v1/token-billing/unpriced');
+  expect(JSON.stringify(unpriced.body)).not.toContain(alias);
+  const draft = await api.get(`/v1/customers/${customerId}/invoices`, { query: { status: 'DRAFT' } });
+  expect(JSON.stringify(draft.body)).not.toContain('unpriced_usage');
 });
 
 test('spans that are exported again, in either encoding and also as events, are billed once', async () => {

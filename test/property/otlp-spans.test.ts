@@ -44,13 +44,16 @@ const attributes: fc.Arbitrary<SentAttributes> = fc.array(
 const span: fc.Arbitrary<SentSpan> = fc.record({
   traceId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
   spanId: fc.uint8Array({ maxLength: 9 }),
+  parentSpanId: fc.uint8Array({ maxLength: 9 }),
   name: fc.string({ unit: 'grapheme' }),
   end: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
   attributes,
   statusCode: fc.nat(2),
 });
+const name = fc.string({ unit: 'grapheme', maxLength: 8 });
+const scope = fc.record({ name, version: name });
 const request: fc.Arbitrary<SentRequest> = fc.array(
-  fc.record({ attributes, scopes: fc.array(fc.array(span, { maxLength: 3 }), { maxLength: 2 }) }),
+  fc.record({ attributes, scope, scopes: fc.array(fc.array(span, { maxLength: 3 }), { maxLength: 2 }) }),
   { maxLength: 3 },
 );
 const style = fc.record({ numbers: fc.boolean(), upperCase: fc.boolean() });

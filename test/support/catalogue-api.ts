@@ -72,7 +72,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       invoicePdf: createInvoicePdf(undefined),
     }),
     ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,
-    ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [] }),
+    ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] }),
     readiness: async () => ({ ready: true, checks: {} }),
     measures: () => [],
   });

@@ -12,6 +12,7 @@ export type SentAttributes = readonly (readonly [name: string, value: SentValue]
 export interface SentSpan {
   readonly traceId: Uint8Array;
   readonly spanId: Uint8Array;
+  readonly parentSpanId?: Uint8Array;
   readonly name?: string;
   readonly end: bigint;
   readonly attributes: SentAttributes;
@@ -20,8 +21,17 @@ export interface SentSpan {
 
 interface SentResource {
   readonly attributes: SentAttributes;
+  /** The library that made the spans; `test` where it is left out. */
+  readonly scope?: SentScope;
   readonly scopes: readonly (readonly SentSpan[])[];
 }
+
+export interface SentScope {
+  readonly name: string;
+  readonly version: string;
+}
+
+const TEST_SCOPE: SentScope = { name: 'test', version: '' };
 
 export type SentRequest = readonly SentResource[];
 
@@ -49,12 +59,13 @@ export function requestJson(request: SentRequest, style: JsonStyle = {}): string
     `[${attributes.map(([key, value]) => `{"key":${JSON.stringify(key)},"value":${valueJson(value)}}`).join()}]`;
   const spanJson = (span: SentSpan) =>
     `{"traceId":"${id(span.traceId)}","spanId":"${id(span.spanId)}","name":${JSON.stringify(span.name ?? '')},` +
+    (span.parentSpanId === undefined ? '' : `"parentSpanId":"${id(span.parentSpanId)}",`) +
     `"kind":3,"startTimeUnixNano":"1","endTimeUnixNano":${integer(span.end)},` +
     `"attributes":${attributesJson(span.attributes)},"status":{"code":${span.statusCode ?? 0}}}`;
   const groups = request.map(
-    ({ attributes, scopes }) =>
+    ({ attributes, scope = TEST_SCOPE, scopes }) =>
       `{"resource":{"attributes":${attributesJson(attributes)},"droppedAttributesCount":0},"scopeSpans":[${scopes
-        .map((spans) => `{"scope":{"name":"test"},"spans":[${spans.map(spanJson).join()}]}`)
+        .map((spans) => `{"scope":${JSON.stringify(scope)},"spans":[${spans.map(spanJson).join()}]}`)
         .join()}]}`,
   );
   return `{"resourceSpans":[${groups.join()}]}`;
@@ -67,7 +78,7 @@ function doubleJson(value: number): string {
 /** The same in protobuf, with fields that nobody reads in between. */
 export function requestProtobuf(request: SentRequest): Buffer<ArrayBuffer> {
   return Buffer.concat(
-    request.map(({ attributes, scopes }) =>
+    request.map(({ attributes, scope = TEST_SCOPE, scopes }) =>
       field(1, [
         field(1, [
           ...attributes.map((attribute) => field(1, attributeMessage(attribute))),
@@ -75,7 +86,7 @@ export function requestProtobuf(request: SentRequest): Buffer<ArrayBuffer> {
         ]),
         ...scopes.map((spans) =>
           field(2, [
-            field(1, [field(1, Buffer.from('test'))]),
+            field(1, [field(1, Buffer.from(scope.name)), field(2, Buffer.from(scope.version))]),
             ...spans.map((span) => field(2, spanMessage(span))),
           ]),
         ),
@@ -85,10 +96,11 @@ export function requestProtobuf(request: SentRequest): Buffer<ArrayBuffer> {
   );
 }
 
-function spanMessage({ traceId, spanId, name, end, attributes, statusCode }: SentSpan): Buffer {
+function spanMessage({ traceId, spanId, parentSpanId, name, end, attributes, statusCode }: SentSpan): Buffer {
   return Buffer.concat([
     field(1, traceId),
     field(2, spanId),
+    ...(parentSpanId === undefined ? [] : [field(4, parentSpanId)]),
     field(5, Buffer.from(name ?? '')),
     varintField(6, 3n),
     fixed64(7, 1n),
@@ -181,6 +193,10 @@ interface ModelCall extends Partial<Omit<SentSpan, 'end'>> {
 }
 
 /** All of them as one batch of one program. */
-export function requestOf(spans: readonly SentSpan[], attributes: SentAttributes = []): SentRequest {
-  return [{ attributes, scopes: [spans] }];
+export function requestOf(
+  spans: readonly SentSpan[],
+  attributes: SentAttributes = [],
+  scope: SentScope = TEST_SCOPE,
+): SentRequest {
+  return [{ attributes, scope, scopes: [spans] }];
 }

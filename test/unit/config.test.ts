@@ -17,6 +17,7 @@ describe('the configuration', () => {
       subscriptionSeatsMax: 1_000,
       ingestWindowDays: 34,
       otlpCustomerAttribute: 'tallyhouse.customer',
+      otlpCachedBesideInput: [],
       invoiceNumberPattern: 'INV-{year}-{number:6}',
       seller: { name: null, address: [], taxId: null, email: null, note: [] },
       invoiceFont: undefined,
@@ -50,6 +51,7 @@ describe('the configuration', () => {
       GRACE_PERIOD_HOURS: '0',
       INGEST_WINDOW_DAYS: '35',
       OTLP_CUSTOMER_ATTRIBUTE: 'enduser.id',
+      OTLP_CACHED_BESIDE_INPUT: 'scope:my.tracer, -resource:service.name=a=b',
       INVOICE_NUMBER_PATTERN: '{year}/{number:4}',
       SELLER_NAME: 'Tally Ltd',
       SELLER_ADDRESS: '1 High Street\\nLondon\nUnited Kingdom',
@@ -80,6 +82,10 @@ describe('the configuration', () => {
       subscriptionSeatsMax: 100_000,
       ingestWindowDays: 35,
       otlpCustomerAttribute: 'enduser.id',
+      otlpCachedBesideInput: [
+        { isBeside: true, by: 'scope', name: 'my.tracer' },
+        { isBeside: false, by: 'resource', name: 'service.name', value: 'a=b' },
+      ],
       invoiceNumberPattern: '{year}/{number:4}',
       seller: {
         name: 'Tally Ltd',
@@ -108,6 +114,8 @@ describe('the configuration', () => {
 
   test.each([
     ['PORT', 'x'],
+    ['OTLP_CACHED_BESIDE_INPUT', 'my.tracer'],
+    ['OTLP_CACHED_BESIDE_INPUT', 'scope:a,resource:service.name'],
     ['PORT', '-1'],
     ['PORT', '70000'],
     ['PORT', '1e3'],

@@ -93,6 +93,11 @@ export function spanMeasures(registry: Registry, stats: () => ReturnType<SpanIng
       ]);
     },
   });
+  registerCounter(registry, {
+    name: 'tallyhouse_otlp_span_warnings_total',
+    help: 'Warnings about spans that are billed although their counts look wrong.',
+    value: () => stats().warned,
+  });
 }
 
 /** Counters of the repeats that event search shows. */

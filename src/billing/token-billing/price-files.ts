@@ -74,6 +74,8 @@ export interface PriceFile {
   readonly models: readonly PricedModel[];
   /** Entries that are no models with prices per token. */
   readonly skipped: number;
+  /** Entries that are left out because they say null where a price or a name should be, a line each. */
+  readonly incomplete: readonly string[];
 }
 
 /**
@@ -82,8 +84,7 @@ export interface PriceFile {
  */
 export function readPriceFile(fileText: string, { validFrom }: { readonly validFrom: Instant }): PriceFile {
   const content = jsonOf(fileText);
-  if ('format' in content) return { models: ownModels(content), skipped: 0 };
-  return liteLlmModels(content, validFrom);
+  return 'format' in content ? ownModels(content) : liteLlmModels(content, validFrom);
 }
 
 function jsonOf(fileText: string): object {
@@ -97,10 +98,11 @@ function jsonOf(fileText: string): object {
   throw new Refusal('invalid', 'the file must be a JSON object');
 }
 
-function ownModels(content: object): PricedModel[] {
-  const parsed = ownFile.safeParse(content);
+function ownModels(content: object): PriceFile {
+  const { complete, incomplete } = withoutNulls(content);
+  const parsed = ownFile.safeParse(complete);
   if (!parsed.success) throw new Refusal('invalid', `the file is wrong: ${z.prettifyError(parsed.error)}`);
-  return parsed.data.models.map(({ provider, model, aliases, prices }) => ({
+  const models = parsed.data.models.map(({ provider, model, aliases, prices }) => ({
     provider,
     model,
     aliases,
@@ -111,13 +113,48 @@ function ownModels(content: object): PricedModel[] {
       }),
     ),
   }));
+  return { models, skipped: 0, incomplete };
+}
+
+/** The file without the models that have a null, and a line for each of these. */
+function withoutNulls(content: object): { complete: object; incomplete: string[] } {
+  const models: unknown = 'models' in content ? content.models : undefined;
+  if (!Array.isArray(models)) return { complete: content, incomplete: [] };
+  const incomplete: string[] = [];
+  const kept = models.filter((model: unknown, index) => {
+    const place = nullIn(model, `models[${index}]`);
+    if (place !== null) incomplete.push(leftOut(place));
+    return place === null;
+  });
+  return { complete: { ...content, models: kept }, incomplete };
+}
+
+/** Where the first null is; null where there is none. A model has five levels at most. */
+function nullIn(value: unknown, place: string, depth = 0): string | null {
+  if (value === null) return place;
+  if (typeof value !== 'object' || depth > 5) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const found = nullIn(member, Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`, depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function leftOut(place: string): string {
+  return `${place} is null: the entry is left out`;
 }
 
 function liteLlmModels(content: object, validFrom: Instant): PriceFile {
   const models: PricedModel[] = [];
+  const incomplete: string[] = [];
   let skipped = 0;
   for (const [name, entry] of Object.entries(content)) {
     if (name === LITELLM_EXAMPLE) continue;
+    const place = liteLlmNull(name, entry);
+    if (place !== null) {
+      incomplete.push(leftOut(place));
+      continue;
+    }
     const parsed = liteLlmModel.safeParse(entry);
     if (!parsed.success) {
       throw new Refusal(
@@ -129,7 +166,17 @@ function liteLlmModels(content: object, validFrom: Instant): PriceFile {
     if (model === null) skipped += 1;
     else models.push(model);
   }
-  return { models, skipped };
+  return { models, skipped, incomplete };
+}
+
+/** Where the entry is null, or one of its members that are read. */
+function liteLlmNull(name: string, entry: unknown): string | null {
+  const place = JSON.stringify(name);
+  if (entry === null) return place;
+  if (typeof entry !== 'object') return null;
+  const members = new Map<string, unknown>(Object.entries(entry));
+  const member = Object.keys(liteLlmModel.shape).find((one) => members.get(one) === null);
+  return member === undefined ? null : `${member} of ${place}`;
 }
 
 function liteLlmModelOf(
@@ -138,18 +185,21 @@ function liteLlmModelOf(
   validFrom: Instant,
 ): PricedModel | null {
   if (entry.mode !== undefined && !LITELLM_MODES.includes(entry.mode)) return null;
+  const isFree = isZero(entry.input_cost_per_token) && isZero(entry.output_cost_per_token ?? ZERO);
   const prices = TOKEN_KINDS.flatMap((kind) => {
-    const usd = entry[LITELLM_FIELDS[kind]];
-    // Zero means a free model as well as one without a known price; neither is billed by mistake.
-    return usd === undefined || typeof usd === 'string' || usd.eq(ZERO)
-      ? []
-      : [priceOf(kind, usd, validFrom, 'LiteLLM')];
+    // What a free model reads from its cache is free too, although LiteLLM has no price for it.
+    const usd = entry[LITELLM_FIELDS[kind]] ?? (isFree ? ZERO : undefined);
+    return usd === undefined || typeof usd === 'string' ? [] : [priceOf(kind, usd, validFrom, 'LiteLLM')];
   });
   if (prices.length === 0) return null;
   const provider = entry.litellm_provider;
   const prefix = `${provider}/`;
   const short = name.startsWith(prefix) ? name.slice(prefix.length) : name;
   return { provider, model: `${prefix}${short}`, aliases: [short], prices };
+}
+
+function isZero(price: Decimal | undefined): boolean {
+  return price?.eq(ZERO) === true;
 }
 
 function priceOf(kind: TokenKind, usdPerToken: Decimal, validFrom: Instant, source: string): TokenPrice {

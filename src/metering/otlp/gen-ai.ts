@@ -11,35 +11,11 @@ export const MODEL = ['gen_ai.response.model', 'gen_ai.request.model'] as const;
 /** The last one is in no version of the conventions: gateways send it. */
 export const PROVIDER = ['gen_ai.provider.name', 'gen_ai.system', 'gen_ai.model.provider'] as const;
 
-/** All tokens of the prompt, those that were read from a cache or written to one included. */
-export const INPUT_TOKENS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'] as const;
-
-export const OUTPUT_TOKENS = ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens'] as const;
-
-export const CACHE_READ_TOKENS = [
-  'gen_ai.usage.cache_read.input_tokens',
-  'gen_ai.usage.cache_read_input_tokens',
-] as const;
-
-export const CACHE_WRITE_TOKENS = [
-  'gen_ai.usage.cache_creation.input_tokens',
-  'gen_ai.usage.cache_creation_input_tokens',
-] as const;
-
 /** A call that failed has the class of its error here, or an error as the status of its span. */
 export const ERROR_TYPE = 'error.type';
 
-/** Every attribute that is read, besides that of the customer. */
-export const GEN_AI_ATTRIBUTES: readonly string[] = [
-  OPERATION,
-  ERROR_TYPE,
-  ...MODEL,
-  ...PROVIDER,
-  ...INPUT_TOKENS,
-  ...OUTPUT_TOKENS,
-  ...CACHE_READ_TOKENS,
-  ...CACHE_WRITE_TOKENS,
-];
+/** Every attribute that is read, besides counts of tokens (`token-names.ts`) and that of the customer. */
+export const GEN_AI_ATTRIBUTES: readonly string[] = [OPERATION, ERROR_TYPE, ...MODEL, ...PROVIDER];
 
 /** Operations that call a model: one without token counts is an error of the sender. */
 export const MODEL_CALLS: ReadonlySet<string> = new Set([

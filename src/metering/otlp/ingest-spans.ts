@@ -11,7 +11,7 @@ import { EVENTS_PER_REQUEST_MAX } from '../ingest/event-limits.ts';
 import { readJsonSpans } from './read-json.ts';
 import { readProtobufSpans } from './read-protobuf.ts';
 import type { Span } from './span.ts';
-import { type SpanEvent, spanOutcome, wantedAttributes } from './span-event.ts';
+import { type SpanEvent, type SpanRules, spanOutcome, wantedAttributes } from './span-event.ts';
 
 /** How an export request is written. */
 type SpanEncoding = 'json' | 'protobuf';
@@ -19,7 +19,8 @@ type SpanEncoding = 'json' | 'protobuf';
 /** `POST /v1/ingest`: refuses a body with invalid events as a whole, and lists these in the details. */
 type IngestEvents = (body: Buffer) => Promise<{ readonly accepted: number; readonly duplicates: number }>;
 
-export interface RefusedSpan {
+/** A span that is refused, or that is billed although something about it looks wrong. */
+export interface NotedSpan {
   /** `trace id:span id`, as they were sent. */
   readonly id: string;
   readonly reason: string;
@@ -35,7 +36,8 @@ interface SpanCounts {
 }
 
 interface SpansOutcome extends SpanCounts {
-  readonly refused: readonly RefusedSpan[];
+  readonly refused: readonly NotedSpan[];
+  readonly warned: readonly NotedSpan[];
 }
 
 export interface SpanIngest {
@@ -45,18 +47,30 @@ export interface SpanIngest {
    */
   ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome>;
   /** All spans since the start. */
-  stats(): SpanCounts & { readonly refused: number };
+  stats(): SpanCounts & { readonly refused: number; readonly warned: number };
 }
 
 export interface SpanIngestOptions {
   readonly ingestEvents: IngestEvents;
-  /** Name of the attribute with the customer's id or alias. */
-  readonly customerAttribute: string;
+  readonly rules: SpanRules;
+  /** Told of spans that are billed although they look wrong, some of them: `warned` counts all. */
+  readonly onWarning?: (span: NotedSpan, warned: number) => void;
 }
 
-export function createSpanIngest({ ingestEvents, customerAttribute }: SpanIngestOptions): SpanIngest {
-  const wanted = wantedAttributes(customerAttribute);
-  const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0 };
+/** Between two warnings of a process. */
+const WARNING_INTERVAL_MS = 60_000;
+
+export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestOptions): SpanIngest {
+  const wanted = wantedAttributes(rules);
+  const total = { accepted: 0, duplicates: 0, ignored: 0, refused: 0, warned: 0 };
+  let nextWarningAt = 0;
+
+  function tellWarning(warned: readonly NotedSpan[]): void {
+    const [first] = warned;
+    if (first === undefined || performance.now() < nextWarningAt) return;
+    nextWarningAt = performance.now() + WARNING_INTERVAL_MS;
+    onWarning?.(first, total.warned);
+  }
 
   async function ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome> {
     const read = encoding === 'json' ? readJsonSpans : readProtobufSpans;
@@ -86,32 +100,38 @@ export function createSpanIngest({ ingestEvents, customerAttribute }: SpanIngest
       duplicates: sum(parts.map(({ duplicates }) => duplicates)),
       ignored: sum(parts.map(({ ignored }) => ignored)),
       refused: parts.flatMap(({ refused }) => refused),
+      warned: parts.flatMap(({ warned }) => warned),
     };
   }
 
   async function ingestPart(spans: readonly Span[]): Promise<SpansOutcome> {
     const events: SpanEvent[] = [];
-    const refused: RefusedSpan[] = [];
+    const refused: NotedSpan[] = [];
+    const warned: NotedSpan[] = [];
     let ignored = 0;
     for (const span of spans) {
-      const outcome = spanOutcome(span, customerAttribute);
-      if (outcome.kind === 'event') events.push(outcome.event);
-      else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
+      const outcome = spanOutcome(span, rules);
+      if (outcome.kind === 'event') {
+        events.push(outcome.event);
+        for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });
+      } else if (outcome.kind === 'refused') refused.push({ id: shownId(span), reason: outcome.reason });
       else ignored += 1;
     }
     const stored = await ingestValid(ingestEvents, events);
-    const part = { ...stored, ignored, refused: [...refused, ...stored.refused] };
+    const part = { ...stored, ignored, refused: [...refused, ...stored.refused], warned };
     total.accepted += part.accepted;
     total.duplicates += part.duplicates;
     total.ignored += part.ignored;
     total.refused += part.refused.length;
+    total.warned += warned.length;
+    tellWarning(warned);
     return part;
   }
 
   return { ingest, stats: () => ({ ...total }) };
 }
 
-type StoredEvents = Omit<SpansOutcome, 'ignored'>;
+type StoredEvents = Omit<SpansOutcome, 'ignored' | 'warned'>;
 
 /**
  * Sends events without those that are refused. Each round leaves one out at least, and the second one is the last
@@ -119,7 +139,7 @@ type StoredEvents = Omit<SpansOutcome, 'ignored'>;
  */
 async function ingestValid(ingestEvents: IngestEvents, given: readonly SpanEvent[]): Promise<StoredEvents> {
   let events = given;
-  const refused: RefusedSpan[] = [];
+  const refused: NotedSpan[] = [];
   while (events.length > 0) {
     try {
       return { ...(await ingestEvents(Buffer.from(JSON.stringify(events)))), refused };

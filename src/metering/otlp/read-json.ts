@@ -13,6 +13,7 @@ import {
   OTHER_VALUE,
   requireFewSpans,
   type Span,
+  type SpanScope,
   STATUS_CODE_ERROR,
   STATUS_CODE_ERROR_NAME,
   type WantedAttributes,
@@ -33,9 +34,10 @@ export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
   const spans: Span[] = [];
   for (const [group, path] of objectsOf(objectAt(json, 'body'), 'resourceSpans', '')) {
     const resource = attributesOf(member(group, 'resource', path), `${path}.resource`, reading);
-    for (const [scope, scopePath] of objectsOf(group, 'scopeSpans', path)) {
-      for (const [span, spanPath] of objectsOf(scope, 'spans', scopePath)) {
-        spans.push(readSpan(span, spanPath, resource, reading));
+    for (const [scopeSpans, scopePath] of objectsOf(group, 'scopeSpans', path)) {
+      const scope = readScope(member(scopeSpans, 'scope', scopePath), `${scopePath}.scope`);
+      for (const [span, spanPath] of objectsOf(scopeSpans, 'spans', scopePath)) {
+        spans.push(readSpan(span, spanPath, { resource, scope }, reading));
         requireFewSpans(spans.length);
       }
     }
@@ -60,14 +62,25 @@ function parse(text: string): unknown {
   }
 }
 
-function readSpan(span: JsonObject, path: string, resource: Attributes, reading: Reading): Span {
+function readScope(scope: JsonObject, path: string): SpanScope {
+  return { name: textAt(scope, 'name', path), version: textAt(scope, 'version', path) };
+}
+
+function readSpan(
+  span: JsonObject,
+  path: string,
+  origin: Pick<Span, 'resource' | 'scope'>,
+  reading: Reading,
+): Span {
   return {
     traceId: textAt(span, 'traceId', path).toLowerCase(),
     spanId: textAt(span, 'spanId', path).toLowerCase(),
+    parentSpanId: textAt(span, 'parentSpanId', path).toLowerCase(),
+    name: textAt(span, 'name', path),
     endTimeUnixNano: nanosecondsAt(span, path, reading),
     isFailed: hasFailed(member(span, 'status', path), `${path}.status`, reading),
     attributes: attributesOf(span, path, reading),
-    resource,
+    ...origin,
   };
 }
 

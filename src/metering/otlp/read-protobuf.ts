@@ -19,8 +19,17 @@ import {
 const REQUEST = { resourceSpans: 1 };
 const RESOURCE_SPANS = { resource: 1, scopeSpans: 2 };
 const RESOURCE = { attributes: 1 };
-const SCOPE_SPANS = { spans: 2 };
-const SPAN = { traceId: 1, spanId: 2, endTimeUnixNano: 8, attributes: 9, status: 15 };
+const SCOPE_SPANS = { scope: 1, spans: 2 };
+const SCOPE = { name: 1, version: 2 };
+const SPAN = {
+  traceId: 1,
+  spanId: 2,
+  parentSpanId: 4,
+  name: 5,
+  endTimeUnixNano: 8,
+  attributes: 9,
+  status: 15,
+};
 const STATUS = { code: 3 };
 const KEY_VALUE = { key: 1, value: 2 };
 const ANY_VALUE = { string: 1, bool: 2, int: 3, double: 4, array: 5, keyValueList: 6, bytes: 7 };
@@ -42,13 +51,34 @@ function readResourceSpans(message: Buffer, wanted: WantedAttributes, spans: Spa
     // Fields come in any order, and spans that were read already share this map.
     if (fields.is(RESOURCE_SPANS.resource, WIRE.bytes)) readResource(fields.bytes(), wanted, resource);
     else if (fields.is(RESOURCE_SPANS.scopeSpans, WIRE.bytes)) {
-      const scope = new ProtobufFields(fields.bytes());
-      while (scope.next()) {
-        if (!scope.is(SCOPE_SPANS.spans, WIRE.bytes)) continue;
-        spans.push(readSpan(scope.bytes(), wanted, resource));
-        requireFewSpans(spans.length);
-      }
+      readScopeSpans(fields.bytes(), wanted, resource, spans);
     }
+  }
+}
+
+function readScopeSpans(
+  message: Buffer,
+  wanted: WantedAttributes,
+  resource: Attributes,
+  spans: Span[],
+): void {
+  const scope = { name: '', version: '' };
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    // Spans that were read already share it, as they share the resource.
+    if (fields.is(SCOPE_SPANS.scope, WIRE.bytes)) readScope(fields.bytes(), scope);
+    else if (fields.is(SCOPE_SPANS.spans, WIRE.bytes)) {
+      spans.push(readSpan(fields.bytes(), wanted, { resource, scope }));
+      requireFewSpans(spans.length);
+    }
+  }
+}
+
+function readScope(message: Buffer, into: { name: string; version: string }): void {
+  const fields = new ProtobufFields(message);
+  while (fields.next()) {
+    if (fields.is(SCOPE.name, WIRE.bytes)) into.name = fields.bytes().toString('utf8');
+    else if (fields.is(SCOPE.version, WIRE.bytes)) into.version = fields.bytes().toString('utf8');
   }
 }
 
@@ -59,9 +89,11 @@ function readResource(message: Buffer, wanted: WantedAttributes, into: Map<strin
   }
 }
 
-function readSpan(message: Buffer, wanted: WantedAttributes, resource: Attributes): Span {
+function readSpan(message: Buffer, wanted: WantedAttributes, origin: Pick<Span, 'resource' | 'scope'>): Span {
   let traceId = '';
   let spanId = '';
+  let parentSpanId = '';
+  let name = '';
   let endTimeUnixNano = 0n;
   let isFailed = false;
   const attributes = new Map<string, AttributeValue>();
@@ -70,10 +102,12 @@ function readSpan(message: Buffer, wanted: WantedAttributes, resource: Attribute
     if (fields.is(SPAN.attributes, WIRE.bytes)) readAttribute(fields.bytes(), wanted, attributes);
     else if (fields.is(SPAN.traceId, WIRE.bytes)) traceId = fields.bytes().toString('hex');
     else if (fields.is(SPAN.spanId, WIRE.bytes)) spanId = fields.bytes().toString('hex');
+    else if (fields.is(SPAN.parentSpanId, WIRE.bytes)) parentSpanId = fields.bytes().toString('hex');
+    else if (fields.is(SPAN.name, WIRE.bytes)) name = fields.bytes().toString('utf8');
     else if (fields.is(SPAN.endTimeUnixNano, WIRE.fixed64)) endTimeUnixNano = fields.fixed64();
     else if (fields.is(SPAN.status, WIRE.bytes)) isFailed = hasFailed(fields.bytes(), isFailed);
   }
-  return { traceId, spanId, endTimeUnixNano, isFailed, attributes, resource };
+  return { traceId, spanId, parentSpanId, name, endTimeUnixNano, isFailed, attributes, ...origin };
 }
 
 /** `before` is what an earlier part of the same status says. */

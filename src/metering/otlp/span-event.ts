@@ -4,23 +4,31 @@
  * Owns: what of a span is billed, and why it cannot be. Does not own: the limits of events, such as the length of a
  * customer id and the age of a timestamp, which ingestion checks.
  */
+import { isCachedBesideInput, type NamedSender, type SpanSender } from '../../core/cached-beside-input.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import { TOKEN_EVENT_TYPE, type TokenKind } from '../../core/token-billing.ts';
+import { TOKEN_EVENT_TYPE } from '../../core/token-billing.ts';
 import {
   AROUND_MODEL_CALLS,
-  CACHE_READ_TOKENS,
-  CACHE_WRITE_TOKENS,
   CATALOGUE_PROVIDERS,
   ERROR_TYPE,
   GEN_AI_ATTRIBUTES,
-  INPUT_TOKENS,
   MODEL,
   MODEL_CALLS,
   OPERATION,
-  OUTPUT_TOKENS,
   PROVIDER,
 } from './gen-ai.ts';
 import type { Attributes, Span, WantedAttributes } from './span.ts';
+import { billedCounts, countWarnings, sentCounts, type TokenCounts } from './token-counts.ts';
+import { isUsageName } from './token-names.ts';
+import { Unbillable } from './unbillable.ts';
+
+/** What the operator says about spans. */
+export interface SpanRules {
+  /** Name of the attribute with the customer's id or alias. */
+  readonly customerAttribute: string;
+  /** Senders whose cached tokens are beside their input tokens, or are not, whatever is known of them. */
+  readonly cachedBeside: readonly NamedSender[];
+}
 
 /** As `POST /v1/ingest` takes it. Counts of tokens are plain decimal texts. */
 export interface SpanEvent {
@@ -32,25 +40,32 @@ export interface SpanEvent {
 }
 
 export type SpanOutcome =
-  | { readonly kind: 'event'; readonly event: SpanEvent }
+  | { readonly kind: 'event'; readonly event: SpanEvent; readonly warnings: readonly string[] }
   /** It is no call to a model, or one that used no tokens. */
   | { readonly kind: 'ignored' }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** The attributes that `spanOutcome` looks at. */
-export function wantedAttributes(customerAttribute: string): WantedAttributes {
-  return new Set([...GEN_AI_ATTRIBUTES, customerAttribute]);
+export function wantedAttributes({ customerAttribute, cachedBeside }: SpanRules): WantedAttributes {
+  const ofResources = cachedBeside.filter(({ by }) => by === 'resource').map(({ name }) => name);
+  const names = new Set([...GEN_AI_ATTRIBUTES, customerAttribute, ...ofResources]);
+  return { has: (name) => names.has(name) || isUsageName(name) };
 }
 
-/** What becomes of a span. The customer is the attribute of that name of the span, or else of its resource. */
-export function spanOutcome(span: Span, customerAttribute: string): SpanOutcome {
+/** What becomes of a span. The customer is the attribute of the span, or else of its resource. */
+export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
   const operation = textOf(span.attributes, [OPERATION]);
   if (AROUND_MODEL_CALLS.has(operation)) return IGNORED;
   try {
-    const counts = tokenCounts(span.attributes);
-    if (counts === null) return withoutCounts(span, operation);
+    const sent = sentCounts(span.attributes);
+    if (sent === null) return withoutCounts(span, operation);
+    const counts = billedCounts(sent, isCachedBesideInput(senderOf(span), rules.cachedBeside));
     if (counts.size === 0) return IGNORED;
-    return { kind: 'event', event: eventOf(span, customerAttribute, counts) };
+    return {
+      kind: 'event',
+      event: eventOf(span, rules.customerAttribute, counts),
+      warnings: countWarnings(span.attributes, sent),
+    };
   } catch (error) {
     if (error instanceof Unbillable) return { kind: 'refused', reason: error.message };
     throw error;
@@ -59,14 +74,24 @@ export function spanOutcome(span: Span, customerAttribute: string): SpanOutcome 
 
 const IGNORED: SpanOutcome = { kind: 'ignored' };
 
-/** Why a span of a model call cannot be billed. */
-class Unbillable extends Error {}
-
 /** A call that failed may have used no tokens; one that did not must say how many. */
 function withoutCounts(span: Span, operation: string): SpanOutcome {
   const isFailed = span.isFailed || span.attributes.has(ERROR_TYPE);
   if (isFailed || !MODEL_CALLS.has(operation)) return IGNORED;
-  return { kind: 'refused', reason: `has no ${INPUT_TOKENS[0]} and no ${OUTPUT_TOKENS[0]}` };
+  return { kind: 'refused', reason: 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens' };
+}
+
+function senderOf({ attributes, resource, scope }: Span): SpanSender {
+  return {
+    provider: textOf(attributes, PROVIDER),
+    model: textOf(attributes, MODEL),
+    scopeName: scope.name,
+    scopeVersion: scope.version,
+    resource(name) {
+      const value = resource.get(name);
+      return value === undefined || value.kind === 'other' ? undefined : value.text;
+    },
+  };
 }
 
 function eventOf(span: Span, customerAttribute: string, counts: TokenCounts): SpanEvent {
@@ -127,45 +152,4 @@ function endOf({ endTimeUnixNano }: Span): Instant {
   if (endTimeUnixNano === 0n) throw new Unbillable('has no end time');
   const milliseconds = endTimeUnixNano / NANOSECONDS_PER_MILLISECOND;
   return Number(milliseconds < LAST_INSTANT ? milliseconds : LAST_INSTANT);
-}
-
-type TokenCounts = ReadonlyMap<TokenKind, bigint>;
-
-/** The tokens of each kind that there are any of; null where the span counts none. */
-function tokenCounts(attributes: Attributes): TokenCounts | null {
-  const input = countOf(attributes, INPUT_TOKENS);
-  const output = countOf(attributes, OUTPUT_TOKENS);
-  const read = countOf(attributes, CACHE_READ_TOKENS);
-  const written = countOf(attributes, CACHE_WRITE_TOKENS);
-  if ([input, output, read, written].every((count) => count === null)) return null;
-  const cached = (read ?? 0n) + (written ?? 0n);
-  const uncached = (input ?? 0n) - cached;
-  if (uncached < 0n) {
-    throw new Unbillable(
-      `${INPUT_TOKENS[0]} is ${input ?? 0n}, less than its ${cached} tokens that were read from or written to a cache`,
-    );
-  }
-  const counts: [TokenKind, bigint][] = [
-    ['input_tokens', uncached],
-    ['cached_input_tokens', read ?? 0n],
-    ['output_tokens', output ?? 0n],
-    ['cached_write_tokens', written ?? 0n],
-  ];
-  return new Map(counts.filter(([, count]) => count > 0n));
-}
-
-/** More than all tokens of the world in a year; bounds the texts of counts. */
-const COUNT_MAX = 10n ** 18n;
-
-function countOf(attributes: Attributes, names: readonly string[]): bigint | null {
-  for (const name of names) {
-    const value = attributes.get(name);
-    if (value === undefined) continue;
-    const count = value.kind === 'number' && /^\d+$/.test(value.text) ? BigInt(value.text) : null;
-    if (count === null || count > COUNT_MAX) {
-      throw new Unbillable(`${name} must be a whole number of tokens, 0 or more`);
-    }
-    return count;
-  }
-  return null;
 }

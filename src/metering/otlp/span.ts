@@ -11,12 +11,23 @@ export type AttributeValue =
 export type Attributes = ReadonlyMap<string, AttributeValue>;
 
 /** Names of the attributes to read. The others, prompts among them, are passed over. */
-export type WantedAttributes = ReadonlySet<string>;
+export interface WantedAttributes {
+  has(name: string): boolean;
+}
+
+/** The library that made a span. Texts are empty where it does not say. */
+export interface SpanScope {
+  readonly name: string;
+  readonly version: string;
+}
 
 export interface Span {
   /** Lower-case hexadecimal, of any length: not checked yet. Empty where there is none. */
   readonly traceId: string;
   readonly spanId: string;
+  /** Empty where it is the first one of its trace. */
+  readonly parentSpanId: string;
+  readonly name: string;
   /** Nanoseconds since 1970; 0 where there is none. */
   readonly endTimeUnixNano: bigint;
   /** Whether its status is an error. */
@@ -24,6 +35,7 @@ export interface Span {
   readonly attributes: Attributes;
   /** Those of the program that made the span. */
   readonly resource: Attributes;
+  readonly scope: SpanScope;
 }
 
 /** The status code of a span that failed. */

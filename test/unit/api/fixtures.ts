@@ -33,7 +33,7 @@ export function testApp(routes: readonly RouteDefinition[], overrides: Partial<A
     authenticate,
     routes,
     ingest: async () => ({ accepted: 0, duplicates: 0 }),
-    ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [] }),
+    ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] }),
     readiness: async () => ({ ready: true, checks: { postgres: true } }),
     measures: () => [],
     ...overrides,

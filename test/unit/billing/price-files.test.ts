@@ -16,9 +16,9 @@ test('prices of LiteLLM are read exactly, for each kind of tokens that the model
     "gpt-4o": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06,
       "output_cost_per_token": 1e-05, "cache_read_input_token_cost": 0.00000125, "max_tokens": 16384},
     "anthropic/claude": {"litellm_provider": "anthropic", "mode": "chat", "input_cost_per_token": 3e-06,
-      "cache_creation_input_token_cost": 3.75e-06},
+      "cache_creation_input_token_cost": 3.75e-06, "output_cost_per_token": 0},
     "dall-e-3": {"litellm_provider": "openai", "mode": "image_generation", "input_cost_per_token": 1},
-    "free": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 0.0}
+    "unpriced": {"litellm_provider": "openai", "mode": "chat", "max_tokens": 16384}
   }`;
   const { models, skipped } = readPriceFile(text, { validFrom: VALID_FROM });
   expect(skipped).toBe(2);
@@ -46,9 +46,65 @@ test('prices of LiteLLM are read exactly, for each kind of tokens that the model
       ['claude'],
       [
         ['input_tokens', '0.000003', VALID_FROM],
+        ['output_tokens', '0', VALID_FROM],
         ['cached_write_tokens', '0.00000375', VALID_FROM],
       ],
     ],
+  ]);
+});
+
+test('a model that costs nothing has the price 0 for all kinds of tokens', () => {
+  const free = {
+    litellm_provider: 'ollama',
+    mode: 'chat',
+    input_cost_per_token: 0,
+    output_cost_per_token: 0.0,
+  };
+  const pricesOf = (entry: object) =>
+    read({ 'ollama/llama3': entry }).models[0]?.prices.map(({ kind, usdPerToken }) => [
+      kind,
+      usdPerToken.toFixed(),
+    ]);
+  const allFree = ['input_tokens', 'cached_input_tokens', 'output_tokens', 'cached_write_tokens'].map(
+    (kind) => [kind, '0'],
+  );
+  expect(pricesOf(free)).toEqual(allFree);
+  // A model of embeddings has no output.
+  expect(pricesOf({ litellm_provider: 'ollama', mode: 'embedding', input_cost_per_token: 0 })).toEqual(
+    allFree,
+  );
+  expect(pricesOf({ ...free, output_cost_per_token: 0.5 })).toEqual([
+    ['input_tokens', '0'],
+    ['output_tokens', '0.5'],
+  ]);
+  expect(read(own({ input_tokens: '0' })).models[0]?.prices).toHaveLength(1);
+});
+
+test('an entry with a null is left out with a line, and the others are read', () => {
+  const good = { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 1 };
+  const file = read({
+    a: { ...good, output_cost_per_token: null },
+    b: { ...good, max_tokens: null },
+    c: null,
+    d: { ...good, litellm_provider: null },
+  });
+  expect(file.models.map(({ model }) => model)).toEqual(['openai/b']);
+  expect(file).toMatchObject({
+    skipped: 0,
+    incomplete: [
+      'output_cost_per_token of "a" is null: the entry is left out',
+      '"c" is null: the entry is left out',
+      'litellm_provider of "d" is null: the entry is left out',
+    ],
+  });
+  const [model] = own({ input_tokens: '1' }).models;
+  const ours = read({
+    format: 'tallyhouse-token-prices-1',
+    models: [own({ input_tokens: null }).models[0], model],
+  });
+  expect(ours.models).toHaveLength(1);
+  expect(ours.incomplete).toEqual([
+    'models[0].prices[0].usd_per_million.input_tokens is null: the entry is left out',
   ]);
 });
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { assert, Refusal } from '../../../core/errors.ts';
-import type { RefusedSpan, SpanIngest } from '../../../metering/otlp/ingest-spans.ts';
+import type { NotedSpan, SpanIngest } from '../../../metering/otlp/ingest-spans.ts';
 import { EncodedAnswer } from '../../http/encoded-answer.ts';
 import { mediaTypeOf } from '../../http/request-body.ts';
 import { type OtherEncoding, type RouteDefinition, route } from '../../http/route.ts';
@@ -88,11 +88,11 @@ const exportAnswer = z
   .object({
     partialSuccess: z
       .object({
-        rejectedSpans: z.string().meta({ description: 'Their number.' }),
+        rejectedSpans: z.string().meta({ description: 'Their number; 0 where there are warnings only.' }),
         errorMessage: z.string().meta({ description: 'The first of them, each with its reason.' }),
       })
       .optional()
-      .meta({ description: 'Absent where no span was refused.' }),
+      .meta({ description: 'Absent where no span was refused and none has a warning.' }),
   })
   .meta({ id: 'OtlpExportTraceServiceResponse' });
 
@@ -148,12 +148,18 @@ function jsonAnswer(partial: PartialSuccess | null): z.input<typeof exportAnswer
 /** Spans that the message names. */
 const NAMED_SPANS_MAX = 5;
 
-function partialSuccess({ refused }: Awaited<ReturnType<IngestSpans>>): PartialSuccess | null {
-  if (refused.length === 0) return null;
-  const named = refused.slice(0, NAMED_SPANS_MAX).map(({ id, reason }: RefusedSpan) => `${id} ${reason}`);
-  const rest = refused.length > named.length ? `; and ${refused.length - named.length} more` : '';
-  return {
-    rejectedSpans: refused.length,
-    errorMessage: `refused, the other spans are stored: ${named.join('; ')}${rest}`,
-  };
+/** Warnings are a partial success that refuses nothing, as OTLP has it. */
+function partialSuccess({ refused, warned }: Awaited<ReturnType<IngestSpans>>): PartialSuccess | null {
+  if (refused.length === 0 && warned.length === 0) return null;
+  const parts = [
+    ...(refused.length === 0 ? [] : [`refused, the other spans are stored: ${named(refused)}`]),
+    ...(warned.length === 0 ? [] : [`stored with a warning: ${named(warned)}`]),
+  ];
+  return { rejectedSpans: refused.length, errorMessage: parts.join('. ') };
+}
+
+function named(spans: readonly NotedSpan[]): string {
+  const first = spans.slice(0, NAMED_SPANS_MAX).map(({ id, reason }) => `${id} ${reason}`);
+  const rest = spans.length > first.length ? `; and ${spans.length - first.length} more` : '';
+  return `${first.join('; ')}${rest}`;
 }

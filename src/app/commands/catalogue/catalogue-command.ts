@@ -41,15 +41,27 @@ export async function catalogueCommand(args: readonly string[], deps: CatalogueC
   try {
     const clock = await deps.clockOf(pool.db);
     const validFrom = call.validFrom ?? floorToHour(clock.now());
-    const { models, skipped } = readPriceFile(fileText, { validFrom });
+    const { models, skipped, incomplete } = readPriceFile(fileText, { validFrom });
     const { addedPrices, addedAliases } = await importPrices({ db: pool.db, clock }, models);
-    return `${models.length} models read, ${skipped} entries without prices per token: ${addedPrices} prices and ${addedAliases} aliases are new`;
+    const summary = `${models.length} models read, ${skipped} entries without prices per token: ${addedPrices} prices and ${addedAliases} aliases are new`;
+    return [...incompleteLines(incomplete), summary].join('\n');
   } catch (error) {
     if (error instanceof Refusal) throw new CatalogueCommandError(error.message);
     throw error;
   } finally {
     await pool.close();
   }
+}
+
+/** Entries that are named. */
+const INCOMPLETE_LINES_MAX = 20;
+
+function incompleteLines(incomplete: readonly string[]): string[] {
+  const rest = incomplete.length - INCOMPLETE_LINES_MAX;
+  return [
+    ...incomplete.slice(0, INCOMPLETE_LINES_MAX),
+    ...(rest > 0 ? [`and ${rest} more entries with null are left out`] : []),
+  ];
 }
 
 function parsed(

@@ -153,7 +153,7 @@ describe('a compressed body over TCP', () => {
     bodiesLimitBytes: ROOM_BYTES,
     ingestSpans: async (body) => {
       inflated.push(body.length);
-      return { accepted: 0, duplicates: 0, ignored: 0, refused: [] };
+      return { accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] };
     },
   });
 

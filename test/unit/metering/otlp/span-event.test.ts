@@ -1,13 +1,16 @@
 /** What of a span is billed, and which spans are not. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../../../src/config.ts';
 import { readProtobufSpans } from '../../../../src/metering/otlp/read-protobuf.ts';
 import { spanOutcome, wantedAttributes } from '../../../../src/metering/otlp/span-event.ts';
+import { NAMED_COUNTS } from '../../../../src/metering/otlp/token-names.ts';
 import {
   modelCall,
   requestOf,
   requestProtobuf,
   type SentAttributes,
+  type SentScope,
   type SentSpan,
 } from '../../../support/otlp.ts';
 import { runs } from '../../../support/shares-of-tests.ts';
@@ -15,11 +18,13 @@ import { runs } from '../../../support/shares-of-tests.ts';
 const AT = '2026-11-02T10:00:00.123Z';
 const CUSTOMER = 'tallyhouse.customer';
 
+const RULES = { customerAttribute: CUSTOMER, cachedBeside: [] };
+
 function outcomeOf(span: SentSpan, resource: SentAttributes = []) {
   const request = requestProtobuf(requestOf([span], resource));
-  const [read] = readProtobufSpans(request, wantedAttributes(CUSTOMER));
+  const [read] = readProtobufSpans(request, wantedAttributes(RULES));
   if (read === undefined) throw new Error('the request has no span');
-  return spanOutcome(read, CUSTOMER);
+  return spanOutcome(read, RULES);
 }
 
 function propertiesOf(span: SentSpan) {
@@ -53,6 +58,7 @@ describe('a span of a call to a model', () => {
           output_tokens: '310',
         },
       },
+      warnings: [],
     });
   });
 
@@ -145,6 +151,164 @@ describe('a span of a call to a model', () => {
   });
 });
 
+describe('the names of counts', () => {
+  const counted = (counts: Readonly<Record<string, number>>) =>
+    modelCall(AT, {
+      attributes: Object.entries(counts).map(([name, int]) => [name, { int: BigInt(int) }] as const),
+    });
+  const reads = [
+    'gen_ai.usage.cache_read.input_tokens',
+    'gen_ai.usage.cache_read_input_tokens',
+    'gen_ai.usage.cache_read_tokens',
+    'gen_ai.usage.input_tokens.cached',
+    'gen_ai.usage.details.cache_read_tokens',
+    'gen_ai.usage.details.cache_read_input_tokens',
+    'ai.usage.cachedInputTokens',
+    'ai.usage.inputTokenDetails.cacheReadTokens',
+  ];
+  const writes = [
+    'gen_ai.usage.cache_write.input_tokens',
+    'gen_ai.usage.cache_creation.input_tokens',
+    'gen_ai.usage.cache_creation_input_tokens',
+    'gen_ai.usage.cache_write_input_tokens',
+    'gen_ai.usage.input_tokens.cache_write',
+    'gen_ai.usage.details.cache_creation_input_tokens',
+    'ai.usage.inputTokenDetails.cacheWriteTokens',
+  ];
+
+  it.each([
+    ...reads.map((name) => [name, 'cached_input_tokens']),
+    ...writes.map((name) => [name, 'cached_write_tokens']),
+  ])('have %s as %s, which are no plain input', (name, kind) => {
+    const span = counted({
+      'gen_ai.usage.input_tokens': 130_213,
+      [name]: 128_955,
+      'gen_ai.usage.output_tokens': 1,
+    });
+    expect(propertiesOf(span)).toMatchObject({ input_tokens: '1258', [kind]: '128955' });
+  });
+
+  it.each([
+    ['gen_ai.usage.reasoning.output_tokens', 'reasoning_tokens'],
+    ['gen_ai.usage.output_tokens.reasoning', 'reasoning_tokens'],
+    ['gen_ai.usage.audio.input_tokens', 'input_audio_tokens'],
+    ['gen_ai.usage.input_tokens.audio', 'input_audio_tokens'],
+    ['gen_ai.usage.audio.output_tokens', 'output_audio_tokens'],
+    ['gen_ai.usage.image.input_tokens', 'input_image_tokens'],
+    ['gen_ai.usage.text.output_tokens', 'output_text_tokens'],
+    ['gen_ai.usage.video.input_tokens', 'input_video_tokens'],
+  ])('have %s as %s, a part beside the whole', (name, kind) => {
+    const whole = { 'gen_ai.usage.input_tokens': 40, 'gen_ai.usage.output_tokens': 30 };
+    expect(propertiesOf(counted({ ...whole, [name]: 20 }))).toMatchObject({
+      input_tokens: '40',
+      output_tokens: '30',
+      [kind]: '20',
+    });
+    // A part alone is no count of tokens.
+    expect(outcomeOf(counted({ [name]: 20 }))).toMatchObject({ kind: 'refused' });
+  });
+
+  it('are each of one kind, and each is read', () => {
+    const names = NAMED_COUNTS.flatMap((one) => one.names.map(([name]) => name));
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => !wantedAttributes(RULES).has(name))).toEqual([]);
+  });
+
+  it('may say the same twice, and are refused where they contradict each other', () => {
+    const both = {
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.cache_write.input_tokens': 4,
+      'gen_ai.usage.cache_creation.input_tokens': 4,
+    };
+    expect(propertiesOf(counted(both))).toMatchObject({ input_tokens: '6', cached_write_tokens: '4' });
+    expect(outcomeOf(counted({ ...both, 'gen_ai.usage.input_tokens.cache_write': 0 }))).toEqual({
+      kind: 'refused',
+      reason:
+        'gen_ai.usage.cache_write.input_tokens is 4 and gen_ai.usage.input_tokens.cache_write is 0, which are the ' +
+        'same tokens',
+    });
+  });
+
+  it('with a cache that nobody knows are a warning, unless they are costs', () => {
+    const span = counted({
+      'gen_ai.usage.input_tokens': 10,
+      'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens': 3,
+      'gen_ai.usage.cache_read_cost': 1,
+    });
+    expect(outcomeOf(span)).toMatchObject({
+      event: { properties: { input_tokens: '10' } },
+      warnings: [
+        'gen_ai.usage.cache_creation.ephemeral_1h_input_tokens is not known, its tokens are billed as plain input',
+      ],
+    });
+  });
+
+  it('that leave the reasoning out of the output are a warning', () => {
+    const span = counted({ 'gen_ai.usage.output_tokens': 10, 'gen_ai.usage.reasoning.output_tokens': 11 });
+    expect(outcomeOf(span)).toMatchObject({
+      warnings: ['has 11 reasoning tokens and 10 output tokens, which should include them'],
+    });
+  });
+});
+
+describe('cached tokens beside the input', () => {
+  const counts = {
+    'gen_ai.usage.input_tokens': 10_000,
+    'gen_ai.usage.cache_read.input_tokens': 5_758,
+  };
+  function inputOf(from: {
+    readonly provider?: string;
+    readonly model?: string;
+    readonly scope?: SentScope;
+    readonly resource?: SentAttributes;
+    readonly named?: string;
+  }) {
+    const { provider = 'acme', model = 'large', scope, resource = [], named = '' } = from;
+    const span = modelCall(AT, {
+      attributes: [
+        text('gen_ai.provider.name', provider),
+        text('gen_ai.response.model', model),
+        ...Object.entries(counts).map(([name, int]) => [name, { int: BigInt(int) }] as const),
+      ],
+    });
+    const rules = {
+      customerAttribute: CUSTOMER,
+      cachedBeside: loadConfig({ OTLP_CACHED_BESIDE_INPUT: named }).otlpCachedBesideInput,
+    };
+    const body = requestProtobuf(requestOf([span], resource, scope));
+    const [read] = readProtobufSpans(body, wantedAttributes(rules));
+    if (read === undefined) throw new Error('the request has no span');
+    const outcome = spanOutcome(read, rules);
+    return outcome.kind === 'event' ? Number(outcome.event.properties.input_tokens) : outcome;
+  }
+  const bedrock = (version: string) => ({ name: 'opentelemetry.instrumentation.bedrock', version });
+  const strands = { name: 'strands.telemetry.tracer', version: '' };
+
+  it.each<[string, Parameters<typeof inputOf>[0], number]>([
+    ['nobody says so', {}, 4_242],
+    ['the provider is named', { provider: 'Anthropic', named: 'provider:anthropic' }, 10_000],
+    ['another provider is named', { provider: 'openai', named: 'provider:anthropic' }, 4_242],
+    ['the scope is named', { scope: bedrock('9.0'), named: `scope:${bedrock('').name}` }, 10_000],
+    [
+      'the resource is named',
+      { resource: [text('service.name', 'chat')], named: 'scope:x,resource:service.name=chat' },
+      10_000,
+    ],
+    [
+      'another resource is named',
+      { resource: [text('service.name', 'x')], named: 'resource:service.name=chat' },
+      4_242,
+    ],
+    ['the library is known for it', { scope: bedrock('0.62.3') }, 10_000],
+    ['a later version of it sends', { scope: bedrock('0.63.0') }, 4_242],
+    ['the operator knows better', { scope: bedrock('0.62.3'), named: `-scope:${bedrock('').name}` }, 4_242],
+    ['the library passes on a count of Bedrock', { scope: strands, model: 'us.anthropic.claude-x' }, 10_000],
+    ['the library passes on a count of OpenAI', { scope: strands, model: 'gpt-4o' }, 4_242],
+  ])('are not subtracted from it where the sender is known: %s', (_case, from, input) => {
+    expect(inputOf(from)).toBe(input);
+  });
+});
+
 describe('a span is ignored', () => {
   const around = ['invoke_agent', 'create_agent', 'invoke_workflow', 'execute_tool', 'plan', 'retrieval'];
   it.each(around)('around calls to models, which have spans of their own: %s', (operation) => {
@@ -194,7 +358,8 @@ describe('a span of a call to a model is refused', () => {
     [
       'the tokens of the cache among those of the prompt',
       modelCall(AT, { tokens: { input_tokens: 4, 'cache_read.input_tokens': 5 } }),
-      'gen_ai.usage.input_tokens is 4, less than its 5 tokens that were read from or written to a cache',
+      'gen_ai.usage.input_tokens is 4, less than its 5 tokens that were read from or written to a cache: if this ' +
+        'sender leaves them out of its input, name it in OTLP_CACHED_BESIDE_INPUT',
     ],
     [
       'a customer as text',

@@ -25,8 +25,10 @@ interface IngestedEvent {
 /** Stores nothing, and refuses what no customer of this name sent as ingestion does. */
 function appFor(refuses = (_event: IngestedEvent): string | null => null) {
   const bodies: IngestedEvent[][] = [];
+  const warnings: string[] = [];
   const { ingest: ingestSpans, stats } = createSpanIngest({
-    customerAttribute: 'tallyhouse.customer',
+    rules: { customerAttribute: 'tallyhouse.customer', cachedBeside: [] },
+    onWarning: ({ reason }) => warnings.push(reason),
     async ingestEvents(body) {
       const events: IngestedEvent[] = JSON.parse(body.toString());
       const errors = events
@@ -37,7 +39,7 @@ function appFor(refuses = (_event: IngestedEvent): string | null => null) {
       return { accepted: events.length, duplicates: 0 };
     },
   });
-  return { ...testApp([], { ingestSpans, bodyLimitBytes: LIMIT_BYTES }), bodies, stats };
+  return { ...testApp([], { ingestSpans, bodyLimitBytes: LIMIT_BYTES }), bodies, stats, warnings };
 }
 
 interface Sent {
@@ -137,7 +139,22 @@ describe('spans that cannot be billed', () => {
       partialSuccess: { rejectedSpans: '2', errorMessage: message },
     });
     expect(app.bodies.flat()).toHaveLength(2);
-    expect(app.stats()).toEqual({ accepted: 2, duplicates: 0, ignored: 2, refused: 4 });
+    expect(app.stats()).toEqual({ accepted: 2, duplicates: 0, ignored: 2, refused: 4, warned: 0 });
+  });
+
+  it('are told apart from those that are stored with a warning, which are counted', async () => {
+    const app = appFor();
+    const strange = modelCall(AT, { tokens: { ...tokens, 'cache_of.next_year': 3 } });
+    const warning = `stored with a warning: ${idOf(strange)} gen_ai.usage.cache_of.next_year is not known, its tokens are billed as plain input`;
+    expect((await send(app, protobuf([good, strange]))).bytes).toEqual(
+      field(1, [Buffer.from([1 * 8, 0]), field(2, Buffer.from(warning))]),
+    );
+    const answer = await send(app, json([strange, nobodys]), { type: 'application/json' });
+    expect(JSON.parse(answer.text).partialSuccess).toMatchObject({ rejectedSpans: '1' });
+    expect(answer.text).toContain(`neither has its resource. ${warning}`);
+    expect(app.bodies.flat()).toHaveLength(3);
+    expect(app.stats()).toMatchObject({ accepted: 3, refused: 1, warned: 2 });
+    expect(app.warnings).toHaveLength(1);
   });
 
   it('are named up to a number of them', async () => {
@@ -194,7 +211,7 @@ describe('a request that is refused', () => {
     async (kind) => {
       let calls = 0;
       const { ingest: ingestSpans } = createSpanIngest({
-        customerAttribute: 'tallyhouse.customer',
+        rules: { customerAttribute: 'tallyhouse.customer', cachedBeside: [] },
         async ingestEvents() {
           calls += 1;
           if (calls === 1) throw new Refusal(kind, 'later');
