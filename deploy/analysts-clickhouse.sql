@@ -23,7 +23,15 @@ SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id A
   fromUnixTimestamp64Milli(p.start_timestamp, 'UTC') AS start_timestamp,
   fromUnixTimestamp64Milli(p.end_timestamp, 'UTC') AS end_timestamp,
   fromUnixTimestamp64Milli(p.issued_at, 'UTC') AS issued_at, p.invoice_number AS invoice_number,
-  p.credit_type_id AS credit_type_id, p.credit_type AS credit_type, toDecimal256(p.total, 30) AS total
+  p.credit_type_id AS credit_type_id, p.credit_type AS credit_type, toDecimal256(p.total, 30) AS total,
+  p.billing_provider AS billing_provider, p.external_invoice_id AS external_invoice_id,
+  p.external_status AS external_status,
+  fromUnixTimestamp64Milli(p.external_issued_at, 'UTC') AS external_issued_at,
+  fromUnixTimestamp64Milli(p.external_paid_at, 'UTC') AS external_paid_at,
+  p.external_payment_id AS external_payment_id, p.external_pdf_url AS external_pdf_url,
+  toDecimal256(p.invoiced_sub_total, 30) AS invoiced_sub_total, toDecimal256(p.invoiced_total, 30) AS invoiced_total,
+  toDecimal256(p.invoiced_tax, 30) AS invoiced_tax, toDecimal256(p.invoiced_taxable, 30) AS invoiced_taxable,
+  p.tax_transaction_id AS tax_transaction_id, p.billing_provider_error AS billing_provider_error
 FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'invoices') AS p;
 
 CREATE OR REPLACE VIEW analysts.invoice_lines DEFINER = CURRENT_USER SQL SECURITY DEFINER AS

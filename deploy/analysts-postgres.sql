@@ -207,9 +207,16 @@ SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_
   CASE WHEN i.type = 'USAGE' THEN analysts.millis(i.period_start) END AS start_timestamp,
   CASE WHEN i.type = 'USAGE' THEN analysts.millis(i.period_end) END AS end_timestamp,
   analysts.millis(i.issued_at) AS issued_at, n.number AS invoice_number,
-  i.credit_type_id::text AS credit_type_id, c.name AS credit_type, analysts.exact(i.total) AS total
+  i.credit_type_id::text AS credit_type_id, c.name AS credit_type, analysts.exact(i.total) AS total,
+  d.billing_provider, d.external_id AS external_invoice_id, d.status AS external_status,
+  analysts.millis(d.finalized_at) AS external_issued_at, analysts.millis(d.paid_at) AS external_paid_at,
+  d.payment_id AS external_payment_id, d.pdf_url AS external_pdf_url,
+  analysts.exact(d.sub_total) AS invoiced_sub_total, analysts.exact(d.total) AS invoiced_total,
+  analysts.exact(d.tax_amount) AS invoiced_tax, analysts.exact(d.taxable_amount) AS invoiced_taxable,
+  d.tax_transaction_id, d.error AS billing_provider_error
 FROM public.invoices i
 LEFT JOIN public.invoice_numbers n ON n.invoice_id = i.id
+LEFT JOIN public.invoice_deliveries d ON d.invoice_id = i.id
 LEFT JOIN analysts.credit_types c ON c.credit_type_id = i.credit_type_id::text
 WHERE i.type <> 'USAGE_CONSOLIDATED';
 

@@ -1,4 +1,5 @@
 /** Billing providers and their delivery methods. */
+import { derivedId } from './ids.ts';
 
 /** Providers that a customer's billing configuration may name. */
 export const BILLING_PROVIDERS = [
@@ -30,7 +31,13 @@ export const CONNECTABLE_BILLING_PROVIDERS = [
   'gcp_marketplace',
 ] as const satisfies readonly BillingProvider[];
 
-export const DELIVERY_METHODS = ['direct_to_billing_provider', 'aws_sqs', 'tackle', 'aws_sns'] as const;
+export const DELIVERY_METHODS = [
+  'direct_to_billing_provider',
+  'aws_sqs',
+  'tackle',
+  'aws_sns',
+  'webhook',
+] as const;
 export type DeliveryMethod = (typeof DELIVERY_METHODS)[number];
 
 /** Delivery methods of a connection of the service itself. */
@@ -50,3 +57,20 @@ export const COLLECTION_METHODS = [
   'auto_charge_payment_intent',
   'manually_charge_payment_intent',
 ] as const;
+
+/** Whether invoices of a customer are delivered. */
+export const BILLABLE_STATUSES = ['billable', 'unbillable'] as const;
+
+/** The id of a delivery method without a connection: the same for all customers, for ever. */
+export function unconnectedDeliveryMethodId(
+  billingProvider: BillingProvider,
+  deliveryMethod: DeliveryMethod,
+): string {
+  return derivedId('delivery-method', billingProvider, deliveryMethod);
+}
+
+/** The connection of the account that the environment names. */
+export const DEFAULT_STRIPE_CONNECTION_ID = unconnectedDeliveryMethodId(
+  'stripe',
+  'direct_to_billing_provider',
+);

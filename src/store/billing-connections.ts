@@ -1,5 +1,5 @@
 /** The service's own connections to billing providers. What is read here holds secrets. */
-import { and, asc, eq, inArray } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingProvider, DeliveryMethod } from '../core/billing-providers.ts';
 import { derivedId } from '../core/ids.ts';
@@ -15,6 +15,7 @@ export interface BillingConnection {
   readonly deliveryMethod: DeliveryMethod;
   readonly configuration: Readonly<Record<string, unknown>>;
   readonly createdAt: Instant;
+  readonly archivedAt: Instant | null;
 }
 
 /** Stores a connection, and returns the id of the one with this configuration: another one if there was one. */
@@ -61,6 +62,7 @@ export async function findConnections(
       and(
         eq(billingConnections.billingProvider, billingProvider),
         eq(billingConnections.deliveryMethod, deliveryMethod),
+        isNull(billingConnections.archivedAt),
       ),
     )
     .orderBy(asc(billingConnections.createdAt), asc(billingConnections.id));
@@ -74,7 +76,7 @@ export async function listConnections(
   const rows = await db
     .select()
     .from(billingConnections)
-    .where(behind(billingConnections, page.after))
+    .where(and(behind(billingConnections, page.after), isNull(billingConnections.archivedAt)))
     .orderBy(asc(billingConnections.createdAt), asc(billingConnections.id))
     .limit(page.limit + 1);
   return keysetPage(rows.map(fromRow), page.limit);
@@ -83,13 +85,14 @@ export async function listConnections(
 const configurationColumn = z.record(z.string(), z.unknown());
 
 function fromRow(row: typeof billingConnections.$inferSelect): BillingConnection {
-  const { id, billingProvider, deliveryMethod, createdAt } = row;
+  const { id, billingProvider, deliveryMethod, createdAt, archivedAt } = row;
   return {
     id,
     billingProvider,
     deliveryMethod,
     configuration: configurationColumn.parse(row.configuration),
     createdAt,
+    archivedAt,
   };
 }
 

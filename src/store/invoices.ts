@@ -4,6 +4,7 @@ import type { Invoice, InvoiceStatus } from '../core/invoice.ts';
 import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { insertRows } from './insert-rows.ts';
+import { queueDeliveries } from './invoice-deliveries.ts';
 import { insertInvoiceLines } from './invoice-lines.ts';
 import { queueNumbering } from './invoice-numbers.ts';
 import type { InvoiceTermsIds } from './invoice-terms.ts';
@@ -39,13 +40,17 @@ interface NewInvoice extends IssuedInvoice {
 }
 
 /**
- * Stores invoices with their lines, and queues the job that numbers them. A second invoice of one contract and period
+ * Stores invoices with their lines, and queues the job that numbers them, and those that go to a billing provider. A second invoice of one contract and period
  * violates `invoices_contract_period_once`.
  */
 export async function insertInvoices(tx: Transaction, issued: readonly NewInvoice[]): Promise<void> {
   await insertRows(tx, invoices, issued.map(toRow));
   await insertInvoiceLines(tx, issued);
   await queueNumbering(tx, issued);
+  await queueDeliveries(
+    tx,
+    issued.flatMap(({ id, status }) => (status === 'FINALIZED' ? [id] : [])),
+  );
 }
 
 /** One issued invoice of any customer, without its lines. */

@@ -1,9 +1,13 @@
 /** Rows of all customers, or of some, in the order of their ids, for queries across customers. */
+
 import { and, asc, eq, gt, inArray, ne } from 'drizzle-orm';
+import type { ExternalInvoice } from '../core/external-invoice.ts';
 import type { Database, Transaction } from './database.ts';
+import { deliveryFromRow } from './invoice-deliveries.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 import { contracts } from './schema/contracts.ts';
 import { customers, ingestAliases } from './schema/customers.ts';
+import { invoiceDeliveries } from './schema/invoice-deliveries.ts';
 import { invoiceNumbers } from './schema/invoice-numbers.ts';
 import { invoices } from './schema/invoices.ts';
 
@@ -72,15 +76,18 @@ export async function reportContracts(db: Reader, { customerIds, after, limit }:
     .limit(limit);
 }
 
-/** Issued invoices without their lines, and their numbers. No consolidated ones, which repeat others. */
+/** Issued invoices without their lines, their numbers, and what billing providers have of them. No consolidated ones, which repeat others. */
 export async function reportInvoices(
   db: Reader,
   { customerIds, after, limit }: ReportPart,
-): Promise<Array<IssuedHead & { readonly number: string | null }>> {
+): Promise<
+  Array<IssuedHead & { readonly number: string | null; readonly external: ExternalInvoice | null }>
+> {
   const rows = await db
-    .select({ invoice: invoices, number: invoiceNumbers.number })
+    .select({ invoice: invoices, number: invoiceNumbers.number, delivery: invoiceDeliveries })
     .from(invoices)
     .leftJoin(invoiceNumbers, eq(invoiceNumbers.invoiceId, invoices.id))
+    .leftJoin(invoiceDeliveries, eq(invoiceDeliveries.invoiceId, invoices.id))
     .where(
       and(
         ne(invoices.type, 'USAGE_CONSOLIDATED'),
@@ -90,5 +97,9 @@ export async function reportInvoices(
     )
     .orderBy(asc(invoices.id))
     .limit(limit);
-  return rows.map(({ invoice, number }) => ({ ...invoiceFromRow(invoice), number }));
+  return rows.map(({ invoice, number, delivery }) => ({
+    ...invoiceFromRow(invoice),
+    number,
+    external: delivery === null ? null : deliveryFromRow(delivery).external,
+  }));
 }

@@ -4,6 +4,7 @@ import type { Instant } from '../core/time.ts';
 import { creditDeductions } from './balance-deductions.ts';
 import type { Transaction } from './database.ts';
 import { standingConsolidations } from './invoice-constituents.ts';
+import { wantVoid } from './invoice-deliveries.ts';
 import { type IssuedHead, invoiceFromRow } from './invoices.ts';
 import { isOneOf } from './is-one-of.ts';
 import { invoicedItems, invoices } from './schema/invoices.ts';
@@ -45,13 +46,18 @@ export async function voidInvoicesOfItems(
   return voidInvoices(tx, inArray(invoices.id, ids), now);
 }
 
-/** What they took from balances is given back. Consolidated invoices that they are on are voided with them. */
+/** What they took from balances is given back, and what a billing provider has of them is voided. Consolidated invoices that they are on are voided with them. */
 async function voidInvoices(tx: Transaction, which: SQL | undefined, now: Instant): Promise<IssuedHead[]> {
   const voided = await tx
     .update(invoices)
     .set({ status: 'VOID', voidedAt: now })
     .where(and(which, eq(invoices.status, 'FINALIZED')))
     .returning();
+  await wantVoid(
+    tx,
+    voided.map(({ id }) => id),
+    now,
+  );
   await creditDeductions(
     tx,
     voided.map(({ id }) => id),

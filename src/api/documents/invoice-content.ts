@@ -7,6 +7,7 @@ import type { CreditType } from '../../core/credit-types.ts';
 import { currencyOf } from '../../core/currencies.ts';
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
+import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import { groupBy } from '../../core/group-by.ts';
 import {
   countsInTotal,
@@ -115,7 +116,7 @@ function buyerLines({ customerName, customFields: { customer } }: PrintedInvoice
   ];
 }
 
-function factsOf({ invoice, number, customFields }: PrintedInvoice, currency: string): Fact[] {
+function factsOf({ invoice, number, external, customFields }: PrintedInvoice, currency: string): Fact[] {
   const isDraft = invoice.status === 'DRAFT';
   const due = dueAt(invoice);
   const order =
@@ -126,6 +127,7 @@ function factsOf({ invoice, number, customFields }: PrintedInvoice, currency: st
     ['Invoice number', number ?? 'assigned when it is issued'],
     [isDraft ? 'Expected issue date' : 'Issue date', printedDate(invoice.issuedAt)],
     [isDraft ? 'Expected due date' : 'Due date', due === null ? null : printedDate(due)],
+    ['Paid on', isPaid(external) && external.paidAt !== null ? printedDate(external.paidAt) : null],
     ['Payment terms', termsText(invoice.netPaymentTermsDays)],
     ['Billing period', invoice.type === 'SCHEDULED' ? null : printedTime(invoice.period)],
     ['Purchase order', order],
@@ -133,6 +135,10 @@ function factsOf({ invoice, number, customFields }: PrintedInvoice, currency: st
     ['Invoice ID', invoice.id],
   ];
   return facts.flatMap(([label, value]) => (value === null || value === undefined ? [] : [{ label, value }]));
+}
+
+function isPaid(external: ExternalInvoice | null): external is ExternalInvoice {
+  return external !== null && external.status === 'PAID';
 }
 
 function termsText(days: number | null): string | null {

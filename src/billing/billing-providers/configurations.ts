@@ -1,5 +1,9 @@
 /** Use cases of customers' billing configurations. They are stored and matched; nothing is sent yet. */
-import type { BillingProvider, TaxProvider } from '../../core/billing-providers.ts';
+import {
+  type BillingProvider,
+  type TaxProvider,
+  unconnectedDeliveryMethodId,
+} from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type FieldPath, invalid, namesNothing, notFound } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -12,7 +16,6 @@ import {
 import { canonicalJson, loadConnections } from '../../store/billing-connections.ts';
 import { customerExists, findCustomer, lockCustomer } from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
-import { unconnectedDeliveryMethodId } from './connections.ts';
 import { type DeliveryInput, resolveDelivery } from './delivery.ts';
 import { checkSettings, type ProviderSettings, publicSettings, withoutSecrets } from './provider-settings.ts';
 

@@ -3,10 +3,11 @@ import {
   type BillingProvider,
   CONTRACT_BILLING_PROVIDERS,
   type DeliveryMethod,
+  unconnectedDeliveryMethodId,
 } from '../../core/billing-providers.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conflict } from '../../core/errors.ts';
-import { derivedId, newId } from '../../core/ids.ts';
+import { newId } from '../../core/ids.ts';
 import type { KeysetPosition, Page } from '../../core/paging.ts';
 import { findConnections, insertConnection, listConnections } from '../../store/billing-connections.ts';
 import type { Database } from '../../store/database.ts';
@@ -38,7 +39,14 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
   const { billingProvider, deliveryMethod, settings } = input;
   const id = newId();
   const createdAt = deps.clock.now();
-  const connection = { id, billingProvider, deliveryMethod, configuration: settings, createdAt };
+  const connection = {
+    id,
+    billingProvider,
+    deliveryMethod,
+    configuration: settings,
+    createdAt,
+    archivedAt: null,
+  };
   const stored = await deps.db.transaction((tx) => insertConnection(tx, connection));
   if (stored !== id) {
     const text = `${billingProvider} is already connected by ${deliveryMethod} with this configuration`;
@@ -74,12 +82,4 @@ async function withoutConnection(db: Database): Promise<DeliveryMethodView[]> {
     methods.push({ id, billingProvider, deliveryMethod, settings: {} });
   }
   return methods;
-}
-
-/** The id of a delivery method without a connection: the same for all customers, for ever. */
-export function unconnectedDeliveryMethodId(
-  billingProvider: BillingProvider,
-  deliveryMethod: DeliveryMethod,
-): string {
-  return derivedId('delivery-method', billingProvider, deliveryMethod);
 }

@@ -1,9 +1,13 @@
 /** Delivery methods of a customer's invoices: a connection of the service to a provider, or none yet. */
-import { type BillingProvider, DELIVERY_METHODS, type DeliveryMethod } from '../../core/billing-providers.ts';
+import {
+  type BillingProvider,
+  DELIVERY_METHODS,
+  type DeliveryMethod,
+  unconnectedDeliveryMethodId,
+} from '../../core/billing-providers.ts';
 import { type FieldPath, invalid, words } from '../../core/errors.ts';
 import { findConnections, loadConnections } from '../../store/billing-connections.ts';
 import type { Transaction } from '../../store/database.ts';
-import { unconnectedDeliveryMethodId } from './connections.ts';
 
 /** What a client says about it; null: not given. At least one is. */
 export interface DeliveryInput {
@@ -66,8 +70,11 @@ async function deliveryWithId(
   path: FieldPath,
 ): Promise<Delivery> {
   const connection = (await loadConnections(tx, [id])).get(id);
-  if (connection?.billingProvider === billingProvider) {
+  if (connection?.billingProvider === billingProvider && connection.archivedAt === null) {
     return { deliveryMethod: connection.deliveryMethod, connectionId: id };
+  }
+  if (connection !== undefined && connection.archivedAt !== null) {
+    throw invalid([...path, 'deliveryMethodId'], `connection ${id} is archived`);
   }
   if (connection !== undefined) {
     throw invalid(

@@ -2,8 +2,10 @@
 import type { CreditType } from '../../core/credit-types.ts';
 import { customFieldsOf } from '../../core/custom-fields.ts';
 import { notFound, Refusal } from '../../core/errors.ts';
+import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import type { Invoice } from '../../core/invoice.ts';
 import { customerNames, findCustomer } from '../../store/customers.ts';
+import { externalOfInvoices } from '../payments/external-invoices.ts';
 import { customFieldsOfInvoices } from './invoice-fields.ts';
 import { numbersOfInvoices } from './numbering.ts';
 import { pricingUnitsOf } from './pricing-units.ts';
@@ -15,6 +17,8 @@ export interface PrintedInvoice {
   readonly invoice: Invoice;
   /** Null for drafts. */
   readonly number: string | null;
+  /** What the billing provider has of it; null for drafts, and where it goes to none. */
+  readonly external: ExternalInvoice | null;
   readonly customerName: string;
   /** By id, of the customers whose usage a consolidated invoice has; empty for others. */
   readonly originNames: ReadonlyMap<string, string>;
@@ -46,6 +50,7 @@ export async function printedInvoice(
   return {
     invoice,
     number,
+    external: (await externalOfInvoices(deps, [invoice])).get(invoice.id) ?? null,
     customerName: customer.name,
     originNames: await customerNames(
       deps.db,

@@ -1,6 +1,7 @@
 /** The rows of the views that lie in PostgreSQL, with the meanings of the API (docs/sql.md). */
 import type { Decimal } from '../../core/decimal.ts';
 import { roundDecimal } from '../../core/decimal.ts';
+import type { ExternalInvoice } from '../../core/external-invoice.ts';
 import {
   countsInTotal,
   type InvoiceLine,
@@ -110,9 +111,26 @@ async function invoiceRows({ db }: ViewDeps, heads: readonly Head[]): Promise<Vi
     const { type, period, issuedAt, number, creditTypeId, total } = head;
     const [start, end] = type === 'USAGE' ? [time(period.start), time(period.end)] : [null, null];
     const currency = [creditTypeId, creditTypes.get(creditTypeId)?.name ?? null];
-    return [...ownerCells(head), type, start, end, time(issuedAt), number, ...currency, exact(total)];
+    const own = [...ownerCells(head), type, start, end, time(issuedAt), number, ...currency, exact(total)];
+    return [...own, ...externalCells(head.external)];
   });
 }
+
+function externalCells(external: ExternalInvoice | null): ViewRow {
+  if (external === null) return Array.from({ length: EXTERNAL_COLUMNS }, () => null);
+  const { tax } = external;
+  return [
+    ...[external.billingProvider, external.externalId, external.status],
+    ...[time(external.issuedAt), time(external.paidAt), external.paymentId, external.pdfUrl],
+    ...[external.subTotal, external.total, tax?.amount, tax?.taxableAmount].map((amount) =>
+      amount === null || amount === undefined ? null : exact(amount),
+    ),
+    ...[tax?.transactionId ?? null, external.error],
+  ];
+}
+
+/** What a billing provider has of an invoice, at the end of its row. */
+const EXTERNAL_COLUMNS = 13;
 
 async function lineRows({ db }: ViewDeps, heads: readonly Head[]): Promise<ViewRow[]> {
   const invoices = await withLines(db, heads);

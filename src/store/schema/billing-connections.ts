@@ -14,6 +14,8 @@ export const billingConnections = pgTable(
     /** One id for provider, method and configuration together: the same connection is not made twice. */
     key: uuid('key').notNull(),
     createdAt: instant('created_at').notNull(),
+    /** Then nothing is delivered through it any more. */
+    archivedAt: instant('archived_at'),
   },
   (table) => [
     unique('billing_connections_key_unique').on(table.key),

@@ -1,6 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
-import { BILLING_PROVIDERS, DELIVERY_METHODS, TAX_PROVIDERS } from '../../core/billing-providers.ts';
+import {
+  BILLABLE_STATUSES,
+  BILLING_PROVIDERS,
+  DELIVERY_METHODS,
+  TAX_PROVIDERS,
+} from '../../core/billing-providers.ts';
 import { instant } from '../columns.ts';
 import { billingConnections } from './billing-connections.ts';
 
@@ -14,6 +19,8 @@ export const customers = pgTable(
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
     archivedAt: instant('archived_at'),
+    /** Whether its invoices are delivered to a billing provider. */
+    billableStatus: text('billable_status', { enum: BILLABLE_STATUSES }).notNull().default('billable'),
     /** When what identifies the customer was removed. */
     erasedAt: instant('erased_at'),
   },

@@ -173,6 +173,75 @@ const ORIGIN: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
 ];
 
+/** What the billing provider has, the same on each row of the invoice. */
+const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
+  {
+    name: 'billing_provider',
+    description: 'Where the invoice is delivered to; empty: nowhere.',
+    value: ({ invoice }) => invoice.external_invoice?.billing_provider_type,
+  },
+  {
+    name: 'external_invoice_id',
+    description: 'Its id at the billing provider.',
+    value: ({ invoice }) => invoice.external_invoice?.invoice_id,
+  },
+  {
+    name: 'external_status',
+    description: 'As `external_status` in JSON.',
+    value: ({ invoice }) => invoice.external_invoice?.external_status,
+  },
+  {
+    name: 'external_issued_at',
+    description: 'When it was made final there.',
+    value: ({ invoice }) => invoice.external_invoice?.issued_at_timestamp,
+  },
+  {
+    name: 'external_paid_at',
+    description: 'When it was paid.',
+    value: ({ invoice }) => invoice.external_invoice?.paid_at,
+  },
+  {
+    name: 'external_payment_id',
+    description: 'The payment there.',
+    value: ({ invoice }) => invoice.external_invoice?.external_payment_id,
+  },
+  {
+    name: 'external_pdf_url',
+    description: 'Its PDF there.',
+    value: ({ invoice }) => invoice.external_invoice?.pdf_url,
+  },
+  {
+    name: 'invoiced_sub_total',
+    description: 'What was invoiced there without tax, in the unit of the total.',
+    value: ({ invoice }) => invoice.external_invoice?.invoiced_sub_total,
+  },
+  {
+    name: 'invoiced_total',
+    description: 'The same with tax.',
+    value: ({ invoice }) => invoice.external_invoice?.invoiced_total,
+  },
+  {
+    name: 'invoiced_tax',
+    description: 'Its tax.',
+    value: ({ invoice }) => invoice.external_invoice?.tax?.total_tax_amount,
+  },
+  {
+    name: 'invoiced_taxable',
+    description: 'The amount that was taxed.',
+    value: ({ invoice }) => invoice.external_invoice?.tax?.total_taxable_amount,
+  },
+  {
+    name: 'tax_transaction_id',
+    description: 'The transaction of the tax.',
+    value: ({ invoice }) => invoice.external_invoice?.tax?.transaction_id,
+  },
+  {
+    name: 'billing_provider_error',
+    description: 'What the billing provider has said against it.',
+    value: ({ invoice }) => invoice.external_invoice?.billing_provider_error,
+  },
+];
+
 function isPostpaidApplied({ type, commit_type }: LineWire): boolean {
   return type === 'applied_commit_or_credit' && commit_type === 'PostpaidCommit';
 }
@@ -208,6 +277,9 @@ const WINDOW: readonly CsvColumn<InvoiceRow<BreakdownWire>>[] = [
   },
 ];
 
-export const invoicesCsv = csvTable([...HEAD, ...INVOICE_TOTALS, ...LINE, ...ORIGIN], rowsOf<InvoiceWire>);
+export const invoicesCsv = csvTable(
+  [...HEAD, ...INVOICE_TOTALS, ...LINE, ...ORIGIN, ...EXTERNAL],
+  rowsOf<InvoiceWire>,
+);
 
 export const breakdownsCsv = csvTable([...HEAD, ...WINDOW, ...LINE], rowsOf<BreakdownWire>);

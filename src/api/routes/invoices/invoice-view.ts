@@ -3,6 +3,7 @@ import type { ListPriceOf } from '../../../billing/invoices/list-prices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';
+import type { ExternalInvoice } from '../../../core/external-invoice.ts';
 import type { HierarchyPayer } from '../../../store/hierarchy-payers.ts';
 
 /** Data that answers show besides the invoice itself. */
@@ -15,6 +16,8 @@ export interface InvoiceView {
   readonly customFields: ReadonlyMap<string, CustomFieldsById>;
   /** By invoice; drafts and invoices without a number yet are absent. */
   readonly numbers: ReadonlyMap<string, string>;
+  /** By invoice; those that go to no billing provider are absent. */
+  readonly external: ReadonlyMap<string, ExternalInvoice>;
   /** By contract; those of no hierarchy are absent. */
   readonly payers: ReadonlyMap<string, HierarchyPayer>;
 }

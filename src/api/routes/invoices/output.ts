@@ -15,6 +15,7 @@ import { dueAt, payableAmount } from '../../../rating/invoice/payable.ts';
 import { JsonList } from '../../http/json.ts';
 import { creditType, customFields, exactValue, timestamp, uuid } from '../../wire/fields.ts';
 import { pageToWire } from '../../wire/paging.ts';
+import { externalInvoiceSchema, externalInvoiceToWire } from './external-invoice.ts';
 import { creditTypeOf, type InvoiceView } from './invoice-view.ts';
 import {
   formatInstants,
@@ -62,7 +63,9 @@ const invoiceShape = {
     .array(z.object({ invoice_id: uuid, contract_id: uuid, customer_id: uuid }))
     .optional()
     .meta({ description: 'Of a `USAGE_CONSOLIDATED` invoice: the invoices whose lines it has.' }),
-  external_invoice: z.null(),
+  external_invoice: externalInvoiceSchema
+    .nullable()
+    .meta({ description: 'What the billing provider has of it; null where it goes to none.' }),
   customer_custom_fields: customFields,
   contract_custom_fields: customFields,
   custom_fields: customFields,
@@ -141,7 +144,7 @@ function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines):
     ...(invoice.constituents === undefined
       ? {}
       : { constituent_invoices: invoice.constituents.map(ownerToWire) }),
-    external_invoice: null,
+    external_invoice: externalInvoiceToWire(view.external.get(invoice.id)),
     customer_custom_fields: customFieldsOf(fields, invoice.customerId),
     contract_custom_fields: customFieldsOf(fields, invoice.contractId),
     custom_fields: customFieldsOf(fields, invoice.id),

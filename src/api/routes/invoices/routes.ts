@@ -8,6 +8,7 @@ import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
 import { payersOfInvoices } from '../../../billing/invoices/payers.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
+import { externalOfInvoices } from '../../../billing/payments/external-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
@@ -163,14 +164,15 @@ export async function viewOf(
   shown: ShownQuery,
 ): Promise<InvoiceView> {
   const listPrices = shown.include_list_prices === true ? await listPricesOf(deps, invoices) : null;
-  const [creditTypes, customFields, numbers, payers] = await Promise.all([
+  const [creditTypes, customFields, numbers, payers, external] = await Promise.all([
     pricingUnitsOf(deps, invoices, listPrices),
     customFieldsOfInvoices(deps, invoices),
     numbersOfInvoices(deps, invoices),
     payersOfInvoices(deps, invoices),
+    externalOfInvoices(deps, invoices),
   ]);
   return {
-    ...{ creditTypes, customFields, numbers, payers, listPrices },
+    ...{ creditTypes, customFields, numbers, payers, external, listPrices },
     skipZeroQuantityLines: shown.skip_zero_qty_line_items === true,
   };
 }

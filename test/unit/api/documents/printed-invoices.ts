@@ -75,6 +75,7 @@ export function printed(
       ...invoice,
     },
     number: 'INV-2026-000042',
+    external: null,
     customerName: 'Ada Ltd',
     originNames: new Map(),
     customFields: { customer: {}, contract: {}, invoice: {} },

@@ -1,0 +1,51 @@
+/** What a billing provider has of an invoice, as clients see it (docs/payments.md). */
+import type { BillingProvider } from './billing-providers.ts';
+import type { Decimal } from './decimal.ts';
+import type { Instant } from './time.ts';
+
+/** The states of an invoice at a provider, in the words of the interface. */
+export const EXTERNAL_STATUSES = [
+  'DRAFT',
+  'FINALIZED',
+  'PAID',
+  'PARTIALLY_PAID',
+  'UNCOLLECTIBLE',
+  'VOID',
+  'DELETED',
+  'PAYMENT_FAILED',
+  'INVALID_REQUEST_ERROR',
+  'SKIPPED',
+  'SENT',
+  'QUEUED',
+] as const;
+type ExternalStatus = (typeof EXTERNAL_STATUSES)[number];
+
+/** Amounts are in the unit of the invoice: cents for US dollars. Null: not known, or there is none. */
+export interface ExternalTax {
+  readonly amount: Decimal;
+  readonly taxableAmount: Decimal | null;
+  readonly transactionId: string | null;
+}
+
+/** What is known of the invoice at the provider. Null: not known, or there is none. */
+export interface ExternalInvoice {
+  readonly billingProvider: BillingProvider;
+  readonly status: ExternalStatus;
+  /** Its id there. */
+  readonly externalId: string | null;
+  /** Its number there. */
+  readonly number: string | null;
+  /** When it was made final there. */
+  readonly issuedAt: Instant | null;
+  readonly paidAt: Instant | null;
+  readonly pdfUrl: string | null;
+  /** The page where the customer can pay it. */
+  readonly paymentUrl: string | null;
+  /** In the unit of the invoice. */
+  readonly total: Decimal | null;
+  readonly subTotal: Decimal | null;
+  readonly tax: ExternalTax | null;
+  readonly paymentId: string | null;
+  /** What the provider has said against it, in a sentence. */
+  readonly error: string | null;
+}

@@ -1,0 +1,144 @@
+/** Issued invoices on their way to billing providers, and what these have of them (docs/payments.md). */
+import { and, eq, sql } from 'drizzle-orm';
+import { DEFAULT_STRIPE_CONNECTION_ID } from '../core/billing-providers.ts';
+import type { ExternalInvoice } from '../core/external-invoice.ts';
+import type { Instant } from '../core/time.ts';
+import type { Database, Transaction } from './database.ts';
+import { isOneOf } from './is-one-of.ts';
+import { invoiceDeliveries } from './schema/invoice-deliveries.ts';
+
+type DeliveryRow = typeof invoiceDeliveries.$inferSelect;
+
+/** An invoice at a provider, with what is needed to bring it there. */
+export interface Delivery
+  extends Pick<
+    DeliveryRow,
+    | 'invoiceId'
+    | 'customerId'
+    | 'configurationId'
+    | 'connectionId'
+    | 'gatedCommitId'
+    | 'method'
+    | 'mappedAt'
+    | 'isDoubtful'
+    | 'sentAt'
+    | 'voidWanted'
+    | 'voidEnded'
+    | 'attempts'
+    | 'failures'
+    | 'dueAt'
+    | 'createdAt'
+  > {
+  readonly external: ExternalInvoice;
+}
+
+/**
+ * Queues those of these invoices, issued by this transaction, that go to a provider: the contract has a configuration,
+ * the service has the account that it names, and the customer is billable. Historical invoices were billed elsewhere.
+ * One that is queued already stays as it is.
+ */
+export async function queueDeliveries(
+  tx: Transaction,
+  invoiceIds: readonly string[],
+  options: { readonly withHistorical?: boolean; readonly dueAt?: Instant } = {},
+): Promise<string[]> {
+  if (invoiceIds.length === 0) return [];
+  const dueAt =
+    options.dueAt === undefined
+      ? sql`i.issued_at`
+      : sql`${new Date(options.dueAt).toISOString()}::timestamptz`;
+  const queued = await tx.execute<{ invoice_id: string }>(sql`
+    insert into invoice_deliveries
+      (invoice_id, customer_id, billing_provider, configuration_id, connection_id, due_at, created_at)
+    select i.id, i.customer_id, g.billing_provider, g.id, k.id, ${dueAt}, ${dueAt}
+    from invoices i
+    join contracts c on c.id = i.contract_id
+    join customers p on p.id = i.customer_id and p.billable_status = 'billable'
+    join customer_billing_configurations g on g.id = c.billing_configuration_id and g.archived_at is null
+    left join billing_connections k on k.archived_at is null and k.id = coalesce(
+      g.connection_id,
+      case when g.billing_provider = 'stripe' and g.delivery_method = 'direct_to_billing_provider'
+        then ${DEFAULT_STRIPE_CONNECTION_ID}::uuid end)
+    where i.id = any(${`{${invoiceIds.join(',')}}`}::uuid[])
+      and i.status = 'FINALIZED'
+      and (${options.withHistorical ?? false} or not i.is_historical)
+      and ((g.billing_provider = 'stripe' and k.id is not null) or g.delivery_method = 'webhook')
+    on conflict do nothing
+    returning invoice_id`);
+  return queued.map(({ invoice_id }) => invoice_id);
+}
+
+/** By invoice; those that go to no provider are absent. */
+async function loadDeliveries(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, Delivery>> {
+  if (invoiceIds.length === 0) return new Map();
+  const rows = await db
+    .select()
+    .from(invoiceDeliveries)
+    .where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
+  return new Map(rows.map((row) => [row.invoiceId, deliveryFromRow(row)]));
+}
+
+/** By invoice; those that no provider has, or will have, are absent. */
+export async function loadExternalInvoices(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, ExternalInvoice>> {
+  const deliveries = await loadDeliveries(db, invoiceIds);
+  return new Map([...deliveries].map(([id, { external }]) => [id, external]));
+}
+
+/** What these invoices are voided for here is to be voided there too. Those that nobody has are done with at once. */
+export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  const isMapped = sql`${invoiceDeliveries.mappedAt} is not null`;
+  await tx
+    .update(invoiceDeliveries)
+    .set({
+      voidWanted: true,
+      status: sql`case when ${isMapped} then ${invoiceDeliveries.status} else 'VOID' end`,
+      voidEnded: sql`${invoiceDeliveries.mappedAt} is null`,
+      dueAt: sql`case when ${isMapped} then ${new Date(now).toISOString()}::timestamptz end`,
+      failures: 0,
+      error: null,
+    })
+    .where(and(isOneOf(invoiceDeliveries.invoiceId, invoiceIds), eq(invoiceDeliveries.voidWanted, false)));
+}
+
+export function deliveryFromRow(row: DeliveryRow): Delivery {
+  const { taxAmount, taxableAmount, taxTransactionId } = row;
+  return {
+    invoiceId: row.invoiceId,
+    customerId: row.customerId,
+    configurationId: row.configurationId,
+    connectionId: row.connectionId,
+    gatedCommitId: row.gatedCommitId,
+    method: row.method,
+    mappedAt: row.mappedAt,
+    isDoubtful: row.isDoubtful,
+    sentAt: row.sentAt,
+    voidWanted: row.voidWanted,
+    voidEnded: row.voidEnded,
+    attempts: row.attempts,
+    failures: row.failures,
+    dueAt: row.dueAt,
+    createdAt: row.createdAt,
+    external: {
+      billingProvider: row.billingProvider,
+      status: row.status,
+      externalId: row.externalId,
+      number: row.number,
+      issuedAt: row.finalizedAt,
+      paidAt: row.paidAt,
+      pdfUrl: row.pdfUrl,
+      paymentUrl: row.paymentUrl,
+      total: row.total,
+      subTotal: row.subTotal,
+      tax: taxAmount === null ? null : { amount: taxAmount, taxableAmount, transactionId: taxTransactionId },
+      paymentId: row.paymentId,
+      error: row.error,
+    },
+  };
+}
