@@ -105,6 +105,13 @@ export default {
       to: { path: TRACES_FILE, dependencyTypesNot: ['dynamic-import'] },
     },
     {
+      name: 'embedded-stores-are-loaded-when-used',
+      comment: 'A service with servers by URL is installed without optional packages: `await import()`.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-optional'], dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    },
+    {
       name: 'folder-with-a-list',
       comment: 'Say in .dependency-cruiser.mjs what this folder may import.',
       severity: 'error',

@@ -9,11 +9,14 @@ COPY src ./src
 RUN npm run build
 
 FROM node:24-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# npm only runs commands here, also where nothing but /data and /tmp can be written.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data NPM_CONFIG_LOGS_MAX=0 NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional && npm cache clean --force
 COPY --from=build /app/dist ./dist
+# `npm run token` and its like ask it whether they are built.
+COPY scripts/build.mjs ./scripts/
 COPY clickhouse ./clickhouse
 COPY drizzle ./drizzle
 COPY catalogue ./catalogue

@@ -1,8 +1,9 @@
 /**
  * Bundles the programs of src/ into dist/, what they share in common files: a start reads a few files instead of a
  * thousand. Packages are not bundled. With --if-needed it does nothing when dist/ was made from exactly the present
- * sources; a hash of their contents decides, because a fresh checkout has arbitrary times. With --check it never builds,
- * and fails when dist/ was made from others.
+ * sources; a hash of their contents decides, because a fresh checkout has arbitrary times. Nor does it where there are no
+ * sources, as in the image, whose dist/ was built before. With --check it never builds, and fails when dist/ was made
+ * from others.
  *
  * Types are not checked here (`npm run typecheck`). clickhouse/, drizzle/ and catalogue/ are read from the package root
  * at run time, so they are not copied.
@@ -76,8 +77,9 @@ async function bundle(outdir) {
   });
 }
 
-const hash = sourcesHash();
-const isCurrent = existsSync(stamp) && readFileSync(stamp, 'utf8') === hash;
+const isBuiltElsewhere = existsSync(stamp) && !existsSync(join(root, 'src'));
+const hash = isBuiltElsewhere ? null : sourcesHash();
+const isCurrent = isBuiltElsewhere || (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash);
 if (process.argv.includes('--check')) {
   process.exitCode = isCurrent ? 0 : 1;
 } else if (!(process.argv.includes('--if-needed') && isCurrent)) {

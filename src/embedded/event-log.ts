@@ -5,11 +5,15 @@
  * names them.
  */
 import { mkdir } from 'node:fs/promises';
-import { open } from 'lmdb';
 import type { EventLog } from '../metering/ingest/event-blocks.ts';
+import { EmbeddedClickHouseError } from './chdb-engine.ts';
 
-/** Opens the log, which one process at a time may do. */
+/**
+ * Opens the log, which one process at a time may do. Throws `EmbeddedClickHouseError` where the optional package is not
+ * installed.
+ */
 export async function openEventLog(directory: string): Promise<EventLog> {
+  const { open } = await loadLmdb();
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const database = open<Buffer, number>({
     path: directory,
@@ -30,4 +34,16 @@ export async function openEventLog(directory: string): Promise<EventLog> {
     },
     close: () => database.close(),
   };
+}
+
+/** Loaded only here: a service with a ClickHouse server is installed without it. */
+async function loadLmdb() {
+  try {
+    return await import('lmdb');
+  } catch (error) {
+    const reason = (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
+    throw new EmbeddedClickHouseError(
+      `the log of events (package lmdb) cannot be loaded here; set CLICKHOUSE_URL to use a server: ${reason}`,
+    );
+  }
 }

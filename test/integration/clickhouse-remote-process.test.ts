@@ -3,31 +3,20 @@
  * cluster. What it acknowledged survives its own end, its killing, and the killing of ClickHouse.
  */
 
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server } from 'node:net';
-import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Program, runProgram } from '../support/child-process.ts';
 import { type FrontProcess, frontUrl, startFrontProcess } from '../support/front-process.ts';
+import { type PostgresGateway, startPostgresGateway } from '../support/postgres-gateway.ts';
 import { mainCases } from '../support/shares-of-tests.ts';
-import { createEmptyDatabase, createTestDirectory } from '../support/stores.ts';
+import { createTestDirectory } from '../support/stores.ts';
 
 const TOKEN = 'token-of-this-test';
 
-/** The PostgreSQL of the run listens on a socket only; a URL needs a port. */
-let gateway: Server;
+let gateway: PostgresGateway;
 beforeAll(async () => {
-  const postgres = inject('postgres');
-  if (!('socketDir' in postgres)) throw new Error('the PostgreSQL of the run has a socket');
-  gateway = createServer((incoming) => {
-    const outgoing = connect(join(postgres.socketDir, '.s.PGSQL.5432'));
-    incoming.pipe(outgoing).pipe(incoming);
-    incoming.on('error', () => outgoing.destroy());
-    outgoing.on('error', () => incoming.destroy());
-  });
-  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  gateway = await startPostgresGateway();
 });
-afterAll(() => new Promise<void>((resolve) => gateway.close(() => resolve())));
+afterAll(() => gateway.close());
 
 let front: FrontProcess | undefined;
 let program: Program | undefined;
@@ -135,13 +124,11 @@ const SERVERS = [
 describe.each(mainCases(SERVERS, 1))('on %s', (_, cluster) => {
   test('no acknowledged event is lost and none counts twice, whatever is killed', async () => {
     const directory = await createTestDirectory();
-    const postgres = await createEmptyDatabase();
-    if (!('socketDir' in postgres)) throw new Error('the PostgreSQL of the run has a socket');
     front = await startFrontProcess({ directory, port: 0, cluster });
     const { port } = front;
     const env = {
       DATA_DIR: await createTestDirectory(),
-      DATABASE_URL: `postgres://${postgres.user}@127.0.0.1:${(gateway.address() as AddressInfo).port}/${postgres.database}`,
+      DATABASE_URL: await gateway.createDatabase(),
       CLICKHOUSE_URL: frontUrl(port, 'tallyhouse'),
       SANDBOX_NOW: '2026-11-10T00:00:00Z',
       ...(cluster === undefined ? {} : { CLICKHOUSE_CLUSTER: cluster }),

@@ -39,10 +39,15 @@ export function runProgram(
   return runCommand(process.execPath, [...before, ...nodeArguments(file), ...args], env);
 }
 
-/** Runs any command in the checkout, with nothing of this environment but what is given. */
-export function runCommand(command: string, args: readonly string[], env: Record<string, string>): Program {
+/** Runs any command, in the checkout unless `cwd` is given, with nothing of this environment but what is given. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  cwd: string = root,
+): Program {
   const child = spawn(command, [...args], {
-    cwd: root,
+    cwd,
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
