@@ -32,7 +32,7 @@ const GROUND_FILE = '^src/config[.]ts$';
 const TRACES_FILE = '^src/app/tracing/open-telemetry[.]ts$';
 
 const folders = (names) => `^src/(?:${names.join('|')})/`;
-const OURS = '^(?:src|test|bench|scripts)/';
+const OURS = '^(?:src|test|bench|scripts|console)/';
 
 /** What a floor may not import at all, and what it may import by type only. */
 const floorRules = Object.entries(FLOORS).flatMap(([floor, { imports, types = [] }]) => [
@@ -81,7 +81,14 @@ export default {
       comment: 'Tests, benchmarks and scripts are no part of the service.',
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '^(?:test|bench|scripts)/' },
+      to: { path: '^(?:test|bench|scripts|console)/' },
+    },
+    {
+      name: 'console-alone',
+      comment: 'The console is a client of the public API like every other.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: OURS, pathNot: '^console/' },
     },
     {
       name: 'no-development-packages',

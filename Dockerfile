@@ -6,6 +6,7 @@ RUN npm ci
 COPY tsconfig.json ./
 COPY scripts ./scripts
 COPY src ./src
+COPY console ./console
 RUN npm run build
 
 FROM node:24-slim

@@ -1,9 +1,9 @@
 /**
  * Bundles the programs of src/ into dist/, what they share in common files: a start reads a few files instead of a
- * thousand. Packages are not bundled. With --if-needed it does nothing when dist/ was made from exactly the present
- * sources; a hash of their contents decides, because a fresh checkout has arbitrary times. Nor does it where there are no
- * sources, as in the image, whose dist/ was built before. With --check it never builds, and fails when dist/ was made
- * from others.
+ * thousand. Packages are not bundled. Vite builds console/ into dist/console/, with each file compressed beside it. With
+ * --if-needed it does nothing when dist/ was made from exactly the present sources; a hash of their contents decides,
+ * because a fresh checkout has arbitrary times. Nor does it where there are no sources, as in the image, whose dist/ was
+ * built before. With --check it never builds, and fails when dist/ was made from others.
  *
  * Types are not checked here (`npm run typecheck`). clickhouse/, drizzle/ and catalogue/ are read from the package root
  * at run time, so they are not copied.
@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const stamp = join(root, 'dist', '.built-from');
@@ -33,8 +34,9 @@ const PROGRAMS = [
 
 function sourcesHash() {
   const hash = createHash('sha256');
-  const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+  const sources = ['src', 'console']
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.gen.d.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
   for (const path of [...sources, 'package.json', 'tsconfig.json', 'scripts/build.mjs'].map((each) =>
@@ -77,6 +79,23 @@ async function bundle(outdir) {
   });
 }
 
+async function bundleConsole(outdir) {
+  const { build } = await import('vite');
+  await build({
+    configFile: join(root, 'console/vite.config.ts'),
+    logLevel: 'warn',
+    build: { outDir: outdir, emptyOutDir: true },
+  });
+  const files = readdirSync(outdir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'index.html')
+    .map((entry) => join(entry.parentPath, entry.name));
+  for (const path of files) {
+    const bytes = readFileSync(path);
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes));
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
 const isBuiltElsewhere = existsSync(stamp) && !existsSync(join(root, 'src'));
 const hash = isBuiltElsewhere ? null : sourcesHash();
 const isCurrent = isBuiltElsewhere || (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash);
@@ -87,10 +106,12 @@ if (process.argv.includes('--check')) {
   try {
     // Built aside and renamed, so that a running service or a second build never sees half of it.
     await bundle(fresh);
+    await bundleConsole(join(fresh, 'console'));
     writeFileSync(join(fresh, '.built-from'), hash);
     rmSync(join(root, 'dist'), { recursive: true, force: true });
     renameSync(fresh, join(root, 'dist'));
-  } catch {
+  } catch (error) {
+    process.stderr.write(`${error}\n`);
     process.exitCode = 1;
   } finally {
     rmSync(fresh, { recursive: true, force: true });

@@ -5,7 +5,7 @@
 import { cruise } from 'dependency-cruiser';
 import ruleSet from '../.dependency-cruiser.mjs';
 
-const { output, exitCode } = await cruise(['src', 'test', 'bench', 'scripts'], {
+const { output, exitCode } = await cruise(['src', 'test', 'bench', 'scripts', 'console'], {
   ...ruleSet.options,
   ruleSet,
   validate: true,

@@ -74,6 +74,8 @@ function announce(service: Service, config: Config): void {
     problems.length === 0
       ? [`tallyhouse is ready at ${service.url}`]
       : [`tallyhouse runs at ${service.url} and is NOT ready:`, ...problems.map((problem) => `  ${problem}`)];
+  lines.push(`  Console        ${service.consoleLink ?? `${service.url}/console`}`);
+  if (service.consoleLink !== null) lines.push('  (signs in once, on this machine, within an hour)');
   lines.push(`  API reference  ${service.url}/docs`);
   if (service.newToken !== null) {
     lines.push(

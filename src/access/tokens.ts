@@ -35,6 +35,8 @@ export interface Authenticator {
   readonly authenticate: Authenticate;
   /** A token has changed: by its SHA-256, which the channel of `store/tokens.ts` carries. */
   forget(sha256: string): void;
+  /** A token was used by a session of the console. */
+  noteUse(tokenId: string, now: Instant): void;
   /** Changes may have been missed. */
   distrustAll(): void;
   /** Writes when tokens were used; done by itself every few seconds. */
@@ -66,6 +68,7 @@ export function createAuthenticator(deps: {
       return { id: token.id, name: token.name, scope: token.scope };
     },
     forget: lookup.forget,
+    noteUse: uses.note,
     distrustAll: lookup.distrustAll,
     flushUses: uses.flush,
     close: uses.close,
@@ -73,7 +76,7 @@ export function createAuthenticator(deps: {
 }
 
 /** Whether the token is neither revoked nor expired. */
-function isUsable(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: Instant): boolean {
+export function isUsable(token: Pick<Token, 'expiresAt' | 'revokedAt'>, now: Instant): boolean {
   return token.revokedAt === null && (token.expiresAt === null || token.expiresAt > now);
 }
 

@@ -3,17 +3,13 @@
  * stores and listens; tests pass their own stores.
  */
 import { createAudit } from '../access/audit.ts';
+import { createConsoleSessions } from '../access/console-sessions.ts';
 import { createIdempotency } from '../access/idempotency.ts';
 import { ensureFirstToken } from '../access/manage-tokens.ts';
 import { createRateLimits } from '../access/rate-limits.ts';
 import { createRequestRecords } from '../access/request-records.ts';
 import { createAuthenticator } from '../access/tokens.ts';
 import { createInvoicePdf, type InvoicePdf } from '../api/documents/invoice-pdf.ts';
-import { notificationRoutes } from '../api/routes/notifications/routes.ts';
-import { sandboxRoutes } from '../api/routes/sandbox/routes.ts';
-import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
-import { tokenRoutes } from '../api/routes/tokens/routes.ts';
-import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import { upcomingCommits } from '../billing/contracts/grants/upcoming-grants.ts';
 import { createInvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import { createInvoiceLog } from '../billing/invoices/invoice-log.ts';
@@ -46,7 +42,7 @@ import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
 import { createPartsWatch } from './parts-watch.ts';
 import { type Pings, readiness } from './readiness.ts';
-import { applicationRoutes } from './routes.ts';
+import { everyRoute } from './routes.ts';
 import { serviceFigures } from './service-figures.ts';
 import { fillTokenCatalogue } from './token-catalogue.ts';
 
@@ -96,6 +92,8 @@ export interface Application {
   readonly refuseUnreadable: App['refuseUnreadable'];
   /** The first token, where it was stored just now and the operator has not seen it yet. */
   readonly newToken: string | null;
+  /** With it: what opens the console once, without entering the token. */
+  readonly consoleLink: string | null;
   /** What is wrong with the stored data and what to do, a line each; empty when the service is ready. */
   problems(): readonly string[];
   /** Takes no further job and resolves when the work in progress has ended. */
@@ -195,6 +193,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const index = createIndexBuilder({ ingest, watch, log });
   await index.build();
   const authenticator = createAuthenticator({ db: stores.db, clock });
+  const sessions = createConsoleSessions({ db: stores.db, clock, onUse: authenticator.noteUse });
   const subscription = stores.listen?.(TOKENS_CHANNEL, {
     onMessage: authenticator.forget,
     onConnected: authenticator.distrustAll,
@@ -204,6 +203,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     log,
     tracer,
     authenticate: authenticator.authenticate,
+    sessions,
     ...(config.requestRates === undefined
       ? {}
       : { takeRequest: createRateLimits(config.requestRates, () => performance.now()) }),
@@ -213,35 +213,31 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       audit: createAudit({ clock }),
       onLost: (err) => log.warn({ err }, 'the record of a failed request could not be written'),
     }),
-    routes: [
-      ...applicationRoutes({
-        ...invoicing,
-        db: stores.db,
-        paymentProvider: config.paymentProvider,
-        seatsMax: config.subscriptionSeatsMax,
-        windowDays,
-        repeats,
-        seller: config.seller ?? NO_SELLER,
-        invoicePdf,
-        alertLimits: config.alertLimits,
-      }),
-      networkServicesRoute(config.networkServices ?? []),
-      ...tokenRoutes({
-        db: stores.db,
-        clock,
-        flushTokenUses: authenticator.flushUses,
-        onRevoked: authenticator.forget,
-      }),
-      ...notificationRoutes({ db: stores.db, clock, upcoming: upcomingCommits }),
-      ...webhookRoutes({ db: stores.db, clock, allowPrivate }),
-      ...(clock.sandbox === null
-        ? []
-        : sandboxRoutes({
-            clock,
-            sandbox: withEvaluations(clock.sandbox, evaluations),
-            jobs: withTelling(jobs, telling),
-          })),
-    ],
+    routes: everyRoute({
+      ...invoicing,
+      db: stores.db,
+      paymentProvider: config.paymentProvider,
+      seatsMax: config.subscriptionSeatsMax,
+      windowDays,
+      repeats,
+      seller: config.seller ?? NO_SELLER,
+      invoicePdf,
+      alertLimits: config.alertLimits,
+      sessions,
+      networkServices: config.networkServices ?? [],
+      flushTokenUses: authenticator.flushUses,
+      onRevoked: authenticator.forget,
+      upcoming: upcomingCommits,
+      allowPrivate,
+      sandbox:
+        clock.sandbox === null
+          ? null
+          : {
+              clock,
+              sandbox: withEvaluations(clock.sandbox, evaluations),
+              jobs: withTelling(jobs, telling),
+            },
+    }),
     ingest: ingestEvents,
     ingestSpans: spans.ingest,
     readiness: () => readiness({ stores, watch, dataDir: embeddedDirectory(config) }),
@@ -260,6 +256,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       clickhouse: stores.clickhouse,
     }),
   });
+  const consoleLink = newToken === null ? null : await sessions.newLink(newToken);
   const endJobs = async () => {
     await Promise.all([work.close(), retention.close()]);
   };
@@ -272,6 +269,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     routes: app.routes,
     refuseUnreadable: app.refuseUnreadable,
     newToken,
+    consoleLink,
     problems: () => watch.problems(),
     endJobs,
     async close() {

@@ -2,12 +2,15 @@
  * Puts the HTTP application together from its parts. Creating it does no I/O; the caller has already wired the use
  * cases to their stores.
  */
+import { join } from 'node:path';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { ConsoleSessions } from '../access/console-sessions.ts';
 import type { TakeRequest } from '../access/rate-limits.ts';
 import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
+import { registerConsole } from '../api/http/console-files.ts';
 import { createExchange } from '../api/http/exchange.ts';
 import { createMetrics, type RegisterMeasures } from '../api/http/metrics.ts';
 import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
@@ -17,6 +20,7 @@ import type { RouteDefinition } from '../api/http/route.ts';
 import { type IngestSpans, otlpRoute } from '../api/routes/ingest/otlp-route.ts';
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
+import { PACKAGE_ROOT } from '../core/package-root.ts';
 import type { Tracer } from '../core/tracing.ts';
 
 /** A hundred events of 20 KB, or the rates of a large price book. What is above it is refused while it is read. */
@@ -29,6 +33,8 @@ export interface AppDeps {
   readonly log: Logger;
   readonly tracer?: Tracer | undefined;
   readonly authenticate: Authenticate;
+  /** Without them there are no sessions of the console. */
+  readonly sessions?: ConsoleSessions;
   readonly records?: RequestRecords;
   /** Without it request rates are not limited. */
   readonly takeRequest?: TakeRequest;
@@ -75,12 +81,10 @@ export function createApp(deps: AppDeps): App {
     budget: createBodyBudget(deps.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
   };
   const exchange = createExchange({ log, metrics, ...(deps.tracer && { tracer: deps.tracer }) });
-  // Whoever opens the service in a browser finds the reference.
-  hono.get('/', (context) => context.redirect('/docs'));
-  registerRoutes(
-    hono,
-    { exchange, authenticate, bodies, records: deps.records, takeRequest: deps.takeRequest },
-    routes,
-  );
+  // Whoever opens the service in a browser finds the console.
+  hono.get('/', (context) => context.redirect('/console'));
+  const { sessions, records, takeRequest } = deps;
+  registerRoutes(hono, { exchange, authenticate, sessions, bodies, records, takeRequest }, routes);
+  registerConsole(hono, exchange, join(PACKAGE_ROOT, 'dist/console'));
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

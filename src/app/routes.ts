@@ -1,4 +1,4 @@
-/** The routes of the API, except ingest, the sandbox clock and those of the service itself. */
+/** The routes of the API, except ingest and those of the service itself. */
 import type { InvoicePdf } from '../api/documents/invoice-pdf.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
 import { alertRoutes } from '../api/routes/alerts/routes.ts';
@@ -8,6 +8,7 @@ import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/prev
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
 import { sqlReferenceRoutes } from '../api/routes/billable-metrics/sql-reference-routes.ts';
 import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
+import { type ConsoleSessionDeps, consoleSessionRoutes } from '../api/routes/console/session-routes.ts';
 import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
 import { contractRateScheduleRoutes } from '../api/routes/contracts/rate-schedule-routes.ts';
 import { contractRoutes } from '../api/routes/contracts/routes.ts';
@@ -27,17 +28,23 @@ import { reconcileRoute } from '../api/routes/invoices/reconcile-route.ts';
 import { requestedInvoiceRoutes } from '../api/routes/invoices/requested-routes.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
+import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
+import { type SandboxRouteDeps, sandboxRoutes } from '../api/routes/sandbox/routes.ts';
+import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
 import { sqlRoutes } from '../api/routes/sql/routes.ts';
 import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
+import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
+import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { AlertLimits } from '../core/alerts.ts';
 import type { Clock } from '../core/clock.ts';
+import type { NetworkService } from '../core/network-services.ts';
 import type { Seller } from '../core/seller.ts';
 import type { PaymentProvider } from '../core/terms/payment-gate.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
@@ -101,5 +108,28 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...customFieldRoutes(deps),
     ...alertRoutes({ db: deps.db, clock: deps.clock, limits: deps.alertLimits }),
     auditLogRoute(deps),
+  ];
+}
+
+export type EveryRouteDeps = RouteDeps &
+  TokenRouteDeps &
+  ConsoleSessionDeps &
+  Parameters<typeof notificationRoutes>[0] &
+  Parameters<typeof webhookRoutes>[0] & {
+    readonly networkServices: readonly NetworkService[];
+    /** Null: the service runs by the system's clock. */
+    readonly sandbox: SandboxRouteDeps | null;
+  };
+
+/** With those of the running process: tokens, sessions, webhooks, the sandbox clock. */
+export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
+  return [
+    ...applicationRoutes(deps),
+    ...consoleSessionRoutes(deps),
+    networkServicesRoute(deps.networkServices),
+    ...tokenRoutes(deps),
+    ...notificationRoutes(deps),
+    ...webhookRoutes(deps),
+    ...(deps.sandbox === null ? [] : sandboxRoutes(deps.sandbox)),
   ];
 }

@@ -18,6 +18,8 @@ export interface Service {
   readonly url: string;
   /** To be shown to the operator, once; null where there was a token already. */
   readonly newToken: string | null;
+  /** With it: the address that opens the console once, on this machine. */
+  readonly consoleLink: string | null;
   /** What keeps it from being ready, a line each. */
   problems(): readonly string[];
   /** Resolves with the reason, on one line, when the service cannot continue. */
@@ -71,6 +73,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return {
       url: urlOf(server, config),
       newToken: application.newToken,
+      consoleLink: consoleLinkOf(server, application.consoleLink),
       problems: () => application.problems(),
       lost: stores.lost,
       close: unwind,
@@ -101,6 +104,21 @@ async function listen(server: ServerType, { host, port }: Pick<Config, 'host' | 
       resolve();
     });
   });
+}
+
+/** Under which address this machine reaches a server that listens there. */
+const LOOPBACK_OF: Readonly<Record<string, string>> = {
+  '0.0.0.0': '127.0.0.1',
+  '::': '127.0.0.1',
+  '::1': '[::1]',
+};
+
+/** What is behind `#` stays in the browser: it is in no request line, no log and no referrer. */
+function consoleLinkOf(server: ServerType, link: string | null): string | null {
+  const address = server.address() as AddressInfo | string | null;
+  if (link === null || typeof address !== 'object' || address === null) return null;
+  const host = LOOPBACK_OF[address.address] ?? (address.address.startsWith('127.') ? address.address : null);
+  return host === null ? null : `http://${host}:${address.port}/console#${link}`;
 }
 
 function urlOf(server: ServerType, config: Pick<Config, 'host' | 'port'>): string {

@@ -5,6 +5,7 @@
  * A fixed path segment takes precedence over a parameter, regardless of the order of the routes.
  */
 import type { Context, Hono } from 'hono';
+import type { ConsoleSessions } from '../../access/console-sessions.ts';
 import type { TakeRequest } from '../../access/rate-limits.ts';
 import type { RequestRecords } from '../../access/request-records.ts';
 import type { Authenticate } from '../../access/tokens.ts';
@@ -12,6 +13,7 @@ import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { streamedForm } from './answer-form.ts';
+import { AnswerWithHeaders } from './answer-with-headers.ts';
 import { identify, scopeRefusal } from './auth.ts';
 import { EncodedAnswer } from './encoded-answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -20,6 +22,7 @@ import { parseJson, stringifyJson } from './json.ts';
 import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
+import { sessionOf } from './session.ts';
 import { startedStream } from './started-stream.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { writeJson } from './write-json.ts';
@@ -27,6 +30,8 @@ import { writeJson } from './write-json.ts';
 export interface RegisterDeps {
   readonly exchange: Exchange;
   readonly authenticate: Authenticate;
+  /** Without them only tokens identify callers. */
+  readonly sessions: ConsoleSessions | undefined;
   readonly bodies: BodyLimits;
   /** Without it nothing is recorded, and idempotency keys are ignored. */
   readonly records: RequestRecords | undefined;
@@ -94,7 +99,9 @@ async function answerTo(
   context: Context,
   request: RequestContext,
 ): Promise<Answer> {
-  const actor = await identify(headerOf(context, 'authorization'), definition.scope, deps.authenticate);
+  const session = async () => (await sessionOf(context, deps.sessions))?.actor ?? null;
+  const authorization = headerOf(context, 'authorization');
+  const actor = await identify(authorization, definition.scope, deps.authenticate, session);
   if (definition.scope !== 'public') deps.takeRequest?.(actor.id, definition.scope);
   let sent: unknown;
   const recorded = { definition, context, request, actor, body: undefined, sent: () => sent };
@@ -133,6 +140,9 @@ async function answerWith(definition: RouteDefinition, result: unknown): Promise
   const headers = definition.csv === undefined ? definition.headers : { ...VARIES, ...definition.headers };
   if (definition.response === 'empty') return { body: null, mediaType };
   if (result instanceof EncodedAnswer) return { body: result.bytes, mediaType: result.mediaType };
+  if (result instanceof AnswerWithHeaders) {
+    return { body: await writeJson(result.value), mediaType, headers: result.headers };
+  }
   if (result instanceof FileAnswer) return { body: result.bytes, mediaType, headers: result.headers };
   return { body: await bodyOf(definition, result), mediaType, ...(headers === undefined ? {} : { headers }) };
 }

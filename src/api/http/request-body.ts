@@ -28,7 +28,14 @@ export function headerOf(
     | 'content-type'
     | 'idempotency-key'
     | 'traceparent'
-    | 'tracestate',
+    | 'tracestate'
+    | 'cookie'
+    | 'host'
+    | 'origin'
+    | 'sec-fetch-site'
+    | 'x-forwarded-for'
+    | 'x-forwarded-host'
+    | 'x-forwarded-proto',
 ) {
   const incoming = incomingOf(context);
   if (incoming === undefined) return context.req.header(name);

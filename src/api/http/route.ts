@@ -18,7 +18,7 @@ import { fieldCheck } from './unknown-fields.ts';
 export type RouteScope = 'read' | 'write' | 'ingest' | 'public';
 
 /** Statuses that a route declares in addition to those of every route (401, 403, 500). */
-type ErrorStatus = 400 | 404 | 409 | 413 | 415 | 429 | 503;
+type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 415 | 429 | 503;
 
 /** The part of the HTTP request that a handler gets. */
 export interface RequestContext {

@@ -14,7 +14,7 @@ describe('the service routes', () => {
 
   it('leads whoever opens the service in a browser to the reference', async () => {
     const response = await testApp([]).hono.request('/');
-    expect([response.status, response.headers.get('location')]).toEqual([302, '/docs']);
+    expect([response.status, response.headers.get('location')]).toEqual([302, '/console']);
   });
 
   it('answers HEAD as GET without a body', async () => {

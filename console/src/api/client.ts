@@ -1,0 +1,106 @@
+/**
+ * Calls operations of the public API, typed by its OpenAPI document (`npm run console:types`).
+ *
+ * The session is a cookie that the browser sends by itself; no token is held here.
+ */
+import { parseExact, writeExact } from './exact.ts';
+import type { Operations } from './operations.gen.d.ts';
+
+export type OperationKey = keyof Operations;
+export type AnswerOf<Key extends OperationKey> = Operations[Key]['answer'];
+export type BodyOf<Key extends OperationKey> = Operations[Key]['body'];
+
+type Part<Name extends string, Value> = keyof Value extends never
+  ? { readonly [N in Name]?: undefined }
+  : Record<never, never> extends Value
+    ? { readonly [N in Name]?: Value | undefined }
+    : { readonly [N in Name]: Value };
+
+export type InputOf<Key extends OperationKey> = Part<'params', Operations[Key]['params']> & {
+  readonly query?: { readonly [Name in keyof Operations[Key]['query']]?: string | undefined } | undefined;
+} & (Operations[Key]['body'] extends undefined
+    ? { readonly body?: undefined }
+    : { readonly body: Operations[Key]['body'] });
+
+/** A refusal, worded as the API words it. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  /** The body of the answer, where it is JSON. */
+  readonly details: unknown;
+
+  constructor(status: number, message: string, details: unknown) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+}
+
+interface LooseInput {
+  readonly params?: Readonly<Record<string, string>> | undefined;
+  readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly body?: unknown;
+}
+
+/** The answer of an operation, with every number as `Exact`. Throws an `ApiError` for a refusal. */
+export async function call<Key extends OperationKey>(
+  key: Key,
+  input: InputOf<Key>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<Key>> {
+  const response = await send(key, input as LooseInput, signal);
+  const text = await response.text();
+  return (text === '' ? undefined : parseExact(text)) as AnswerOf<Key>;
+}
+
+/** The answer in another form, such as `text/csv`. */
+export async function callFile<Key extends OperationKey>(
+  key: Key,
+  input: InputOf<Key>,
+  mediaType: string,
+): Promise<Blob> {
+  const response = await send(key, input as LooseInput, undefined, mediaType);
+  return await response.blob();
+}
+
+async function send(
+  key: OperationKey,
+  { params = {}, query = {}, body }: LooseInput,
+  signal: AbortSignal | undefined,
+  accept = 'application/json',
+): Promise<Response> {
+  const [method = 'GET', path = '/'] = key.split(' ');
+  const url = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(params[name] ?? ''));
+  const response = await fetch(url + queryText(query), {
+    method,
+    headers: { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: writeExact(body) }),
+    ...(signal === undefined ? {} : { signal }),
+    credentials: 'same-origin',
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, 'The service does not answer. Is it running?', null);
+  });
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+async function refusalOf(response: Response): Promise<ApiError> {
+  const text = await response.text();
+  try {
+    const details = parseExact(text);
+    const message =
+      typeof details === 'object' && details !== null && 'message' in details && details.message;
+    return new ApiError(response.status, String(message || response.statusText), details);
+  } catch {
+    return new ApiError(response.status, `The service answers ${response.status}`, null);
+  }
+}
+
+function queryText(query: Readonly<Record<string, string | undefined>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') parameters.set(name, value);
+  }
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}

@@ -1,0 +1,66 @@
+/** Answers of the API as state of pages: kept for some seconds, cancelled when a page is left, tried again on 5xx. */
+import {
+  QueryClient,
+  type UseQueryOptions,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { type AnswerOf, ApiError, call, type InputOf, type OperationKey } from './client.ts';
+
+/** A person who goes back and forth sees the same figures at once. */
+const FRESH_MS = 10_000;
+const TRIES_MAX = 2;
+
+export function createQueryClient(onSessionEnded: () => void): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: FRESH_MS,
+        retry: (tries, error) => {
+          if (isSessionEnded(error)) onSessionEnded();
+          return tries < TRIES_MAX && isPassing(error);
+        },
+        refetchOnWindowFocus: false,
+      },
+      mutations: {
+        onError: (error) => {
+          if (isSessionEnded(error)) onSessionEnded();
+        },
+      },
+    },
+  });
+}
+
+function isSessionEnded(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401;
+}
+
+/** What another attempt may get. */
+function isPassing(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 429 || error.status === 503);
+}
+
+type Options<Key extends OperationKey> = Pick<
+  UseQueryOptions<AnswerOf<Key>>,
+  'enabled' | 'refetchInterval' | 'placeholderData' | 'staleTime'
+>;
+
+/** The answer of an operation that reads. */
+export function useApi<Key extends OperationKey>(
+  key: Key,
+  input: InputOf<Key>,
+  options: Options<Key> = {},
+): UseQueryResult<AnswerOf<Key>> {
+  return useQuery({
+    queryKey: [key, input],
+    queryFn: ({ signal }) => call(key, input, signal),
+    ...options,
+  } as UseQueryOptions<AnswerOf<Key>>);
+}
+
+/** Has everything that is shown read again: call it after a change. */
+export function useReadAgain(): () => Promise<void> {
+  const client = useQueryClient();
+  return () => client.invalidateQueries();
+}

@@ -1,0 +1,86 @@
+/**
+ * Amounts for people. They are rounded to the minor unit for the eye only, half away from zero; the exact figure is in
+ * the title of what is shown, and every sum is made of exact ones.
+ */
+import Big from 'big.js';
+import type { Exact } from '../api/exact.ts';
+
+export interface CreditType {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface Currency {
+  readonly code: string;
+  /** Amounts are sent in units of 10^-sentPlaces. */
+  readonly sentPlaces: number;
+}
+
+/** The currency of a pricing unit; null for a unit of the operator's own. US dollars are sent in cents. */
+function currencyOf({ name }: CreditType): Currency | null {
+  if (name === 'USD (cents)') return { code: 'USD', sentPlaces: 2 };
+  return /^[A-Z]{3}$/.test(name) ? { code: name, sentPlaces: 0 } : null;
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function formatFor(code: string, digits?: number): Intl.NumberFormat {
+  const key = `${code} ${digits}`;
+  const known =
+    formats.get(key) ??
+    new Intl.NumberFormat('en-US', {
+      style: 'currency',
+      currency: code,
+      ...(digits === undefined ? {} : { maximumFractionDigits: digits }),
+    });
+  formats.set(key, known);
+  return known;
+}
+
+function inUnits(amount: Exact | Big, { sentPlaces }: Currency): Big {
+  return new Big(amount).times(new Big(10).pow(sentPlaces === 0 ? 0 : -sentPlaces));
+}
+
+/** Minus as `−`, so that figures stand in line. */
+function signed(text: string): string {
+  return text.replace('-', '−');
+}
+
+/** `$1,234.57`, or `12.5 tokens` in a unit of the operator's own. */
+export function moneyText(amount: Exact | Big, unit: CreditType): string {
+  const currency = currencyOf(unit);
+  if (currency === null) return `${quantityText(amount)} ${unit.name}`;
+  return signed(
+    formatFor(currency.code).format(inUnits(amount, currency).toFixed() as Intl.StringNumericLiteral),
+  );
+}
+
+/** A price with all its digits: `$0.000025`. */
+export function priceText(amount: Exact | Big, unit: CreditType): string {
+  const currency = currencyOf(unit);
+  if (currency === null) return `${quantityText(amount)} ${unit.name}`;
+  return signed(
+    formatFor(currency.code, 20).format(inUnits(amount, currency).toFixed() as Intl.StringNumericLiteral),
+  );
+}
+
+/** The figure as it was sent, with its unit: `123456.789 USD (cents)`. */
+export function rawText(amount: Exact | Big, unit: CreditType): string {
+  return `${typeof amount === 'string' ? amount : amount.toFixed()} ${unit.name}`;
+}
+
+const quantities = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+
+/** A quantity with all its digits: `1,234.5`. */
+export function quantityText(value: Exact | Big): string {
+  const digits = typeof value === 'string' ? value : value.toFixed();
+  return signed(quantities.format(new Big(digits).toFixed() as Intl.StringNumericLiteral));
+}
+
+/** `+12.5 %` of `before`; null where there was nothing. */
+export function changeText(now: Exact | Big, before: Exact | Big): string | null {
+  const base = new Big(before);
+  if (base.eq(0)) return null;
+  const share = new Big(now).minus(base).times(100).div(base.abs()).round(1);
+  return `${share.gt(0) ? '+' : ''}${signed(share.toFixed(1))} %`;
+}

@@ -1,0 +1,123 @@
+/** Draws a chart with uPlot. The only place where figures become doubles: for pixels. */
+import { useEffect, useRef } from 'react';
+import UPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import Big from 'big.js';
+import { forPixels } from '../api/exact.ts';
+import { type ChartProps, colourOf } from './series.ts';
+
+type PlotProps = ChartProps & { onPoint(index: number | null): void };
+
+export default function Plot(props: PlotProps) {
+  const holder = useRef<HTMLDivElement>(null);
+  const { starts, series, kind } = props;
+  const latest = useRef(props);
+  latest.current = props;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another chart is drawn where these differ.
+  useEffect(() => {
+    const element = holder.current;
+    if (element === null) return;
+    let plot = draw(element, latest.current);
+    const redraw = () => {
+      plot.destroy();
+      plot = draw(element, latest.current);
+    };
+    const resized = new ResizeObserver(() =>
+      plot.setSize({ width: element.clientWidth, height: element.clientHeight }),
+    );
+    resized.observe(element);
+    const scheme = matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', redraw);
+    return () => {
+      scheme.removeEventListener('change', redraw);
+      resized.disconnect();
+      plot.destroy();
+    };
+  }, [starts, series, kind]);
+  return <div ref={holder} style={{ width: '100%', height: '100%' }} />;
+}
+
+function draw(element: HTMLElement, { starts, series, kind, text, onPoint }: PlotProps): UPlot {
+  const colours = resolvedColours(element, [
+    ...series.map(({ label }, index) => colourOf(index, label)),
+    'var(--line)',
+    'var(--soft)',
+  ]);
+  const [line = '', soft = ''] = colours.slice(-2);
+  const drawn = kind === 'bars' ? stacked(series) : series.map(({ values }) => values.map(pixelOf));
+  const order = series.map((_, index) => index);
+  // Of stacked bars the whole stack is drawn first, and the lower ones over it.
+  if (kind === 'bars') order.reverse();
+  const font = `11.5px ${getComputedStyle(element).fontFamily}`;
+  const axis = { stroke: soft, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+  return new UPlot(
+    {
+      width: element.clientWidth,
+      height: element.clientHeight,
+      tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
+      legend: { show: false },
+      cursor: { points: { show: kind === 'lines' }, drag: { x: false, y: false }, y: false },
+      scales: { x: { time: true }, y: { range: (_plot, min, max) => rangeOf(min, max) } },
+      axes: [
+        { ...axis, grid: { show: false }, space: 70, values: dayLabels },
+        {
+          ...axis,
+          size: (_plot, labels) => 14 + 7 * Math.max(0, ...(labels ?? []).map((each) => each.length)),
+          values: (_plot, splits) => splits.map((split) => text(new Big(String(split)))),
+        },
+      ],
+      series: [{}, ...order.map((index) => seriesOptions(kind, colours[index] ?? soft))],
+      hooks: { setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)] },
+    },
+    [starts.map((start) => Date.parse(start) / 1_000), ...order.map((index) => drawn[index] ?? [])],
+    element,
+  );
+}
+
+function seriesOptions(kind: ChartProps['kind'], colour: string): UPlot.Series {
+  if (kind === 'lines') return { stroke: colour, width: 1.75, points: { show: false } };
+  const paths = UPlot.paths.bars?.({ size: [0.78, 60] });
+  return { stroke: colour, fill: colour, width: 0, points: { show: false }, ...(paths && { paths }) };
+}
+
+function pixelOf(value: Big | null): number | null {
+  return value === null ? null : forPixels(value);
+}
+
+/** For each series the height of the stack up to it. */
+function stacked(series: PlotProps['series']): (number | null)[][] {
+  let below: number[] = [];
+  return series.map(({ values }) => {
+    below = values.map((value, at) => (below[at] ?? 0) + (pixelOf(value) ?? 0));
+    return below;
+  });
+}
+
+function rangeOf(min: number, max: number): [number, number] {
+  const [low, high] = [Math.min(0, min ?? 0), Math.max(0, max ?? 0)];
+  return low === 0 && high === 0 ? [0, 1] : [low * 1.06, high * 1.06];
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+function dayLabels(_plot: UPlot, splits: number[]): string[] {
+  return splits.map((seconds) => {
+    const at = new Date(seconds * 1_000);
+    const hour = at.getUTCHours();
+    return hour === 0
+      ? `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()]}`
+      : `${String(hour).padStart(2, '0')}:00`;
+  });
+}
+
+/** A canvas needs the colours themselves, as the present scheme has them. */
+function resolvedColours(element: HTMLElement, colours: readonly string[]): string[] {
+  const probe = document.createElement('span');
+  element.append(probe);
+  const resolved = colours.map((colour) => {
+    probe.style.color = colour;
+    return getComputedStyle(probe).color;
+  });
+  probe.remove();
+  return resolved;
+}

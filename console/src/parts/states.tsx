@@ -1,0 +1,79 @@
+/** What stands where figures are not there yet, cannot be had, or do not exist. Each says what to do. */
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/client.ts';
+import styles from './states.module.css';
+
+/** There is nothing, and why, or what makes something appear. */
+export function Empty({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.empty}>{children}</div>;
+}
+
+/** Something a person should know of what is shown. */
+export function Note({ children }: { readonly children: ReactNode }) {
+  return (
+    <div className={styles.note} role="note">
+      {children}
+    </div>
+  );
+}
+
+/** A refusal in the words of the API, with the way to ask again. */
+export function Failure({ error, again }: { readonly error: unknown; readonly again?: () => void }) {
+  const message = error instanceof Error ? error.message : String(error);
+  const status = error instanceof ApiError && error.status > 0 ? ` (${error.status})` : '';
+  return (
+    <div className={styles.error} role="alert">
+      <span>
+        {message}
+        {status}
+      </span>
+      {again === undefined ? null : (
+        <button type="button" onClick={again}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Loading({ what }: { readonly what?: string }) {
+  return (
+    <div className={styles.loading} role="status">
+      <span className="hidden">Loading{what === undefined ? '' : ` ${what}`}…</span>
+      <div className={styles.bar} />
+      <div className={styles.bar} />
+      <div className={styles.bar} />
+    </div>
+  );
+}
+
+/** How far a long read is. */
+export function Progress(props: {
+  readonly label: string;
+  readonly done: number;
+  readonly of?: number | undefined;
+}) {
+  return (
+    <div className={styles.progress} role="status">
+      {props.of === undefined ? (
+        <progress aria-label={props.label} />
+      ) : (
+        <progress aria-label={props.label} value={props.done} max={props.of} />
+      )}
+      <span>{props.label}</span>
+    </div>
+  );
+}
+
+/** Shows what a query has found, or that it is under way, or why it failed. */
+export function Loaded<Data>(props: {
+  readonly query: UseQueryResult<Data>;
+  readonly what?: string;
+  readonly children: (data: Data) => ReactNode;
+}) {
+  const { query, what } = props;
+  if (query.data !== undefined) return <>{props.children(query.data)}</>;
+  if (query.isError) return <Failure error={query.error} again={() => void query.refetch()} />;
+  return <Loading {...(what === undefined ? {} : { what })} />;
+}

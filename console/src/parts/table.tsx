@@ -1,0 +1,161 @@
+/**
+ * Tables of figures: a real `<table>`, headers that stay, figures to the right, sums below. Above 200 rows only those in
+ * sight are in the page.
+ *
+ * A table library would bring sorting, grouping and paging, which are the API's here.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useRef } from 'react';
+import styles from './table.module.css';
+
+export interface Column<Row> {
+  readonly title: string;
+  /** Figures stand to the right. */
+  readonly kind?: 'text' | 'number';
+  cell(row: Row): ReactNode;
+  /** Under the column: a sum. */
+  readonly foot?: ReactNode;
+}
+
+interface TableProps<Row> {
+  /** What it lists, for screen readers. */
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  keyOf(row: Row, index: number): string;
+  /** More about a row, below it. */
+  below?(row: Row): ReactNode;
+}
+
+/** More rows than that are shown as they are scrolled into sight. */
+const PLAIN_ROWS_MAX = 200;
+const ROW_HEIGHT = 31;
+
+export function Table<Row>(props: TableProps<Row>) {
+  return props.rows.length > PLAIN_ROWS_MAX ? <LongTable {...props} /> : <PlainTable {...props} />;
+}
+
+function PlainTable<Row>(props: TableProps<Row>) {
+  const { columns, rows, below } = props;
+  return (
+    <section className={styles.scroll} aria-label={props.label} tabIndex={0}>
+      <table className={styles.table}>
+        <Head columns={columns} />
+        <tbody>
+          {rows.map((row, index) => {
+            const key = props.keyOf(row, index);
+            const more = below?.(row) ?? null;
+            return [
+              <Row key={key} columns={columns} row={row} />,
+              more === null ? null : (
+                <tr key={`${key} more`}>
+                  <td colSpan={columns.length}>{more}</td>
+                </tr>
+              ),
+            ];
+          })}
+        </tbody>
+        <Foot columns={columns} />
+      </table>
+    </section>
+  );
+}
+
+function LongTable<Row>(props: TableProps<Row>) {
+  const { columns, rows, below } = props;
+  const scroller = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 24,
+  });
+  const shown = virtual.getVirtualItems();
+  const before = shown[0]?.start ?? 0;
+  const behind = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  return (
+    <section
+      className={`${styles.scroll} ${styles.tall}`}
+      aria-label={props.label}
+      tabIndex={0}
+      ref={scroller}
+    >
+      <table className={styles.table} aria-rowcount={rows.length + 1}>
+        <Head columns={columns} />
+        {before > 0 ? <Space height={before} columns={columns.length} /> : null}
+        {shown.map((item) => {
+          const row = rows[item.index];
+          if (row === undefined) return null;
+          const more = below?.(row) ?? null;
+          return (
+            <tbody key={props.keyOf(row, item.index)} data-index={item.index} ref={virtual.measureElement}>
+              <Row columns={columns} row={row} rowIndex={item.index + 2} />
+              {more === null ? null : (
+                <tr>
+                  <td colSpan={columns.length}>{more}</td>
+                </tr>
+              )}
+            </tbody>
+          );
+        })}
+        {behind > 0 ? <Space height={behind} columns={columns.length} /> : null}
+        <Foot columns={columns} />
+      </table>
+    </section>
+  );
+}
+
+function Space({ height, columns }: { readonly height: number; readonly columns: number }) {
+  return (
+    <tbody aria-hidden="true" className={styles.space}>
+      <tr>
+        <td colSpan={columns} style={{ height, padding: 0, border: 0 }} />
+      </tr>
+    </tbody>
+  );
+}
+
+function Head<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+  return (
+    <thead>
+      <tr>
+        {columns.map(({ title, kind }) => (
+          <th key={title} scope="col" className={kind === 'number' ? styles.number : undefined}>
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+function Row<Row>(props: {
+  readonly columns: readonly Column<Row>[];
+  readonly row: Row;
+  readonly rowIndex?: number;
+}) {
+  return (
+    <tr {...(props.rowIndex === undefined ? {} : { 'aria-rowindex': props.rowIndex })}>
+      {props.columns.map(({ title, kind, cell }) => (
+        <td key={title} className={kind === 'number' ? styles.number : undefined}>
+          {cell(props.row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Foot<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+  if (columns.every(({ foot }) => foot === undefined)) return null;
+  return (
+    <tfoot>
+      <tr>
+        {columns.map(({ title, kind, foot }) => (
+          <td key={title} className={kind === 'number' ? styles.number : undefined}>
+            {foot}
+          </td>
+        ))}
+      </tr>
+    </tfoot>
+  );
+}

@@ -1,0 +1,133 @@
+/**
+ * The addresses of the console, and what may stand in each: searches, filters, periods and selected ids are parameters,
+ * so every state can be sent as a link. Pages are chunks of their own.
+ */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { NotFound, PageFailure } from './shell/not-found.tsx';
+import { Shell } from './shell/shell.tsx';
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+
+/** Reads the named parameters of an address as texts, and leaves out what is empty or unknown. */
+function texts<const Name extends string>(...names: readonly Name[]) {
+  return (search: Record<string, unknown>): { readonly [N in Name]?: string } =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = search[name];
+        return typeof value === 'string' && value !== '' ? [[name, value]] : [];
+      }),
+    ) as { readonly [N in Name]?: string };
+}
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./pages/start/start.tsx'), 'Start'),
+});
+
+const customers = createRoute({
+  getParentRoute: () => root,
+  path: '/customers',
+  validateSearch: texts('search', 'archived', 'page', 'cursor'),
+  component: lazyRouteComponent(() => import('./pages/customers/customers.tsx'), 'Customers'),
+});
+
+const customer = createRoute({
+  getParentRoute: () => root,
+  path: '/customers/$customerId',
+  validateSearch: texts(
+    'view',
+    'metric',
+    'group',
+    'from',
+    'to',
+    'window',
+    'contract',
+    'status',
+    'page',
+    'cursor',
+  ),
+  component: lazyRouteComponent(() => import('./pages/customer/customer.tsx'), 'Customer'),
+});
+
+const invoice = createRoute({
+  getParentRoute: () => root,
+  path: '/invoices/$customerId/$invoiceId',
+  validateSearch: texts('view', 'window', 'property', 'line'),
+  component: lazyRouteComponent(() => import('./pages/invoice/invoice.tsx'), 'InvoicePage'),
+});
+
+const monthEnd = createRoute({
+  getParentRoute: () => root,
+  path: '/month-end',
+  validateSearch: texts('month', 'show', 'search', 'sort', 'page', 'cursor'),
+  component: lazyRouteComponent(() => import('./pages/month-end/month-end.tsx'), 'MonthEnd'),
+});
+
+const metrics = createRoute({
+  getParentRoute: () => root,
+  path: '/metrics',
+  validateSearch: texts('metric', 'customer', 'from', 'to', 'window', 'page', 'cursor'),
+  component: lazyRouteComponent(() => import('./pages/metrics/metrics.tsx'), 'Metrics'),
+});
+
+const ask = createRoute({
+  getParentRoute: () => root,
+  path: '/ask',
+  validateSearch: texts('query', 'sql', 'show'),
+  component: lazyRouteComponent(() => import('./pages/ask/ask.tsx'), 'Ask'),
+});
+
+const prices = createRoute({
+  getParentRoute: () => root,
+  path: '/prices',
+  validateSearch: texts('card', 'contract', 'customer', 'at', 'product', 'page', 'cursor'),
+  component: lazyRouteComponent(() => import('./pages/prices/prices.tsx'), 'Prices'),
+});
+
+const events = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: texts('id', 'customer', 'type', 'from', 'to', 'page', 'cursor'),
+  component: lazyRouteComponent(() => import('./pages/events/events.tsx'), 'Events'),
+});
+
+const system = createRoute({
+  getParentRoute: () => root,
+  path: '/system',
+  validateSearch: texts('view', 'from', 'to', 'type', 'id', 'webhook', 'status', 'page', 'cursor'),
+  component: lazyRouteComponent(() => import('./pages/system/system.tsx'), 'System'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    start,
+    customers,
+    customer,
+    invoice,
+    monthEnd,
+    metrics,
+    ask,
+    prices,
+    events,
+    system,
+  ]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageFailure,
+  // Addresses have plain texts, and no quotes around what looks like a number.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(search)) {
+      if (typeof value === 'string' && value !== '') parameters.set(name, value);
+    }
+    return parameters.size === 0 ? '' : `?${parameters}`;
+  },
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,36 @@
+/** Who is signed in, and the clock of the service. */
+import { createContext, useContext } from 'react';
+import type { AnswerOf } from '../api/client.ts';
+
+type Answer = AnswerOf<'GET /console/session'>;
+
+export interface Session {
+  readonly name: string;
+  readonly scope: 'ingest' | 'read' | 'write';
+  /** The clock of the service, when the page was loaded. */
+  readonly now: string;
+  /** How far that clock is ahead of the one here, which goes on by itself. */
+  readonly offsetMs: number;
+}
+
+/** The session of an answer that came just now; null where nobody is signed in. */
+export function sessionOf({ data, now }: Answer): Session | null {
+  if (data === null) return null;
+  return { name: data.name, scope: data.scope, now, offsetMs: Date.parse(now) - Date.now() };
+}
+
+const context = createContext<Session | null>(null);
+export const SessionProvider = context.Provider;
+
+/** The session. Only below a page that somebody who is signed in sees. */
+export function useSession(): Session {
+  const session = useContext(context);
+  if (session === null) throw new Error('nobody is signed in');
+  return session;
+}
+
+/** Why a change cannot be made with this token; undefined where it can. */
+export function useWriteRefusal(): string | undefined {
+  const { scope } = useSession();
+  return scope === 'write' ? undefined : `This needs a token of scope write; this one has scope ${scope}`;
+}

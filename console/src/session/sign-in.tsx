@@ -1,0 +1,69 @@
+/** The form that turns a token into a session. The token goes to the service once and is kept nowhere here. */
+import { type FormEvent, useEffect, useState } from 'react';
+import { type AnswerOf, type BodyOf, call } from '../api/client.ts';
+import { Failure } from '../parts/states.tsx';
+import styles from './sign-in.module.css';
+
+type Answer = AnswerOf<'POST /console/session'>;
+
+interface SignInProps {
+  /** Why somebody who was signed in is not any more. */
+  readonly hasEnded: boolean;
+  onSignedIn(answer: Answer): void;
+}
+
+/** What the first start prints behind `#`, taken out of the address at once. */
+function linkOfAddress(): string | null {
+  const link = /^#([\w-]{20,})$/.exec(location.hash)?.[1] ?? null;
+  if (link !== null) history.replaceState(null, '', location.pathname + location.search);
+  return link;
+}
+
+const link = linkOfAddress();
+let isLinkUsed = false;
+
+export function SignIn({ hasEnded, onSignedIn }: SignInProps) {
+  const [error, setError] = useState<unknown>(null);
+  const [isRunning, setRunning] = useState(false);
+  const signIn = async (body: BodyOf<'POST /console/session'>) => {
+    setRunning(true);
+    try {
+      onSignedIn(await call('POST /console/session', { body }));
+    } catch (failure) {
+      setError(failure);
+      setRunning(false);
+    }
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a link is opened once.
+  useEffect(() => {
+    document.title = 'Sign in · tallyhouse';
+    if (link === null || isLinkUsed) return;
+    isLinkUsed = true;
+    void signIn({ link });
+  }, []);
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const token = new FormData(event.currentTarget).get('token');
+    if (typeof token === 'string' && token.trim() !== '') void signIn({ token: token.trim() });
+  };
+  return (
+    <main className={styles.place}>
+      <form className={styles.form} onSubmit={submit}>
+        <h1>tallyhouse</h1>
+        {hasEnded ? <p className="soft">Your session has ended. Sign in to go on where you were.</p> : null}
+        <label>
+          API token
+          <input name="token" type="password" autoComplete="current-password" required spellCheck={false} />
+        </label>
+        {error === null ? null : <Failure error={error} />}
+        <button type="submit" data-kind="main" disabled={isRunning}>
+          Sign in
+        </button>
+        <p className="soft small">
+          The first start prints a token and keeps it in <code>.data/api-token</code>. More tokens:{' '}
+          <code>npm run token -- create</code>.
+        </p>
+      </form>
+    </main>
+  );
+}

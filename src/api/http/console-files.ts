@@ -1,0 +1,108 @@
+/**
+ * Serves the built console: the files of `dist/console`, read into memory when the first page is asked for.
+ *
+ * Files with a hash in their name are kept by browsers for ever. Everything else below `/console` that is no file
+ * answers with the page itself, so that every address of the console can be opened and sent.
+ */
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { Context, Hono } from 'hono';
+import { Refusal } from '../../core/errors.ts';
+import type { Answer, Exchange } from './exchange.ts';
+
+const BASE = '/console';
+/** What the build writes where the nonce of an answer belongs. */
+const NONCE_PLACE = '__CSP_NONCE__';
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+};
+
+/** Pre-compressed forms that lie beside a file, the better one first. */
+const ENCODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Files = ReadonlyMap<string, Bytes>;
+
+/** Registers the console on an app, behind its other routes. `directory`: of the built files. */
+export function registerConsole(app: Hono, exchange: Exchange, directory: string): void {
+  let read: Promise<Files> | undefined;
+  const files = () => {
+    read ??= readFiles(directory);
+    return read;
+  };
+  const serve = (context: Context) =>
+    exchange(context, { path: BASE }, async () => answerTo(context, await files()));
+  app.get(`${BASE}/*`, serve);
+}
+
+async function readFiles(directory: string): Promise<Files> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const read = paths.map(
+    async (path) =>
+      [
+        relative(directory, path).replaceAll(sep, '/'),
+        new Uint8Array(await readFile(path)) as Bytes,
+      ] as const,
+  );
+  return new Map(await Promise.all(read));
+}
+
+function answerTo(context: Context, files: Files): Answer {
+  const name = context.req.path.slice(BASE.length).replace(/^\/+/, '');
+  if (files.has(name) && name !== 'index.html') return fileAnswer(context, files, name);
+  if (/\.\w+$/.test(name)) throw new Refusal('not_found', `The console has no file ${name}`);
+  const page = files.get('index.html');
+  if (page === undefined) throw new Refusal('not_found', 'The console is not built: npm run build');
+  const nonce = randomBytes(16).toString('base64');
+  return {
+    body: new TextDecoder().decode(page).replaceAll(NONCE_PLACE, nonce),
+    mediaType: mediaTypeOf('index.html'),
+    headers: { 'content-security-policy': policyWith(nonce) },
+  };
+}
+
+/** The nonce is for style sheets that the editor makes; scripts are files. */
+function policyWith(nonce: string): string {
+  return [
+    "default-src 'self'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+function fileAnswer(context: Context, files: Files, name: string): Answer {
+  const accepted = context.req.header('accept-encoding') ?? '';
+  const encoding = ENCODINGS.find(
+    ([coding, suffix]) => new RegExp(`\\b${coding}\\b`).test(accepted) && files.has(name + suffix),
+  );
+  const bytes = files.get(encoding === undefined ? name : name + encoding[1]);
+  return {
+    body: bytes ?? null,
+    mediaType: mediaTypeOf(name),
+    headers: {
+      'cache-control': name.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      vary: 'accept-encoding',
+      ...(encoding === undefined ? {} : { 'content-encoding': encoding[0] }),
+    },
+  };
+}
+
+function mediaTypeOf(name: string): string {
+  return MEDIA_TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+}

@@ -1,0 +1,82 @@
+/**
+ * The session of the console in a request: its cookie, and whether the request comes from the console's own pages.
+ *
+ * A cookie is sent by the browser whoever makes the request, so a session counts only where the browser says that one
+ * of our own pages does. `SameSite=Strict` alone is not enough: another port of the same host counts as the same site.
+ */
+import type { Context } from 'hono';
+import type { ConsoleSessions, OpenSession } from '../../access/console-sessions.ts';
+import { Refusal } from '../../core/errors.ts';
+import { addressOf, headerOf } from './request-body.ts';
+
+const COOKIE = 'tallyhouse_session';
+
+/** Behind https the name itself says that no other host, and nobody without https, has set the cookie. */
+function cookieName(context: Context): string {
+  return isHttps(context) ? `__Host-${COOKIE}` : COOKIE;
+}
+
+function isHttps(context: Context): boolean {
+  return headerOf(context, 'x-forwarded-proto')?.split(',', 1)[0]?.trim().toLowerCase() === 'https';
+}
+
+/** The `set-cookie` of a session that has begun. */
+export function sessionCookie(context: Context, text: string, lastsMs: number): string {
+  return cookie(context, text, Math.floor(lastsMs / 1_000));
+}
+
+/** The `set-cookie` that removes it. */
+export function endedCookie(context: Context): string {
+  return cookie(context, '', 0);
+}
+
+function cookie(context: Context, text: string, maxAgeSeconds: number): string {
+  const secure = isHttps(context) ? '; Secure' : '';
+  return `${cookieName(context)}=${text}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/** The text of the session in the request's cookie. */
+export function sessionText(context: Context): string | null {
+  const name = cookieName(context);
+  for (const part of (headerOf(context, 'cookie') ?? '').split(';')) {
+    const [key = '', value = ''] = part.trim().split('=', 2);
+    if (key === name && /^[\w-]{16,128}$/.test(value)) return value;
+  }
+  return null;
+}
+
+/** The session of a request; null without one. Refuses a request of another site that has one (`forbidden`). */
+export async function sessionOf(
+  context: Context,
+  sessions: ConsoleSessions | undefined,
+): Promise<OpenSession | null> {
+  const text = sessions === undefined ? null : sessionText(context);
+  if (sessions === undefined || text === null) return null;
+  requireOwnPage(context);
+  return await sessions.find(text);
+}
+
+/** Refuses a request that a page of another origin makes. Clients that are no browsers say nothing of origins. */
+export function requireOwnPage(context: Context): void {
+  const site = headerOf(context, 'sec-fetch-site');
+  const isRead = context.req.method === 'GET' || context.req.method === 'HEAD';
+  // `none`: the person has typed the address or opened a bookmark.
+  if (site === 'same-origin' || (site === 'none' && isRead)) return;
+  // Browsers without that header send the origin with everything that is not a plain read.
+  const origin = headerOf(context, 'origin');
+  if (site === undefined && (origin === undefined ? isRead : isOwnOrigin(context, origin))) return;
+  throw new Refusal('forbidden', 'A session counts only for requests of the pages of this service itself');
+}
+
+function isOwnOrigin(context: Context, origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const hosts = [headerOf(context, 'host'), headerOf(context, 'x-forwarded-host')];
+  return hosts.includes(new URL(origin).host);
+}
+
+/** Whether the request comes from this machine itself, and not through a proxy on it. */
+export function isFromHere(context: Context): boolean {
+  const address = addressOf(context)?.replace(/^::ffff:/, '');
+  if (headerOf(context, 'x-forwarded-for') !== undefined || address === undefined) return false;
+  return address === '::1' || address.startsWith('127.');
+}

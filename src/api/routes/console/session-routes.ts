@@ -1,0 +1,145 @@
+/**
+ * The session of the console: begin it with a token or a link, read it, end it.
+ *
+ * These routes read and set a cookie, so they see the HTTP request, which other routes do not.
+ */
+import { z } from 'zod';
+import type { ConsoleSessions, OpenSession } from '../../../access/console-sessions.ts';
+import { TOKEN_SCOPES } from '../../../access/tokens.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { Refusal } from '../../../core/errors.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { AnswerWithHeaders } from '../../http/answer-with-headers.ts';
+import { checkBody } from '../../http/long-lists.ts';
+import type { RouteDefinition, RouteFacts } from '../../http/route.ts';
+import {
+  endedCookie,
+  isFromHere,
+  requireOwnPage,
+  sessionCookie,
+  sessionOf,
+  sessionText,
+} from '../../http/session.ts';
+import { timestamp } from '../../wire/fields.ts';
+
+export interface ConsoleSessionDeps {
+  readonly sessions: ConsoleSessions;
+  readonly clock: Clock;
+}
+
+const session = z
+  .object({
+    name: z.string().meta({ description: 'Of the token that the session was begun with.' }),
+    scope: z.enum(TOKEN_SCOPES),
+    expires_at: timestamp,
+  })
+  .meta({ id: 'ConsoleSession' });
+
+const sessionAnswer = z.object({
+  data: session.nullable().meta({ description: 'Null without a session.' }),
+  now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
+});
+
+const signInBody = z
+  .strictObject({
+    token: z.string().min(1).max(1_000).optional().meta({ description: 'An API token of any scope.' }),
+    link: z.string().min(1).max(200).optional().meta({
+      description: 'The part behind `#` of the link that the first start prints; from the same machine only.',
+    }),
+  })
+  .refine(({ token, link }) => (token === undefined) !== (link === undefined), {
+    message: 'takes either token or link',
+  })
+  .meta({ id: 'SignIn' });
+
+const facts = { path: '/console/session', tags: ['Console'], scope: 'public' } as const;
+
+export function consoleSessionRoutes(deps: ConsoleSessionDeps): RouteDefinition[] {
+  return [readRoute(deps), signInRoute(deps), signOutRoute(deps)];
+}
+
+type Run = RouteDefinition['run'];
+
+function definitionOf(own: Omit<RouteFacts, keyof typeof facts>, body: z.ZodType | undefined, run: Run) {
+  const definition: RouteDefinition = {
+    ...facts,
+    ...own,
+    params: undefined,
+    query: undefined,
+    body,
+    response: sessionAnswer,
+    run,
+  };
+  return definition;
+}
+
+function readRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
+  const own = {
+    method: 'get',
+    operationId: 'getConsoleSession',
+    summary: 'Read the session of the console',
+    errors: [403],
+  } as const;
+  return definitionOf(own, undefined, async ({ http }) => {
+    const found = await sessionOf(http, sessions);
+    return { data: found === null ? null : sessionToWire(found), now: formatInstant(clock.now()) };
+  });
+}
+
+function signInRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
+  const own = {
+    method: 'post',
+    operationId: 'signIn',
+    summary: 'Begin a session of the console',
+    description:
+      'The answer sets a cookie that scripts cannot read. Until it expires, after twelve hours, requests of the pages ' +
+      'of the service that send no token are made with the rights of the token. The session ends with its token.',
+    errors: [401, 403],
+  } as const;
+  return definitionOf(own, signInBody, async ({ http, body }) => {
+    requireOwnPageOfBrowser(http);
+    const { token, link } = await checkBody(signInBody, body);
+    if (link !== undefined && !isFromHere(http)) {
+      throw new Refusal('forbidden', 'The link of the first start works on the machine of the service only');
+    }
+    const begun = await (link === undefined ? sessions.signIn(token ?? '') : sessions.openLink(link));
+    const now = clock.now();
+    const former = sessionText(http);
+    if (former !== null) await sessions.signOut(former);
+    return new AnswerWithHeaders(
+      { data: sessionToWire(begun), now: formatInstant(now) },
+      { 'set-cookie': sessionCookie(http, begun.text, begun.expiresAt - now) },
+    );
+  });
+}
+
+function signOutRoute({ sessions, clock }: ConsoleSessionDeps): RouteDefinition {
+  const own = {
+    method: 'delete',
+    operationId: 'signOut',
+    summary: 'End the session of the console',
+    description: 'It ends in every process, and its cookie is removed.',
+    errors: [403],
+  } as const;
+  return definitionOf(own, undefined, async ({ http }) => {
+    const text = sessionText(http);
+    if (text !== null) {
+      requireOwnPage(http);
+      await sessions.signOut(text);
+    }
+    return new AnswerWithHeaders(
+      { data: null, now: formatInstant(clock.now()) },
+      { 'set-cookie': endedCookie(http) },
+    );
+  });
+}
+
+/** A page of another site could sign a person in with a token of its own. Clients that are no browsers may sign in. */
+function requireOwnPageOfBrowser(http: Parameters<typeof requireOwnPage>[0]): void {
+  const isBrowser = ['origin', 'sec-fetch-site'].some((name) => http.req.header(name) !== undefined);
+  if (isBrowser) requireOwnPage(http);
+}
+
+function sessionToWire({ actor, expiresAt }: OpenSession): z.input<typeof session> {
+  return { name: actor.name, scope: actor.scope, expires_at: formatInstant(expiresAt) };
+}
