@@ -73,7 +73,7 @@ function clusterService(single: string, hosts: readonly string[]): string {
   const waiting = hosts.map((host) => `      ${host}: { condition: service_healthy }`).join('\n');
   return single
     .replace('      clickhouse: { condition: service_healthy }', waiting)
-    .replace(/^( *)(CLICKHOUSE_URL: .*)$/m, `$1$2\n$1CLICKHOUSE_CLUSTER: ${CLUSTER}`);
+    .replace(/^( *CLICKHOUSE_CLUSTER:)$/m, `$1 ${CLUSTER}`);
 }
 
 function clickhouseService(shard: number, replica: number): string {

@@ -10,6 +10,7 @@ import type { NamedSender } from './core/cached-beside-input.ts';
 import { isWithinClockBounds } from './core/clock.ts';
 import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
+import { nearestName } from './core/nearest-name.ts';
 import type { NetworkService } from './core/network-services.ts';
 import type { Seller } from './core/seller.ts';
 import {
@@ -184,6 +185,54 @@ const environment = z
     path: ['CLICKHOUSE_CLUSTER'],
     message: 'needs CLICKHOUSE_URL',
   });
+
+/** A setting as help texts and the files of deployments name it. */
+export interface Setting {
+  readonly name: string;
+  readonly meaning: string;
+  /** Null where there is none, or where nothing is the default. */
+  readonly defaultText: string | null;
+}
+
+export const SETTINGS: readonly Setting[] = Object.entries(environment.shape).map(([name, schema]) => ({
+  name,
+  meaning: schema.description ?? '',
+  defaultText: defaultTextOf(schema.safeParse(undefined).data),
+}));
+
+function defaultTextOf(value: unknown): string | null {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
+}
+
+/** A variable that is no setting, and the one that it is probably a slip of. */
+export interface MisspeltSetting {
+  readonly variable: string;
+  readonly nearest: string;
+}
+
+/** Of short names, one slip makes a name that others use. */
+const SHORT_NAME_LENGTH = 8;
+
+/**
+ * Variables that are set and are nearly called like a setting: they would be ignored without a word. The environment
+ * has many others, so a name that is only similar is none.
+ */
+export function misspeltSettings(env: Environment): readonly MisspeltSetting[] {
+  const known = SETTINGS.map(({ name }) => name);
+  const misspelt: MisspeltSetting[] = [];
+  for (const [variable, value] of Object.entries(env)) {
+    if (value === undefined || value === '' || known.includes(variable)) continue;
+    const slipsMax = variable.length <= SHORT_NAME_LENGTH ? 1 : 2;
+    const nearest = nearestName(variable.toUpperCase().replaceAll('-', '_'), known, slipsMax);
+    if (nearest !== null) misspelt.push({ variable, nearest });
+  }
+  return misspelt;
+}
+
+/** One line for the operator. */
+export function misspeltLine({ variable, nearest }: MisspeltSetting): string {
+  return `${variable} is not a setting and is ignored: did you mean ${nearest}?`;
+}
 
 export interface Config {
   readonly port: number;

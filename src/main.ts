@@ -6,8 +6,16 @@
  */
 
 import { type Service, startService } from './app/service.ts';
+import { startAnswer } from './app/start-help.ts';
 import { StoreFailure } from './app/store-failure.ts';
-import { type Config, ConfigError, loadConfig, processEnvironment } from './config.ts';
+import {
+  type Config,
+  ConfigError,
+  loadConfig,
+  misspeltLine,
+  misspeltSettings,
+  processEnvironment,
+} from './config.ts';
 import { MigrationError } from './core/migrations.ts';
 import { EmbeddedClickHouseError } from './embedded/chdb-engine.ts';
 import { DataDirectoryError } from './embedded/data-directory.ts';
@@ -27,8 +35,12 @@ const EXPECTED = [
 const STOP_MS_MAX = 42_000;
 
 async function main(): Promise<void> {
-  const config = loadConfig(processEnvironment());
+  const answer = startAnswer(process.argv.slice(2));
+  if (answer !== null) return end(answer.text, answer.code);
+  const env = processEnvironment();
+  const config = loadConfig(env);
   const log = createLogger(config);
+  for (const misspelt of misspeltSettings(env)) log.warn({ ...misspelt }, misspeltLine(misspelt));
   const startedAt = performance.now();
   const stopRequested = nextSignal();
   const service = await startService(config, log);
@@ -45,6 +57,12 @@ async function main(): Promise<void> {
   await service.close();
   log.info('stopped');
   process.exit(0);
+}
+
+/** Help is for standard output, a wrong call is a failure. */
+function end(text: string, code: number): void {
+  (code === 0 ? process.stdout : process.stderr).write(text);
+  process.exitCode = code;
 }
 
 /** A signal during the start is remembered and acted on once the service is up. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { SETTINGS } from '../../src/config.ts';
 import { runCommand, runProgram } from '../support/child-process.ts';
 import { createTestDirectory } from '../support/stores.ts';
 
@@ -30,4 +31,38 @@ it('gives the embedded ClickHouse worker threads and memory that is kept, in a w
 it('leaves what the operator has set', async () => {
   const own = { JE_MALLOC_CONF: 'dirty_decay_ms:5000', UV_THREADPOOL_SIZE: '8' };
   expect(await settingsOfStart(own)).toEqual(own);
+});
+
+const start = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>
+  runCommand(process.execPath, ['dist/start.cjs', ...args], environment);
+
+it.each(['--help', '-h'])('shows every setting and starts nothing with %s', async (option) => {
+  // A setting that cannot be used is no obstacle to reading how it is used.
+  const help = start([option], { PORT: 'none' });
+  expect([await help.ended, help.stderr()]).toEqual([0, '']);
+  for (const { name, meaning } of SETTINGS) {
+    expect(help.stdout()).toContain(`\n  ${name}`);
+    expect(help.stdout().replaceAll(/\s+/g, ' ')).toContain(meaning);
+  }
+});
+
+it('refuses any other argument, which would be ignored', async () => {
+  const refused = start(['--port=8080']);
+  expect([await refused.ended, refused.stdout()]).toEqual([2, '']);
+  expect(refused.stderr()).toBe(
+    'npm start takes no argument --port=8080: settings are environment variables (npm start -- --help)\n',
+  );
+});
+
+it('names a misspelt setting in the log and on standard error of commands, and not its value', async () => {
+  const misspelt = { GRACE_PERIOD_HOUR: '4711', DATA_DIR: await createTestDirectory() };
+  const line = 'GRACE_PERIOD_HOUR is not a setting and is ignored: did you mean GRACE_PERIOD_HOURS?';
+  const started = start([], { ...misspelt, DATABASE_URL: 'postgres://127.0.0.1:1/x', PORT: '0' });
+  expect(await started.ended).toBe(1);
+  const [record = '{}'] = started.stderr().split('\n');
+  expect(JSON.parse(record)).toMatchObject({ level: 40, msg: line });
+  const command = runCommand(process.execPath, ['dist/app/commands/token.js', 'list'], misspelt);
+  await command.ended;
+  expect(command.stderr()).toContain(line);
+  expect(`${started.stderr()}${command.stderr()}`).not.toContain('4711');
 });

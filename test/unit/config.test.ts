@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, loadConfig } from '../../src/config.ts';
+import { ConfigError, loadConfig, misspeltLine, misspeltSettings, SETTINGS } from '../../src/config.ts';
 
 describe('the configuration', () => {
   test('works with nothing set', () => {
@@ -155,5 +155,45 @@ describe('the configuration', () => {
     const { message } = thrown as ConfigError;
     expect(message).toMatch(new RegExp(`^${key} `));
     expect(message).not.toContain('\n');
+  });
+});
+
+describe('a variable that is nearly called like a setting', () => {
+  test.each([
+    ['GRACE_PERIOD_HOUR', 'GRACE_PERIOD_HOURS'],
+    ['SELLER_ADRESS', 'SELLER_ADDRESS'],
+    ['RATE_LIMIT_REED', 'RATE_LIMIT_READ'],
+    ['SANBOX_NOW', 'SANDBOX_NOW'],
+    ['DATADIR', 'DATA_DIR'],
+    ['PROT', 'PORT'],
+    ['log_level', 'LOG_LEVEL'],
+    ['INVOICE-NOTE', 'INVOICE_NOTE'],
+  ])('%s is named with %s', (variable, nearest) => {
+    const [misspelt, ...more] = misspeltSettings({ [variable]: 'secret-value' });
+    expect([misspelt, more]).toEqual([{ variable, nearest }, []]);
+    expect(misspelt === undefined ? '' : misspeltLine(misspelt)).toBe(
+      `${variable} is not a setting and is ignored: did you mean ${nearest}?`,
+    );
+  });
+
+  test('is none where it is a setting, is empty, or is a variable of something else', () => {
+    const settings = Object.fromEntries(SETTINGS.map(({ name }) => [name, 'x']));
+    const others = {
+      HOME: '/root',
+      PATH: '/bin',
+      HOSTNAME: 'a',
+      PGHOST: 'db',
+      TOKEN: 'x',
+      XDG_DATA_DIRS: '/usr/share',
+      OTEL_EXPORTER_OTLP_HEADERS: 'a=b',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c',
+      // Kubernetes sets them beside a service of this name.
+      TALLYHOUSE_PORT: 'tcp://10.0.0.1:3000',
+      TALLYHOUSE_SERVICE_HOST: '10.0.0.1',
+      npm_config_port: '1',
+    };
+    expect(misspeltSettings({ ...settings, ...others, GRACE_PERIOD_HOUR: '', LOGLEVEL: undefined })).toEqual(
+      [],
+    );
   });
 });

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { SETTINGS } from '../../src/config.ts';
 
 const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -22,6 +23,49 @@ it('Docker is given every file of the checkout that the image is made of', async
   const copied = copies.flatMap(([, names = '']) => names.split(' '));
   expect(copied.length).toBeGreaterThan(5);
   for (const name of copied) expect(given).toContain(`!${name.split('/')[0]}`);
+});
+
+describe('every setting of the service', () => {
+  const names = SETTINGS.map(({ name }) => name);
+  /** The container listens where its image says, on a volume of its own. */
+  const OF_IMAGE = ['PORT', 'HOST', 'DATA_DIR'];
+  const composition = z.object({
+    services: z.object({
+      tallyhouse: z.object({ environment: z.record(z.string(), z.string().nullable()) }),
+    }),
+  });
+
+  it.each(['docker-compose.yml', 'docker-compose.cluster.yml'])('is passed by %s', async (file) => {
+    const { environment } = composition.parse(parse(await read(file))).services.tallyhouse;
+    const passed = Object.keys(environment);
+    expect(names.filter((name) => !passed.includes(name))).toEqual(OF_IMAGE);
+    // Null: the value of the shell or of .env. One that is passed empty would not be unset for libuv.
+    for (const [name, value] of Object.entries(environment)) {
+      if (value !== null && value !== 'tallyhouse')
+        expect(value).toMatch(new RegExp(`^\\$\\{${name}:-.+\\}$`));
+    }
+    expect(environment.CLICKHOUSE_CLUSTER).toBe(file === 'docker-compose.yml' ? null : 'tallyhouse');
+    // The others are those of the libraries for traces, which docs/operations.md names.
+    const others = passed.filter((name) => !names.includes(name));
+    const traces = await read('docs/operations.md');
+    for (const name of others) expect(traces).toContain(name);
+  });
+
+  it('is passed by the Helm chart, from its values or its secret', async () => {
+    const template = await read('deploy/helm/tallyhouse/templates/deployment.yaml');
+    expect(template).toMatch(
+      /range \$name, \$value := [.]\s*\}\}\s*- name: \{\{ \$name \}\}\s*value: \{\{ \$value \| quote \}\}/,
+    );
+    expect(template).toMatch(/envFrom:\s*- secretRef:/);
+    for (const name of OF_IMAGE) expect(await read('deploy/helm/tallyhouse/values.yaml')).toContain(name);
+  });
+
+  it('is in the table of the README', async () => {
+    const [, table = ''] = /## Configuration\n([\s\S]*?)\n## /.exec(await read('README.md')) ?? [];
+    const rows = [...table.matchAll(/^\| (`[^|]*`) \|/gm)].map(([, cell = '']) => cell);
+    const documented = rows.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    expect(documented.sort()).toEqual([...names].sort());
+  });
 });
 
 /** Its structure. Where helm is installed, CI lints and renders the chart as well. */

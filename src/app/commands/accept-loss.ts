@@ -1,12 +1,13 @@
 /** Entry of `npm run accept-loss`: arguments and environment in, lines out. Exit code 1 with the reason on failure. */
-import { ConfigError, loadConfig, processEnvironment } from '../../config.ts';
+import { ConfigError } from '../../config.ts';
 import { AcceptLossError, acceptLossCommand } from './accept-loss-command.ts';
+import { commandConfig } from './command-config.ts';
 import { databaseOfService, TokenCommandError } from './token-command.ts';
 
 const EXPECTED = [AcceptLossError, ConfigError, TokenCommandError];
 
 try {
-  const config = loadConfig(processEnvironment());
+  const config = commandConfig();
   const lines = await acceptLossCommand(process.argv.slice(2), () => databaseOfService(config));
   process.stdout.write(`${lines.join('\n')}\n`);
 } catch (error) {

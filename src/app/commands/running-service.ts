@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Config, ConfigError, loadConfig, processEnvironment } from '../../config.ts';
+import { type Config, ConfigError } from '../../config.ts';
+import { commandConfig } from './command-config.ts';
 
 /** What cannot be done. The message is for the operator. */
 export class CommandFailure extends Error {
@@ -19,7 +20,7 @@ export async function findService(given: {
   readonly url: string | null;
   readonly token: string | null;
 }): Promise<RunningService> {
-  const config = loadConfig(processEnvironment());
+  const config = commandConfig();
   const url = given.url ?? `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${config.port}`;
   return { url, token: given.token ?? config.apiToken ?? (await keptToken(config)) };
 }

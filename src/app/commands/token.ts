@@ -1,9 +1,10 @@
 /** Entry of `npm run token`: arguments and environment in, one line out. Exit code 1 with the reason on failure. */
-import { ConfigError, loadConfig, processEnvironment } from '../../config.ts';
+import { ConfigError } from '../../config.ts';
+import { commandConfig } from './command-config.ts';
 import { databaseOfService, TokenCommandError, tokenCommand } from './token-command.ts';
 
 try {
-  const config = loadConfig(processEnvironment());
+  const config = commandConfig();
   const line = await tokenCommand(process.argv.slice(2), () => databaseOfService(config));
   process.stdout.write(`${line}\n`);
 } catch (error) {

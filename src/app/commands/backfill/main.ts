@@ -2,10 +2,11 @@
  * Entry of `npm run backfill`: arguments and environment in, progress and a summary out. docs/backfill.md
  * describes it. Standard output is for the summary, standard error for what went wrong.
  */
-import { ConfigError, loadConfig, processEnvironment } from '../../../config.ts';
+import { ConfigError } from '../../../config.ts';
 import { systemClock } from '../../../core/clock.ts';
 import { MigrationError } from '../../../core/migrations.ts';
 import { EmbeddedClickHouseError } from '../../../embedded/chdb-engine.ts';
+import { commandConfig } from '../command-config.ts';
 import { formatCount, formatSeconds } from '../terminal/number-format.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { createTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -23,7 +24,7 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return EXIT.complete;
   }
-  const config = loadConfig(processEnvironment());
+  const config = commandConfig();
   const terminal = createTerminal(process.stdout);
   const signal = nextSignal();
   const file = await openInput(options.file);

@@ -1,11 +1,12 @@
 /** Entry of `npm run catalogue`: arguments and environment in, a line out. Exit code 1 with the reason on failure. */
-import { ConfigError, loadConfig, processEnvironment } from '../../../config.ts';
+import { ConfigError } from '../../../config.ts';
 import { createServiceClock } from '../../../jobs/service-clock.ts';
+import { commandConfig } from '../command-config.ts';
 import { databaseOfService, TokenCommandError } from '../token-command.ts';
 import { CatalogueCommandError, catalogueCommand } from './catalogue-command.ts';
 
 try {
-  const config = loadConfig(processEnvironment());
+  const config = commandConfig();
   const line = await catalogueCommand(process.argv.slice(2), {
     findDatabase: () => databaseOfService(config),
     clockOf: (db) => createServiceClock(db, config.sandboxNow ?? null),

@@ -1,0 +1,9 @@
+/** The configuration of a command: that of the service beside which it works. */
+import { type Config, loadConfig, misspeltLine, misspeltSettings, processEnvironment } from '../../config.ts';
+
+/** Says on standard error which variables are ignored as misspelt. Throws `ConfigError` like `loadConfig`. */
+export function commandConfig(): Config {
+  const env = processEnvironment();
+  for (const misspelt of misspeltSettings(env)) process.stderr.write(`${misspeltLine(misspelt)}\n`);
+  return loadConfig(env);
+}
