@@ -90,6 +90,8 @@ export const contractUsageTerms = objectOf({
   overrides: listOf(override),
   multiplierPrioritization: z.enum(MULTIPLIER_PRIORITIZATIONS),
   usageFilters: listOf(usageFilter),
+  /** Composites on invoices of earlier versions counted usage alone. */
+  compositesCountSubscriptions: z.boolean().default(false),
 });
 export type ContractUsageTerms = z.output<typeof contractUsageTerms>;
 

@@ -80,6 +80,7 @@ test.each(COUNTS)(
       overrides,
       multiplierPrioritization: 'LOWEST_MULTIPLIER' as const,
       usageFilters: [],
+      compositesCountSubscriptions: true,
     };
     const card = {
       fiatCreditTypeId: customer_id,

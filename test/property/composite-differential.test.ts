@@ -79,7 +79,7 @@ test('usage that is rated in parts gives the same composites', () => {
         collector.add([...rater.rate(usage, groupKeys)]);
       const { lines } = collector.result();
       const composites = rater
-        .composites(lines)
+        .composites(lines, undefined, input.charges)
         .lines(NO_COVERAGE)
         .map((line) => inWindows(line, input.boundaries));
       expect(inProductOrder([...lines, ...composites], input)).toEqual(rateInvoice(input).lines);
@@ -98,6 +98,7 @@ const THINGS = [
   'free usage that is left out',
   'an override of a composite that matters',
   'a new version that matters',
+  'a charge of a subscription',
 ] as const;
 
 function reachedBy(given: CompositeCase): Readonly<Record<(typeof THINGS)[number], boolean>> {
@@ -129,6 +130,7 @@ function reachedBy(given: CompositeCase): Readonly<Record<(typeof THINGS)[number
     })),
     'an override of a composite that matters': all !== hourly(withoutCompositeOverrides(given)),
     'a new version that matters': changed(({ versions }) => ({ versions: versions.slice(0, 1) })),
+    'a charge of a subscription': all !== hourly({ ...given, fees: [] }),
   };
 }
 

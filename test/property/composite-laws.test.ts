@@ -56,7 +56,8 @@ function onlyComposite(given: CompositeCase, rate: PercentageRate): CompositeCas
     entitled: true,
     rate,
   };
-  const counted = { ...version, compositeProductIds: ['product-1', 'product-2'], excludeFreeUsage: false };
+  const compositeProductIds = ['product-1', 'product-2', ...given.fees.map((fee) => fee.product.id)];
+  const counted = { ...version, compositeProductIds, excludeFreeUsage: false };
   return {
     ...given,
     overrides: given.overrides.filter(namesUsage),
@@ -81,14 +82,19 @@ function namesUsage({ productId }: Override): boolean {
 
 const percentage = fc.integer({ min: 0, max: 300 }).map((value) => decimal(fixed(value, 2)));
 
-test('one percentage of everything is that percentage of the sum of all other lines', () => {
+test('one percentage of everything is that percentage of the sum of all other lines, charges of subscriptions too', () => {
   fc.assert(
     fc.property(compositeCase, percentage, (given, price) => {
       const rated = lines(onlyComposite(given, { rateType: 'PERCENTAGE', price, minimum: null }));
       const usage = rated.filter((line) => !isComposite(line));
       for (const unit of new Set(rated.map(({ creditTypeId }) => creditTypeId))) {
         const charged = invoiceTotal(rated.filter(isComposite), unit);
-        expect(charged.toString()).toBe(invoiceTotal(usage, unit).times(price).toString());
+        const fees = given.fees.filter(({ creditTypeId }) => creditTypeId === unit);
+        const counted = sum([
+          invoiceTotal(usage, unit),
+          ...fees.map(({ total }) => decimal(fixed(total, 6))),
+        ]);
+        expect(charged.toString()).toBe(counted.times(price).toString());
       }
     }),
     RUNS,
@@ -135,6 +141,7 @@ test('prices, sizes and minimums times ten are totals times ten', () => {
         {
           ...flat,
           overrides: flat.overrides.map((one) => (reachesComposite(one) ? scaledOverride(one) : one)),
+          fees: flat.fees.map((one) => ({ ...one, total: one.total * 10 })),
           products: flat.products.map((one) => ({
             ...one,
             rateEntries: one.rateEntries.map((entry) => ({ ...entry, rate: dearer(entry.rate) })),

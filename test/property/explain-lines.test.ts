@@ -1,13 +1,16 @@
 /** Explanations of random invoices: the figures of every line give the line, on a path of their own. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { InvoiceLine } from '../../src/core/invoice.ts';
+import { decimal } from '../../src/core/decimal.ts';
+import { type InvoiceLine, isSubscriptionLine } from '../../src/core/invoice.ts';
 import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
 import { offeredBalances } from '../../src/rating/balances/offered-balances.ts';
 import { createCompositeExplainer } from '../../src/rating/explain/explain-composite.ts';
 import { explainLine, type LineExplainers } from '../../src/rating/explain/explain-line.ts';
 import { createUsageExplainer } from '../../src/rating/explain/explain-usage.ts';
 import { lineWindows } from '../../src/rating/invoice/breakdown.ts';
+import { type CountedCharges, NO_CHARGES } from '../../src/rating/invoice/rate-invoice.ts';
+import type { RatedSubscriptionLine } from '../../src/rating/types.ts';
 import { type CompositeCase, compositeCase } from '../support/composite-cases.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
 import { drawnInvoice, ratingInput } from '../support/drawn-invoices.ts';
@@ -18,16 +21,35 @@ import { runs } from '../support/shares-of-tests.ts';
 const RUNS = runs(200);
 const RUNS_WITH_BALANCES = runs(400);
 
-/** `kind` of each line, after its figures were compared with it. */
-function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.period): string[] {
+/** Charges of subscriptions as lines; what they come to is explained elsewhere (explain-charges.test.ts). */
+function feeLines({ billed, products }: CountedCharges): RatedSubscriptionLine[] {
+  return billed.flatMap((one, index) => {
+    const [window] = one.windows;
+    const product = products[index];
+    if (window === undefined || product === undefined) return [];
+    return [
+      {
+        ...{ ...one, type: 'subscription', name: 'Fee', productType: product.type, productTags: [] },
+        ...{ interval: window.window, quantity: window.quantity, unitPrice: one.total, hasMoved: true },
+        ...{ scheduleItemId: product.id, sourceId: product.id, isProrated: false, payer: null, tier: null },
+        ...{ billingFrequency: 'MONTHLY', pricedAt: window.window.start, unitsBelow: decimal('0') },
+      },
+    ];
+  });
+}
+
+/** `kind` of each line, after its figures were compared with it. Conversions here are of usage and composites alone. */
+function explainedKinds(all: CompositeCase, meter: NaiveMeter, billed = all.period): string[] {
+  const given = { ...all, fees: all.fees.filter(({ creditTypeId }) => creditTypeId === all.currency) };
   const input = ratingInputOf(given, meter, 'hour', billed);
   const { lines: usageLines, conversions } = rateCase(given, meter, 'hour', billed);
-  const rated = [...usageLines, ...conversions];
+  const fees = feeLines(input.charges ?? NO_CHARGES);
+  const rated = [...usageLines, ...fees, ...conversions];
   const lines: readonly InvoiceLine[] = rated;
   const explainers = {
     usage: createUsageExplainer({ ...input, events: input.usage, lines, balances: [] }),
     composite: createCompositeExplainer({
-      ...{ ...input, lines, balances: [], before: 0 },
+      ...{ ...input, lines, balances: [], before: 0, subscribed: given.fees.map(({ product }) => product) },
       base: { lines, hours: lineWindows(rated) },
     }),
     charge: () => null,
@@ -38,15 +60,17 @@ function explainedKinds(given: CompositeCase, meter: NaiveMeter, billed = given.
 }
 
 function reproducedKinds(lines: readonly InvoiceLine[], explainers: LineExplainers): string[] {
-  return lines.map((line) => {
-    const { kind, recomputed, formula } = explainLine(line, lines, explainers);
-    // A composite without charges has a zero line, whose tier is that of its counter.
-    if (recomputed === null) return `${kind} without a result`;
-    const numbers = [recomputed.quantity, recomputed.unitPrice, recomputed.total].map(String);
-    expect(numbers).toEqual([line.quantity, line.unitPrice, line.total].map(String));
-    expect(formula.length).toBeGreaterThan(0);
-    return kind;
-  });
+  return lines
+    .filter((line) => !isSubscriptionLine(line))
+    .map((line) => {
+      const { kind, recomputed, formula } = explainLine(line, lines, explainers);
+      // A composite without charges has a zero line, whose tier is that of its counter.
+      if (recomputed === null) return `${kind} without a result`;
+      const numbers = [recomputed.quantity, recomputed.unitPrice, recomputed.total].map(String);
+      expect(numbers).toEqual([line.quantity, line.unitPrice, line.total].map(String));
+      expect(formula.length).toBeGreaterThan(0);
+      return kind;
+    });
 }
 
 /** The same for an invoice that balances pay for. */
@@ -59,7 +83,7 @@ function explainedKindsOfDrawn(given: DrawdownCase): string[] {
   return reproducedKinds(lines, {
     usage: createUsageExplainer({ ...input, events: input.usage, lines, balances }),
     composite: createCompositeExplainer({
-      ...{ ...input, lines, balances, before: 0 },
+      ...{ ...input, lines, balances, before: 0, subscribed: [] },
       base: { lines: base, hours: lineWindows(base) },
     }),
     charge: () => null,

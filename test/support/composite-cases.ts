@@ -1,22 +1,41 @@
 /** Random contracts like billing cases, with composite products of every kind on top of the usage. */
 import fc from 'fast-check';
-import type { CompositeVersion, PercentageRate, RateEntry } from '../../src/core/catalogue.ts';
+import type {
+  CompositeVersion,
+  PercentageRate,
+  ProductVersion,
+  RateEntry,
+} from '../../src/core/catalogue.ts';
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import type { Override } from '../../src/core/terms/overrides.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { type BillingCase, billingCase } from './billing-cases.ts';
-import type { NaiveCompositeInput } from './naive/composites.ts';
+import type { NaiveCompositeInput, NaiveFee } from './naive/composites.ts';
 import { fixed, HOURS, PERIOD, TAGS } from './rating-scenarios.ts';
 
 export type CompositeCase = BillingCase & NaiveCompositeInput;
 
 type Composite = CompositeCase['composites'][number];
 
-const USAGE_IDS = ['product-1', 'product-2'];
+const COUNTED_IDS = ['product-1', 'product-2', 'fee-1'];
 const COMPOSITE_IDS = ['composite-1', 'composite-2', 'composite-3'] as const;
 const at = (hours: number) => PERIOD.start + hours * HOUR_MS;
 const hundredths = (max: number) => fc.integer({ min: 0, max }).map((value) => decimal(fixed(value, 2)));
+
+const PLAIN_VERSION: ProductVersion = {
+  startingAt: null,
+  name: 'Composite',
+  tags: [],
+  billableMetricId: null,
+  quantityConversion: null,
+  quantityRounding: null,
+  sqlBreakdownGranularity: null,
+  pricingGroupKey: [],
+  presentationGroupKey: [],
+  createdAt: 0,
+  createdBy: 'test',
+};
 
 const minimum = fc.option(hundredths(20_000), { freq: 2 });
 /** Sums of money are larger than quantities. */
@@ -37,6 +56,30 @@ const percentageRate: fc.Arbitrary<PercentageRate> = fc.oneof(
     })),
 );
 
+/** In the unit with this number among the custom ones of the case, or in the currency. Some are free. */
+const fee = fc.record({
+  tags: fc.subarray(TAGS),
+  later: fc.option(fc.record({ hour: fc.integer({ min: 1, max: HOURS - 1 }), tags: fc.subarray(TAGS) })),
+  unit: fc.nat({ max: 3 }),
+  total: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 9_000_000 })),
+});
+type Fee = typeof fee extends fc.Arbitrary<infer Value> ? Value : never;
+
+function feeOf({ tags, later, unit, total }: Fee, index: number, { worths }: BillingCase): NaiveFee {
+  const named = { ...PLAIN_VERSION, name: 'Fee', tags };
+  return {
+    product: {
+      ...{ id: `fee-${index + 1}`, type: 'SUBSCRIPTION', archivedAt: null },
+      versions: [
+        named,
+        ...(later === null ? [] : [{ ...named, tags: later.tags, startingAt: at(later.hour) }]),
+      ],
+    },
+    creditTypeId: [...worths.keys()][unit] ?? USD_CENTS.id,
+    total,
+  };
+}
+
 export const compositeCase: fc.Arbitrary<CompositeCase> = fc
   .record({
     given: billingCase,
@@ -44,8 +87,9 @@ export const compositeCase: fc.Arbitrary<CompositeCase> = fc
     count: fc.integer({ min: 1, max: 3 }),
     isReversed: fc.boolean(),
     ofComposites: fc.array(compositeOverride(), { maxLength: 2 }),
+    fees: fc.array(fee, { maxLength: 2 }),
   })
-  .map(({ given, composites, count, isReversed, ofComposites }) => {
+  .map(({ given, composites, count, isReversed, ofComposites, fees }) => {
     const first = composites.slice(0, count);
     const allowed = ofComposites.filter(
       ({ type }) => type !== 'TIERED' || given.prioritization === 'EXPLICIT',
@@ -54,6 +98,7 @@ export const compositeCase: fc.Arbitrary<CompositeCase> = fc
       ...given,
       overrides: [...given.overrides.map(ofUsageOnly), ...allowed],
       composites: isReversed ? first.reverse() : first,
+      fees: fees.map((one, index) => feeOf(one, index, given)),
       currency: USD_CENTS.id,
     };
   });
@@ -98,23 +143,13 @@ function composite(number: number): fc.Arbitrary<Composite> {
 function version(others: readonly string[]): fc.Arbitrary<CompositeVersion> {
   return fc
     .record({
-      compositeProductIds: fc.subarray([...USAGE_IDS, ...others], { minLength: 1 }),
+      compositeProductIds: fc.subarray([...COUNTED_IDS, ...others], { minLength: 1 }),
       compositeTags: fc.subarray([...TAGS, ...others.map((id) => `tag-${id}`)]),
       excludeFreeUsage: fc.boolean(),
       includeCompositeSpend: fc.constantFrom(true, true, false),
     })
     .map((terms) => ({
-      startingAt: null,
-      name: 'Composite',
-      tags: [],
-      billableMetricId: null,
-      quantityConversion: null,
-      quantityRounding: null,
-      sqlBreakdownGranularity: null,
-      pricingGroupKey: [],
-      presentationGroupKey: [],
-      createdAt: 0,
-      createdBy: 'test',
+      ...PLAIN_VERSION,
       ...terms,
     }));
 }

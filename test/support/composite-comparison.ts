@@ -12,7 +12,7 @@ import {
 import type { UsageLine } from '../../src/rating/types.ts';
 import type { CompositeCase } from './composite-cases.ts';
 import type { Charge } from './naive/charges.ts';
-import { type NaiveCompositeCharge, naiveCompositeCharges } from './naive/composites.ts';
+import { type NaiveCompositeCharge, naiveCompositeCharges, naiveFees } from './naive/composites.ts';
 import { naiveCharges } from './naive/rating.ts';
 import { type NaiveMeter, naiveMeter } from './naive/series.ts';
 import { rateCase } from './rated-charges.ts';
@@ -37,7 +37,7 @@ interface ExpectedComposites {
 export function expectedComposites(given: CompositeCase): ExpectedComposites {
   const meter = naiveMeter(given.metrics, given.events, given.period);
   const usage = naiveCharges(given, meter);
-  return { meter, usage, composites: naiveCompositeCharges(given, usage) };
+  return { meter, usage, composites: naiveCompositeCharges(given, [...usage, ...naiveFees(given)]) };
 }
 
 function shareOf(line: UsageLine, at: Instant, quantity: Decimal, total: Decimal): Share {

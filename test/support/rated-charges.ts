@@ -2,9 +2,14 @@
 import { USD_CENTS } from '../../src/core/credit-types.ts';
 import { type Decimal, decimal } from '../../src/core/decimal.ts';
 import type { BilledPeriod } from '../../src/core/invoice.ts';
-import type { Interval } from '../../src/core/time.ts';
+import { HOUR_MS, type Instant, type Interval } from '../../src/core/time.ts';
 import { type WindowSize, windowBoundaries } from '../../src/rating/invoice/breakdown.ts';
-import { type InvoiceRatingInput, rateInvoice } from '../../src/rating/invoice/rate-invoice.ts';
+import {
+  type CountedCharges,
+  type InvoiceRatingInput,
+  NO_CHARGES,
+  rateInvoice,
+} from '../../src/rating/invoice/rate-invoice.ts';
 import { rateBook } from '../../src/rating/rates/rate-schedule.ts';
 import type { MeteredUsage, RatedConversionLine, UsageLine, UsageRating } from '../../src/rating/types.ts';
 import { conversionLines } from '../../src/rating/usage/cpu-conversion.ts';
@@ -25,7 +30,7 @@ export interface RatedCase extends UsageRating {
  * invoice bills of the period; all of it unless given.
  */
 export function rateCase(
-  given: BillingCase & Partial<Pick<CompositeCase, 'composites'>>,
+  given: BillingCase & Partial<Pick<CompositeCase, 'composites' | 'fees'>>,
   meter: NaiveMeter,
   size: WindowSize | 'period',
   billed: Interval = given.period,
@@ -45,12 +50,12 @@ export function rateCase(
 }
 
 export function ratingInputOf(
-  given: BillingCase & Partial<Pick<CompositeCase, 'composites'>>,
+  given: BillingCase & Partial<Pick<CompositeCase, 'composites' | 'fees'>>,
   meter: NaiveMeter,
   size: WindowSize | 'period',
   billed: Interval = given.period,
 ): InvoiceRatingInput {
-  const { products, composites = [], overrides, prioritization, usageFilters } = given;
+  const { products, composites = [], fees = [], overrides, prioritization, usageFilters } = given;
   const period = { ...billed, countedFrom: given.period.start };
   return {
     period,
@@ -65,6 +70,20 @@ export function ratingInputOf(
     usageFilters,
     fiatCreditTypeId: USD_CENTS.id,
     productOrder: [],
+    charges: billed.end === given.period.end ? countedFees(fees, given.period.end) : NO_CHARGES,
+  };
+}
+
+/** Charges of subscriptions, in the last hour of the invoice. */
+function countedFees(fees: CompositeCase['fees'], end: Instant): CountedCharges {
+  const window = { start: end - HOUR_MS, end };
+  return {
+    billed: fees.map(({ product, creditTypeId, total }) => ({
+      ...{ productId: product.id, creditTypeId, total: decimal(fixed(total, 6)) },
+      windows: [{ window, quantity: decimal('1'), total: decimal(fixed(total, 6)) }],
+    })),
+    earlier: [],
+    products: fees.map(({ product }) => product),
   };
 }
 

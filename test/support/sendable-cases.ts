@@ -25,7 +25,15 @@ export const customersOfOneCard: fc.Arbitrary<SendableCustomer[]> = fc
         ...event,
         transactionId: `${number}-${event.transactionId}`,
       }));
-      const given = { ...own, events, metrics: card.metrics, worths: card.worths, products, composites };
+      const given = {
+        ...own,
+        events,
+        metrics: card.metrics,
+        worths: card.worths,
+        products,
+        composites,
+        fees: [],
+      };
       return {
         given: {
           ...given,

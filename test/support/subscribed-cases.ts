@@ -4,7 +4,7 @@ import type { RateEntry } from '../../src/core/catalogue.ts';
 import { decimal } from '../../src/core/decimal.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
-import { coverSegments } from '../../src/rating/balances/coverage.ts';
+import { coverSegments, NO_COVERAGE } from '../../src/rating/balances/coverage.ts';
 import { coveredLines } from '../../src/rating/invoice/charged-keys.ts';
 import { createLineCollector } from '../../src/rating/invoice/line-collector.ts';
 import { createInvoiceRater, inWindows, withCovered } from '../../src/rating/invoice/rate-invoice.ts';
@@ -140,7 +140,11 @@ export function drawnWithSubscriptions(given: SubscribedCase) {
   const rated = [...rater.rate(input.usage)];
   collector.add(rated);
   const { lines: base } = collector.result();
-  const composites = rater.composites(base);
+  const composites = rater.composites(base, undefined, {
+    billed: chargeLines(charges, prices, NO_COVERAGE, CHARGED_WINDOW),
+    earlier: [],
+    products: given.subscribed.map(({ product }) => product),
+  });
   const { coverage, covered } = coverSegments(
     [
       ...rated.flatMap(({ claims }) => claims),

@@ -5,10 +5,11 @@ import { loadCountedUpTo } from '../../store/invoice-moments.ts';
 import { loadInvoiceBalances, loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
+import { withCountedCharges } from './issued-charges.ts';
 
 export interface FrozenInput {
   readonly target: UsageTarget;
-  /** Its terms, with the aliases of its time. */
+  /** Its terms, with the aliases of its time, and the charges of subscriptions that its composites count. */
   readonly context: InvoiceContext;
   /**
    * It counts no event that was ingested later: epoch microseconds. Null where it is not known, because there was no
@@ -20,18 +21,18 @@ export interface FrozenInput {
 }
 
 /** Null for a SCHEDULED invoice, which is not computed from terms. */
-export async function frozenInput(
-  db: Database,
-  { id, customerId, contractId, period, frozen, balancesId }: Omit<IssuedInvoice, 'lines'>,
-): Promise<FrozenInput | null> {
+export async function frozenInput(db: Database, invoice: IssuedInvoice): Promise<FrozenInput | null> {
+  const { id, customerId, contractId, period, frozen, balancesId } = invoice;
   if (frozen === null) return null;
-  const { card, contract } = await loadInvoiceTerms(db, frozen);
+  const terms = await loadInvoiceTerms(db, frozen);
+  const { card, contract } = terms;
   const target = { contract: { id: contractId, customerId, rateCardId: frozen.cardTermsId }, period };
-  const context = await invoiceContext(
+  const kept = await invoiceContext(
     db,
     new Map([[frozen.cardTermsId, card]]),
     new Map([[contractId, contract]]),
   );
+  const context = await withCountedCharges(db, kept, invoice, terms);
   const balances = await loadInvoiceBalances(db, balancesId);
   return { target, context, countedUpTo: await loadCountedUpTo(db, id), balances };
 }

@@ -151,6 +151,7 @@ async function loadContractTerms(
         overrides: overrides.get(id) ?? [],
         multiplierPrioritization,
         usageFilters: usageFilters.get(id) ?? [],
+        compositesCountSubscriptions: true,
       },
     ]),
   );

@@ -21,14 +21,16 @@ import { type WindowSize, windowBoundaries } from '../../rating/invoice/breakdow
 import { type ChargedKey, coveredLines, linesOfKey } from '../../rating/invoice/charged-keys.ts';
 import { createLineCollector, type UnlistedProduct } from '../../rating/invoice/line-collector.ts';
 import {
+  type CountedCharges,
   createInvoiceRater,
   type InvoiceTermsInput,
   inProductOrder,
   inWindows,
+  NO_CHARGES,
   withCovered,
   withLater,
 } from '../../rating/invoice/rate-invoice.ts';
-import { chargeClaims, chargeLines } from '../../rating/subscriptions/charge-lines.ts';
+import { chargeClaims, chargeLines, type PricedCharge } from '../../rating/subscriptions/charge-lines.ts';
 import type { RatedLine, RatedSubscriptionLine, UsageLine } from '../../rating/types.ts';
 import { conversionLines } from '../../rating/usage/cpu-conversion.ts';
 import { usageNeeds } from '../../rating/usage/product-spans.ts';
@@ -36,6 +38,7 @@ import { filterWarnings } from './filter-warnings.ts';
 import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from './invoice-context.ts';
 import { ratedProducts } from './priced-card.ts';
 import {
+  chargesToCount,
   issuedChargeLines,
   joinedCharges,
   joinedLines,
@@ -138,7 +141,11 @@ export async function rateTarget(
     const missing = new Set([...failed, ...unlisted.map(({ productId }) => productId)]);
     const isOnInvoice = ({ productId }: { readonly productId: string }) => !missing.has(productId);
     const usageLines = collected.lines.filter(isOnInvoice);
-    const composites = rater.composites(usageLines, (productId) => !missing.has(productId));
+    const composites = rater.composites(
+      usageLines,
+      (productId) => !missing.has(productId),
+      countedCharges(target, context, charges),
+    );
     const subscribed = chargeClaims(charges, joined.prices, contract.id, book);
     const drawdown = coverSegments(
       [...claims.filter(isOnInvoice), ...subscribed, ...composites.claims(buckets)],
@@ -237,6 +244,24 @@ function* eachRated<Part>(parts: Iterable<Part>): Generator<Part, void, undefine
     if (next.done === true) return;
     yield next.value;
   }
+}
+
+/** The charges of subscriptions that composites count. */
+function countedCharges(
+  { contract, period }: UsageTarget,
+  context: InvoiceContext,
+  charges: readonly PricedCharge[],
+): CountedCharges {
+  const { terms, composites } = cardOf(context, contract);
+  const { compositesCountSubscriptions } = termsOf(context, contract);
+  if (composites.length === 0 || !compositesCountSubscriptions) return NO_CHARGES;
+  const joined = context.joined.get(contract.id) ?? NOTHING_JOINED;
+  return chargesToCount(
+    joined,
+    charges,
+    terms.subscriptions.map(({ product }) => product),
+    period,
+  );
 }
 
 /** What rating needs besides usage. `usage` null: for whatever usage there may be. */

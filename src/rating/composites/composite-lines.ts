@@ -29,8 +29,8 @@ export interface BilledSpend {
 }
 
 export interface BilledLines extends BilledSpend {
-  /** Its usage lines in its order. */
-  readonly lines: readonly UsageLine[];
+  /** Its usage lines in its order, then the charges of subscriptions on it. */
+  readonly lines: readonly Pick<UsageLine, 'productId' | 'creditTypeId'>[];
 }
 
 export interface LinesContext {

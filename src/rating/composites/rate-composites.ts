@@ -2,6 +2,8 @@
  * The lines of composite products on a usage invoice: percentages of the charges of other products
  * (docs/rating.md, "Composite products"). Pure.
  */
+
+import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, ONE } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import type { BilledPeriod } from '../../core/invoice.ts';
@@ -29,8 +31,10 @@ interface CompositesInput {
   /** What was used in the counted time before the billed one; null if there is none. */
   readonly earlier: BilledSpend | null;
   readonly composites: readonly CompositeOnCard[];
-  /** The other products on the card. */
+  /** The usage products on the card. */
   readonly products: readonly ProductOnCard[];
+  /** The products of subscriptions with charges. */
+  readonly subscribed: readonly Product[];
   readonly overrides: ContractOverrides;
   readonly fiatCreditTypeId: string;
   /** The value of one custom unit in the currency. */
@@ -46,12 +50,12 @@ export interface RatedComposites {
 }
 
 export function rateComposites(input: CompositesInput): RatedComposites {
-  const { composites, products, period, billed, earlier, fiatCreditTypeId } = input;
+  const { composites, products, subscribed, period, billed, earlier, fiatCreditTypeId } = input;
   const counted = { start: period.countedFrom, end: period.end };
   const invoices: readonly BilledSpend[] = earlier === null ? [billed] : [earlier, billed];
   const stretches = countingStretches(
     composites.map(({ product }) => product),
-    products.map(({ product }) => product),
+    [...products.map(({ product }) => product), ...subscribed],
     counted,
   );
   const overrides = percentageOverrides(input.overrides);

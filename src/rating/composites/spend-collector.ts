@@ -6,6 +6,9 @@ import { type Decimal, ZERO } from '../../core/decimal.ts';
 import type { Interval } from '../../core/time.ts';
 import type { UsageLine } from '../types.ts';
 
+/** A line as far as composites count it: of a usage product, or a charge of a subscription. */
+export type SpentLine = Pick<UsageLine, 'productId' | 'creditTypeId' | 'total' | 'windows'>;
+
 /** The charges of one product in one pricing unit. */
 export interface ProductSpend {
   readonly productId: string;
@@ -17,7 +20,7 @@ export interface ProductSpend {
 
 export interface SpendCollector {
   /** Lines with hourly windows. */
-  add(lines: readonly UsageLine[]): void;
+  add(lines: readonly SpentLine[]): void;
   /** Of the products that `counts` names. */
   spends(counts: (productId: string) => boolean): ProductSpend[];
 }
@@ -29,7 +32,7 @@ interface Collected extends Omit<ProductSpend, 'total' | 'windows'> {
 
 export function createSpendCollector(): SpendCollector {
   const collected = new Map<string, Collected>();
-  const spendOf = ({ productId, creditTypeId }: UsageLine): Collected => {
+  const spendOf = ({ productId, creditTypeId }: SpentLine): Collected => {
     const key = `${productId} ${creditTypeId}`;
     const known = collected.get(key);
     if (known !== undefined) return known;

@@ -2,11 +2,13 @@
  * What COMPOSITE products count: the hours of the lines of an invoice as it would be without balances. Pure. Prices and
  * payers are not looked at (`explain-composite.ts`).
  */
+import type { Product } from '../../core/catalogue.ts';
 import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
 import { groupBy } from '../../core/group-by.ts';
 import {
   type BilledPeriod,
   type InvoiceLine,
+  isSubscriptionLine,
   isUsageLine,
   type LineWindow,
   type UsageInvoiceLine,
@@ -22,6 +24,8 @@ import type { CountedLine, ExplainedBase } from './explanation.ts';
 export interface CompositeBaseInput {
   readonly period: BilledPeriod;
   readonly products: readonly ProductOnCard[];
+  /** Products of subscriptions whose charges composites count. */
+  readonly subscribed: readonly Product[];
   readonly composites: readonly CompositeOnCard[];
   /** All lines of the invoice. */
   readonly lines: readonly InvoiceLine[];
@@ -54,12 +58,12 @@ interface Context extends CompositeBaseInput {
 }
 
 export function createCompositeBase(input: CompositeBaseInput): CompositeBase {
-  const { period, products, composites, lines, base } = input;
+  const { period, products, subscribed, composites, lines, base } = input;
   const context: Context = {
     ...input,
     stretches: countingStretches(
       composites.map(({ product }) => product),
-      products.map(({ product }) => product),
+      [...products.map(({ product }) => product), ...subscribed],
       { start: period.countedFrom, end: period.end },
     ),
     hoursOf: groupBy(base.hours, ({ position }) => position),
@@ -133,7 +137,7 @@ function countedHours(
   position: number,
   { hoursOf, stretches, free }: Context,
 ): LineWindow[] {
-  if (!isUsageLine(line)) return [];
+  if (!isUsageLine(line) && !isSubscriptionLine(line)) return [];
   const counts = (at: Instant) => {
     const counting = stretchAt(stretches, at).order.find((one) => one.compositeId === compositeId);
     if (counting === undefined || !counting.parts.has(line.productId)) return false;
@@ -151,10 +155,12 @@ function inUnitOf({ creditTypeId }: UsageInvoiceLine, { base }: Context): [numbe
 
 /** Where lines without balances are on the invoice: at the first line of their key in their time. */
 function positionsOf(base: readonly InvoiceLine[], lines: readonly InvoiceLine[]): number[] {
-  const keyOf = (line: InvoiceLine) =>
-    isUsageLine(line)
+  const keyOf = (line: InvoiceLine) => {
+    if (isSubscriptionLine(line)) return `${line.type} ${line.scheduleItemId}`;
+    return isUsageLine(line)
       ? `${line.type} ${lineKeyText(line)} ${line.productType === 'COMPOSITE' ? line.creditTypeId : ''}`
       : line.type;
+  };
   const byKey = groupBy([...lines.entries()], ([, line]) => keyOf(line));
   return base.map((line) => {
     const own = byKey.get(keyOf(line)) ?? [];

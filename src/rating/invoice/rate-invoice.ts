@@ -7,8 +7,9 @@ import { type BalanceBook, NO_BALANCES } from '../balances/balance-book.ts';
 import { type Coverage, coverSegments } from '../balances/coverage.ts';
 import type { CoveredClaim } from '../balances/draw-down.ts';
 import { lineKeyText } from '../balances/usage-claims.ts';
+import type { BilledSpend } from '../composites/composite-lines.ts';
 import { type RatedComposites, rateComposites } from '../composites/rate-composites.ts';
-import { createSpendCollector, type SpendCollector } from '../composites/spend-collector.ts';
+import { createSpendCollector, type SpendCollector, type SpentLine } from '../composites/spend-collector.ts';
 import type { CompositeOnCard, MeteredUsage, UsageLine, UsageRating, WindowAmount } from '../types.ts';
 import { versionAt } from '../usage/product-spans.ts';
 import { windowBoundaries } from './breakdown.ts';
@@ -26,6 +27,8 @@ export interface InvoiceTermsInput extends Omit<DrawnUsageInput, 'usage'> {
 
 export interface InvoiceRatingInput extends InvoiceTermsInput {
   readonly usage: readonly MeteredUsage[];
+  /** Default: none. They are counted, and have no lines here. */
+  readonly charges?: CountedCharges;
 }
 
 /**
@@ -45,10 +48,26 @@ export interface InvoiceRater {
   ): Iterable<ClaimingKeys>;
   /**
    * The composites, when all usage is rated; their lines have hourly windows. They count what the products on the
-   * invoice cost before balances, whose usage lines are `lines` in invoice order.
+   * invoice cost before balances, whose usage lines are `lines` in invoice order, and the charges of subscriptions on it.
    */
-  composites(lines: readonly UsageLine[], isOnInvoice?: (productId: string) => boolean): RatedComposites;
+  composites(
+    lines: readonly UsageLine[],
+    isOnInvoice?: (productId: string) => boolean,
+    charges?: CountedCharges,
+  ): RatedComposites;
 }
+
+/** Charges of subscriptions as composites count them. */
+export interface CountedCharges {
+  /** As they are before balances pay, each in the last hour of its invoice. */
+  readonly billed: readonly SpentLine[];
+  /** Of the counted time before the invoice, which is on another one. */
+  readonly earlier: readonly SpentLine[];
+  /** The products of all of them. */
+  readonly products: readonly Product[];
+}
+
+export const NO_CHARGES: CountedCharges = { billed: [], earlier: [], products: [] };
 
 const NO_COMPOSITES: RatedComposites = { lines: () => [], claims: () => [] };
 
@@ -76,13 +95,24 @@ export function createInvoiceRater(input: InvoiceTermsInput): InvoiceRater {
         .rate(usage, groupedBy)
         .map((keys) => ({ ...keys, lines: keys.lines.map((line) => inWindows(line, boundaries)) }));
     },
-    composites: (lines, isOnInvoice = () => true) =>
+    composites: (lines, isOnInvoice = () => true, charges = NO_CHARGES) =>
       rateComposites({
         ...input,
-        billed: { ...billed.of(isOnInvoice), lines },
-        earlier: earlier?.of(isOnInvoice) ?? null,
+        subscribed: charges.products,
+        billed: {
+          ...withCharges(billed.of(isOnInvoice), charges.billed),
+          lines: [...lines, ...charges.billed],
+        },
+        earlier: earlier === null ? null : withCharges(earlier.of(isOnInvoice), charges.earlier),
       }),
   };
+}
+
+/** What usage and subscriptions charge. No product is charged as both. */
+function withCharges(spend: BilledSpend, charges: readonly SpentLine[]): BilledSpend {
+  const collector = createSpendCollector();
+  collector.add(charges);
+  return { ...spend, spends: [...spend.spends, ...collector.spends(() => true)] };
 }
 
 /** An invoice and what it takes from balances. */
@@ -99,7 +129,7 @@ export function rateInvoice(input: InvoiceRatingInput, book: BalanceBook = NO_BA
   const rated = [...rater.rate(input.usage)];
   collector.add(rated);
   const { lines: base, warnings } = collector.result();
-  const composites = rater.composites(base);
+  const composites = rater.composites(base, undefined, input.charges);
   const buckets = input.buckets ?? [];
   const { coverage, covered } = coverSegments(
     [...rated.flatMap(({ claims }) => claims), ...composites.claims(buckets)],

@@ -15,10 +15,10 @@ import {
   type SubscriptionPeriod,
   subscriptionPeriods,
 } from '../periods/subscription-periods.ts';
-import { type PriceBand, type PriceBands, walkBands } from '../rates/tiers.ts';
+import { walkBands } from '../rates/tiers.ts';
 import { highestQuantity, type OpenQuantity, openQuantities, quantityAt } from './open-quantities.ts';
 import type { PricedSubscription, SubscriptionPrice, SubscriptionPrices } from './prices.ts';
-import { proratedPrice, roundedPrice } from './proration.ts';
+import { proratedBands } from './proration.ts';
 import { type QuantityStep, quantitySteps } from './quantities.ts';
 
 /** A quantity for a billing period, or for what is left of it after an increase. */
@@ -158,13 +158,8 @@ export function chargePrice(
 ): SubscriptionPrice | null {
   const price = prices.priceAt(charge, charge.period.interval.start, payer);
   if (price === null || !charge.isProrated) return price;
-  const prorated = (band: PriceBand): PriceBand => ({
-    ...band,
-    price: roundedPrice(proratedPrice(band.price, charge.interval, charge.period.whole), charge.rounding),
-  });
-  const [first, ...others] = price.bands;
-  const bands: PriceBands = [prorated(first), ...others.map(prorated)];
-  return { ...price, bands };
+  const { interval, period, rounding } = charge;
+  return { ...price, bands: proratedBands(price.bands, interval, period.whole, rounding) };
 }
 
 /** What the charge comes to without commits and credits. */

@@ -3,6 +3,7 @@ import { Decimal, divideTo20Places, type RoundingMethod, roundDecimal } from '..
 import type { PRORATION_ROUNDING_METHODS } from '../../core/terms/recurring-commits.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
+import type { PriceBand, PriceBands } from '../rates/tiers.ts';
 
 /**
  * The price of a part of a period. It is the difference of the prices up to its ends, so that parts without gaps add up
@@ -13,6 +14,20 @@ export function proratedPrice(price: Decimal, part: Interval, whole: Interval): 
   const priceUntil = (at: Instant) =>
     divideTo20Places(price.times(new Decimal(String(at - whole.start))), length);
   return priceUntil(part.end).minus(priceUntil(part.start));
+}
+
+/** The rounded prices of a part of a period, by tier. */
+export function proratedBands(
+  [first, ...others]: PriceBands,
+  part: Interval,
+  whole: Interval,
+  rounding: Subscription['prorationRounding'],
+): PriceBands {
+  const prorated = (band: PriceBand): PriceBand => ({
+    ...band,
+    price: roundedPrice(proratedPrice(band.price, part, whole), rounding),
+  });
+  return [prorated(first), ...others.map(prorated)];
 }
 
 /** Prices are not negative, so FLOOR rounds down and CEILING up. */

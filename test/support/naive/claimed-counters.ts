@@ -19,6 +19,8 @@ export interface NaiveDrawdownInput {
     readonly product: CompositeProduct;
     readonly rateEntries: readonly RateEntry[];
   }[];
+  /** Subscriptions with charges; default: none. */
+  readonly subscribed?: readonly { readonly product: Product }[];
   readonly overrides: readonly Override[];
   readonly prioritization: 'LOWEST_MULTIPLIER' | 'EXPLICIT';
   readonly currency: string;
@@ -103,9 +105,10 @@ interface Spent {
   readonly amount: Fraction;
 }
 
-export function compositeCounters(input: NaiveDrawdownInput, usage: readonly Counter[]): Counter[] {
-  const spent = input.products.flatMap(({ product }) =>
-    usage
+/** `counted` are the counters of usage and of subscriptions. */
+export function compositeCounters(input: NaiveDrawdownInput, counted: readonly Counter[]): Counter[] {
+  const spent = [...input.products, ...(input.subscribed ?? [])].flatMap(({ product }) =>
+    counted
       .filter(({ line }) => line.startsWith(`${product.id} `))
       .flatMap((counter) => spentBy(product, counter)),
   );
@@ -118,16 +121,16 @@ export function compositeCounters(input: NaiveDrawdownInput, usage: readonly Cou
   });
 }
 
-function spentBy(product: Product, { hours }: Counter): Spent[] {
+function spentBy(product: Product, { hours, shownAt }: Counter): Spent[] {
   return hours.flatMap(({ at, from, to, prices }) =>
     prices === null
       ? []
       : [
           {
             productId: product.id,
-            tags: versionAt(product, at).tags,
+            tags: versionAt(product, shownAt ?? at).tags,
             creditTypeId: prices.creditTypeId,
-            at,
+            at: shownAt ?? at,
             amount: minus(costUntil(prices.bands, to), costUntil(prices.bands, from)),
           },
         ],
@@ -141,10 +144,10 @@ function percentageCounters(
   { product, rateEntries }: Composite,
   spent: readonly Spent[],
 ): Counter[] {
-  const isUsage = (productId: string) => input.products.some((one) => one.product.id === productId);
+  const isComposite = (id: string) => input.composites.some((one) => one.product.id === id);
   const counted = spent.filter(({ productId, tags, at }) => {
     const version = versionAt(product, at);
-    if (!isUsage(productId) && !version.includeCompositeSpend) return false;
+    if (isComposite(productId) && !version.includeCompositeSpend) return false;
     return (
       version.compositeProductIds.includes(productId) ||
       version.compositeTags.some((tag) => tags.includes(tag))

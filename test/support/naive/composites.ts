@@ -16,9 +16,26 @@ export interface NaiveCompositeInput extends NaiveInput {
     readonly product: CompositeProduct;
     readonly rateEntries: readonly RateEntry[];
   }[];
+  /** Charges of subscriptions on the invoice. */
+  readonly fees: readonly NaiveFee[];
   readonly currency: string;
   /** What one of a custom unit is worth, in hundredths. */
   readonly worths: ReadonlyMap<string, number>;
+}
+
+export interface NaiveFee {
+  readonly product: Product;
+  readonly creditTypeId: string;
+  /** In millionths. */
+  readonly total: number;
+}
+
+/** A charge of a subscription is in the last hour of its invoice. */
+export function naiveFees({ fees, period }: Pick<NaiveCompositeInput, 'fees' | 'period'>): Charge[] {
+  return fees.map(({ product, creditTypeId, total }) => ({
+    ...{ productId: product.id, pricing: '', presentation: '', at: period.end - HOUR_MS },
+    ...{ level: 0, creditTypeId, quantity: 100, total },
+  }));
 }
 
 /** What a composite is charged in one hour. */
@@ -47,7 +64,7 @@ export const PLACES = 24;
 const FROM_MILLIONTHS = 10n ** 18n;
 const FROM_HUNDREDTHS = 10n ** 22n;
 
-/** `charges` are those of the usage products of the same input. */
+/** `charges` are those of the usage products and of the subscriptions of the same input. */
 export function naiveCompositeCharges(
   input: NaiveCompositeInput,
   charges: readonly Charge[],
@@ -266,8 +283,8 @@ function isCounted(version: CompositeVersion, productId: string, tags: readonly 
   );
 }
 
-function tagsAt({ products }: NaiveCompositeInput, productId: string, at: Instant): readonly string[] {
-  const found = products.find(({ product }) => product.id === productId);
+function tagsAt({ products, fees }: NaiveCompositeInput, productId: string, at: Instant): readonly string[] {
+  const found = [...products, ...fees].find(({ product }) => product.id === productId);
   return found === undefined ? [] : versionAt(found.product, at).tags;
 }
 

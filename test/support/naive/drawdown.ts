@@ -74,7 +74,7 @@ interface Covered {
 export function naiveDrawdown(input: NaiveDrawdownInput, charged: readonly Counter[] = []): NaiveDrawdown {
   const left = new Map(input.buckets.map(({ segmentId, left: amount }) => [segmentId, fraction(amount)]));
   const usage = input.products.flatMap((one) => usageCounters(input, one));
-  const composites = compositeCounters(input, usage);
+  const composites = compositeCounters(input, [...usage, ...charged]);
   const claims = [...usage, ...charged, ...composites].flatMap(claimsOf).sort(inVisitingOrder);
   const paid = claims.flatMap((claim) => paidHours(claim, serve(claim, left)));
   const units = conversionClaims(input, paid).sort(inVisitingOrder);

@@ -69,6 +69,7 @@ async function rated() {
           overrides: [],
           multiplierPrioritization: 'LOWEST_MULTIPLIER' as const,
           usageFilters: [],
+          compositesCountSubscriptions: true,
         },
       ],
     ]),

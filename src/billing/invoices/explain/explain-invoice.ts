@@ -147,7 +147,10 @@ async function explainersOf(
   shown: readonly InvoiceLine[],
 ): Promise<LineExplainers> {
   const { terms, products, composites, conversions } = cardOf(context, target.contract);
-  const { overrides, multiplierPrioritization, usageFilters } = termsOf(context, target.contract);
+  const { overrides, multiplierPrioritization, usageFilters, compositesCountSubscriptions } = termsOf(
+    context,
+    target.contract,
+  );
   const asked = shown.filter(isUsageLine);
   const keyOf = (line: (typeof asked)[number]) =>
     groupValuesKey({ ...line.pricingGroupValues, ...line.presentationGroupValues });
@@ -169,10 +172,12 @@ async function explainersOf(
   const isOfComposite =
     lines.length <= HOURLY_LINES_MAX && asked.some(({ productType }) => productType === 'COMPOSITE');
   const base = isOfComposite ? await baseOf(lines, { hours, unpaid }) : null;
+  const subscribed = compositesCountSubscriptions ? terms.subscriptions.map(({ product }) => product) : [];
   const worths = new Map([...conversions].map(([unit, one]) => [unit, one.fiatPerCustomCredit]));
   return {
     usage: createUsageExplainer({ ...common, usageFilters, ...usage }),
-    composite: base === null ? NONE : createCompositeExplainer({ ...common, composites, worths, base }),
+    composite:
+      base === null ? NONE : createCompositeExplainer({ ...common, subscribed, composites, worths, base }),
     ...{ charge, balances, before },
   };
 }

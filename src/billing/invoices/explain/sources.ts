@@ -183,6 +183,15 @@ async function unpaidLines(
   countedUpTo: string,
 ): Promise<readonly RatedLine[] | null> {
   const usage = await readUsageAnswers(deps.clickhouse, [target], context, countedUpTo);
-  const rated = await rateTarget(deps, target, context, usage, { size: 'hour', within: null });
+  const unpaid = withUnpaidCharges(context, target);
+  const rated = await rateTarget(deps, target, unpaid, usage, { size: 'hour', within: null });
   return rated.hours === null ? rated.lines : null;
+}
+
+/** Of an issued invoice, the charges that composites count are lines too. */
+function withUnpaidCharges(context: InvoiceContext, { contract }: UsageTarget): InvoiceContext {
+  const joined = context.joined.get(contract.id);
+  if (joined?.countedCharges === undefined) return context;
+  const lines = { ...joined, issuedCharges: joined.countedCharges };
+  return { ...context, joined: new Map([...context.joined, [contract.id, lines]]) };
 }

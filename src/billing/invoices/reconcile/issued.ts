@@ -144,7 +144,8 @@ function withIssuedCharges(
   { contract }: UsageTarget,
   issuedCharges: readonly SubscriptionInvoiceLine[],
 ): InvoiceContext {
-  return { ...context, joined: new Map([[contract.id, { ...NOTHING_JOINED, issuedCharges }]]) };
+  const joined = context.joined.get(contract.id) ?? NOTHING_JOINED;
+  return { ...context, joined: new Map([[contract.id, { ...joined, issuedCharges }]]) };
 }
 
 /** What they took is not there for composites and conversions, which come after them. */

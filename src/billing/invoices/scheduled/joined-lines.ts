@@ -5,8 +5,11 @@ import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { SubscriptionInvoiceLine } from '../../../core/invoice.ts';
 import type { Instant, Interval } from '../../../core/time.ts';
+import { NO_COVERAGE } from '../../../rating/balances/coverage.ts';
+import { windowBoundaries } from '../../../rating/invoice/breakdown.ts';
+import type { CountedCharges } from '../../../rating/invoice/rate-invoice.ts';
 import { scheduledLine } from '../../../rating/scheduled/scheduled-lines.ts';
-import { type PricedCharge, pricedCharges } from '../../../rating/subscriptions/charge-lines.ts';
+import { chargeLines, type PricedCharge, pricedCharges } from '../../../rating/subscriptions/charge-lines.ts';
 import type { SubscriptionPrices } from '../../../rating/subscriptions/prices.ts';
 import type { UnpricedPeriod } from '../../../rating/subscriptions/unpriced-periods.ts';
 import type { RatedScheduledLine, RatedSubscriptionLine } from '../../../rating/types.ts';
@@ -29,6 +32,8 @@ export interface JoinedSchedule {
   readonly prices: SubscriptionPrices | null;
   /** Charges of subscriptions as they stand on an issued invoice that is computed again, without them. */
   readonly issuedCharges?: readonly SubscriptionInvoiceLine[];
+  /** The same before balances paid for them, which is what composites count. */
+  readonly countedCharges?: readonly SubscriptionInvoiceLine[];
 }
 
 export const NOTHING_JOINED: JoinedSchedule = { items: [], prices: null };
@@ -102,10 +107,35 @@ export function issuedChargeLines(
   { issuedCharges = [] }: JoinedSchedule,
   window: Interval,
 ): RatedSubscriptionLine[] {
-  return issuedCharges.map((line) => {
+  return inWindow(issuedCharges, window);
+}
+
+function inWindow(lines: readonly SubscriptionInvoiceLine[], window: Interval): RatedSubscriptionLine[] {
+  return lines.map((line) => {
     const { quantity, total } = line;
     return { ...line, windows: [{ window, quantity, total }], hasMoved: !quantity.eq(ZERO) };
   });
+}
+
+/**
+ * The charges of subscriptions on the invoice of `period` as its composites count them: before balances pay, in its last
+ * hour. `products` are those of subscriptions on the card.
+ */
+export function chargesToCount(
+  { prices, countedCharges = [] }: JoinedSchedule,
+  charges: readonly PricedCharge[],
+  products: readonly Product[],
+  period: Interval,
+): CountedCharges {
+  const lastHour = windowOfJoined(period, windowBoundaries(period, 'hour'));
+  const billed = [
+    ...chargeLines(charges, prices, NO_COVERAGE, lastHour),
+    ...inWindow(countedCharges, lastHour),
+  ];
+  const ids = new Set(billed.map(({ productId }) => productId));
+  const own = charges.flatMap(({ charge }) => prices?.productOf(charge) ?? []);
+  const byId = new Map([...products, ...own].map((product) => [product.id, product]));
+  return { billed, earlier: [], products: [...byId.values()].filter(({ id }) => ids.has(id)) };
 }
 
 /** The lines of the other items; `boundaries` are those of the windows of the invoice. */

@@ -1,0 +1,58 @@
+/**
+ * Charges of subscriptions on an issued usage invoice as its composites counted them: before balances paid. A line that a
+ * balance pays for has the price of its payer, so such charges are priced again by the terms kept with the invoice.
+ */
+import { sum } from '../../core/decimal.ts';
+import { assert } from '../../core/errors.ts';
+import { groupBy } from '../../core/group-by.ts';
+import { type Invoice, isSubscriptionLine, type SubscriptionInvoiceLine } from '../../core/invoice.ts';
+import type { InvoiceTerms } from '../../core/invoice-terms.ts';
+import type { ChargeTermsOf } from '../../rating/explain/charge-terms.ts';
+import { isPaidByBalance } from '../../rating/explain/explain-share.ts';
+import { unpaidChargeTotal } from '../../rating/subscriptions/unpaid-charge.ts';
+import type { Database } from '../../store/database.ts';
+import { readChargeTerms } from './explain/explained-charges.ts';
+import type { InvoiceContext } from './invoice-context.ts';
+import { NOTHING_JOINED } from './scheduled/joined-lines.ts';
+
+/** The context of the invoice with the charges that its composites counted. */
+export async function withCountedCharges(
+  db: Database,
+  context: InvoiceContext,
+  invoice: Invoice,
+  terms: InvoiceTerms,
+): Promise<InvoiceContext> {
+  const countedCharges = await issuedChargesToCount(db, invoice, terms);
+  if (countedCharges.length === 0) return context;
+  const joined = { ...(context.joined.get(invoice.contractId) ?? NOTHING_JOINED), countedCharges };
+  return { ...context, joined: new Map([...context.joined, [invoice.contractId, joined]]) };
+}
+
+async function issuedChargesToCount(
+  db: Database,
+  invoice: Invoice,
+  terms: InvoiceTerms,
+): Promise<readonly SubscriptionInvoiceLine[]> {
+  if (terms.card.composites.length === 0 || !terms.contract.compositesCountSubscriptions) return [];
+  const lines = invoice.lines.filter(isSubscriptionLine).filter(({ type }) => type === 'subscription');
+  if (!lines.some(isPaidByBalance)) return lines;
+  // The instant matters only where no terms are kept.
+  const termsOf = await readChargeTerms(db, invoice, terms, invoice.issuedAt);
+  const charges = groupBy(lines, ({ scheduleItemId }) => scheduleItemId);
+  return [...charges.values()].flatMap((own) => (own.some(isPaidByBalance) ? unpaid(own, termsOf) : own));
+}
+
+/** A charge as one line; where its terms are not known any more, its lines as they are. */
+function unpaid(
+  own: readonly SubscriptionInvoiceLine[],
+  termsOf: ChargeTermsOf,
+): readonly SubscriptionInvoiceLine[] {
+  const [first] = own;
+  assert(first !== undefined, 'a charge has a line');
+  const terms = termsOf(first);
+  const bands = terms?.pricesFor(null)?.bands;
+  if (terms === null || bands === undefined || first.unitsBelow === null) return own;
+  const quantity = sum(own.map((line) => line.quantity));
+  const total = unpaidChargeTotal({ ...first, unitsBelow: first.unitsBelow, quantity }, bands, terms);
+  return [{ ...first, payer: null, quantity, total }];
+}
