@@ -95,7 +95,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...subscriptionRoutes(deps),
     ...customerBalanceRoutes(deps),
     ...invoiceRoutes(deps),
-    ...issuedInvoiceRoutes({ ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
+    ...issuedInvoiceRoutes(deps, { ...deps, clickhouse: inLane(deps.clickhouse, 'finalization') }),
     ...requestedInvoiceRoutes(deps),
     historicalInvoiceRoute(deps),
     costsRoute(deps),

@@ -1,11 +1,12 @@
 /** Customers and their ingest aliases. */
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
+import { and, asc, eq, exists, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
 import { isUuid } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
-import type { Instant } from '../core/time.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { isOneOf } from './is-one-of.ts';
 import { behind, keysetPage } from './keyset.ts';
+import { contracts } from './schema/contracts.ts';
 import { customers, ingestAliases } from './schema/customers.ts';
 
 export interface Customer {
@@ -172,6 +173,28 @@ export async function customerNames(
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
+/** How people and other systems call a customer. */
+export interface CustomerLabel {
+  readonly name: string;
+  /** The first ingest alias, else the id. */
+  readonly externalId: string;
+}
+
+/** By id. */
+export async function customerLabels(
+  db: Database | Transaction,
+  ids: readonly string[],
+): Promise<Map<string, CustomerLabel>> {
+  if (ids.length === 0) return new Map();
+  const first = sql<string | null>`(select ${ingestAliases.alias} from ${ingestAliases}
+    where ${ingestAliases.customerId} = ${customers.id} order by ${ingestAliases.position} limit 1)`;
+  const rows = await db
+    .select({ id: customers.id, name: customers.name, alias: first })
+    .from(customers)
+    .where(isOneOf(customers.id, new Set(ids)));
+  return new Map(rows.map(({ id, name, alias }) => [id, { name, externalId: alias ?? id }]));
+}
+
 export interface CustomerFilter {
   readonly archived: boolean;
   readonly ingestAlias?: string | undefined;
@@ -210,6 +233,42 @@ export function filterConditions(db: Database | Transaction, filter: CustomerFil
             .where(eq(ingestAliases.alias, ingestAlias)),
         ),
   ];
+}
+
+/** Where a customer with contracts stands in the order of all of them. */
+export interface BilledCustomer {
+  readonly id: string;
+  readonly createdAt: Instant;
+}
+
+/** Customers with a contract that is not archived, by creation and id: at most `limit`, from one on. `ids` null: of all. */
+export async function billedCustomers(
+  db: Database | Transaction,
+  asked: {
+    readonly ids: readonly string[] | null;
+    readonly from: BilledCustomer | null;
+    readonly limit: number;
+  },
+): Promise<BilledCustomer[]> {
+  const { ids, from, limit } = asked;
+  const own = db
+    .select({ id: contracts.id })
+    .from(contracts)
+    .where(and(eq(contracts.customerId, customers.id), isNull(contracts.archivedAt)));
+  return db
+    .select({ id: customers.id, createdAt: customers.createdAt })
+    .from(customers)
+    .where(
+      and(
+        exists(own),
+        ids === null ? undefined : isOneOf(customers.id, ids.filter(isUuid)),
+        from === null
+          ? undefined
+          : sql`(${customers.createdAt}, ${customers.id}) >= (${formatInstant(from.createdAt)}::timestamptz, ${from.id}::uuid)`,
+      ),
+    )
+    .orderBy(asc(customers.createdAt), asc(customers.id))
+    .limit(limit);
 }
 
 /** `inArray` that takes an empty list as "none of them". */

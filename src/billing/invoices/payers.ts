@@ -1,5 +1,6 @@
-/** Who pays for invoices of hierarchies. */
+/** Whom invoices are of, and who pays for those of hierarchies. */
 import type { Invoice } from '../../core/invoice.ts';
+import { type CustomerLabel, customerLabels } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
 import { type HierarchyPayer, hierarchyPayers } from '../../store/hierarchy-payers.ts';
 
@@ -10,4 +11,12 @@ export async function payersOfInvoices(
 ): Promise<ReadonlyMap<string, HierarchyPayer>> {
   const usage = invoices.filter(({ type }) => type === 'USAGE');
   return hierarchyPayers(db, [...new Set(usage.map(({ contractId }) => contractId))]);
+}
+
+/** By customer, as it is called now. */
+export async function customersOfInvoices(
+  { db }: { readonly db: Database },
+  invoices: readonly Pick<Invoice, 'customerId'>[],
+): Promise<ReadonlyMap<string, CustomerLabel>> {
+  return customerLabels(db, [...new Set(invoices.map(({ customerId }) => customerId))]);
 }

@@ -97,6 +97,20 @@ export function inLane(clickhouse: ClickHouse, lane: QueryLane): ClickHouse {
   };
 }
 
+/** The same ClickHouse, whose queries that are of no single customer take the share of one called `share`. */
+export function inShare(clickhouse: ClickHouse, share: string): ClickHouse {
+  const shared = <Query extends { readonly customer?: string | undefined }>(query: Query): Query => ({
+    ...query,
+    customer: query.customer ?? share,
+  });
+  return {
+    ...clickhouse,
+    query: (query) => clickhouse.query(shared(query)),
+    queryBytes: (query) => clickhouse.queryBytes(shared(query)),
+    queryStream: (query) => clickhouse.queryStream(shared(query)),
+  };
+}
+
 interface AboutSelect {
   readonly params?: QueryParams | undefined;
   readonly lane?: QueryLane | undefined;

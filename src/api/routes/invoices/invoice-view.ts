@@ -1,9 +1,11 @@
 /** What answers show of invoices besides the invoices themselves. */
 import type { ListPriceOf } from '../../../billing/invoices/list-prices.ts';
+import type { ComparedInvoice } from '../../../billing/invoices/previous-invoices.ts';
 import type { CreditType } from '../../../core/credit-types.ts';
 import type { CustomFieldsById } from '../../../core/custom-fields.ts';
 import { assert } from '../../../core/errors.ts';
 import type { ExternalInvoice } from '../../../core/external-invoice.ts';
+import type { CustomerLabel } from '../../../store/customers.ts';
 import type { HierarchyPayer } from '../../../store/hierarchy-payers.ts';
 
 /** Data that answers show besides the invoice itself. */
@@ -20,6 +22,10 @@ export interface InvoiceView {
   readonly external: ReadonlyMap<string, ExternalInvoice>;
   /** By contract; those of no hierarchy are absent. */
   readonly payers: ReadonlyMap<string, HierarchyPayer>;
+  /** By customer. */
+  readonly customers: ReadonlyMap<string, CustomerLabel>;
+  /** By draft; those without a previous invoice are absent. */
+  readonly previous: ReadonlyMap<string, ComparedInvoice>;
 }
 
 export function creditTypeOf(id: string, { creditTypes }: InvoiceView): CreditType {

@@ -1,66 +1,99 @@
-/** Issued invoices of any customer: list, void, regenerate. */
+/** Invoices of any customer: the list; voiding and regenerating issued ones. */
 import { z } from 'zod';
 import { listIssuedInvoices } from '../../../billing/invoices/issued/list-issued.ts';
 import type { RegenerateDeps } from '../../../billing/invoices/issued/original.ts';
 import { regenerateInvoice } from '../../../billing/invoices/issued/regenerate.ts';
 import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
+import { listDrafts } from '../../../billing/invoices/list-drafts.ts';
+import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
+import { invalid } from '../../../core/errors.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
-import { keysetPosition, pageOf, pageQuery, pageRequest } from '../../wire/paging.ts';
+import { keysetPosition, pageOf, pageQuery } from '../../wire/paging.ts';
 import { invoicesCsv } from './csv.ts';
 import { invoicePage, invoiceSchema } from './output.ts';
-import { order, shownShape, sort, viewOf } from './routes.ts';
+import { order, STATUSES, shownShape, sort, viewOf } from './routes.ts';
 
-export function issuedInvoiceRoutes(deps: RegenerateDeps): RouteDefinition[] {
-  return [listRoute(deps), voidRoute(deps), regenerateRoute(deps)];
+/** Drafts are computed by requests, and regenerated invoices as by jobs: each in a lane of its own. */
+export function issuedInvoiceRoutes(deps: InvoiceDeps, regenerating: RegenerateDeps): RouteDefinition[] {
+  return [listRoute(deps), voidRoute(regenerating), regenerateRoute(regenerating)];
 }
 
-function listRoute(deps: RegenerateDeps): RouteDefinition {
+const draftPosition = z.object({
+  customer: z.object({ id: keysetPosition.shape.id, createdAt: keysetPosition.shape.at }),
+  draft: z.object({ id: keysetPosition.shape.id, issuedAt: keysetPosition.shape.at }).nullable(),
+});
+
+const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend({
+  status: enumIn(STATUSES).optional(),
+  type: enumIn(['USAGE', 'SCHEDULED', 'USAGE_CONSOLIDATED']).optional(),
+  customer_id: uuid.optional(),
+  contract_id: uuid.optional(),
+  starting_on: timestamp.optional(),
+  ending_before: timestamp.optional(),
+  has_warnings: queryBoolean
+    .optional()
+    .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
+  sort,
+  ...shownShape,
+});
+
+function listRoute(deps: InvoiceDeps): RouteDefinition {
   return route({
     method: 'get',
     path: '/v1/invoices',
     operationId: 'listIssuedInvoices',
-    summary: 'List the issued invoices of all customers',
+    summary: 'List the invoices of all customers',
     description:
-      'Finalized and voided ones. Drafts are computed when they are read and are listed per customer only. ' +
+      'Finalized and voided ones by issue date, or with `status=DRAFT` the drafts. These are computed when they are read: ' +
+      'they come customer by customer, in the order in which customers were created, and `sort` orders those of one ' +
+      'customer. A page of them may be short, or empty, and have a `next_page`: it ends after 10 seconds. ' +
       '`starting_on` and `ending_before` compare with the billing period, or with the date of a scheduled invoice.',
     tags: ['Invoices'],
     scope: 'read',
-    query: pageQuery(keysetPosition, 25).extend({
-      status: enumIn(['FINALIZED', 'VOID']).optional(),
-      type: enumIn(['USAGE', 'SCHEDULED', 'USAGE_CONSOLIDATED']).optional(),
-      customer_id: uuid.optional(),
-      contract_id: uuid.optional(),
-      starting_on: timestamp.optional(),
-      ending_before: timestamp.optional(),
-      has_warnings: queryBoolean
-        .optional()
-        .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
-      sort,
-      ...shownShape,
-    }),
+    query: listQuery,
     response: pageOf(invoiceSchema),
     csv: invoicesCsv,
-    errors: [400],
+    errors: [400, 429],
     handler: async ({ query }) => {
-      const filter = {
-        status: query.status,
-        type: query.type,
-        customerId: query.customer_id,
-        contractId: query.contract_id,
-        periodStartsFrom: query.starting_on,
-        periodEndsBy: query.ending_before,
-        hasWarnings: query.has_warnings,
-      };
-      const page = await listIssuedInvoices(deps, filter, {
-        ...pageRequest(query),
-        order: order[query.sort],
-      });
-      const view = await viewOf(deps, page.rows, query);
-      return invoicePage(page, view);
+      const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
+      return invoicePage(page, await viewOf(deps, page.rows, query));
     },
   });
 }
+
+type ListQuery = z.output<typeof listQuery>;
+
+function draftsOf(deps: InvoiceDeps, query: ListQuery) {
+  const { next_page: after = null, limit } = query;
+  const filter = {
+    type: query.type,
+    customerId: query.customer_id,
+    contractId: query.contract_id,
+    startingOn: query.starting_on,
+    endingBefore: query.ending_before,
+    hasWarnings: query.has_warnings,
+  };
+  if (after !== null && !('customer' in after)) throw invalid(['nextPage'], OTHER_LIST);
+  return listDrafts(deps, filter, { after, limit, order: order[query.sort] });
+}
+
+function issuedOf(deps: InvoiceDeps, query: ListQuery) {
+  const { next_page: after = null, limit, status } = query;
+  const filter = {
+    status: status === 'DRAFT' ? undefined : status,
+    type: query.type,
+    customerId: query.customer_id,
+    contractId: query.contract_id,
+    periodStartsFrom: query.starting_on,
+    periodEndsBy: query.ending_before,
+    hasWarnings: query.has_warnings,
+  };
+  if (after !== null && !('at' in after)) throw invalid(['nextPage'], OTHER_LIST);
+  return listIssuedInvoices(deps, filter, { after, limit, order: order[query.sort] });
+}
+
+const OTHER_LIST = 'must be the next_page of an earlier answer with the same status';
 
 function voidRoute(deps: RegenerateDeps): RouteDefinition {
   return route({

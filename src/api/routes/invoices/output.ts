@@ -30,6 +30,11 @@ import { unbilledUsageShape, unbilledUsageToWire } from './unbilled-usage-output
 const invoiceShape = {
   id: uuid,
   customer_id: uuid,
+  customer_name: z.string().optional().meta({ description: 'Of the customer as it is called now.' }),
+  customer_external_id: z
+    .string()
+    .optional()
+    .meta({ description: 'The first ingest alias of the customer, else its id; as it is now.' }),
   contract_id: uuid,
   type: z.string().meta({ description: '`USAGE`, `SCHEDULED` or `USAGE_CONSOLIDATED`.' }),
   status: z.string().meta({ description: '`DRAFT`, `FINALIZED` or `VOID`.' }),
@@ -81,13 +86,40 @@ const payableShape = {
   }),
 };
 
+const previousShape = {
+  previous_invoice: z
+    .object({
+      id: uuid,
+      start_timestamp: timestamp,
+      end_timestamp: timestamp,
+      issued_at: timestamp,
+      total: exactValue,
+      change: exactValue.meta({
+        type: 'number',
+        description: 'What the draft bills more than it; negative: less.',
+      }),
+    })
+    .optional()
+    .meta({
+      description:
+        'Of drafts of usage and consolidated invoices: the last finalized invoice before it, of the same contract or the ' +
+        'one that it renews, in the same currency.',
+    }),
+};
+
 /** Long lists are made and written line by line, so that the answer does not need memory for all. */
 type ListedLines = LineItemWire[] | JsonList<InvoiceLine, LineItemWire>;
 
 const listedLines: z.ZodType<z.output<typeof lineItemSchema>[], ListedLines> = z.array(lineItemSchema);
 
 export const invoiceSchema = z
-  .object({ ...invoiceShape, line_items: listedLines, ...payableShape, ...unbilledUsageShape })
+  .object({
+    ...invoiceShape,
+    line_items: listedLines,
+    ...payableShape,
+    ...previousShape,
+    ...unbilledUsageShape,
+  })
   .meta({ id: 'Invoice' });
 
 export const breakdownSchema = z
@@ -101,7 +133,7 @@ export const breakdownSchema = z
 type InvoiceWire = z.input<typeof invoiceSchema>;
 type InvoiceFieldsWire<Lines> = Omit<
   InvoiceWire,
-  keyof typeof unbilledUsageShape | keyof typeof payableShape | 'line_items'
+  keyof typeof unbilledUsageShape | keyof typeof payableShape | keyof typeof previousShape | 'line_items'
 > & { line_items: Lines };
 
 type ShownInvoice = InvoiceWithWarnings & Partial<Pick<InvoiceWithUnbilledUsage, 'lateUsage'>>;
@@ -115,6 +147,7 @@ export function invoiceToWire(invoice: ShownInvoice, view: InvoiceView): Invoice
   return {
     ...fieldsToWire(invoice, view, listedLinesToWire(invoice, view)),
     payable_amount: payableAmount(invoice),
+    ...previousToWire(invoice, view),
     ...unbilledUsageToWire(invoice, (id) => creditTypeOf(id, view)),
   };
 }
@@ -126,6 +159,7 @@ function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines):
   return {
     id: invoice.id,
     customer_id: invoice.customerId,
+    ...customerToWire(invoice, view),
     contract_id: invoice.contractId,
     type: invoice.type,
     status: invoice.status,
@@ -150,6 +184,21 @@ function fieldsToWire<Lines>(invoice: Invoice, view: InvoiceView, lines: Lines):
     custom_fields: customFieldsOf(fields, invoice.id),
     line_items: lines,
   };
+}
+
+function customerToWire({ customerId }: Invoice, { customers }: InvoiceView) {
+  const customer = customers.get(customerId);
+  return customer === undefined
+    ? {}
+    : { customer_name: customer.name, customer_external_id: customer.externalId };
+}
+
+function previousToWire({ id }: Invoice, { previous }: InvoiceView) {
+  const before = previous.get(id);
+  if (before === undefined) return {};
+  const { period, issuedAt, total, change } = before;
+  const issued = formatInstant(issuedAt);
+  return { previous_invoice: { id: before.id, ...periodToWire(period), issued_at: issued, total, change } };
 }
 
 function payerToWire({ type, contractId }: Invoice, { payers }: InvoiceView) {

@@ -5,7 +5,8 @@ import { customFieldsOfInvoices } from '../../../billing/invoices/invoice-fields
 import { listInvoices } from '../../../billing/invoices/list-invoices.ts';
 import { listPricesOf, type WithCard } from '../../../billing/invoices/list-prices.ts';
 import { numbersOfInvoices } from '../../../billing/invoices/numbering.ts';
-import { payersOfInvoices } from '../../../billing/invoices/payers.ts';
+import { customersOfInvoices, payersOfInvoices } from '../../../billing/invoices/payers.ts';
+import { previousInvoicesOf } from '../../../billing/invoices/previous-invoices.ts';
 import { type InvoiceUnits, pricingUnitsOf } from '../../../billing/invoices/pricing-units.ts';
 import { getInvoice, type InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { externalOfInvoices } from '../../../billing/payments/external-invoices.ts';
@@ -18,7 +19,7 @@ import { breakdownsCsv, invoicesCsv } from './csv.ts';
 import type { InvoiceView } from './invoice-view.ts';
 import { breakdownSchema, breakdownToWire, invoicePage, invoiceSchema, invoiceToWire } from './output.ts';
 
-const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
+export const STATUSES = ['DRAFT', 'FINALIZED', 'VOID'] as const;
 
 /** A page of breakdowns holds at most this many windows, whatever `limit` says. */
 const WINDOWS_PER_PAGE = { hour: 24, day: 35 } as const;
@@ -146,7 +147,7 @@ function breakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE[size]) }),
         order: order[query.sort],
       });
-      const view = await viewOf(deps, page.rows, query);
+      const view = await viewOf(deps, page.rows, { ...query, areWindows: true });
       return pageToWire(page, (item) => breakdownToWire(item, view));
     },
   });
@@ -161,18 +162,21 @@ interface ShownQuery {
 export async function viewOf(
   deps: InvoiceDeps,
   invoices: readonly (Invoice & InvoiceUnits & WithCard)[],
-  shown: ShownQuery,
+  shown: ShownQuery & { /** Windows are compared with no invoice. */ readonly areWindows?: true },
 ): Promise<InvoiceView> {
   const listPrices = shown.include_list_prices === true ? await listPricesOf(deps, invoices) : null;
-  const [creditTypes, customFields, numbers, payers, external] = await Promise.all([
+  const compared = shown.areWindows === true ? [] : invoices;
+  const [creditTypes, customFields, numbers, external, payers, customers, previous] = await Promise.all([
     pricingUnitsOf(deps, invoices, listPrices),
     customFieldsOfInvoices(deps, invoices),
     numbersOfInvoices(deps, invoices),
-    payersOfInvoices(deps, invoices),
     externalOfInvoices(deps, invoices),
+    payersOfInvoices(deps, invoices),
+    customersOfInvoices(deps, invoices),
+    previousInvoicesOf(deps, compared),
   ]);
   return {
-    ...{ creditTypes, customFields, numbers, payers, external, listPrices },
+    ...{ creditTypes, customFields, numbers, external, payers, customers, previous, listPrices },
     skipZeroQuantityLines: shown.skip_zero_qty_line_items === true,
   };
 }

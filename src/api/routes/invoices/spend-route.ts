@@ -65,7 +65,7 @@ export function spendBreakdownsRoute(deps: InvoiceDeps): RouteDefinition {
         ...pageRequest({ ...query, limit: Math.min(query.limit, WINDOWS_PER_PAGE) }),
         order: order[sent.sort],
       });
-      const view = await viewOf(deps, page.rows, {});
+      const view = await viewOf(deps, page.rows, { areWindows: true });
       return pageToWire(page, (item) => spendToWire(item, sent.group_key, view));
     },
   });
