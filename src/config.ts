@@ -19,6 +19,7 @@ import {
   networkServices,
   sellerLines,
   sellerText,
+  spanCustomers,
   url,
   wholeNumber,
 } from './core/settings.ts';
@@ -94,10 +95,13 @@ const environment = z
     OTLP_CUSTOMER_ATTRIBUTE: z
       .string()
       .regex(/^[\x21-\x7e]{1,256}$/, 'must be printable ASCII without spaces, at most 256 characters')
-      .default(SPAN_CUSTOMER_ATTRIBUTE)
+      .optional()
       .describe(
-        'Attribute of OpenTelemetry spans, or of their resource, with the id or an ingest alias of the customer.',
+        `Attribute of OpenTelemetry spans, or of their resource, with the id or an ingest alias of the customer. When unset, ${SPAN_CUSTOMER_ATTRIBUTE}.`,
       ),
+    OTLP_CUSTOMER_ATTRIBUTES: spanCustomers.describe(
+      'Several such attributes, separated by commas: the first one that a span or its resource has counts. preset:litellm and the like stand for the attributes that a gateway sends.',
+    ),
     OTLP_CACHED_BESIDE_INPUT: namedSenders.describe(
       'Senders of spans whose input tokens leave cached ones out, beside those that are known: provider:NAME, scope:NAME or resource:NAME=VALUE, separated by commas; a minus before one says that it includes them.',
     ),
@@ -184,6 +188,10 @@ const environment = z
   .refine((env) => env.CLICKHOUSE_CLUSTER === undefined || env.CLICKHOUSE_URL !== undefined, {
     path: ['CLICKHOUSE_CLUSTER'],
     message: 'needs CLICKHOUSE_URL',
+  })
+  .refine((env) => env.OTLP_CUSTOMER_ATTRIBUTE === undefined || env.OTLP_CUSTOMER_ATTRIBUTES.length === 0, {
+    path: ['OTLP_CUSTOMER_ATTRIBUTES'],
+    message: 'cannot be set beside OTLP_CUSTOMER_ATTRIBUTE',
   });
 
 /** A setting as help texts and the files of deployments name it. */
@@ -248,8 +256,8 @@ export interface Config {
   /** Of one subscription. */
   readonly subscriptionSeatsMax: number;
   readonly ingestWindowDays: number;
-  /** Of the spans that `POST /v1/ingest/otlp` takes. */
-  readonly otlpCustomerAttribute: string;
+  /** Of the spans that `POST /v1/ingest/otlp` takes: at least one. */
+  readonly otlpCustomerAttributes: readonly string[];
   readonly otlpCachedBesideInput: readonly NamedSender[];
   /** Whole months before the present one; undefined: for ever. */
   readonly eventRetentionMonths: number | undefined;
@@ -298,7 +306,10 @@ export function loadConfig(env: Environment): Config {
     invoiceLinesMax: values.INVOICE_LINES_MAX,
     subscriptionSeatsMax: values.SUBSCRIPTION_SEATS_MAX,
     ingestWindowDays: values.INGEST_WINDOW_DAYS,
-    otlpCustomerAttribute: values.OTLP_CUSTOMER_ATTRIBUTE,
+    otlpCustomerAttributes:
+      values.OTLP_CUSTOMER_ATTRIBUTES.length > 0
+        ? values.OTLP_CUSTOMER_ATTRIBUTES
+        : [values.OTLP_CUSTOMER_ATTRIBUTE ?? SPAN_CUSTOMER_ATTRIBUTE],
     otlpCachedBesideInput: values.OTLP_CACHED_BESIDE_INPUT,
     eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,

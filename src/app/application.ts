@@ -35,6 +35,7 @@ import { type DamagedPart, guardParts, requireNoLoss } from '../metering/stored-
 import { createDeliverer } from '../notifications/webhooks/deliverer.ts';
 import type { Database } from '../store/database.ts';
 import type { Listen } from '../store/notifications.ts';
+import { findResponseIdsFrom } from '../store/span-identities.ts';
 import { TOKENS_CHANNEL } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withEvaluations } from './background-work.ts';
@@ -66,7 +67,7 @@ export interface ApplicationParts {
         | 'requestRates'
         | 'webhookAllowPrivate'
         | 'alertLimits'
-        | 'otlpCustomerAttribute'
+        | 'otlpCustomerAttributes'
         | 'otlpCachedBesideInput'
       >
     >;
@@ -177,8 +178,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const spans = createSpanIngest({
     ingestEvents,
     rules: {
-      customerAttribute: config.otlpCustomerAttribute ?? SPAN_CUSTOMER_ATTRIBUTE,
+      customerAttributes: config.otlpCustomerAttributes ?? [SPAN_CUSTOMER_ATTRIBUTE],
       cachedBeside: config.otlpCachedBesideInput ?? [],
+      responseIdsFrom: await findResponseIdsFrom(stores.db),
     },
     onWarning: (span, warned) => log.warn({ ...span, warned }, 'a span is billed with a warning'),
   });

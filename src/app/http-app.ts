@@ -17,7 +17,7 @@ import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { unreadableRequests } from '../api/http/parser-errors.ts';
 import { registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
-import { type IngestSpans, otlpRoute } from '../api/routes/ingest/otlp-route.ts';
+import { type IngestSpans, otlpRoutes } from '../api/routes/ingest/otlp-route.ts';
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
@@ -63,7 +63,7 @@ export function createApp(deps: AppDeps): App {
   const routes: RouteDefinition[] = [
     ...deps.routes,
     ingestRoute(deps.ingest),
-    otlpRoute(deps.ingestSpans),
+    ...otlpRoutes(deps.ingestSpans),
     ...serviceRoutes({
       version: deps.version,
       metrics,

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type NamedSender, namedSender } from './cached-beside-input.ts';
 import { networkService } from './network-services.ts';
+import { CUSTOMER_PRESETS, customerAttributes } from './span-customers.ts';
 import { type Instant, parseRfc3339 } from './time.ts';
 
 /** Digits alone, within bounds. */
@@ -82,5 +83,14 @@ export const namedSenders = entries.transform((texts, context): readonly NamedSe
   const wrong = texts.find((_, index) => senders[index] === null);
   if (wrong === undefined) return senders.filter((sender) => sender !== null);
   context.addIssue(`must be provider:NAME, scope:NAME or resource:NAME=VALUE, not "${wrong}"`);
+  return z.NEVER;
+});
+
+/** Names of attributes and presets of them, as the names that they stand for. */
+export const spanCustomers = entries.transform((texts, context): readonly string[] => {
+  const names = texts.map(customerAttributes);
+  const wrong = texts.find((_, index) => names[index] === null);
+  if (wrong === undefined) return [...new Set(names.flatMap((some) => some ?? []))];
+  context.addIssue(`must be names of attributes or ${CUSTOMER_PRESETS.join(', ')}, not "${wrong}"`);
   return z.NEVER;
 });

@@ -143,6 +143,32 @@ test('spans that are exported again, in either encoding and also as events, are 
   ]);
 });
 
+test('the spans of a call by an SDK, a gateway and a retry are one line, over either path', async () => {
+  const { alias, customerId } = await newCustomer();
+  const tokens = { input_tokens: 10_000, output_tokens: 10_000 };
+  const answer = (provider: string) => [
+    ['gen_ai.response.id', { string: `chatcmpl-of-${alias}-with-a-long-id` }] as const,
+    ['gen_ai.provider.name', { string: provider }] as const,
+  ];
+  const [sdk, gateway] = ['openai', 'acme'].map((provider) =>
+    modelCall(AT, { customer: alias, tokens, attributes: answer(provider) }),
+  );
+  if (sdk === undefined || gateway === undefined) throw new Error('there are two spans');
+  const generation = modelCall(AT, { customer: alias, tokens });
+  const attempt = { ...modelCall(AT, { customer: alias, tokens }), traceId: generation.traceId };
+  const attempts = [generation, { ...attempt, parentSpanId: generation.spanId }];
+  for (const spans of [[gateway], [sdk], [gateway, sdk], attempts, attempts]) {
+    for (const path of ['/v1/ingest/otlp', '/v1/ingest/otlp/v1/traces']) {
+      const sent = await api.post(path, undefined, { rawBody: requestJson(requestOf(spans)) });
+      expect(sent.body).toEqual({});
+    }
+  }
+  expect(await linesOf(customerId)).toEqual([
+    ['acme/large input tokens', '0.02', '300', '6'],
+    ['acme/large output tokens', '0.02', '1200', '24'],
+  ]);
+});
+
 test('spans beyond the limits of events are refused with the reason of ingestion, without the others', async () => {
   const { alias, customerId } = await newCustomer();
   const tokens = { output_tokens: 1_000_000 };

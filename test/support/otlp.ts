@@ -1,4 +1,5 @@
 /** Export requests of OpenTelemetry, written in both encodings by hand: independent of the code that reads them. */
+import type { SpanRules } from '../../src/metering/otlp/span-event.ts';
 
 export type SentValue =
   | { readonly string: string }
@@ -153,6 +154,13 @@ function varint(value: bigint): Buffer {
   for (; rest >= 128n; rest >>= 7n) bytes.push(Number(rest % 128n) | 128);
   return Buffer.from([...bytes, Number(rest)]);
 }
+
+/** What the operator says of spans unless a test says otherwise. */
+export const SPAN_RULES: SpanRules = {
+  customerAttributes: ['tallyhouse.customer'],
+  cachedBeside: [],
+  responseIdsFrom: 0,
+};
 
 let sequence = 0;
 

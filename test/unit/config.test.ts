@@ -16,7 +16,7 @@ describe('the configuration', () => {
       invoiceLinesMax: 200_000,
       subscriptionSeatsMax: 1_000,
       ingestWindowDays: 34,
-      otlpCustomerAttribute: 'tallyhouse.customer',
+      otlpCustomerAttributes: ['tallyhouse.customer'],
       otlpCachedBesideInput: [],
       invoiceNumberPattern: 'INV-{year}-{number:6}',
       seller: { name: null, address: [], taxId: null, email: null, note: [] },
@@ -81,7 +81,7 @@ describe('the configuration', () => {
       invoiceLinesMax: 5_000,
       subscriptionSeatsMax: 100_000,
       ingestWindowDays: 35,
-      otlpCustomerAttribute: 'enduser.id',
+      otlpCustomerAttributes: ['enduser.id'],
       otlpCachedBesideInput: [
         { isBeside: true, by: 'scope', name: 'my.tracer' },
         { isBeside: false, by: 'resource', name: 'service.name', value: 'a=b' },
@@ -106,6 +106,22 @@ describe('the configuration', () => {
     });
   });
 
+  test('reads the attributes of customers in their order, presets among them', () => {
+    const read = (OTLP_CUSTOMER_ATTRIBUTES: string) =>
+      loadConfig({ OTLP_CUSTOMER_ATTRIBUTES }).otlpCustomerAttributes;
+    expect(read('a, preset:openrouter ,b')).toEqual([
+      'a',
+      'user.id',
+      'trace.metadata.openrouter.api_key_name',
+      'b',
+    ]);
+    expect(read('user.id,preset:langfuse')).toEqual(['user.id', 'langfuse.user.id']);
+    expect(read('')).toEqual(['tallyhouse.customer']);
+    expect(() => loadConfig({ OTLP_CUSTOMER_ATTRIBUTES: 'a', OTLP_CUSTOMER_ATTRIBUTE: 'b' })).toThrow(
+      'OTLP_CUSTOMER_ATTRIBUTES cannot be set beside OTLP_CUSTOMER_ATTRIBUTE',
+    );
+  });
+
   test('says in plain words which log levels there are', () => {
     expect(() => loadConfig({ LOG_LEVEL: 'loud' })).toThrow(
       'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
@@ -114,6 +130,8 @@ describe('the configuration', () => {
 
   test.each([
     ['PORT', 'x'],
+    ['OTLP_CUSTOMER_ATTRIBUTES', 'preset:nobody'],
+    ['OTLP_CUSTOMER_ATTRIBUTES', 'two words'],
     ['OTLP_CACHED_BESIDE_INPUT', 'my.tracer'],
     ['OTLP_CACHED_BESIDE_INPUT', 'scope:a,resource:service.name'],
     ['PORT', '-1'],

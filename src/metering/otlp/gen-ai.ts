@@ -2,20 +2,50 @@
  * The names that the OpenTelemetry conventions for generative AI give to what billing needs, older names after the
  * present one. Instrumentation that was written for an older version goes on to use those.
  */
+import type { Attributes } from './span.ts';
 
 export const OPERATION = 'gen_ai.operation.name';
 
 /** The model that answered is the one that is billed; the request may name an alias of it. */
-export const MODEL = ['gen_ai.response.model', 'gen_ai.request.model'] as const;
+export const MODEL = [
+  'gen_ai.response.model',
+  'gen_ai.request.model',
+  'ai.response.model',
+  'ai.model.id',
+] as const;
 
-/** The last one is in no version of the conventions: gateways send it. */
-export const PROVIDER = ['gen_ai.provider.name', 'gen_ai.system', 'gen_ai.model.provider'] as const;
+/** `gen_ai.model.provider` is in no version of the conventions: gateways send it. */
+export const PROVIDER = [
+  'gen_ai.provider.name',
+  'gen_ai.system',
+  'gen_ai.model.provider',
+  'ai.model.provider',
+] as const;
+
+/** The id that the provider, or a gateway, gave its answer. */
+export const RESPONSE_ID = ['gen_ai.response.id', 'ai.response.id'] as const;
+
+/** Names that start with `ai.` are those of the Vercel AI SDK up to 6. */
+const VERCEL_OPERATION = 'ai.operationId';
+const TRACELOOP_KIND = 'traceloop.span.kind';
+const OPENINFERENCE_KIND = 'openinference.span.kind';
+const LANGFUSE_TYPE = 'langfuse.observation.type';
 
 /** A call that failed has the class of its error here, or an error as the status of its span. */
 export const ERROR_TYPE = 'error.type';
 
 /** Every attribute that is read, besides counts of tokens (`token-names.ts`) and that of the customer. */
-export const GEN_AI_ATTRIBUTES: readonly string[] = [OPERATION, ERROR_TYPE, ...MODEL, ...PROVIDER];
+export const GEN_AI_ATTRIBUTES: readonly string[] = [
+  OPERATION,
+  ERROR_TYPE,
+  ...MODEL,
+  ...PROVIDER,
+  ...RESPONSE_ID,
+  VERCEL_OPERATION,
+  TRACELOOP_KIND,
+  OPENINFERENCE_KIND,
+  LANGFUSE_TYPE,
+];
 
 /** Operations that call a model: one without token counts is an error of the sender. */
 export const MODEL_CALLS: ReadonlySet<string> = new Set([
@@ -29,7 +59,7 @@ export const MODEL_CALLS: ReadonlySet<string> = new Set([
  * Operations around model calls. Where they have token counts, these are the sums of the calls inside, which have
  * spans of their own: billing both would bill every token twice.
  */
-export const AROUND_MODEL_CALLS: ReadonlySet<string> = new Set([
+const AROUND_MODEL_CALLS: ReadonlySet<string> = new Set([
   'create_agent',
   'invoke_agent',
   'invoke_workflow',
@@ -38,13 +68,30 @@ export const AROUND_MODEL_CALLS: ReadonlySet<string> = new Set([
   'retrieval',
 ]);
 
-/** Providers whose name in the conventions is not that in catalogues of prices. */
-export const CATALOGUE_PROVIDERS: ReadonlyMap<string, string> = new Map([
-  ['aws.bedrock', 'bedrock'],
-  ['azure.ai.inference', 'azure_ai'],
-  ['azure.ai.openai', 'azure'],
-  ['gcp.gemini', 'gemini'],
-  ['ibm.watsonx.ai', 'watsonx'],
-  ['mistral_ai', 'mistral'],
-  ['x_ai', 'xai'],
-]);
+/** Kinds of spans that are calls to models, of libraries that give each span a kind, in lower case. */
+const CALL_KINDS: readonly (readonly [attribute: string, kinds: ReadonlySet<string>])[] = [
+  [TRACELOOP_KIND, new Set(['llm', 'embedding'])],
+  [OPENINFERENCE_KIND, new Set(['llm', 'embedding'])],
+  [LANGFUSE_TYPE, new Set(['generation', 'embedding'])],
+];
+
+/** Whether a span says that it is not itself a call to a model: an agent, a workflow, a tool. */
+export function isAroundCalls(attributes: Attributes): boolean {
+  if (AROUND_MODEL_CALLS.has(textOf(attributes, [OPERATION]))) return true;
+  // `ai.generateText` is around the calls `ai.generateText.doGenerate`.
+  const vercel = textOf(attributes, [VERCEL_OPERATION]);
+  if (vercel !== '' && !/\.do[A-Z]/.test(vercel)) return true;
+  return CALL_KINDS.some(([attribute, kinds]) => {
+    const kind = textOf(attributes, [attribute]).toLowerCase();
+    return kind !== '' && !kinds.has(kind);
+  });
+}
+
+/** The first of these attributes that is a text; empty where none is. */
+export function textOf(attributes: Attributes, names: readonly string[]): string {
+  for (const name of names) {
+    const value = attributes.get(name);
+    if (value?.kind === 'text' && value.text !== '') return value.text;
+  }
+  return '';
+}

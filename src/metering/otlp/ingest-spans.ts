@@ -10,8 +10,9 @@ import { afterOtherWork } from '../../core/in-chunks.ts';
 import { EVENTS_PER_REQUEST_MAX } from '../ingest/event-limits.ts';
 import { readJsonSpans } from './read-json.ts';
 import { readProtobufSpans } from './read-protobuf.ts';
+import { restatedCalls } from './restated-calls.ts';
 import type { Span } from './span.ts';
-import { type SpanEvent, type SpanRules, spanOutcome, wantedAttributes } from './span-event.ts';
+import { IGNORED, type SpanEvent, type SpanRules, spanOutcome, wantedAttributes } from './span-event.ts';
 
 /** How an export request is written. */
 type SpanEncoding = 'json' | 'protobuf';
@@ -75,12 +76,13 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
   async function ingest(body: Buffer, encoding: SpanEncoding): Promise<SpansOutcome> {
     const read = encoding === 'json' ? readJsonSpans : readProtobufSpans;
     const spans = read(body, wanted);
+    const restated = restatedCalls(spans);
     const running: Promise<{ part: SpansOutcome } | { error: unknown }>[] = [];
     let hasFailed = false;
     for (let start = 0; start < spans.length && !hasFailed; start += EVENTS_PER_REQUEST_MAX) {
       // All events would be prepared at once otherwise, while other requests wait.
       if (start > 0) await afterOtherWork();
-      const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX));
+      const part = ingestPart(spans.slice(start, start + EVENTS_PER_REQUEST_MAX), restated);
       running.push(
         part.then(
           (outcome) => ({ part: outcome }),
@@ -104,13 +106,13 @@ export function createSpanIngest({ ingestEvents, rules, onWarning }: SpanIngestO
     };
   }
 
-  async function ingestPart(spans: readonly Span[]): Promise<SpansOutcome> {
+  async function ingestPart(spans: readonly Span[], restated: ReadonlySet<Span>): Promise<SpansOutcome> {
     const events: SpanEvent[] = [];
     const refused: NotedSpan[] = [];
     const warned: NotedSpan[] = [];
     let ignored = 0;
     for (const span of spans) {
-      const outcome = spanOutcome(span, rules);
+      const outcome = restated.has(span) ? IGNORED : spanOutcome(span, rules);
       if (outcome.kind === 'event') {
         events.push(outcome.event);
         for (const reason of outcome.warnings) warned.push({ id: shownId(span), reason });

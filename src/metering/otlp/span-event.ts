@@ -7,27 +7,31 @@
 import { isCachedBesideInput, type NamedSender, type SpanSender } from '../../core/cached-beside-input.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
 import { TOKEN_EVENT_TYPE } from '../../core/token-billing.ts';
+import { callId } from './call-identity.ts';
 import {
-  AROUND_MODEL_CALLS,
-  CATALOGUE_PROVIDERS,
   ERROR_TYPE,
   GEN_AI_ATTRIBUTES,
+  isAroundCalls,
   MODEL,
   MODEL_CALLS,
   OPERATION,
   PROVIDER,
+  textOf,
 } from './gen-ai.ts';
-import type { Attributes, Span, WantedAttributes } from './span.ts';
+import { providerName } from './providers.ts';
+import type { Attributes, AttributeValue, Span, WantedAttributes } from './span.ts';
 import { billedCounts, countWarnings, sentCounts, type TokenCounts } from './token-counts.ts';
 import { isUsageName } from './token-names.ts';
 import { Unbillable } from './unbillable.ts';
 
 /** What the operator says about spans. */
 export interface SpanRules {
-  /** Name of the attribute with the customer's id or alias. */
-  readonly customerAttribute: string;
+  /** Names of attributes with the customer's id or alias; the first one that a span or its resource has counts. */
+  readonly customerAttributes: readonly string[];
   /** Senders whose cached tokens are beside their input tokens, or are not, whatever is known of them. */
   readonly cachedBeside: readonly NamedSender[];
+  /** Spans that ended before are known by trace and span, later ones by the id of the answer. */
+  readonly responseIdsFrom: Instant;
 }
 
 /** As `POST /v1/ingest` takes it. Counts of tokens are plain decimal texts. */
@@ -46,24 +50,23 @@ export type SpanOutcome =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** The attributes that `spanOutcome` looks at. */
-export function wantedAttributes({ customerAttribute, cachedBeside }: SpanRules): WantedAttributes {
+export function wantedAttributes({ customerAttributes, cachedBeside }: SpanRules): WantedAttributes {
   const ofResources = cachedBeside.filter(({ by }) => by === 'resource').map(({ name }) => name);
-  const names = new Set([...GEN_AI_ATTRIBUTES, customerAttribute, ...ofResources]);
+  const names = new Set([...GEN_AI_ATTRIBUTES, ...customerAttributes, ...ofResources]);
   return { has: (name) => names.has(name) || isUsageName(name) };
 }
 
-/** What becomes of a span. The customer is the attribute of the span, or else of its resource. */
+/** What becomes of a span that does not restate others of its request. */
 export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
-  const operation = textOf(span.attributes, [OPERATION]);
-  if (AROUND_MODEL_CALLS.has(operation)) return IGNORED;
+  if (isAroundCalls(span.attributes)) return IGNORED;
   try {
     const sent = sentCounts(span.attributes);
-    if (sent === null) return withoutCounts(span, operation);
+    if (sent === null) return withoutCounts(span);
     const counts = billedCounts(sent, isCachedBesideInput(senderOf(span), rules.cachedBeside));
     if (counts.size === 0) return IGNORED;
     return {
       kind: 'event',
-      event: eventOf(span, rules.customerAttribute, counts),
+      event: eventOf(span, rules, counts),
       warnings: countWarnings(span.attributes, sent),
     };
   } catch (error) {
@@ -72,12 +75,12 @@ export function spanOutcome(span: Span, rules: SpanRules): SpanOutcome {
   }
 }
 
-const IGNORED: SpanOutcome = { kind: 'ignored' };
+export const IGNORED: SpanOutcome = { kind: 'ignored' };
 
 /** A call that failed may have used no tokens; one that did not must say how many. */
-function withoutCounts(span: Span, operation: string): SpanOutcome {
+function withoutCounts(span: Span): SpanOutcome {
   const isFailed = span.isFailed || span.attributes.has(ERROR_TYPE);
-  if (isFailed || !MODEL_CALLS.has(operation)) return IGNORED;
+  if (isFailed || !MODEL_CALLS.has(textOf(span.attributes, [OPERATION]))) return IGNORED;
   return { kind: 'refused', reason: 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens' };
 }
 
@@ -94,53 +97,42 @@ function senderOf({ attributes, resource, scope }: Span): SpanSender {
   };
 }
 
-function eventOf(span: Span, customerAttribute: string, counts: TokenCounts): SpanEvent {
+function eventOf(span: Span, rules: SpanRules, counts: TokenCounts): SpanEvent {
+  const endedAt = endOf(span);
   return {
-    transaction_id: `${idOf(span.traceId, 'trace id', TRACE_ID)}:${idOf(span.spanId, 'span id', SPAN_ID)}`,
-    customer_id: customerOf(span, customerAttribute),
+    transaction_id: callId(span, endedAt, rules.responseIdsFrom),
+    customer_id: customerOf(span, rules.customerAttributes),
     event_type: TOKEN_EVENT_TYPE,
-    timestamp: formatInstant(endOf(span)),
+    timestamp: formatInstant(endedAt),
     properties: {
       model: required(span.attributes, MODEL),
-      provider: providerOf(span.attributes),
+      provider: providerName(required(span.attributes, PROVIDER)),
       ...Object.fromEntries([...counts].map(([kind, count]) => [kind, count.toString()])),
     },
   };
 }
 
-const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/;
-const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
-
-function idOf(id: string, what: string, form: RegExp): string {
-  if (!form.test(id)) throw new Unbillable(`has no valid ${what}`);
-  return id;
+/** An empty text is no customer: gateways send it where there is none. */
+function customerOf({ attributes, resource }: Span, names: readonly string[]): string {
+  for (const name of names) {
+    const value = [attributes.get(name), resource.get(name)].find(
+      (one) => one !== undefined && !isEmpty(one),
+    );
+    if (value === undefined) continue;
+    if (value.kind === 'other') throw new Unbillable(`${name} must be a text or a number`);
+    return value.text;
+  }
+  throw new Unbillable(`has no attribute ${names.join(' and none ')}, and neither has its resource`);
 }
 
-function customerOf({ attributes, resource }: Span, name: string): string {
-  const value = attributes.get(name) ?? resource.get(name);
-  if (value === undefined) throw new Unbillable(`has no attribute ${name}, and neither has its resource`);
-  if (value.kind === 'other') throw new Unbillable(`${name} must be a text or a number`);
-  return value.text;
-}
-
-function providerOf(attributes: Attributes): string {
-  const provider = required(attributes, PROVIDER);
-  return CATALOGUE_PROVIDERS.get(provider) ?? provider;
+function isEmpty(value: AttributeValue): boolean {
+  return value.kind === 'text' && value.text === '';
 }
 
 function required(attributes: Attributes, names: readonly string[]): string {
   const text = textOf(attributes, names);
   if (text === '') throw new Unbillable(`has no ${names.join(' and no ')}`);
   return text;
-}
-
-/** The first of these attributes that is a text; empty where none is. */
-function textOf(attributes: Attributes, names: readonly string[]): string {
-  for (const name of names) {
-    const value = attributes.get(name);
-    if (value?.kind === 'text' && value.text !== '') return value.text;
-  }
-  return '';
 }
 
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n;

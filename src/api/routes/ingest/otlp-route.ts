@@ -99,12 +99,29 @@ const exportAnswer = z
 /** Whoever stores spans: `SpanIngest`. */
 export type IngestSpans = SpanIngest['ingest'];
 
-export function otlpRoute(ingestSpans: IngestSpans): RouteDefinition {
+/** The path, and the one that exporters make of it when it is their endpoint for all signals. */
+export function otlpRoutes(ingestSpans: IngestSpans): RouteDefinition[] {
+  return [
+    otlpRoute(ingestSpans, {
+      path: '/v1/ingest/otlp',
+      operationId: 'ingestSpans',
+      summary: 'Send OpenTelemetry spans of calls to AI models',
+    }),
+    otlpRoute(ingestSpans, {
+      path: '/v1/ingest/otlp/v1/traces',
+      operationId: 'ingestSpansOfEndpoint',
+      summary: 'The same, for exporters that add the path of the signal to an endpoint',
+    }),
+  ];
+}
+
+function otlpRoute(
+  ingestSpans: IngestSpans,
+  names: Pick<RouteDefinition, 'path' | 'operationId' | 'summary'>,
+): RouteDefinition {
   const documented = route({
     method: 'post',
-    path: '/v1/ingest/otlp',
-    operationId: 'ingestSpans',
-    summary: 'Send OpenTelemetry spans of calls to AI models',
+    ...names,
     description:
       'OTLP/HTTP for AI gateways and SDKs. Each span with `gen_ai` token counts becomes a `token-billing` event; ' +
       'spans of anything else are ignored, and a span that cannot be billed is refused without the others. ' +

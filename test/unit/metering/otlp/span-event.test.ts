@@ -12,19 +12,18 @@ import {
   type SentAttributes,
   type SentScope,
   type SentSpan,
+  SPAN_RULES,
 } from '../../../support/otlp.ts';
 import { runs } from '../../../support/shares-of-tests.ts';
 
 const AT = '2026-11-02T10:00:00.123Z';
 const CUSTOMER = 'tallyhouse.customer';
 
-const RULES = { customerAttribute: CUSTOMER, cachedBeside: [] };
-
 function outcomeOf(span: SentSpan, resource: SentAttributes = []) {
   const request = requestProtobuf(requestOf([span], resource));
-  const [read] = readProtobufSpans(request, wantedAttributes(RULES));
+  const [read] = readProtobufSpans(request, wantedAttributes(SPAN_RULES));
   if (read === undefined) throw new Error('the request has no span');
-  return spanOutcome(read, RULES);
+  return spanOutcome(read, SPAN_RULES);
 }
 
 function propertiesOf(span: SentSpan) {
@@ -144,6 +143,25 @@ describe('a span of a call to a model', () => {
     });
   });
 
+  it('has the customer of the first attribute that it or its resource has', () => {
+    const rules = { ...SPAN_RULES, customerAttributes: ['team', 'user', 'key'] };
+    const customerOf = (own: SentAttributes, resource: SentAttributes = []) => {
+      const span = modelCall(AT, { tokens: { output_tokens: 1 }, attributes: own });
+      const [read] = readProtobufSpans(requestProtobuf(requestOf([span], resource)), wantedAttributes(rules));
+      if (read === undefined) throw new Error('the request has no span');
+      const outcome = spanOutcome(read, rules);
+      return outcome.kind === 'event' ? outcome.event.customer_id : outcome;
+    };
+    expect(customerOf([text('key', 'k'), text('user', 'u')])).toBe('u');
+    expect(customerOf([text('user', 'u')], [text('team', 't')])).toBe('t');
+    // Gateways send an empty text where there is none.
+    expect(customerOf([text('team', ''), text('key', 'k')], [text('team', '')])).toBe('k');
+    expect(customerOf([])).toEqual({
+      kind: 'refused',
+      reason: 'has no attribute team and none user and none key, and neither has its resource',
+    });
+  });
+
   it('that failed is billed for the tokens that it used', () => {
     expect(propertiesOf(modelCall(AT, { statusCode: 2, tokens: { input_tokens: 7 } }))).toMatchObject({
       input_tokens: '7',
@@ -211,7 +229,7 @@ describe('the names of counts', () => {
   it('are each of one kind, and each is read', () => {
     const names = NAMED_COUNTS.flatMap((one) => one.names.map(([name]) => name));
     expect(new Set(names).size).toBe(names.length);
-    expect(names.filter((name) => !wantedAttributes(RULES).has(name))).toEqual([]);
+    expect(names.filter((name) => !wantedAttributes(SPAN_RULES).has(name))).toEqual([]);
   });
 
   it('may say the same twice, and are refused where they contradict each other', () => {
@@ -272,7 +290,7 @@ describe('cached tokens beside the input', () => {
       ],
     });
     const rules = {
-      customerAttribute: CUSTOMER,
+      ...SPAN_RULES,
       cachedBeside: loadConfig({ OTLP_CACHED_BESIDE_INPUT: named }).otlpCachedBesideInput,
     };
     const body = requestProtobuf(requestOf([span], resource, scope));
@@ -340,11 +358,15 @@ describe('a span of a call to a model is refused', () => {
 
   it.each<[string, SentSpan, string]>([
     ['a customer', without(CUSTOMER), `has no attribute ${CUSTOMER}, and neither has its resource`],
-    ['a model', without('gen_ai.response.model'), 'has no gen_ai.response.model and no gen_ai.request.model'],
+    [
+      'a model',
+      without('gen_ai.response.model'),
+      'has no gen_ai.response.model and no gen_ai.request.model and no ai.response.model and no ai.model.id',
+    ],
     [
       'a provider',
       without('gen_ai.provider.name'),
-      'has no gen_ai.provider.name and no gen_ai.system and no gen_ai.model.provider',
+      'has no gen_ai.provider.name and no gen_ai.system and no gen_ai.model.provider and no ai.model.provider',
     ],
     ['counts', modelCall(AT), 'has no gen_ai.usage.input_tokens and no gen_ai.usage.output_tokens'],
     ['an end', { ...modelCall(AT, { tokens }), end: 0n }, 'has no end time'],

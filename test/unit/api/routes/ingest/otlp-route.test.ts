@@ -10,6 +10,7 @@ import {
   requestOf,
   requestProtobuf,
   type SentSpan,
+  SPAN_RULES,
 } from '../../../../support/otlp.ts';
 import { testApp } from '../../fixtures.ts';
 
@@ -27,7 +28,7 @@ function appFor(refuses = (_event: IngestedEvent): string | null => null) {
   const bodies: IngestedEvent[][] = [];
   const warnings: string[] = [];
   const { ingest: ingestSpans, stats } = createSpanIngest({
-    rules: { customerAttribute: 'tallyhouse.customer', cachedBeside: [] },
+    rules: SPAN_RULES,
     onWarning: ({ reason }) => warnings.push(reason),
     async ingestEvents(body) {
       const events: IngestedEvent[] = JSON.parse(body.toString());
@@ -211,7 +212,7 @@ describe('a request that is refused', () => {
     async (kind) => {
       let calls = 0;
       const { ingest: ingestSpans } = createSpanIngest({
-        rules: { customerAttribute: 'tallyhouse.customer', cachedBeside: [] },
+        rules: SPAN_RULES,
         async ingestEvents() {
           calls += 1;
           if (calls === 1) throw new Refusal(kind, 'later');

@@ -1,0 +1,48 @@
+/**
+ * Where the customer of a span is looked for: attributes by name, in the order of the setting, each in the span and
+ * then in its resource. A preset stands for the attributes that one gateway or SDK sends.
+ */
+
+const PRESET_PREFIX = 'preset:';
+
+/** docs/sources/ says where each is from. */
+const PRESETS: Readonly<Record<string, readonly string[]>> = {
+  // Each id as version 2 has it, as version 1 does, and as version 2 promotes metadata.
+  litellm: [
+    'litellm.team.id',
+    'metadata.user_api_key_team_id',
+    'litellm.metadata.user_api_key_team_id',
+    'litellm.end_user.id',
+    'metadata.user_api_key_end_user_id',
+    'litellm.metadata.user_api_key_end_user_id',
+    'litellm.api_key.hash',
+    'metadata.user_api_key_hash',
+    'litellm.metadata.user_api_key_hash',
+  ],
+  openrouter: ['user.id', 'trace.metadata.openrouter.api_key_name'],
+  // Versions 5 and 6 send metadata, version 7 its runtime context.
+  vercel: [
+    'ai.telemetry.metadata.customerId',
+    'ai.settings.context.customerId',
+    'ai.telemetry.metadata.userId',
+    'ai.settings.context.userId',
+  ],
+  langfuse: ['langfuse.user.id', 'user.id'],
+  portkey: ['portkey.metadata._user', 'metadata._user', 'user.id'],
+};
+
+export const CUSTOMER_PRESETS: readonly string[] = Object.keys(PRESETS).map(
+  (name) => `${PRESET_PREFIX}${name}`,
+);
+
+const ATTRIBUTE = /^[\x21-\x7e]{1,256}$/;
+
+/** The attributes that an entry of the setting stands for; null where it is neither a name nor a preset. */
+export function customerAttributes(entry: string): readonly string[] | null {
+  if (entry.startsWith(PRESET_PREFIX)) return presetOf(entry.slice(PRESET_PREFIX.length));
+  return ATTRIBUTE.test(entry) ? [entry] : null;
+}
+
+function presetOf(name: string): readonly string[] | null {
+  return Object.hasOwn(PRESETS, name) ? (PRESETS[name] ?? null) : null;
+}

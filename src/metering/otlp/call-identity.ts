@@ -1,0 +1,55 @@
+/**
+ * The identity of a call to a model: what the spans of one call have in common, whoever made them. An SDK, a gateway
+ * and a retry of either tell of the same call; the id of the answer is the same in all of them.
+ *
+ * Short ids are none: servers such as Ollama count up from 1 and begin again. Their spans, and those without an id, are
+ * calls by trace and span.
+ */
+import { createHash } from 'node:crypto';
+import type { Instant } from '../../core/time.ts';
+import { TRANSACTION_ID_CHARACTERS_MAX } from '../ingest/event-limits.ts';
+import { RESPONSE_ID, textOf } from './gen-ai.ts';
+import type { Attributes, Span } from './span.ts';
+import { Unbillable } from './unbillable.ts';
+
+/** The id of a span's answer has so many characters at least. */
+const RESPONSE_ID_CHARACTERS_MIN = 20;
+
+/** How OpenRouter names the attempts of one generation after it. */
+const ATTEMPT = /:attempt-\d+$/;
+
+/** The id of the answer by which a call is told from others; null where the span has none. */
+export function responseIdOf(attributes: Attributes): string | null {
+  const id = textOf(attributes, RESPONSE_ID).replace(ATTEMPT, '');
+  // Half of a pair counts as a character here, which ingestion refuses.
+  return id.length >= RESPONSE_ID_CHARACTERS_MIN ? id : null;
+}
+
+/** Whether a span says that it is one of several attempts at a call. */
+export function isAttempt({ name, attributes }: Span): boolean {
+  return /^provider attempt \d/i.test(name) || ATTEMPT.test(textOf(attributes, RESPONSE_ID));
+}
+
+const PREFIX = 'genai:';
+
+/**
+ * The id of the event. Spans that ended before `responseIdsFrom` are known by trace and span: they may have been stored
+ * by a version that did not read the id of the answer, and must not count again when they are sent again.
+ */
+export function callId(span: Span, endedAt: Instant, responseIdsFrom: Instant): string {
+  const responseId = endedAt < responseIdsFrom ? null : responseIdOf(span.attributes);
+  // A span without valid ids is broken, whatever its answer is.
+  const spanId = `${idOf(span.traceId, 'trace id', TRACE_ID)}:${idOf(span.spanId, 'span id', SPAN_ID)}`;
+  if (responseId === null) return spanId;
+  const id = `${PREFIX}${responseId}`;
+  if (id.length <= TRANSACTION_ID_CHARACTERS_MAX) return id;
+  return `${PREFIX}${createHash('sha256').update(responseId).digest('hex')}`;
+}
+
+const TRACE_ID = /^(?!0+$)[0-9a-f]{32}$/;
+const SPAN_ID = /^(?!0+$)[0-9a-f]{16}$/;
+
+function idOf(id: string, what: string, form: RegExp): string {
+  if (!form.test(id)) throw new Unbillable(`has no valid ${what}`);
+  return id;
+}
