@@ -1,19 +1,22 @@
 /**
- * Applies the generated migrations in drizzle/, which Drizzle records in `drizzle.__drizzle_migrations`. All
- * pending ones run in one transaction, so a failing one leaves the database as it was.
+ * Applies the generated migrations in drizzle/ and records them in `drizzle.applied_migrations`. All pending ones run
+ * in one transaction, so a failing one leaves the database as it was.
+ *
+ * Earlier versions look into `drizzle.__drizzle_migrations`. What they find there makes each of them refuse to start
+ * (`migration-record.ts`).
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DrizzleQueryError, sql } from 'drizzle-orm';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { drizzle } from 'drizzle-orm/postgres-js';
-import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { z } from 'zod';
 import { failureReason, type Migration, MigrationError, pendingMigrations } from '../core/migrations.ts';
 import { PACKAGE_ROOT } from '../core/package-root.ts';
 import { formatInstant } from '../core/time.ts';
 import { connectPostgres, type Database, type PostgresConnection } from './database.ts';
 import { LOCKS } from './lock-numbers.ts';
+import { isRecordMoved, moveRecord, recordApplied, recordOf } from './migration-record.ts';
 
 const MIGRATIONS_FOLDER = join(PACKAGE_ROOT, 'drizzle');
 
@@ -33,7 +36,7 @@ export async function withMigrationLock<Result>(
   });
   const db = drizzle(client);
   try {
-    // Drizzle's migrator takes no lock of its own. This one goes with the connection.
+    // It goes with the connection.
     await db.execute(sql`select pg_advisory_lock(${LOCKS.migration})`);
     return await work(db);
   } finally {
@@ -47,13 +50,15 @@ export async function migrateDatabase(
   migrationsFolder: string = MIGRATIONS_FOLDER,
 ): Promise<void> {
   await withMigrationLock(connection, async (db) => {
-    await applyMigrations(db, await findPendingMigrations(db, migrationsFolder), migrationsFolder);
+    await applyMigrations(db, await findPendingMigrations(db, migrationsFolder));
   });
 }
 
 /** A file of drizzle/ with its statements. */
 export interface PostgresMigration extends Migration {
   readonly statements: readonly string[];
+  /** As the journal of drizzle/ has it, in milliseconds. */
+  readonly createdAt: number;
 }
 
 /** In order. Throws a `MigrationError` and changes nothing if this version does not know the state of the database. */
@@ -67,23 +72,28 @@ export async function findPendingMigrations(
     name: nameOf(journal, file.folderMillis),
     checksum: file.hash,
     statements: file.sql,
+    createdAt: file.folderMillis,
   }));
   return pendingMigrations(STORE, known, await readApplied(db, journal));
 }
 
 /** All or none of them. Throws a `MigrationError` that names the one that failed. */
-export async function applyMigrations(
-  db: Database,
-  pending: readonly PostgresMigration[],
-  migrationsFolder: string = MIGRATIONS_FOLDER,
-): Promise<void> {
-  if (pending.length === 0) return;
+export async function applyMigrations(db: Database, pending: readonly PostgresMigration[]): Promise<void> {
+  if (pending.length === 0 && (await isRecordMoved(db))) return;
   try {
-    await migrate(db, { migrationsFolder });
+    // One transaction: until all of it is done, the version before can go on with the data.
+    await db.transaction(async (tx) => {
+      await moveRecord(tx);
+      for (const { statements, checksum, createdAt } of pending) {
+        for (const statement of statements) await tx.execute(sql.raw(statement));
+        await recordApplied(tx, { checksum, createdAt });
+      }
+    });
   } catch (error) {
     const query = error instanceof DrizzleQueryError ? error.query : undefined;
     const failed = pending.find(({ statements }) => query !== undefined && statements.includes(query));
-    const which = failed === undefined ? pending.map(({ name }) => name).join(', ') : failed.name;
+    const which =
+      failed === undefined ? pending.map(({ name }) => name).join(', ') || 'of the record' : failed.name;
     throw new MigrationError(
       `migration ${which} could not be applied to ${STORE}: ${failureReason(error)}. ` +
         'Nothing of it was kept and no data is lost. Remove the cause and start again, or go back to the version before (docs/operations.md)',
@@ -108,13 +118,9 @@ function nameOf(journal: Journal, when: number): string {
 const appliedRow = z.object({ hash: z.string(), created_at: z.coerce.number() });
 
 async function readApplied(db: Database, journal: Journal): Promise<Migration[]> {
-  const [table] = await db.execute(
-    sql`select to_regclass('drizzle.__drizzle_migrations') is not null as found`,
-  );
-  if (table?.found !== true) return [];
-  const rows = await db.execute(
-    sql`select hash, created_at from drizzle.__drizzle_migrations order by created_at, id`,
-  );
+  const record = await recordOf(db);
+  if (record === null) return [];
+  const rows = await db.execute(sql`select hash, created_at from ${record} order by created_at, id`);
   return z
     .array(appliedRow)
     .parse([...rows])

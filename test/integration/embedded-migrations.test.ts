@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'drizzle-orm';
+import { drizzle } from 'drizzle-orm/postgres-js';
+import { migrate } from 'drizzle-orm/postgres-js/migrator';
 import { describe, expect, test } from 'vitest';
-import { MigrationError } from '../../src/core/migrations.ts';
+import { MigrationError, pendingMigrations } from '../../src/core/migrations.ts';
 import { connectPostgres, createDatabase, type PostgresConnection } from '../../src/store/database.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
-import { drizzleFolderWith } from '../support/migration-folders.ts';
+import { drizzleFolderOf, drizzleFolderWith } from '../support/migration-folders.ts';
 import { createEmptyDatabase, createTestDatabase } from '../support/stores.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -62,6 +64,33 @@ describe('the migrations', () => {
     );
     expect(await db.execute(tables)).toEqual(before);
     await close();
+  });
+
+  test('move the record of earlier versions, and leave them one that each of them refuses', async () => {
+    const connection = await createEmptyDatabase();
+    const client = connectPostgres(connection, { max: 1 });
+    const former = drizzle(client);
+    // As the versions before did it.
+    await migrate(former, { migrationsFolder: await drizzleFolderOf(['0000_initial', '0001_jobs_subject']) });
+    const before = await former.execute(sql`select * from drizzle.__drizzle_migrations order by id`);
+    await migrateDatabase(connection);
+    const record = await former.execute(sql`select * from drizzle.applied_migrations order by id`);
+    expect(record.slice(0, 2)).toEqual([...before]);
+    expect(record).toHaveLength(
+      (await readdir(join(ROOT, 'drizzle'))).filter((name) => name.endsWith('.sql')).length,
+    );
+    // What checks the record finds a migration that it does not know.
+    const found = await former.execute(sql`select hash, created_at from drizzle.__drizzle_migrations`);
+    const [{ hash: checksum = '' } = {}] = found.map(({ hash }) => ({ hash: String(hash) }));
+    expect(() => pendingMigrations('PostgreSQL', [], [{ name: 'of 1970', checksum }])).toThrow(
+      /a newer version has been started on this data/,
+    );
+    // What does not check it begins anew, and fails on the tables that are there.
+    await expect(
+      migrate(former, { migrationsFolder: await drizzleFolderOf(['0000_initial']) }),
+    ).rejects.toThrow(/Failed query: CREATE/);
+    expect(await former.execute(sql`select * from drizzle.applied_migrations order by id`)).toEqual(record);
+    await client.end();
   });
 
   test('are refused when their text has changed since', async () => {
