@@ -1,11 +1,11 @@
-/** Pages of a customer's commits and credits. */
-import { and, asc, eq, exists, gt, inArray, isNull, lt, lte, type SQL, sql } from 'drizzle-orm';
-import type { Page, PageRequest } from '../core/paging.ts';
+/** Pages of a customer's commits and credits, by creation or by priority. */
+import { and, asc, eq, exists, gt, inArray, isNull, lt, lte, or, type SQL, sql } from 'drizzle-orm';
+import { cutPage, type KeysetPosition, type Page, type PageRequest } from '../core/paging.ts';
 import type { Commit, CommitType } from '../core/terms/commits.ts';
 import type { Instant } from '../core/time.ts';
 import { withSchedules } from './commits.ts';
 import type { Database, Transaction } from './database.ts';
-import { behind, keysetPage } from './keyset.ts';
+import { behind } from './keyset.ts';
 import { accessSegments, commits } from './schema/commits.ts';
 import { contracts } from './schema/contracts.ts';
 
@@ -20,14 +20,36 @@ export interface BalanceListFilter {
   readonly coveringDate: Instant | null;
   readonly startingAt: Instant | null;
   readonly effectiveBefore: Instant | null;
+  /** Whether the list is ordered by priority, and only then by creation. */
+  readonly sortsByPriority: boolean;
 }
 
-/** A page of a customer's commits and credits, by creation. Access ends with the contract at the latest. */
+/** A place in the list; `priority` only where it is ordered by it. */
+export interface CommitPosition extends KeysetPosition {
+  readonly priority?: string | undefined;
+}
+
+/** The place of a commit in a list with this order. */
+export function commitPosition(
+  { createdAt, id, priority }: Pick<Commit, 'createdAt' | 'id' | 'priority'>,
+  { sortsByPriority }: Pick<BalanceListFilter, 'sortsByPriority'>,
+): CommitPosition {
+  return { at: createdAt, id, ...(sortsByPriority ? { priority: priority.toFixed() } : {}) };
+}
+
+function behindPosition(after: CommitPosition | null): SQL | undefined {
+  if (after?.priority === undefined) return behind(commits, after);
+  const priority = sql.param(after.priority);
+  const behindEqual = and(sql`${commits.priority} = ${priority}::numeric`, behind(commits, after));
+  return or(sql`${commits.priority} > ${priority}::numeric`, behindEqual);
+}
+
+/** A page of a customer's commits and credits. Access ends with the contract at the latest. */
 export async function listCommits(
   db: Database | Transaction,
   filter: BalanceListFilter,
-  page: PageRequest,
-): Promise<Page<Commit>> {
+  page: PageRequest<CommitPosition>,
+): Promise<Page<Commit, CommitPosition>> {
   const { coveringDate, startingAt, effectiveBefore } = filter;
   const start = accessSegments.startingAt;
   const end = sql`least(${accessSegments.endingBefore}, ${contracts.endingBefore})`.mapWith(
@@ -55,10 +77,14 @@ export async function listCommits(
         coveringDate === null ? undefined : access(lte(start, coveringDate), gt(end, at(coveringDate))),
         startingAt === null ? undefined : access(gt(end, at(startingAt))),
         effectiveBefore === null ? undefined : access(lt(start, effectiveBefore)),
-        behind(commits, page.after),
+        behindPosition(page.after),
       ),
     )
-    .orderBy(asc(commits.createdAt), asc(commits.id))
+    .orderBy(
+      ...(filter.sortsByPriority ? [asc(commits.priority)] : []),
+      asc(commits.createdAt),
+      asc(commits.id),
+    )
     .limit(page.limit + 1);
-  return keysetPage(await withSchedules(db, rows), page.limit);
+  return cutPage(await withSchedules(db, rows), page.limit, (commit) => commitPosition(commit, filter));
 }

@@ -9,10 +9,13 @@
 import { zValidator } from '@hono/zod-validator';
 import type { Context, Env } from 'hono';
 import { z } from 'zod';
-import { parseInput, refusalOf } from './problems.ts';
+import { checkInput, parseInput, refusalOf } from './problems.ts';
 
 /** Returns the parameters of a request as parsed by their schema. Throws a `Refusal` for invalid ones. */
 export type ReadInput = (context: Context) => Promise<unknown>;
+
+/** Like `ReadInput`, for query parameters. `moved` are those that the request has in another place. */
+export type ReadQuery = (context: Context, moved?: Readonly<Record<string, string>>) => Promise<unknown>;
 
 /** Path parameters, percent-decoded. */
 export function pathReader(schema: z.ZodObject): ReadInput {
@@ -20,8 +23,13 @@ export function pathReader(schema: z.ZodObject): ReadInput {
 }
 
 /** Query parameters; a repeated one is an array. */
-export function queryReader(schema: z.ZodObject): ReadInput {
-  return reader('query', 'query', z.preprocess(givenParameters, schema));
+export function queryReader(schema: z.ZodObject): ReadQuery {
+  const given = z.preprocess(givenParameters, schema);
+  const read = reader('query', 'query', given);
+  return async (context, moved = {}) => {
+    if (Object.keys(moved).length === 0) return await read(context);
+    return checkInput(given, 'query', { ...context.req.queries(), ...moved });
+  };
 }
 
 function reader(target: 'param' | 'query', source: 'path' | 'query', schema: z.ZodType): ReadInput {

@@ -12,6 +12,7 @@ import { type CsvTable, csvText, refusePaging } from './csv.ts';
 import { csvReads, onPage } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
 import { checkBody } from './long-lists.ts';
+import { pagingPlaces } from './paging-places.ts';
 import { fieldCheck } from './unknown-fields.ts';
 
 /** The scope that a token needs; a `write` token covers all scopes. `public` needs no token. */
@@ -146,6 +147,11 @@ interface UncheckedInput {
   readonly context: RequestContext;
 }
 
+/** With `limit` and `next_page` where the operation has them. */
+interface PlacedInput extends UncheckedInput {
+  readonly toQuery?: Readonly<Record<string, string>>;
+}
+
 /**
  * Defines a route. The handler gets the outputs of the schemas and returns the response body as plain data,
  * with amounts as `Decimal`s. It refuses by throwing a `Refusal`.
@@ -172,9 +178,12 @@ export function route<
   const checkFields =
     body !== undefined && describesMoney(facts) ? fieldCheck(body, facts.operationId) : undefined;
   const readBody = async (sent: unknown) => (body === undefined ? undefined : await checkBody(body, sent));
-  const read = async (input: UncheckedInput): Promise<HandlerInput<Params, Query, Body>> => ({
+  const placePaging = pagingPlaces(query, body);
+  const placed = (input: UncheckedInput): PlacedInput =>
+    placePaging === null ? input : { ...input, ...placePaging(input.http.req.query(), input.body) };
+  const read = async (input: PlacedInput): Promise<HandlerInput<Params, Query, Body>> => ({
     params: parsedBy<Params>(await readPath(input.http)),
-    query: parsedBy<Query>(await readQuery(input.http)),
+    query: parsedBy<Query>(await readQuery(input.http, input.toQuery)),
     body: parsedBy<Body>(await readBody(input.body)),
     actor: input.actor,
     context: input.context,
@@ -185,7 +194,8 @@ export function route<
     query,
     body,
     response: checkFields === undefined || response === 'empty' ? response : withWarnings(response),
-    async run(input) {
+    async run(unchecked) {
+      const input = placed(unchecked);
       if (checkFields === undefined) return handler(await read(input));
       const checked = await checkFields(input.body);
       const result = await handler(await read({ ...input, body: checked.body }));

@@ -40,9 +40,13 @@ export function cursor<Position extends z.ZodType>(position: Position) {
 const LIMIT_MAX = 100;
 
 /** The query parameters of a paged list: `limit` and `next_page`. */
-export function pageQuery<Position extends z.ZodType>(position: Position, limitDefault = LIMIT_MAX) {
+export function pageQuery<Position extends z.ZodType>(
+  position: Position,
+  limitDefault = LIMIT_MAX,
+  limitMax = LIMIT_MAX,
+) {
   return z.object({
-    limit: limit(1, LIMIT_MAX, limitDefault),
+    limit: limit(1, limitMax, limitDefault),
     next_page: cursor(position).optional(),
   });
 }

@@ -1,13 +1,13 @@
 /** Lists commits and credits of a customer, with everything that answers show of them. */
 import type { Decimal } from '../../core/decimal.ts';
 import { ZERO } from '../../core/decimal.ts';
-import { notFound } from '../../core/errors.ts';
+import { invalid, notFound } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageWithRows } from '../../core/paging.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import { addedTerms, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { Balance } from '../../core/terms/ledger.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
-import { type BalanceListFilter, listCommits } from '../../store/commit-list.ts';
+import { type BalanceListFilter, type CommitPosition, commitPosition, listCommits } from '../../store/commit-list.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';
@@ -26,7 +26,7 @@ export interface ListBalancesInput extends BalanceListFilter {
 }
 
 export interface BalancePage {
-  readonly page: Page<Commit>;
+  readonly page: Page<Commit, CommitPosition>;
   readonly names: TermNames;
   readonly recurringCommits: ReadonlyMap<string, RecurringCommit>;
   /** By commit or credit; null if they were not asked for. */
@@ -35,16 +35,19 @@ export interface BalancePage {
   readonly costBases: ReadonlyMap<string, Decimal>;
 }
 
-/** By creation. Refuses an unknown customer (`CustomerNotFound`). */
+/** By creation, or by priority first. Refuses an unknown customer (`CustomerNotFound`). */
 export async function listBalances(
   deps: BalanceDeps,
   input: ListBalancesInput,
-  request: PageRequest,
+  request: PageRequest<CommitPosition>,
 ): Promise<BalancePage> {
   const { db, clock } = deps;
   const { customerId, withBalances, excludeZeroBalances } = input;
   if (!(await customerExists(db, customerId))) {
     throw notFound('customer', customerId, 'CustomerNotFound');
+  }
+  if (request.after !== null && (request.after.priority !== undefined) !== input.sortsByPriority) {
+    throw invalid(['cursor'], 'does not belong to this request');
   }
   const now = clock.now();
   const balances = withBalances || excludeZeroBalances ? new Map<string, Balance>() : null;
@@ -57,7 +60,7 @@ export async function listBalances(
       for (const [id, own] of await balancesOf(deps, await withOwners(db, rows), now)) balances.set(id, own);
       return { rows: rows.filter(isShown), next };
     },
-    ({ createdAt, id }) => ({ at: createdAt, id }),
+    (commit) => commitPosition(commit, input),
   );
   const { rows } = page;
   const owned = await withOwners(db, rows);

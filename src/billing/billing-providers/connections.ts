@@ -8,7 +8,7 @@ import {
 import type { Clock } from '../../core/clock.ts';
 import { conflict } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import type { KeysetPosition, Page } from '../../core/paging.ts';
+import type { KeysetPosition, Page, PageRequest } from '../../core/paging.ts';
 import { findConnections, insertConnection, listConnections } from '../../store/billing-connections.ts';
 import type { Database } from '../../store/database.ts';
 import { type ProviderSettings, publicSettings } from './provider-settings.ts';
@@ -17,8 +17,6 @@ interface Deps {
   readonly db: Database;
   readonly clock: Clock;
 }
-
-const CONNECTIONS_PER_PAGE = 100;
 
 export interface ConnectInput {
   readonly billingProvider: BillingProvider;
@@ -61,9 +59,9 @@ export async function connectBillingProvider(deps: Deps, input: ConnectInput): P
  */
 export async function listBillingProviders(
   { db }: Pick<Deps, 'db'>,
-  after: KeysetPosition | null,
+  page: PageRequest<KeysetPosition>,
 ): Promise<Page<DeliveryMethodView>> {
-  const { rows, next } = await listConnections(db, { after, limit: CONNECTIONS_PER_PAGE });
+  const { rows, next } = await listConnections(db, page);
   const connections = rows.map(({ id, billingProvider, deliveryMethod, configuration }) => ({
     id,
     billingProvider,

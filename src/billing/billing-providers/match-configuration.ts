@@ -8,7 +8,7 @@ import {
 } from '../../store/billing-configurations.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 
-/** By id, or by provider and delivery method together; null: not given. */
+/** By id, or by provider and delivery method together, or by all of them where they agree; null: not given. */
 export interface BillingConfigurationLookup {
   readonly id: string | null;
   readonly billingProvider: BillingProvider | null;
@@ -16,9 +16,9 @@ export interface BillingConfigurationLookup {
 }
 
 /**
- * The one configuration that is meant; archived ones are not looked at. Refuses (`invalid`) a lookup that
- * gives both or half of it, an id that is not the customer's, and provider and method where not exactly
- * one configuration matches. `path` is that of the lookup in the request.
+ * The one configuration that is meant; archived ones are not looked at. Refuses (`invalid`) a lookup without an id
+ * that gives half of the rest, an id that is not the customer's, a provider or method that contradicts the id, and
+ * provider and method where not exactly one configuration matches. `path` is that of the lookup in the request.
  */
 export async function matchBillingConfiguration(
   db: Database | Transaction,
@@ -28,11 +28,12 @@ export async function matchBillingConfiguration(
 ): Promise<BillingConfiguration> {
   const { id, billingProvider, deliveryMethod } = lookup;
   if (id !== null) {
-    if (billingProvider !== null || deliveryMethod !== null) {
-      const other = billingProvider === null ? 'deliveryMethod' : 'billingProvider';
-      throw invalid([...path, other], words`cannot be combined with ${['id']}`);
+    const found = await activeConfiguration(db, customerId, id, [...path, 'id']);
+    for (const name of ['billingProvider', 'deliveryMethod'] as const) {
+      if (lookup[name] === null || lookup[name] === found[name]) continue;
+      throw invalid([...path, name], words`contradicts ${['id']}, which is of ${found[name]}`);
     }
-    return activeConfiguration(db, customerId, id, [...path, 'id']);
+    return found;
   }
   if (billingProvider === null) throw invalid([...path, 'billingProvider'], 'is required');
   if (deliveryMethod === null) throw invalid([...path, 'deliveryMethod'], 'is required');

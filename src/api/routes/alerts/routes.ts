@@ -8,7 +8,7 @@ import {
 } from '../../../billing/alerts/customer-alerts.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, uuid } from '../../wire/fields.ts';
-import { cursor, keysetPosition, pageOf, pageToWire } from '../../wire/paging.ts';
+import { keysetPosition, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 import {
   customerAlert,
   customerAlertToWire,
@@ -112,7 +112,7 @@ function stateRoutes(deps: AlertDeps): RouteDefinition[] {
       description: `Its own and those of every customer, in the order of their creation, ${PAGE_SIZE} a page.`,
       tags,
       scope: 'read',
-      query: z.object({ next_page: cursor(keysetPosition).optional() }),
+      query: pageQuery(keysetPosition, PAGE_SIZE),
       body: z
         .strictObject({
           customer_id: uuid,
@@ -128,8 +128,8 @@ function stateRoutes(deps: AlertDeps): RouteDefinition[] {
       async handler({ query, body: { customer_id: customerId, alert_statuses } }) {
         const statuses = alert_statuses ?? ['ENABLED'];
         const of = { active: statuses.includes('ENABLED'), archived: statuses.includes('ARCHIVED') };
-        const page = { after: query.next_page ?? null, limit: PAGE_SIZE };
-        return pageToWire(await listCustomerAlerts(deps, { customerId, ...of }, page), customerAlertToWire);
+        const found = await listCustomerAlerts(deps, { customerId, ...of }, pageRequest(query));
+        return pageToWire(found, customerAlertToWire);
       },
     }),
     route({

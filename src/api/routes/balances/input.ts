@@ -1,11 +1,20 @@
 /** What the lists of commits, credits and balances have in common on the wire. */
 import { z } from 'zod';
 import type { ListBalancesInput } from '../../../billing/balances/list-balances.ts';
-import type { KeysetPosition, PageRequest } from '../../../core/paging.ts';
+import type { PageRequest } from '../../../core/paging.ts';
+import type { CommitPosition } from '../../../store/commit-list.ts';
 import { timestamp, uuid, wholeNumber } from '../../wire/fields.ts';
 import { cursor, keysetPosition } from '../../wire/paging.ts';
 
 const LIMIT_MAX = 25;
+
+/** With a priority in lists that are ordered by it. */
+const balancePosition = keysetPosition.extend({
+  priority: z
+    .string()
+    .regex(/^-?\d{1,40}(?:\.\d{1,40})?$/)
+    .optional(),
+});
 
 /** The members that the bodies of all three lists have. */
 export const listMembers = {
@@ -16,7 +25,7 @@ export const listMembers = {
   include_archived: z.boolean().nullish(),
   include_ledgers: z.boolean().nullish(),
   include_balance: z.boolean().nullish(),
-  next_page: cursor(keysetPosition).nullish(),
+  next_page: cursor(balancePosition).nullish(),
   limit: wholeNumber(1, LIMIT_MAX)
     .nullish()
     .meta({ description: `1 to ${LIMIT_MAX}, by default ${LIMIT_MAX}.` }),
@@ -25,7 +34,7 @@ export const listMembers = {
 type ListBody = z.output<z.ZodObject<typeof listMembers>>;
 
 /** What the lists differ in. */
-type Kind = Pick<ListBalancesInput, 'types' | 'id' | 'includeOfContracts' | 'excludeZeroBalances'>;
+type Kind = Pick<ListBalancesInput, 'types' | 'id' | 'includeOfContracts' | 'excludeZeroBalances' | 'sortsByPriority'>;
 
 export function listInput(body: ListBody, kind: Kind): ListBalancesInput {
   return {
@@ -39,7 +48,7 @@ export function listInput(body: ListBody, kind: Kind): ListBalancesInput {
   };
 }
 
-export function pageOfBody({ limit, next_page: after }: ListBody): PageRequest<KeysetPosition> {
+export function pageOfBody({ limit, next_page: after }: ListBody): PageRequest<CommitPosition> {
   return { limit: limit ?? LIMIT_MAX, after: after ?? null };
 }
 

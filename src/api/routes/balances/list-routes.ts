@@ -41,8 +41,10 @@ function listCommitsRoute(deps: BalanceDeps): RouteDefinition {
       const input = listInput(body, {
         types: ['PREPAID', 'POSTPAID'],
         id: body.commit_id ?? null,
-        includeOfContracts: body.include_contract_commits ?? false,
+        // A commit that is asked for by its id is found wherever it is.
+        includeOfContracts: body.include_contract_commits ?? body.commit_id != null,
         excludeZeroBalances: false,
+        sortsByPriority: false,
       });
       const listed = await listBalances(deps, input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
@@ -67,8 +69,9 @@ function listCreditsRoute(deps: BalanceDeps): RouteDefinition {
       const input = listInput(body, {
         types: ['CREDIT'],
         id: body.credit_id ?? null,
-        includeOfContracts: body.include_contract_credits ?? false,
+        includeOfContracts: body.include_contract_credits ?? body.credit_id != null,
         excludeZeroBalances: false,
+        sortsByPriority: false,
       });
       const listed = await listBalances(deps, input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));
@@ -82,11 +85,20 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
     path: '/v1/contracts/customerBalances/list',
     operationId: 'listCustomerBalances',
     summary: 'List the commits and credits of a customer',
-    description: 'By creation. `type` tells commits from credits.',
+    description:
+      'By creation, or by priority with `sort_by_priority`: what is drawn down first comes first. `type` tells ' +
+      'commits from credits.',
     body: z.object({
       ...listMembers,
       id: uuid.nullish(),
-      include_contract_balances: z.boolean().nullish().meta({ description: 'Those of its contracts too.' }),
+      include_contract_balances: z
+        .boolean()
+        .nullish()
+        .meta({ description: 'Those of its contracts too, which is the default.' }),
+      sort_by_priority: z
+        .boolean()
+        .nullish()
+        .meta({ description: 'By priority, the lowest number first, and by creation where it is equal.' }),
       exclude_zero_balances: z.boolean().nullish().meta({
         description: 'Leaves out what has nothing left. A page may then have fewer rows than its limit.',
       }),
@@ -97,8 +109,9 @@ function listBalancesRoute(deps: BalanceDeps): RouteDefinition {
       const input = listInput(body, {
         types: COMMIT_TYPES,
         id: body.id ?? null,
-        includeOfContracts: body.include_contract_balances ?? false,
+        includeOfContracts: body.include_contract_balances ?? true,
         excludeZeroBalances: body.exclude_zero_balances ?? false,
+        sortsByPriority: body.sort_by_priority ?? false,
       });
       const listed = await listBalances(deps, input, pageOfBody(body));
       return pageToWire(listed.page, viewOf(listed, shownParts(body)));

@@ -17,7 +17,7 @@ import {
   DELIVERY_METHODS,
 } from '../../../core/billing-providers.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
-import { uuid } from '../../wire/fields.ts';
+import { uuid, wholeNumber } from '../../wire/fields.ts';
 import { cursor, keysetPosition, pageOf, pageToWire } from '../../wire/paging.ts';
 import {
   addedBillingConfigurationInput,
@@ -29,6 +29,8 @@ import {
 
 /** One call is one transaction; this limit keeps it well under a second. */
 const CONFIGURATIONS_PER_CALL_MAX = 1_000;
+
+const CONNECTIONS_PER_PAGE = 100;
 
 const common = { method: 'post', tags: ['Billing providers'] } as const;
 
@@ -84,11 +86,17 @@ function listRoute(deps: ContractDeps): RouteDefinition {
     description:
       'The connections to billing providers, and direct delivery to those without one, whose id is fixed.',
     scope: 'read',
-    body: z.object({ next_page: cursor(keysetPosition).nullish() }),
+    body: z.object({
+      limit: wholeNumber(1, CONNECTIONS_PER_PAGE)
+        .nullish()
+        .meta({ description: `1 to ${CONNECTIONS_PER_PAGE}, by default ${CONNECTIONS_PER_PAGE}.` }),
+      next_page: cursor(keysetPosition).nullish(),
+    }),
     response: pageOf(connection),
     errors: [400],
     async handler({ body }) {
-      const page = await listBillingProviders(deps, body.next_page ?? null);
+      const request = { limit: body.limit ?? CONNECTIONS_PER_PAGE, after: body.next_page ?? null };
+      const page = await listBillingProviders(deps, request);
       return pageToWire(page, ({ id, billingProvider, deliveryMethod, settings }) => ({
         billing_provider: billingProvider,
         delivery_method: deliveryMethod,

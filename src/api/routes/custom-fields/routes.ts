@@ -11,7 +11,7 @@ import {
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { customFields, uuid } from '../../wire/fields.ts';
-import { cursor, pageOf, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 interface Deps {
   readonly db: Database;
@@ -86,7 +86,7 @@ function listRoute(deps: Deps): RouteDefinition {
     summary: 'List declared custom fields',
     description: `In the order of declaration, ${KEYS_PER_PAGE} a page.`,
     scope: 'read',
-    query: z.object({ next_page: cursor(z.object({ after: z.int().min(0) })).optional() }),
+    query: pageQuery(z.object({ after: z.int().min(0) }), KEYS_PER_PAGE),
     body: z.object({
       entities: z
         .array(entity)
@@ -97,8 +97,7 @@ function listRoute(deps: Deps): RouteDefinition {
     response: pageOf(declaredKey),
     errors: [400],
     async handler({ query, body }) {
-      const request = pageRequest({ ...query, limit: KEYS_PER_PAGE });
-      const page = await listKeys(deps, body.entities ?? null, request);
+      const page = await listKeys(deps, body.entities ?? null, pageRequest(query));
       return pageToWire(page, ({ entity: of, key, enforceUniqueness: isUnique }) => ({
         entity: of,
         key,

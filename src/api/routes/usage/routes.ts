@@ -17,7 +17,7 @@ import { formatInstant } from '../../../core/time.ts';
 import { csvTable } from '../../http/csv.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { enumIn, exactValue, timestamp, uuid } from '../../wire/fields.ts';
-import { cursor, pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
 
 type Deps = Parameters<typeof usageGroups>[0];
 type UsageBatchResult = Awaited<ReturnType<typeof usageBatch>>['rows'][number];
@@ -71,7 +71,7 @@ const GROUP_VALUES_MAX = 200;
 /** So many ids are 400 KB. A request for all customers or metrics needs no list. */
 const BATCH_IDS_MAX = 10_000;
 
-const batchQuery = z.object({ next_page: cursor(usageBatchCursor).optional() });
+const batchQuery = pageQuery(usageBatchCursor, BATCH_ROWS_PER_PAGE, BATCH_ROWS_PER_PAGE);
 
 const batchBody = z
   .object({
@@ -239,7 +239,7 @@ function batchFromWire(
       })) ?? null,
     windowSize: body.window_size,
     range: { start: body.starting_on, end: body.ending_before },
-    ...pageRequest({ ...query, limit: BATCH_ROWS_PER_PAGE }),
+    ...pageRequest(query),
   };
 }
 
