@@ -141,6 +141,12 @@ const environment = z
     SERVICES: networkServices.describe(
       'Addresses for the allow-lists of others, as `GET /v1/services` shows them: JSON, a list of objects with name, usage and ips.',
     ),
+    STRICT_FIELDS: z
+      .enum(['0', '1'], { error: 'must be 0 or 1' })
+      .default('1')
+      .describe(
+        '0: requests about money may have fields that nobody knows; they are ignored and named in the answer, as with `Prefer: handling=lenient`.',
+      ),
     RATE_LIMIT_INGEST: wholeNumber(0, 1_000_000)
       .default(10_000)
       .describe(
@@ -267,6 +273,8 @@ export interface Config {
   readonly invoiceFont: string | undefined;
   readonly paymentProvider: PaymentProvider | undefined;
   readonly networkServices: readonly NetworkService[];
+  /** Whether requests about money with unknown fields are refused. */
+  readonly strictFields: boolean;
   /** Requests in a second of one token; 0: no limit. */
   readonly requestRates: Readonly<Record<'ingest' | 'read' | 'write', number>>;
   readonly webhookAllowPrivate: boolean;
@@ -323,6 +331,7 @@ export function loadConfig(env: Environment): Config {
     invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
     paymentProvider: values.PAYMENT_PROVIDER,
     networkServices: values.SERVICES,
+    strictFields: values.STRICT_FIELDS === '1',
     requestRates: {
       ingest: values.RATE_LIMIT_INGEST,
       read: values.RATE_LIMIT_READ,

@@ -65,6 +65,7 @@ export interface ApplicationParts {
         | 'databaseUrl'
         | 'networkServices'
         | 'requestRates'
+        | 'strictFields'
         | 'webhookAllowPrivate'
         | 'alertLimits'
         | 'otlpCustomerAttributes'
@@ -206,6 +207,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     tracer,
     authenticate: authenticator.authenticate,
     sessions,
+    ...(config.strictFields === undefined ? {} : { strictFields: config.strictFields }),
     ...(config.requestRates === undefined
       ? {}
       : { takeRequest: createRateLimits(config.requestRates, () => performance.now()) }),

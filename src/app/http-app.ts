@@ -40,6 +40,8 @@ export interface AppDeps {
   readonly takeRequest?: TakeRequest;
   /** Every route but ingest and those of the service itself. */
   readonly routes: readonly RouteDefinition[];
+  /** By default true: requests about money with unknown fields are refused. */
+  readonly strictFields?: boolean;
   readonly ingest: Ingest;
   readonly ingestSpans: IngestSpans;
   readonly bodyLimitBytes?: number;
@@ -83,8 +85,9 @@ export function createApp(deps: AppDeps): App {
   const exchange = createExchange({ log, metrics, ...(deps.tracer && { tracer: deps.tracer }) });
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
-  const { sessions, records, takeRequest } = deps;
-  registerRoutes(hono, { exchange, authenticate, sessions, bodies, records, takeRequest }, routes);
+  const { sessions, records, takeRequest, strictFields = true } = deps;
+  const given = { exchange, authenticate, sessions, bodies, records, takeRequest, strictFields };
+  registerRoutes(hono, given, routes);
   registerConsole(hono, exchange, join(PACKAGE_ROOT, 'dist/console'));
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };
 }

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { IGNORED_FIELDS } from '../../src/api/http/ignored-fields.ts';
 import { fieldCheck } from '../../src/api/http/unknown-fields.ts';
+import { createCatalogueApi } from '../support/catalogue-api.ts';
 import { createTermsCatalogue, type TermsCatalogue } from '../support/contract-terms.ts';
-import { serviceForFile } from '../support/file-fixtures.ts';
+import { databaseForFile, serviceForFile } from '../support/file-fixtures.ts';
 
 const { api, routes } = await serviceForFile();
+const pool = await databaseForFile();
 let catalogue: TermsCatalogue;
 let customer: string;
 
@@ -85,8 +87,40 @@ describe('a field that an operation about money does not have', () => {
     expect(made.at('warnings')).toBeUndefined();
   });
 
-  it('does not matter elsewhere', async () => {
-    expect((await api.send('POST', '/v1/customers', { name: 'x', colour: 'red' })).status).toBe(200);
+  it('is ignored elsewhere, and named in a header', async () => {
+    const made = await api.post('/v1/customers', { name: 'x', colour: 'red', 'größe, l': 1 });
+    expect(made.headers.get('x-ignored-fields')).toBe('colour, gr%C3%B6%C3%9Fe%2C%20l');
+  });
+
+  it('is ignored for a client that prefers lenient handling, and named in the answer', async () => {
+    const body = contract({ colour: 'red', credits: [], discounts: [{ colour: 1 }], commits: null });
+    const refused = await api.send('POST', '/v1/contracts/create', body);
+    expect(refused.status).toBe(400);
+    const headers = { prefer: 'respond-async, handling=lenient' };
+    const lenient = contract({ colour: 'red' });
+    const made = await api.post('/v1/contracts/create', lenient, { headers });
+    expect(made.headers.get('x-ignored-fields')).toBe('colour');
+    expect(made.at('warnings')).toEqual([{ field: 'colour', message: 'is accepted and ignored' }]);
+  });
+
+  it('is ignored where the service is set to ignore it', async () => {
+    const lenient = createCatalogueApi(pool.db, { strictFields: false });
+    const made = await lenient.post('/v1/contract-pricing/products/create', {
+      name: 'x',
+      type: 'FIXED',
+      colour: 1,
+    });
+    expect(made.headers.get('x-ignored-fields')).toBe('colour');
+  });
+
+  it('is named only as far as a header may be long', async () => {
+    const body = {
+      name: 'x',
+      ...Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`field_${at}`, 1])),
+    };
+    const named = (await api.post('/v1/customers', body)).headers.get('x-ignored-fields') ?? '';
+    expect(named.length).toBeLessThanOrEqual(2_000);
+    expect(named).toMatch(/^field_0, field_1, .*, field_\d+, %E2%80%A6$/);
   });
 });
 
@@ -111,6 +145,55 @@ describe('a field that the official client knows and the service ignores', () =>
       { field: 'netsuite_sales_order_id', message: 'is accepted and ignored' },
       { field: 'total_contract_value', message: 'is accepted and ignored' },
       { field: 'scheduled_charges[0].netsuite_sales_order_id', message: 'is accepted and ignored' },
+    ]);
+  });
+
+  it('is accepted wherever public programs send it', async () => {
+    const rated = await api.post(RATES, {
+      rate_card_id: catalogue.card,
+      rates: [rate({ effective_at: '2026-10-01T00:00:00Z' })],
+    });
+    expect(rated.headers.get('x-ignored-fields')).toBe('rates[0].effective_at');
+    const packaged = await api.post('/v1/packages/create', {
+      name: 'x',
+      rate_card_id: catalogue.card,
+      tags: ['a'],
+      product_tags: ['b'],
+    });
+    expect(packaged.headers.get('x-ignored-fields')).toBe('tags, product_tags');
+    const alert = await api.post('/v1/alerts/create', {
+      name: 'x',
+      alert_type: 'spend_threshold_reached',
+      threshold: 1,
+      credit_grant_type_filters: ['trial'],
+    });
+    expect(alert.headers.get('x-ignored-fields')).toBe('credit_grant_type_filters');
+    const threshold = {
+      is_enabled: false,
+      threshold_amount: 1000,
+      recharge_to_amount: 2000,
+      payment_gate_config: { payment_gate_type: 'NONE' },
+      commit: {
+        product_id: catalogue.fee,
+        name: 'Top-up',
+        type: 'PREPAID',
+        access_schedule: { schedule_items: [] },
+        duration: { value: 1, unit: 'YEARS' },
+        rollover_fraction: 0,
+      },
+    };
+    const made = await api.post(
+      '/v1/contracts/create',
+      contract({
+        prepaid_balance_threshold_configuration: threshold,
+        reseller_royalties: [{ reseller_type: 'AWS' }],
+      }),
+    );
+    expect(made.headers.get('x-ignored-fields')?.split(', ').sort()).toEqual([
+      ...['access_schedule', 'duration', 'rollover_fraction', 'type'].map(
+        (name) => `prepaid_balance_threshold_configuration.commit.${name}`,
+      ),
+      'reseller_royalties',
     ]);
   });
 

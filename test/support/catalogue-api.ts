@@ -26,6 +26,7 @@ export const ACTOR_NAME = 'API_TOKEN';
 export interface CatalogueApiOptions {
   readonly now?: Instant;
   readonly clickhouse?: ClickHouse;
+  readonly strictFields?: boolean;
 }
 
 const TOKEN = 'token-of-the-tests';
@@ -71,6 +72,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
       seller: NO_SELLER,
       invoicePdf: createInvoicePdf(undefined),
     }),
+    ...(options.strictFields === undefined ? {} : { strictFields: options.strictFields }),
     ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,
     ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] }),
     readiness: async () => ({ ready: true, checks: {} }),

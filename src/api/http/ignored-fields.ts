@@ -17,26 +17,51 @@ const CONTRACT = [NETSUITE, SALESFORCE, 'total_contract_value'];
 const TERMS = ['commits', 'credits', 'discounts', 'professional_services', 'scheduled_charges'];
 const RECURRING = ['recurring_commits', 'recurring_credits'];
 const COMMIT = ['commits.amount', `commits.${ACCESS_TYPE}`, `credits.${ACCESS_TYPE}`];
-const THRESHOLD_COMMIT = ['add', 'update'].flatMap((verb) =>
-  ['duration', 'rate_type', 'rollover_fraction'].map(
-    (name) => `${verb}_prepaid_balance_threshold_configuration.commit.${name}`,
-  ),
-);
+const SPECIFIC_TO_COMMITS = ['access_schedule', 'duration', 'rate_type', 'rollover_fraction', 'type'];
+const thresholdCommit = (verb: string) =>
+  SPECIFIC_TO_COMMITS.map((name) => `${verb}prepaid_balance_threshold_configuration.commit.${name}`);
+
+/** What resellers and other systems of the customer get to know; none of it changes what is billed. */
+const OTHER_SYSTEMS = ['reseller_royalties', 'revenue_system_configuration'];
+
+const EDIT = [
+  ...orderIds([...TERMS, ...RECURRING].map((group) => `add_${group}`)),
+  ...orderIds(['update_commits', 'update_credits', 'update_scheduled_charges']),
+  ...COMMIT.map((path) => `add_${path}`),
+  'add_subscriptions.payment_gate_config',
+  'add_reseller_royalties',
+  'update_reseller_royalties',
+  'add_revenue_system_configuration_update',
+  ...['add_', 'update_'].flatMap(thresholdCommit),
+];
 
 export const IGNORED_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  createCustomer: ['customer_revenue_system_configurations'],
   createProduct: PRODUCT,
   updateProduct: PRODUCT,
-  createContract: [...CONTRACT, ...orderIds([...TERMS, ...RECURRING]), ...COMMIT],
-  amendContract: [...CONTRACT, ...orderIds(TERMS), ...COMMIT],
-  editContract: [
-    ...orderIds([...TERMS, ...RECURRING].map((group) => `add_${group}`)),
-    ...orderIds(['update_commits', 'update_credits', 'update_scheduled_charges']),
-    ...COMMIT.map((path) => `add_${path}`),
-    'add_subscriptions.payment_gate_config',
-    ...THRESHOLD_COMMIT,
+  addRate: ['effective_at'],
+  addRates: ['rates.effective_at', 'effective_at'],
+  createPackage: [
+    'tags',
+    'product_tags',
+    `commits.${ACCESS_TYPE}`,
+    `credits.${ACCESS_TYPE}`,
+    ...thresholdCommit(''),
   ],
+  createContract: [
+    ...CONTRACT,
+    ...orderIds([...TERMS, ...RECURRING]),
+    ...COMMIT,
+    ...OTHER_SYSTEMS,
+    'subscriptions.payment_gate_config',
+    ...thresholdCommit(''),
+  ],
+  amendContract: [...CONTRACT, ...orderIds(TERMS), ...COMMIT, 'reseller_royalties'],
+  editContract: EDIT,
+  previewInvoices: EDIT.map((path) => `edit.${path}`),
   createCustomerCommit: [NETSUITE, SALESFORCE, ACCESS_TYPE],
   createCustomerCredit: [NETSUITE, SALESFORCE, ACCESS_TYPE],
+  createAlert: ['credit_grant_type_filters'],
   scheduleProServicesInvoice: [
     'netsuite_invoice_header_start',
     'netsuite_invoice_header_end',

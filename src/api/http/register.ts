@@ -18,6 +18,7 @@ import { identify, scopeRefusal } from './auth.ts';
 import { EncodedAnswer } from './encoded-answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { FileAnswer } from './file-answer.ts';
+import { IGNORED_HEADER, ignoredHeader, prefersLenient } from './ignored-header.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
@@ -36,6 +37,8 @@ export interface RegisterDeps {
   /** Without it nothing is recorded, and idempotency keys are ignored. */
   readonly records: RequestRecords | undefined;
   readonly takeRequest: TakeRequest | undefined;
+  /** Whether requests about money with unknown fields are refused, unless they prefer lenient handling. */
+  readonly strictFields: boolean;
 }
 
 /** Label of unmatched requests, so that arbitrary paths do not become metric labels. */
@@ -116,17 +119,30 @@ async function answerTo(
     return await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
       sent = body === undefined ? undefined : contentOf(definition, body.bytes);
       if (body !== undefined && body.bytes.length > LARGE_BODY_BYTES) await afterOtherWork();
-      const input = { http: context, body: sent, actor, context: request };
+      const ignored: string[] = [];
+      const input = {
+        http: context,
+        body: sent,
+        actor,
+        context: request,
+        isLenient: !deps.strictFields || prefersLenient(headerOf(context, 'prefer')),
+        onIgnored: (fields: readonly string[]) => ignored.push(...fields),
+      };
       const form = streamedForm(definition, context);
       if (form !== null) {
         const { mediaType, run } = form;
         return { body: await startedStream<string | Uint8Array>(run(input)), mediaType, headers: VARIES };
       }
-      return await answerWith(definition, await definition.run(input));
+      return withIgnored(await answerWith(definition, await definition.run(input)), ignored);
     });
   } finally {
     body?.release();
   }
+}
+
+function withIgnored(answer: Answer, ignored: readonly string[]): Answer {
+  if (ignored.length === 0) return answer;
+  return { ...answer, headers: { ...answer.headers, [IGNORED_HEADER]: ignoredHeader(ignored) } };
 }
 
 /** Parsing it takes some milliseconds. */

@@ -27,6 +27,7 @@ export function headerOf(
     | 'content-encoding'
     | 'content-type'
     | 'idempotency-key'
+    | 'prefer'
     | 'traceparent'
     | 'tracestate'
     | 'cookie'

@@ -11,6 +11,7 @@ import type { WireWords } from '../wire/names.ts';
 import { type CsvTable, csvText, refusePaging } from './csv.ts';
 import { csvReads, onPage } from './csv-pages.ts';
 import { pathReader, queryReader } from './hono-input.ts';
+import { unknownFieldsOf } from './ignored-header.ts';
 import { checkBody } from './long-lists.ts';
 import { pagingPlaces } from './paging-places.ts';
 import { fieldCheck } from './unknown-fields.ts';
@@ -145,6 +146,10 @@ interface UncheckedInput {
   readonly body: unknown;
   readonly actor: Actor;
   readonly context: RequestContext;
+  /** Whether unknown fields are ignored instead of refused; by default they are not. */
+  readonly isLenient?: boolean;
+  /** Called with the paths of the fields that were ignored, if there are any. */
+  readonly onIgnored?: (fields: readonly string[]) => void;
 }
 
 /** With `limit` and `next_page` where the operation has them. */
@@ -175,8 +180,9 @@ export function route<
   const { handler, params, query, body, response, csv, ...facts } = definition;
   const readPath = params === undefined ? nothing : pathReader(params);
   const readQuery = query === undefined ? nothing : queryReader(query);
+  const isStrict = describesMoney(facts);
   const checkFields =
-    body !== undefined && describesMoney(facts) ? fieldCheck(body, facts.operationId) : undefined;
+    body === undefined || facts.otherEncoding !== undefined ? undefined : fieldCheck(body, facts.operationId);
   const readBody = async (sent: unknown) => (body === undefined ? undefined : await checkBody(body, sent));
   const placePaging = pagingPlaces(query, body);
   const placed = (input: UncheckedInput): PlacedInput =>
@@ -193,13 +199,16 @@ export function route<
     params,
     query,
     body,
-    response: checkFields === undefined || response === 'empty' ? response : withWarnings(response),
+    response: !isStrict || response === 'empty' ? response : withWarnings(response),
     async run(unchecked) {
       const input = placed(unchecked);
       if (checkFields === undefined) return handler(await read(input));
-      const checked = await checkFields(input.body);
+      const { isLenient = false, onIgnored } = unchecked;
+      const checked = await checkFields(input.body, unknownFieldsOf(isStrict, isLenient));
       const result = await handler(await read({ ...input, body: checked.body }));
-      return checked.warnings.length === 0 ? result : { ...Object(result), warnings: checked.warnings };
+      if (checked.warnings.length === 0) return result;
+      onIgnored?.(checked.warnings.map(({ field }) => field));
+      return isStrict && response !== 'empty' ? { ...Object(result), warnings: checked.warnings } : result;
     },
     ...(csv === undefined ? {} : { csv: { columns: csv.columns, run: (input) => runCsv(csv, input) } }),
   };

@@ -1,9 +1,10 @@
 /**
  * Finds fields that an operation does not have. A misspelled field of a request about money would be ignored
- * silently, and the customer billed without it: such a request is refused, with the field that was probably meant.
+ * silently, and the customer billed without it: such a request is refused, with the field that was probably meant,
+ * unless the client prefers lenient handling. What is ignored is always named in the answer.
  *
  * The fields of an operation are those of its documented schema. Does not own: the fields that are ignored on purpose
- * (`ignored-fields.ts`).
+ * (`ignored-fields.ts`), and how the answer names them (`ignored-header.ts`).
  */
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
@@ -11,6 +12,7 @@ import { afterOtherWork } from '../../core/in-chunks.ts';
 import { joinPath } from '../wire/names.ts';
 import { IGNORED_FIELDS } from './ignored-fields.ts';
 
+const IGNORED = 'is accepted and ignored';
 export const NOT_A_FIELD = 'is not a field of this operation';
 
 /** Fields named in one message. */
@@ -28,18 +30,30 @@ interface Checked {
   readonly warnings: readonly Warning[];
 }
 
+/** What happens to fields that neither the operation nor the official client knows. */
+export type UnknownFields =
+  /** The request is refused. */
+  | 'refuse'
+  /** Only objects whose schema is strict refuse them. */
+  | 'refuse-in-strict'
+  | 'ignore';
+
 /** The fields of an object, by name; those of list items are fields of the list. Null: it may have any. */
 interface Shape {
   readonly fields: ReadonlyMap<string, Shape> | null;
+  readonly isStrict: boolean;
 }
 
 /** Of the schemas that were asked for: those of one process are the same for every application in it. */
 const shapes = new WeakMap<z.ZodType, Shape>();
 
-/** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have. */
-export function fieldCheck(schema: z.ZodType, operationId: string): (body: unknown) => Promise<Checked> {
+/** Checks the bodies of one operation. Refuses (`invalid`) fields that it does not have, as `unknownFields` says. */
+export function fieldCheck(
+  schema: z.ZodType,
+  operationId: string,
+): (body: unknown, unknownFields?: UnknownFields) => Promise<Checked> {
   const ignored = new Set(IGNORED_FIELDS[operationId]);
-  return async (body) => {
+  return async (body, unknownFields = 'refuse') => {
     let shape = shapes.get(schema);
     if (shape === undefined) {
       // Takes some milliseconds, once.
@@ -49,7 +63,7 @@ export function fieldCheck(schema: z.ZodType, operationId: string): (body: unkno
     }
     const unknown: string[] = [];
     const warnings: Warning[] = [];
-    const checked = check(body, shape, { ignored, unknown, warnings }, '', []);
+    const checked = check(body, shape, { ignored, unknownFields, unknown, warnings }, '', []);
     if (unknown.length === 0) return { body: checked, warnings };
     const rest = unknown.length - NAMED_MAX;
     const shown = unknown.slice(0, NAMED_MAX).join('; ');
@@ -59,6 +73,7 @@ export function fieldCheck(schema: z.ZodType, operationId: string): (body: unkno
 
 interface Found {
   readonly ignored: ReadonlySet<string>;
+  readonly unknownFields: UnknownFields;
   readonly unknown: string[];
   readonly warnings: Warning[];
 }
@@ -74,16 +89,17 @@ function check(value: unknown, shape: Shape, found: Found, names: string, path: 
     const items = value.map((item, index) => check(item, shape, found, names, [...path, index]));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  const { fields } = shape;
+  const { fields, isStrict } = shape;
   if (fields === null || !isPlainObject(value)) return value;
+  const refuses = found.unknownFields === 'refuse' || (found.unknownFields !== 'ignore' && isStrict);
   const changed = new Map<string, unknown>();
   for (const [name, member] of Object.entries(value)) {
     const at = [...path, name];
     const known = fields.get(name);
     const dotted = names === '' ? name : `${names}.${name}`;
-    if (found.ignored.has(dotted)) {
+    if (found.ignored.has(dotted) || (known === undefined && !refuses)) {
       // Null and absent mean the same.
-      if (member !== null) found.warnings.push({ field: joinPath(at), message: 'is accepted and ignored' });
+      if (member !== null) found.warnings.push({ field: joinPath(at), message: IGNORED });
       changed.set(name, undefined);
     } else if (known === undefined) {
       found.unknown.push(`${joinPath(at)}: ${NOT_A_FIELD}${suggestion(name, [...fields.keys()])}`);
@@ -161,6 +177,7 @@ function shapeOf(schema: z.ZodType): Shape {
 function merged(schemas: readonly Described[], definitions: Readonly<Record<string, Described>>): Shape {
   const members = new Map<string, Described[]>();
   let isOpen = false;
+  let isStrict = false;
   const add = (one: Described): void => {
     const target = one.$ref === undefined ? undefined : definitions[one.$ref.replace('#/$defs/', '')];
     const parts = [target, one.items, ...(one.anyOf ?? []), ...(one.oneOf ?? []), ...(one.allOf ?? [])];
@@ -168,11 +185,14 @@ function merged(schemas: readonly Described[], definitions: Readonly<Record<stri
     for (const [name, member] of Object.entries(one.properties ?? {})) {
       members.set(name, [...(members.get(name) ?? []), member]);
     }
+    if (one.additionalProperties === false) isStrict = true;
+    if (typeof one.additionalProperties === 'object' && one.properties !== undefined) isOpen = true;
     const saysNothing = parts.every((part) => part === undefined) && one.properties === undefined;
     const isMap = one.properties === undefined && one.type === 'object';
     if (isMap || (saysNothing && one.type === undefined)) isOpen = true;
   };
   for (const schema of schemas) add(schema);
-  if (isOpen || members.size === 0) return { fields: null };
-  return { fields: new Map([...members].map(([name, of]) => [name, merged(of, definitions)])) };
+  if (isOpen || members.size === 0) return { fields: null, isStrict: false };
+  const fields = new Map([...members].map(([name, of]) => [name, merged(of, definitions)]));
+  return { fields, isStrict };
 }

@@ -7,7 +7,12 @@ import type { Commit } from '../../core/terms/commits.ts';
 import { addedTerms, NO_CHANGES } from '../../core/terms/contract-edits.ts';
 import type { Balance } from '../../core/terms/ledger.ts';
 import type { RecurringCommit } from '../../core/terms/recurring-commits.ts';
-import { type BalanceListFilter, type CommitPosition, commitPosition, listCommits } from '../../store/commit-list.ts';
+import {
+  type BalanceListFilter,
+  type CommitPosition,
+  commitPosition,
+  listCommits,
+} from '../../store/commit-list.ts';
 import { loadContracts } from '../../store/contracts.ts';
 import { customerExists } from '../../store/customers.ts';
 import type { Database } from '../../store/database.ts';

@@ -34,7 +34,10 @@ export const listMembers = {
 type ListBody = z.output<z.ZodObject<typeof listMembers>>;
 
 /** What the lists differ in. */
-type Kind = Pick<ListBalancesInput, 'types' | 'id' | 'includeOfContracts' | 'excludeZeroBalances' | 'sortsByPriority'>;
+type Kind = Pick<
+  ListBalancesInput,
+  'types' | 'id' | 'includeOfContracts' | 'excludeZeroBalances' | 'sortsByPriority'
+>;
 
 export function listInput(body: ListBody, kind: Kind): ListBalancesInput {
   return {

@@ -31,7 +31,6 @@ import { subscriptionPatch } from '../../wire/terms/subscriptions.ts';
 import { prepaidBalanceThresholdPatch, spendThresholdPatch } from '../../wire/terms/thresholds.ts';
 import { billingConfigurationLookup, paymentTermsDays, uniquenessKey } from '../contracts/input.ts';
 import { usageFiltersViewV2, usageFilterV2 } from '../contracts/usage-filter-output.ts';
-import { withoutIgnored } from './ignored-members.ts';
 
 /** Null: the edit removes the value. */
 const header = {
@@ -133,7 +132,7 @@ const edit = record(
   },
 );
 
-export const editContractBody = z.preprocess(withoutIgnored, edit.input.strict);
+export const editContractBody = edit.input.strict;
 
 export const contractEditOutput = edit.output;
 
