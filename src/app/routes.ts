@@ -29,6 +29,7 @@ import { requestedInvoiceRoutes } from '../api/routes/invoices/requested-routes.
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
+import { namedScheduleRoutes } from '../api/routes/named-schedules/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
@@ -88,6 +89,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...rateCardRoutes(deps),
     ...rateRoutes(deps),
     ...tokenBillingRoutes(deps),
+    ...namedScheduleRoutes(deps),
     ...packageRoutes(deps),
     ...contractRoutes(deps),
     ...contractEditRoutes(deps),

@@ -11,7 +11,6 @@ export interface AbsentOperation {
   readonly reason: string;
 }
 
-const NOT_YET = 'it is not built yet';
 const PLANS = 'plans are the predecessors of contracts, which the service has instead';
 const GRANTS = 'credit grants are the predecessors of credits on contracts, which the service has instead';
 const CONNECTIONS =
@@ -19,14 +18,6 @@ const CONNECTIONS =
 const VENDOR = 'it belongs to a product of the vendor';
 
 export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
-  ...because(NOT_YET, [
-    'POST /v1/contract-pricing/rate-cards/getNamedSchedule',
-    'POST /v1/contract-pricing/rate-cards/updateNamedSchedule',
-    'POST /v1/contracts/getNamedSchedule',
-    'POST /v1/contracts/updateNamedSchedule',
-    'POST /v1/customers/getNamedSchedule',
-    'POST /v1/customers/updateNamedSchedule',
-  ]),
   ...because(PLANS, [
     'GET /v1/customers/{customer_id}/plans',
     'GET /v1/customers/{customer_id}/plans/{customer_plan_id}/priceAdjustments',

@@ -17,6 +17,7 @@ import {
   eraseMessages,
 } from '../../store/erased-customers.ts';
 import { enqueueJobs } from '../../store/jobs.ts';
+import { eraseSchedules } from '../../store/named-schedules.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { draftPlaces } from '../invoices/draft-places.ts';
 import { eraseEventsJob } from './erase-events.ts';
@@ -42,6 +43,7 @@ export async function eraseCustomer(deps: ContractDeps, customerId: string): Pro
     const refs = (await customerRefs(tx, [customerId])).get(customerId) ?? [customerId];
     await eraseHeader(tx, customerId, now);
     await eraseConfigurations(tx, customerId, now);
+    await eraseSchedules(tx, customerId);
     await eraseAlerts(tx, customerId, now);
     await eraseMessages(tx, customerId);
     await eraseAnswers(tx, customerId, ANSWER_ERASED);
