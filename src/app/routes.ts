@@ -7,6 +7,7 @@ import { customerBalanceRoutes } from '../api/routes/balances/routes.ts';
 import { billableMetricPreviewRoutes } from '../api/routes/billable-metrics/preview-routes.ts';
 import { billableMetricRoutes } from '../api/routes/billable-metrics/routes.ts';
 import { sqlReferenceRoutes } from '../api/routes/billable-metrics/sql-reference-routes.ts';
+import { oneConfigurationRoutes } from '../api/routes/billing-providers/one-configuration-routes.ts';
 import { billingProviderRoutes } from '../api/routes/billing-providers/routes.ts';
 import { type ConsoleSessionDeps, consoleSessionRoutes } from '../api/routes/console/session-routes.ts';
 import { contractEditRoutes } from '../api/routes/contract-edits/routes.ts';
@@ -31,6 +32,7 @@ import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { namedScheduleRoutes } from '../api/routes/named-schedules/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
+import { emptyListRoutes } from '../api/routes/predecessors/empty-lists.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
 import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
@@ -90,6 +92,8 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...rateRoutes(deps),
     ...tokenBillingRoutes(deps),
     ...namedScheduleRoutes(deps),
+    ...emptyListRoutes(deps),
+    ...oneConfigurationRoutes(deps),
     ...packageRoutes(deps),
     ...contractRoutes(deps),
     ...contractEditRoutes(deps),

@@ -13,32 +13,21 @@ export interface AbsentOperation {
 
 const PLANS = 'plans are the predecessors of contracts, which the service has instead';
 const GRANTS = 'credit grants are the predecessors of credits on contracts, which the service has instead';
-const CONNECTIONS =
-  'it is the predecessor of setUpBillingProvider and setCustomerBillingProviderConfigurations, which the service has instead';
 const VENDOR = 'it belongs to a product of the vendor';
 
 export const ABSENT_OPERATIONS: readonly AbsentOperation[] = [
   ...because(PLANS, [
-    'GET /v1/customers/{customer_id}/plans',
     'GET /v1/customers/{customer_id}/plans/{customer_plan_id}/priceAdjustments',
     'POST /v1/customers/{customer_id}/plans/add',
     'POST /v1/customers/{customer_id}/plans/{customer_plan_id}/end',
     'GET /v1/planDetails/{plan_id}',
     'GET /v1/planDetails/{plan_id}/charges',
     'GET /v1/planDetails/{plan_id}/customers',
-    'GET /v1/plans',
   ]),
   ...because(GRANTS, [
     'POST /v1/credits/createGrant',
     'POST /v1/credits/editGrant',
-    'POST /v1/credits/listEntries',
-    'POST /v1/credits/listGrants',
     'POST /v1/credits/voidGrant',
-  ]),
-  ...because(CONNECTIONS, [
-    'DELETE /v1/customers/{customer_id}/billing-config/{billing_provider_type}',
-    'GET /v1/customers/{customer_id}/billing-config/{billing_provider_type}',
-    'POST /v1/customers/{customer_id}/billing-config/{billing_provider_type}',
   ]),
   ...because(VENDOR, ['POST /v1/dashboards/getEmbeddableUrl', 'POST /v1/upsertAvalaraCredentials']),
 ];

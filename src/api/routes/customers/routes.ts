@@ -17,6 +17,7 @@ import {
   billingConfigurationFromWire,
   billingConfigurationInput,
 } from '../billing-providers/configuration-schemas.ts';
+import { oneConfiguration, oneConfigurationFromWire } from '../billing-providers/one-configuration-routes.ts';
 
 const ALIASES_MAX = 2_000;
 const IDS_PER_FILTER_MAX = 100;
@@ -55,6 +56,10 @@ const createBody = z
     ingest_aliases: aliases.optional(),
     external_id: alias.optional().meta({ deprecated: true, description: 'Counts as an ingest alias.' }),
     customer_billing_provider_configurations: z.array(billingConfigurationInput).optional(),
+    billing_config: oneConfiguration.nullish().meta({
+      deprecated: true,
+      description: 'One configuration, as the first generation of the interface has it.',
+    }),
     custom_fields: customFields.optional(),
   })
   .meta({ id: 'CreateCustomer' });
@@ -128,9 +133,12 @@ function createRoute(deps: ContractDeps): RouteDefinition {
         ingestAliases: body.ingest_aliases ?? [],
         externalId: body.external_id ?? null,
         customFields: body.custom_fields ?? {},
-        billingConfigurations: (body.customer_billing_provider_configurations ?? []).map(
-          billingConfigurationFromWire,
-        ),
+        billingConfigurations: [
+          ...(body.customer_billing_provider_configurations ?? []).map(billingConfigurationFromWire),
+          ...(body.billing_config == null
+            ? []
+            : [oneConfigurationFromWire(body.billing_config.billing_provider_type, body.billing_config)]),
+        ],
       });
       return { data: toWire(created) };
     },
