@@ -3,8 +3,7 @@
  * that read both generations go on with the other one.
  */
 import { z } from 'zod';
-import { notFound } from '../../../core/errors.ts';
-import { customerExists } from '../../../store/customers.ts';
+import { getCustomer } from '../../../billing/customers/change-customer.ts';
 import type { Database } from '../../../store/database.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { timestamp, uuid } from '../../wire/fields.ts';
@@ -49,7 +48,7 @@ export function emptyListRoutes({ db }: { readonly db: Database }): RouteDefinit
       response,
       errors: [400, 404],
       async handler({ params }) {
-        if (!(await customerExists(db, params.customer_id))) throw notFound('customer', params.customer_id);
+        await getCustomer({ db }, params.customer_id);
         return EMPTY;
       },
     }),
