@@ -19,6 +19,7 @@ import {
 import { MigrationError } from './core/migrations.ts';
 import { EmbeddedClickHouseError } from './embedded/chdb-engine.ts';
 import { DataDirectoryError } from './embedded/data-directory.ts';
+import { EventLogError } from './embedded/event-log/files.ts';
 import { EmbeddedPostgresError } from './embedded/postgres-binaries.ts';
 import { createLogger, type Logger } from './log.ts';
 
@@ -27,6 +28,7 @@ const EXPECTED = [
   DataDirectoryError,
   EmbeddedPostgresError,
   EmbeddedClickHouseError,
+  EventLogError,
   MigrationError,
   StoreFailure,
 ];

@@ -41,6 +41,7 @@ import { VERSION } from '../version.ts';
 import { createBackgroundWork, withEvaluations } from './background-work.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
+import type { LostEvents } from './logged-clickhouse.ts';
 import { createPartsWatch } from './parts-watch.ts';
 import { type Pings, readiness } from './readiness.ts';
 import { everyRoute } from './routes.ts';
@@ -81,6 +82,7 @@ export interface ApplicationParts {
     readonly listen?: Listen;
     /** Where an event is acknowledged when it is in a log in front of ClickHouse. */
     readonly blocks?: EventBlocks | undefined;
+    readonly lostEvents?: LostEvents | undefined;
   } & Pings;
   /** How often old events are looked for. */
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
@@ -118,6 +120,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     log,
     cluster: config.clickhouseCluster,
     isEmbedded: config.clickhouseUrl === undefined,
+    lostEvents: stores.lostEvents,
   });
   const parts = {
     problem: () => watch.problems()[0] ?? null,
@@ -244,7 +247,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     }),
     ingest: ingestEvents,
     ingestSpans: spans.ingest,
-    readiness: () => readiness({ stores, watch, dataDir: embeddedDirectory(config) }),
+    readiness: () => readiness({ stores, watch, index, dataDir: embeddedDirectory(config) }),
     measures: serviceFigures({
       ingest,
       spans,

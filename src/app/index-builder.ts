@@ -16,17 +16,28 @@ export function createIndexBuilder({
   log: Logger;
 }) {
   let isBuilt = false;
+  let building: Promise<void> | null = null;
+
+  async function build(): Promise<void> {
+    // Events of the log that are not in ClickHouse yet would be missing from it.
+    if (isBuilt || watch.isLogDamaged()) return;
+    try {
+      const { ids } = await ingest.rebuild();
+      isBuilt = true;
+      log.info({ ids }, 'the index of known events is built');
+    } catch (error) {
+      await watch.check();
+      if (watch.problems().length === 0) throw error;
+    }
+  }
+
   return {
+    isBuilt: () => isBuilt,
     build: async () => {
-      if (isBuilt) return;
-      try {
-        const { ids } = await ingest.rebuild();
-        isBuilt = true;
-        log.info({ ids }, 'the index of known events is built');
-      } catch (error) {
-        await watch.check();
-        if (watch.problems().length === 0) throw error;
-      }
+      building ??= build().finally(() => {
+        building = null;
+      });
+      await building;
     },
   };
 }

@@ -15,6 +15,7 @@ import { USAGE_EVENTS_TABLE } from '../metering/ingest/encode-events.ts';
 import type { DamagedPart } from '../metering/stored-parts/guard-parts.ts';
 import {
   describeLoss,
+  EVENT_LOG,
   type Loss,
   type LossKind,
   lossesOf,
@@ -36,12 +37,15 @@ import {
   recordParts,
   unsettledLosses,
 } from '../store/event-store.ts';
+import type { LostEvents } from './logged-clickhouse.ts';
 
 export interface PartsWatch {
   /** Looks once. Rejects where one of the stores does not answer; what was known before then still holds. */
   check(): Promise<void>;
   /** Losses that are neither restored nor accepted, a line each. */
   problems(): readonly string[];
+  /** Whether the log of events is held back, because acknowledged events are missing from it. */
+  isLogDamaged(): boolean;
   /** A query could not read this part. */
   damaged(part: DamagedPart): void;
   /** Looks every few seconds from now on; `onChecked` is called after each look. */
@@ -58,6 +62,8 @@ export interface PartsWatchOptions {
   readonly cluster: string | undefined;
   /** Whether the files of ClickHouse are on this machine. */
   readonly isEmbedded: boolean;
+  /** Of the log in front of an embedded ClickHouse. */
+  readonly lostEvents?: LostEvents | undefined;
 }
 
 /** A part that disappears is noticed if it was there for this long. */
@@ -88,6 +94,10 @@ class Watch implements PartsWatch {
   problems(): readonly string[] {
     const suspects = this.#reports.map(({ part }) => `part ${part} could not be read; it is being checked`);
     return [...this.#problems, ...suspects];
+  }
+
+  isLogDamaged(): boolean {
+    return (this.#options.lostEvents?.loss() ?? null) !== null;
   }
 
   damaged(part: DamagedPart): void {
@@ -149,6 +159,7 @@ class Watch implements PartsWatch {
     const found = [
       ...(await this.#found(recorded, active)),
       ...(await this.#unreadable(active, known, reports)),
+      ...(await this.#fromLog(known)),
     ];
     const absent = await this.#absent(active);
     const losses = await recordLosses(db, unique([...found, ...absent]), Date.now());
@@ -219,6 +230,17 @@ class Watch implements PartsWatch {
       losses.push({ table, part: name, kind: 'unreadable', rows });
     }
     return losses;
+  }
+
+  /** What is missing from the log of events. When that is accepted, the log goes on with what can be read of it. */
+  async #fromLog(known: readonly RecordedLoss[]): Promise<Loss[]> {
+    const damage = this.#options.lostEvents?.loss() ?? null;
+    if (damage === null) return [];
+    const loss: Loss = { table: EVENT_LOG, part: damage.name, kind: 'log', rows: damage.rows };
+    const before = known.find(({ table, part }) => table === EVENT_LOG && part === damage.name);
+    if (before === undefined || before.acceptedAt === null) return [loss];
+    await this.#options.lostEvents?.accept();
+    return [];
   }
 
   /** Parts that the engine in this process still lists, and whose directories have gone. */

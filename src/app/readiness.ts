@@ -13,6 +13,7 @@ const FREE_BYTES_MIN = 64 * 1024 * 1024;
 interface Checked {
   readonly stores: Pings;
   readonly watch: PartsWatch;
+  readonly index: { isBuilt(): boolean; build(): Promise<void> };
   /** Of the embedded stores; undefined where both are servers, whose room is theirs to watch. */
   readonly dataDir: string | undefined;
 }
@@ -23,14 +24,14 @@ export interface Pings {
   readonly clickhouse: { ping(): Promise<void> };
 }
 
-export async function readiness({ stores, watch, dataDir }: Checked): Promise<Readiness> {
+export async function readiness({ stores, watch, index, dataDir }: Checked): Promise<Readiness> {
   const [postgresql, clickhouse] = await Promise.all([
     succeeds(stores.pingPostgres()),
     succeeds(stores.clickhouse.ping()),
   ]);
   // Whoever has restored or accepted sees it at once.
-  if (watch.problems().length > 0) await succeeds(watch.check());
-  const losses = watch.problems();
+  if (watch.problems().length > 0) await succeeds(watch.check().then(() => index.build()));
+  const losses = problemsOf(watch, index);
   const hasRoom = dataDir === undefined || (await succeeds(requireRoom(dataDir)));
   const checks = { postgresql, clickhouse, data: losses.length === 0, disk: hasRoom };
   const problems = [
@@ -39,6 +40,12 @@ export async function readiness({ stores, watch, dataDir }: Checked): Promise<Re
     ...losses,
   ];
   return { ready: Object.values(checks).every((isFine) => isFine), checks, problems };
+}
+
+/** Of the stored data. */
+function problemsOf(watch: PartsWatch, index: Checked['index']): readonly string[] {
+  const losses = watch.problems();
+  return losses.length > 0 || index.isBuilt() ? losses : ['the index of known events is being built'];
 }
 
 async function requireRoom(directory: string): Promise<void> {

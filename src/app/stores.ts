@@ -4,19 +4,20 @@
  */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
-import { NO_TRACER, type Tracer } from '../core/tracing.ts';
+import type { Tracer } from '../core/tracing.ts';
 import { type EmbeddedClickHouseOptions, openEmbeddedClickHouse } from '../embedded/chdb.ts';
-import { openEventLog } from '../embedded/event-log.ts';
+import type { RecordedPosition } from '../embedded/event-log/find-event-log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../embedded/postgres.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
 import { createClickHouse } from '../metering/client/clickhouse-client.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../metering/client/clickhouse-remote.ts';
 import { withHeldMerges } from '../metering/client/held-merges.ts';
-import { createEventBlocks, type EventBlocks } from '../metering/ingest/event-blocks.ts';
-import { withAcknowledgedEvents } from '../metering/ingest/read-events.ts';
+import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createDatabase, type DatabasePool, type PostgresConnection } from '../store/database.ts';
+import { findEventLogRecord, recordEventLog } from '../store/event-log.ts';
 import { type Listen, listenTo } from '../store/notifications.ts';
+import { type LoggedClickHouse, type LostEvents, withEventLog } from './logged-clickhouse.ts';
 import { migrateStores } from './migrate-stores.ts';
 import { reached } from './store-failure.ts';
 
@@ -33,6 +34,8 @@ export interface Stores {
   readonly listen: Listen;
   /** The way of events through the log in front of an embedded ClickHouse. */
   readonly blocks?: EventBlocks | undefined;
+  /** What that log does not have. */
+  readonly lostEvents?: LostEvents | undefined;
   /** Rejects when PostgreSQL does not answer. */
   pingPostgres(): Promise<void>;
   /** Resolves, with a line saying why, when an embedded store has ended by itself and cannot be started again. */
@@ -41,12 +44,9 @@ export interface Stores {
   close(): Promise<void>;
 }
 
-export interface Observers {
+export interface StoresOptions {
   readonly log?: Logger | undefined;
   readonly tracer?: Tracer | undefined;
-}
-
-export interface StoresOptions extends Observers {
   /** Whether an embedded ClickHouse merges nothing until `startMerges`, which ingest calls when its index is built. */
   readonly holdMerges?: boolean;
 }
@@ -71,7 +71,13 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
   let events: LoggedClickHouse | undefined;
   try {
     await migrateStores({ postgres: connection, clickhouse, cluster: config.clickhouseCluster });
-    if (config.clickhouseUrl === undefined) events = await withEventLog(clickhouse, config.dataDir, options);
+    if (config.clickhouseUrl === undefined) {
+      const records = {
+        read: () => findEventLogRecord(pool.db),
+        write: (record: RecordedPosition) => recordEventLog(pool.db, record, Date.now()),
+      };
+      events = await withEventLog(clickhouse, config.dataDir, { ...options, records });
+    }
   } catch (error) {
     await close();
     throw error;
@@ -80,43 +86,13 @@ export async function startStores(config: StoresConfig, options: StoresOptions =
     db: pool.db,
     clickhouse: events?.clickhouse ?? clickhouse,
     blocks: events?.blocks,
+    lostEvents: events?.lostEvents,
     lost,
     listen: (channel, listener) => listenTo(connection, channel, listener),
     pingPostgres: () => pool.ping(),
     close: async () => {
       await events?.close();
       await close();
-    },
-  };
-}
-
-/** An embedded ClickHouse and the events that are on their way to it. */
-export interface LoggedClickHouse {
-  readonly clickhouse: ClickHouse;
-  readonly blocks: EventBlocks;
-  /** Brings them there and closes the log; ClickHouse stays open. */
-  close(): Promise<void>;
-}
-
-/** Opens the log of DATA_DIR in front of a ClickHouse that has its tables, and takes up what it holds. */
-export async function withEventLog(
-  clickhouse: ClickHouse,
-  dataDir: string,
-  { log, tracer = NO_TRACER }: Observers = {},
-): Promise<LoggedClickHouse> {
-  const eventLog = await openEventLog(join(dataDir, 'event-log'));
-  const onFailure = (error: unknown, rows: number) =>
-    log?.error(
-      { err: error, rows },
-      'acknowledged events could not be written to ClickHouse; it is tried again',
-    );
-  const blocks = createEventBlocks({ clickhouse, log: eventLog, tracer, onFailure });
-  return {
-    clickhouse: withAcknowledgedEvents(clickhouse, blocks),
-    blocks,
-    close: async () => {
-      await blocks.close();
-      await eventLog.close();
     },
   };
 }

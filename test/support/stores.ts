@@ -4,7 +4,8 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { z } from 'zod';
-import { createEmbeddedClickHouse, type LoggedClickHouse, withEventLog } from '../../src/app/stores.ts';
+import { type LoggedClickHouse, withEventLog } from '../../src/app/logged-clickhouse.ts';
+import { createEmbeddedClickHouse } from '../../src/app/stores.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../src/metering/client/clickhouse-remote.ts';
 import { applySchema } from '../../src/metering/schema.ts';
@@ -124,7 +125,7 @@ async function copyClickHouse(): Promise<ClickHouseCopy> {
 
 /** As the service has it: the embedded one with a log of acknowledged events in front. */
 export async function createTestLoggedClickHouse(): Promise<
-  Omit<LoggedClickHouse, 'blocks'> & Partial<LoggedClickHouse>
+  Pick<LoggedClickHouse, 'clickhouse' | 'close'> & Partial<LoggedClickHouse>
 > {
   const clickhouse = await createTestClickHouse();
   if (inject('clickhouse') !== undefined) return { clickhouse, close: () => clickhouse.close() };

@@ -117,6 +117,21 @@ export function eachRow(bytes: Buffer, visit: RowVisitor): void {
   }
 }
 
+/** How many rows these bytes are; null where they are no whole rows. */
+export function countRows(bytes: Buffer): number | null {
+  let count = 0;
+  let last = 0;
+  try {
+    eachRow(bytes, (_, end) => {
+      count += 1;
+      last = end;
+    });
+  } catch {
+    return null;
+  }
+  return last === bytes.length ? count : null;
+}
+
 /** The ingestion time of the row that begins here, in microseconds since the epoch. */
 export function tickAt(bytes: Buffer, start: number): number {
   return bytes.readUInt32LE(start + TICK_AT) + bytes.readUInt32LE(start + TICK_AT + 4) * WORD;

@@ -10,17 +10,18 @@ import { Refusal } from '../../core/errors.ts';
 import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { CustomerSet } from './customer-set.ts';
-import { eachRow, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
+import { eachRow, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import { withRoom } from './growing-buffer.ts';
 import { missingRows } from './missing-rows.ts';
 
 /** Where rows are durable until ClickHouse has them. */
 export interface EventLog {
-  /** Resolves when the rows are on disk. Keys ascend from call to call, and across restarts. */
-  append(key: number, rows: Buffer): Promise<void>;
+  /** Resolves when so many rows are on disk, with the number of their record: one more than that before it. */
+  append(rows: Buffer, count: number): Promise<number>;
   /** What was appended and not removed, in order. */
-  entries(): Iterable<{ readonly key: number; readonly rows: Buffer }>;
-  remove(keys: readonly number[]): Promise<void>;
+  entries(): Iterable<{ readonly number: number; readonly count: number; readonly rows: Buffer }>;
+  /** ClickHouse has all records up to this one. */
+  removeUpTo(number: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -67,7 +68,8 @@ const RETRY_MS_MAX = 5_000;
 
 /** Rows that are inserted together. */
 interface Block {
-  readonly keys: number[];
+  /** The number of its last record. */
+  last: number;
   /** Its first `bytes` are the rows. */
   buffer: Buffer;
   /** Null where they are not known. */
@@ -108,16 +110,15 @@ class LoggedBlocks implements EventBlocks {
 
   constructor(options: EventBlocksOptions) {
     this.#options = options;
-    for (const { key, rows } of options.log.entries())
-      this.#collect(key, rows, countRows(rows), { areNew: false });
+    for (const { number, rows, count } of options.log.entries())
+      this.#collect(number, rows, count, { areNew: false });
     this.#closeOpen();
   }
 
   async append(rows: Buffer, count: number, requests: readonly TraceContext[] = []): Promise<void> {
     if (this.#isFull()) await this.#room();
-    const key = tickAt(rows, 0);
-    await this.#options.log.append(key, rows);
-    this.#collect(key, rows, count, { areNew: true, requests });
+    const number = await this.#options.log.append(rows, count);
+    this.#collect(number, rows, count, { areNew: true, requests });
     this.#timer ??= setTimeout(() => this.#closeOpen(), BLOCK_AGE_MS_MAX);
   }
 
@@ -168,7 +169,7 @@ class LoggedBlocks implements EventBlocks {
    * inserted some, and all reads wait for them.
    */
   #collect(
-    key: number,
+    number: number,
     rows: Buffer,
     count: number,
     { areNew, requests = [] }: { readonly areNew: boolean; readonly requests?: readonly TraceContext[] },
@@ -176,7 +177,7 @@ class LoggedBlocks implements EventBlocks {
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#open ??= this.#newBlock(areNew);
     const block = this.#open;
-    block.keys.push(key);
+    block.last = number;
     block.buffer = withRoom(block.buffer, block.bytes, block.bytes + rows.length);
     rows.copy(block.buffer, block.bytes);
     block.rows += count;
@@ -191,7 +192,7 @@ class LoggedBlocks implements EventBlocks {
     const buffer = this.#spare ?? Buffer.allocUnsafeSlow(BUFFER_BYTES_MIN);
     this.#spare = null;
     return {
-      keys: [],
+      last: 0,
       buffer,
       customers: areNew ? new CustomerSet() : null,
       requests: [],
@@ -252,7 +253,7 @@ class LoggedBlocks implements EventBlocks {
     if (this.#open !== null && isLarge(this.#open)) this.#closeOpen();
     this.#onRoom?.();
     // What stays in the log is found to be stored at the next start.
-    await log.remove(block.keys).catch((error: unknown) => onFailure?.(error, 0));
+    await log.removeUpTo(block.last).catch((error: unknown) => onFailure?.(error, 0));
     return true;
   }
 
@@ -281,12 +282,4 @@ function newAttempt(): Attempt {
   // Nobody may be waiting.
   ended.catch(() => {});
   return { ended, succeed, fail };
-}
-
-function countRows(rows: Buffer): number {
-  let count = 0;
-  eachRow(rows, () => {
-    count += 1;
-  });
-  return count;
 }

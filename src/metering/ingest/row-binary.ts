@@ -53,7 +53,7 @@ export class RowReader {
     let length = 0;
     for (let shift = 0; ; shift += 7) {
       const byte = this.#bytes[this.offset];
-      assert(byte !== undefined, 'a row is whole');
+      assert(byte !== undefined && shift < 7 * LENGTH_BYTES_MAX, 'a row is whole');
       this.offset += 1;
       length += (byte & LOW_BITS) << shift;
       if (byte < CONTINUED) return length;

@@ -32,15 +32,19 @@ export interface SetAsidePart extends PartBlocks {
   readonly reason: string;
 }
 
+/** Stands for the table where events are missing from the log in front of ClickHouse. */
+export const EVENT_LOG = 'event_log';
+
 export type LossKind =
   | 'broken' // set aside by ClickHouse
   | 'missing' // was there, and is not any more
   | 'unreadable' // a query has met damage in it
-  | 'replicated'; // all replicas of a shard have lost it
+  | 'replicated' // all replicas of a shard have lost it
+  | 'log'; // acknowledged, and not in the log any more
 
 export interface Loss {
   readonly table: string;
-  /** Part, directory or partition: what the operator names to accept the loss. */
+  /** Part, directory, partition or records of the log: what the operator names to accept the loss. */
   readonly part: string;
   readonly kind: LossKind;
   /** Rows that are gone; null where that is not known. */
@@ -99,16 +103,21 @@ const WHAT_HAPPENED: Readonly<Record<LossKind, string>> = {
   missing: 'was there and is missing',
   unreadable: 'is damaged and cannot be read',
   replicated: 'were lost by all replicas of their shard',
+  log: 'was acknowledged and is missing from the log of events',
 };
 
 /** One sentence for the operator, with what to do. */
 export function describeLoss(loss: Loss): string {
   const { table, kind, rows } = loss;
-  const what = table.startsWith('usage_events') ? 'events' : 'rows';
+  const what = table.startsWith('usage_events') || table === EVENT_LOG ? 'events' : 'rows';
   const size = rows === null ? `an unknown number of ${what}` : `${rows} ${what}`;
   const name = lossName(loss);
+  const restore =
+    kind === 'log'
+      ? 'Put the files of DATA_DIR/event-log and event-log.position back and start again'
+      : 'Restore ClickHouse from a backup';
   return (
     `${name} ${WHAT_HAPPENED[kind]} (${size}). ` +
-    `Restore ClickHouse from a backup, or accept the loss: npm run accept-loss -- ${name}`
+    `${restore}, or accept the loss: npm run accept-loss -- ${name}`
   );
 }

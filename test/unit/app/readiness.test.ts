@@ -7,9 +7,11 @@ const watch = { problems: () => [], check: async () => {} } as unknown as Parame
 const answers = async () => {};
 const stores = { pingPostgres: answers, clickhouse: { ping: answers } };
 
+const index = { isBuilt: () => true, build: answers };
+
 describe('readiness', () => {
   it('is there when the stores answer, nothing is missing and there is room', async () => {
-    expect(await readiness({ stores, watch, dataDir: '/' })).toEqual({
+    expect(await readiness({ stores, watch, index, dataDir: '/' })).toEqual({
       ready: true,
       checks: { postgresql: true, clickhouse: true, data: true, disk: true },
       problems: [],
@@ -18,7 +20,7 @@ describe('readiness', () => {
 
   it('is answered in time although a store does not answer', async () => {
     const silent = { ...stores, clickhouse: { ping: () => new Promise<void>(() => {}) } };
-    expect(await readiness({ stores: silent, watch, dataDir: undefined })).toEqual({
+    expect(await readiness({ stores: silent, watch, index, dataDir: undefined })).toEqual({
       ready: false,
       checks: { postgresql: true, clickhouse: false, data: true, disk: true },
       problems: ['ClickHouse does not answer'],
@@ -27,10 +29,19 @@ describe('readiness', () => {
 
   it('is missing where a store is gone, or its directory cannot be written', async () => {
     const gone = { ...stores, pingPostgres: () => Promise.reject(new Error('gone')) };
-    expect(await readiness({ stores: gone, watch, dataDir: '/no/such/directory' })).toEqual({
+    expect(await readiness({ stores: gone, watch, index, dataDir: '/no/such/directory' })).toEqual({
       ready: false,
       checks: { postgresql: false, clickhouse: true, data: true, disk: false },
       problems: ['PostgreSQL does not answer'],
+    });
+  });
+
+  it('is missing until the ids of stored events are known, because no event is taken before', async () => {
+    const building = { ...index, isBuilt: () => false };
+    expect(await readiness({ stores, watch, index: building, dataDir: '/' })).toMatchObject({
+      ready: false,
+      checks: { data: false },
+      problems: ['the index of known events is being built'],
     });
   });
 });

@@ -7,7 +7,8 @@ import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
 import { createRemoteClickHouse, createRemoteDatabase } from '../../../metering/client/clickhouse-remote.ts';
 import { parseClickHouseUrl } from '../../../metering/client/clickhouse-url.ts';
 import { applySchema } from '../../../metering/schema.ts';
-import { createEmbeddedClickHouse, withEventLog } from '../../stores.ts';
+import { withTakenUpEvents } from '../../logged-clickhouse.ts';
+import { createEmbeddedClickHouse } from '../../stores.ts';
 import { BackfillFailure, reasonOf } from './failure.ts';
 
 export interface OpenClickHouse {
@@ -50,7 +51,7 @@ async function openEmbedded({ dataDir, workerThreads }: BackfillConfig): Promise
     };
     const opened = await withTables({ clickhouse, target: await realpath(dataDir), close }, undefined);
     // A service that was killed may have left events there.
-    const events = await withEventLog(clickhouse, dataDir);
+    const events = await withTakenUpEvents(clickhouse, dataDir);
     return {
       ...opened,
       clickhouse: events.clickhouse,
