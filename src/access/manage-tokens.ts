@@ -31,6 +31,8 @@ interface Deps {
   readonly clock: Clock;
   /** Called when a token is revoked, with its SHA-256: other processes learn it a moment later. */
   onRevoked?(sha256: string): void;
+  /** Called when the text of a token is replaced, with a test of the former text. Must not throw. */
+  onReplaced?(isFormer: (text: string) => boolean, text: string): void;
 }
 
 interface NewToken {
@@ -99,7 +101,10 @@ export async function rotateToken(
     const end = expiresAt === undefined ? token.expiresAt : expiresAt;
     const issued = await issue(tx, now, { name, scope, expiresAt: end });
     await revokeStoredToken(tx, token, now);
-    afterCommit(() => deps.onRevoked?.(token.sha256));
+    afterCommit(() => {
+      deps.onRevoked?.(token.sha256);
+      deps.onReplaced?.((text) => hashToken(text) === token.sha256, issued.text);
+    });
     return issued;
   });
 }

@@ -88,6 +88,8 @@ export interface ApplicationParts {
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
   firstToken(): Promise<{ readonly token: string }>;
+  /** Keeps `text` instead, where the kept token is the former one. */
+  replaceFirstToken?(isFormer: (text: string) => boolean, text: string): void;
 }
 
 export interface Application {
@@ -234,6 +236,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       networkServices: config.networkServices ?? [],
       flushTokenUses: authenticator.flushUses,
       onRevoked: authenticator.forget,
+      onReplaced: (isFormer, text) => given.replaceFirstToken?.(isFormer, text),
       upcoming: upcomingCommits,
       allowPrivate,
       sandbox:

@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import type { ServerType } from '@hono/node-server';
 import { type Config, ConfigError } from '../config.ts';
-import { firstToken } from '../embedded/api-token.ts';
+import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token.ts';
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
 import { drain } from './drain.ts';
@@ -57,6 +57,13 @@ export async function startService(config: Config, log: Logger): Promise<Service
       tracer,
       stores,
       firstToken: () => firstToken(config.dataDir),
+      replaceFirstToken: (isFormer, text) => {
+        try {
+          replaceKeptToken(config.dataDir, isFormer, text);
+        } catch (err) {
+          log.warn({ err }, `the new token could not be kept in ${tokenFileOf(config.dataDir)}`);
+        }
+      },
     });
     undo.push(() => application.close());
     const server = createHttpServer((request, bindings) => application.fetch(request, bindings));

@@ -3,12 +3,18 @@
  * only. The service itself stores only a hash of it.
  */
 import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** Commands find the token there. */
+export function tokenFileOf(dataDir: string): string {
+  return join(dataDir, 'api-token');
+}
+
 /** Reads or makes the token of `dataDir`. */
 export async function firstToken(dataDir: string): Promise<{ readonly token: string }> {
-  const path = join(dataDir, 'api-token');
+  const path = tokenFileOf(dataDir);
   const kept = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
@@ -19,4 +25,29 @@ export async function firstToken(dataDir: string): Promise<{ readonly token: str
   await writeFile(`${path}.new`, `${token}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
   return { token };
+}
+
+/**
+ * Puts `text` in place of the token that is kept in `dataDir`, if `isFormer` says so of that. Returns whether it did.
+ * Synchronous, so that a command that ends with it has done it. Throws where the file cannot be written.
+ */
+export function replaceKeptToken(
+  dataDir: string,
+  isFormer: (kept: string) => boolean,
+  text: string,
+): boolean {
+  const path = tokenFileOf(dataDir);
+  const kept = keptText(path);
+  if (kept === '' || !isFormer(kept)) return false;
+  writeFileSync(`${path}.new`, `${text}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
+  return true;
+}
+
+function keptText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
 }

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { ensureFirstToken, issueToken, revokeToken, rotateToken } from '../../src/access/manage-tokens.ts';
@@ -245,6 +246,18 @@ describe('the token command', () => {
     expect(await list()).toMatch(/revoked .*\n.*works until/);
     expect(await tokenCommand(['revoke', next.slice(0, 36)], find)).toMatch(/^Token "ci" is revoked/);
     expect(await actorOf(text)).toBeNull();
+  });
+
+  it('prints the new token also where it cannot be kept, and says so', async () => {
+    const dataDir = await createTestDirectory();
+    const { token } = await firstToken(dataDir);
+    await ensureFirstToken({ ...deps(), apiToken: undefined, firstToken: async () => ({ token }) });
+    // In the way of what is written aside.
+    await mkdir(join(dataDir, 'api-token.new'));
+    const id = (await tokenCommand(['list'], find)).slice(0, 36);
+    const line = await tokenCommand(['rotate', id], find, dataDir);
+    expect(line).toContain(`NOT kept in ${join(dataDir, 'api-token')}, which cannot be written (EISDIR`);
+    expect(await actorOf(line.split(/\s/).at(-1) ?? '')).toMatchObject({ name: 'first token' });
   });
 
   it('refuses to revoke a token that does not exist', async () => {

@@ -1,8 +1,8 @@
 /** Commands that ask the running service: where it is, its token, and its answers. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import { type Config, ConfigError } from '../../config.ts';
+import { tokenFileOf } from '../../embedded/api-token.ts';
 import { commandConfig } from './command-config.ts';
 
 /** What cannot be done. The message is for the operator. */
@@ -13,6 +13,8 @@ export class CommandFailure extends Error {
 export interface RunningService {
   readonly url: string;
   readonly token: string;
+  /** Where the token comes from, for people. */
+  readonly tokenFrom: string;
 }
 
 /** Finds the service and its token as the service does, by PORT, HOST, API_TOKEN or DATA_DIR, unless they are given. */
@@ -22,20 +24,22 @@ export async function findService(given: {
 }): Promise<RunningService> {
   const config = commandConfig();
   const url = given.url ?? `http://${config.host === '0.0.0.0' ? '127.0.0.1' : config.host}:${config.port}`;
-  return { url, token: given.token ?? config.apiToken ?? (await keptToken(config)) };
+  if (given.token !== null) return { url, token: given.token, tokenFrom: '--token' };
+  if (config.apiToken !== undefined) return { url, token: config.apiToken, tokenFrom: 'API_TOKEN' };
+  return { url, ...(await keptToken(config)) };
 }
 
 /** That of the first start. */
-async function keptToken({ dataDir }: Pick<Config, 'dataDir'>): Promise<string> {
-  const path = join(dataDir, 'api-token');
+async function keptToken({ dataDir }: Pick<Config, 'dataDir'>): Promise<Omit<RunningService, 'url'>> {
+  const path = tokenFileOf(dataDir);
   const text = await readFile(path, 'utf8').catch(() => '');
-  if (text.trim() !== '') return text.trim();
+  if (text.trim() !== '') return { token: text.trim(), tokenFrom: path };
   throw new CommandFailure(`There is no token in ${path}: set API_TOKEN or DATA_DIR, or give --token`);
 }
 
 /** The answer to a POST. Throws `CommandFailure` where there is none, or another than 200. */
 export async function ask(
-  { url, token }: RunningService,
+  { url, token, tokenFrom }: RunningService,
   path: string,
   body: unknown,
   { accept = 'application/json' }: { readonly accept?: string } = {},
@@ -50,7 +54,9 @@ export async function ask(
     throw new CommandFailure(`${url} does not answer: ${cause instanceof Error ? cause.message : cause}`);
   });
   if (answer.ok) return answer;
-  throw new CommandFailure(`${url} answers ${answer.status}: ${messageOf(await answer.text())}`);
+  const said = messageOf(await answer.text());
+  const whose = answer.status === 401 ? ` (the token of ${tokenFrom}; set API_TOKEN or give --token)` : '';
+  throw new CommandFailure(`${url} answers ${answer.status}: ${said}${whose}`);
 }
 
 function messageOf(text: string): string {

@@ -20,6 +20,7 @@ import { type Clock, systemClock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import type { KeysetPosition } from '../../core/paging.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../core/time.ts';
+import { replaceKeptToken, tokenFileOf } from '../../embedded/api-token.ts';
 import { runningPostgres } from '../../embedded/postgres.ts';
 import { createDatabase, type Database, type PostgresConnection } from '../../store/database.ts';
 import { openUnit } from '../../store/request-unit.ts';
@@ -35,7 +36,8 @@ const USAGE = `Usage: npm run token -- COMMAND
   create --name NAME --scope SCOPE [--expires TIME]   prints the token, only this once
   list                                                all tokens, without their texts
   revoke ID                                           stops it at once, in every process
-  rotate ID [--expires TIME]                          revokes it and prints a new one of the same name and scope
+  rotate ID [--expires TIME]                          revokes it and prints a new one of the same name and scope;
+                                                      that of the first start is replaced in DATA_DIR/api-token
   --help                                              this text
 SCOPE  ingest: send usage events; read: everything that only reads; write: everything
 TIME   RFC 3339, such as 2027-01-01T00:00:00Z
@@ -46,6 +48,8 @@ const PAGE_TOKENS = 100;
 interface Deps {
   readonly db: Database;
   readonly clock: Clock;
+  /** Where the token of the first start is kept, if it is. */
+  readonly dataDir: string | null;
 }
 
 /** What a call asks for, or null for the usage. */
@@ -58,6 +62,7 @@ type Work = (deps: Deps) => Promise<string>;
 export async function tokenCommand(
   args: readonly string[],
   findDatabase: () => Promise<PostgresConnection>,
+  dataDir: string | null = null,
 ): Promise<string> {
   const work = workOf(args);
   if (work === null) return USAGE;
@@ -68,7 +73,7 @@ export async function tokenCommand(
       const where = { store: 'PostgreSQL', variable: 'DATABASE_URL', url: connection.url } as const;
       await reached(where, () => pool.ping());
     }
-    return await work({ db: pool.db, clock: systemClock });
+    return await work({ db: pool.db, clock: systemClock, dataDir });
   } catch (error) {
     if (error instanceof Refusal || error instanceof StoreFailure) throw new TokenCommandError(error.message);
     throw error;
@@ -91,18 +96,7 @@ function workOf(args: readonly string[]): Work | null {
   if (command === 'list' && operands.length === 0 && expiresAt === undefined) return listing;
   const [id] = operands;
   if (id === undefined || operands.length !== 1) throw new TokenCommandError(USAGE);
-  if (command === 'rotate') {
-    return async (deps) =>
-      issuedLine(
-        'New token',
-        await audited(
-          deps,
-          'rotateToken',
-          () => id,
-          () => rotateToken(deps, id, { expiresAt }),
-        ),
-      );
-  }
+  if (command === 'rotate') return (deps) => rotation(deps, id, expiresAt);
   if (command !== 'revoke' || expiresAt !== undefined) throw new TokenCommandError(USAGE);
   return async (deps) => {
     const { name } = await audited(
@@ -113,6 +107,24 @@ function workOf(args: readonly string[]): Work | null {
     );
     return `Token ${JSON.stringify(name)} is revoked: ${id}`;
   };
+}
+
+/** The token of the first start is replaced where commands find it. */
+async function rotation(deps: Deps, id: string, expiresAt: Instant | undefined): Promise<string> {
+  const { dataDir } = deps;
+  let kept = '';
+  const onReplaced = (isFormer: (text: string) => boolean, text: string) => {
+    if (dataDir === null) return;
+    const path = tokenFileOf(dataDir);
+    try {
+      if (replaceKeptToken(dataDir, isFormer, text)) kept = `, kept in ${path}`;
+    } catch (error) {
+      kept = `, NOT kept in ${path}, which cannot be written (${error instanceof Error ? error.message : error})`;
+    }
+  };
+  const work = () => rotateToken({ ...deps, onReplaced }, id, { expiresAt });
+  const issued = await audited(deps, 'rotateToken', () => id, work);
+  return issuedLine('New token', issued, kept);
 }
 
 const issuedId = ({ token }: IssuedToken) => token.id;
@@ -146,9 +158,9 @@ async function audited<Result>(
   }
 }
 
-function issuedLine(what: string, { token, text }: { readonly token: Token; readonly text: string }): string {
+function issuedLine(what: string, { token, text }: IssuedToken, kept = ''): string {
   const end = token.expiresAt === null ? '' : `, until ${formatInstant(token.expiresAt)}`;
-  return `${what} ${JSON.stringify(token.name)} of scope ${token.scope}${end}, shown only this once: ${text}`;
+  return `${what} ${JSON.stringify(token.name)} of scope ${token.scope}${end}${kept}, shown only this once: ${text}`;
 }
 
 /** A line for each token: id, scope, state, last use, name. */

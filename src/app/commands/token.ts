@@ -5,7 +5,7 @@ import { databaseOfService, TokenCommandError, tokenCommand } from './token-comm
 
 try {
   const config = commandConfig();
-  const line = await tokenCommand(process.argv.slice(2), () => databaseOfService(config));
+  const line = await tokenCommand(process.argv.slice(2), () => databaseOfService(config), config.dataDir);
   process.stdout.write(`${line}\n`);
 } catch (error) {
   const expected = error instanceof TokenCommandError || error instanceof ConfigError;

@@ -21,6 +21,8 @@ export interface TokenRouteDeps {
   /** Writes when tokens were used last, so that a list shows it. */
   flushTokenUses(): Promise<void>;
   onRevoked(sha256: string): void;
+  /** The token of the first start is kept for commands, which go on with the new one. */
+  onReplaced(isFormer: (text: string) => boolean, text: string): void;
 }
 
 const expiresAt = endTimestamp.nullish().meta({ description: 'The token works before this instant.' });
