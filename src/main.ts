@@ -96,6 +96,7 @@ function announce(service: Service, config: Config): void {
       : [`tallyhouse runs at ${service.url} and is NOT ready:`, ...problems.map((problem) => `  ${problem}`)];
   lines.push(`  Console        ${service.consoleLink ?? `${service.url}/console`}`);
   if (service.consoleLink !== null) lines.push('  (signs in once, on this machine, within an hour)');
+  lines.push(...service.notes.map((note) => `  Note: ${note}`));
   lines.push(`  API reference  ${service.url}/docs`);
   if (service.newToken !== null) {
     lines.push(

@@ -18,7 +18,7 @@ import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
-import { createServiceClock } from '../jobs/service-clock.ts';
+import { createServiceClock, leftSandboxLine } from '../jobs/service-clock.ts';
 import { withTelling } from '../jobs/tell-scheduled.ts';
 import type { Logger } from '../log.ts';
 import type { ClickHouse } from '../metering/client/clickhouse.ts';
@@ -100,6 +100,8 @@ export interface Application {
   readonly newToken: string | null;
   /** With it: what opens the console once, without entering the token. */
   readonly consoleLink: string | null;
+  /** What the operator should know of a start that is otherwise fine, a line each. */
+  readonly notes: readonly string[];
   /** What is wrong with the stored data and what to do, a line each; empty when the service is ready. */
   problems(): readonly string[];
   /** Takes no further job and resolves when the work in progress has ended. */
@@ -116,6 +118,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const { config, log, tracer = NO_TRACER } = given;
   const stores = { ...given.stores, clickhouse: withTracedQueries(given.stores.clickhouse, tracer) };
   const clock = await createServiceClock(stores.db, config.sandboxNow ?? null);
+  const leftSandbox = await leftSandboxLine(stores.db, clock);
+  if (leftSandbox !== null) log.warn(leftSandbox);
   const watch = createPartsWatch({
     db: stores.db,
     clickhouse: stores.clickhouse,
@@ -279,6 +283,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     routes: app.routes,
     refuseUnreadable: app.refuseUnreadable,
     newToken,
+    notes: leftSandbox === null ? [] : [leftSandbox],
     consoleLink,
     problems: () => watch.problems(),
     endJobs,

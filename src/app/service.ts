@@ -20,6 +20,8 @@ export interface Service {
   readonly newToken: string | null;
   /** With it: the address that opens the console once, on this machine. */
   readonly consoleLink: string | null;
+  /** What the operator should know of a start that is otherwise fine, a line each. */
+  readonly notes: readonly string[];
   /** What keeps it from being ready, a line each. */
   problems(): readonly string[];
   /** Resolves with the reason, on one line, when the service cannot continue. */
@@ -80,6 +82,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return {
       url: urlOf(server, config),
       newToken: application.newToken,
+      notes: application.notes,
       consoleLink: consoleLinkOf(server, application.consoleLink),
       problems: () => application.problems(),
       lost: stores.lost,

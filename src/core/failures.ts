@@ -103,6 +103,20 @@ export function isStoreUnavailable(error: unknown): boolean {
   return false;
 }
 
+/**
+ * What is to be told of an unavailable store: the innermost error that says so, on one line, without the statement that
+ * met it and without stacks. Null for any other failure.
+ */
+export function unavailableStore(error: unknown): FailureFacts | null {
+  let found: Error | null = null;
+  for (let at = error, depth = 0; at instanceof Error && depth <= CAUSES_MAX; at = at.cause, depth += 1) {
+    if (isStoreUnavailable(at)) found = at;
+  }
+  if (found === null) return null;
+  const { type, code, message } = failureFacts(found);
+  return { type, ...present('code', code), message: message === '' ? (code ?? '') : message };
+}
+
 function textOf(error: object, name: string): string | undefined {
   const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value;
   return typeof value === 'string' ? value : undefined;

@@ -8,7 +8,7 @@ import { CLOCK_BOUNDS, type Clock, isWithinClockBounds, systemClock } from '../c
 import { invalid, Refusal } from '../core/errors.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../core/time.ts';
 import type { Database } from '../store/database.ts';
-import { advanceServiceClock } from '../store/service-clock.ts';
+import { advanceServiceClock, storedServiceClock } from '../store/service-clock.ts';
 import type { JobRunner } from './job-runner.ts';
 
 export interface ServiceClock extends Clock {
@@ -34,6 +34,16 @@ const WAITS_MAX = 120;
 /** A store that restarts is back by then. */
 const FAILING_MAX_MS = 30 * SECOND_MS;
 const FAILED_PAUSE_MS = 500;
+
+/**
+ * A line for the operator where these data have a sandbox clock and the service runs by the system clock; null where all
+ * is as it should be. What is due by the system clock, and was not by the other, is done at once, invoices too.
+ */
+export async function leftSandboxLine(db: Database, clock: ServiceClock): Promise<string | null> {
+  const stored = clock.sandbox === null ? await storedServiceClock(db) : null;
+  if (stored === null) return null;
+  return `these are sandbox data, whose clock shows ${formatInstant(stored)}; without SANDBOX_NOW the system clock counts`;
+}
 
 /** `failingMaxMs`: for how long a move may fail without getting on. */
 export async function createServiceClock(

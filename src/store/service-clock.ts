@@ -18,3 +18,9 @@ export async function advanceServiceClock(db: Database | Transaction, now: Insta
   if (row === undefined) throw new Error('the upsert of the service clock returned no row');
   return row.now;
 }
+
+/** What the stored clock shows; null where these data have never had one. */
+export async function storedServiceClock(db: Database): Promise<Instant | null> {
+  const [row] = await db.select({ now: serviceClock.now }).from(serviceClock);
+  return row?.now ?? null;
+}

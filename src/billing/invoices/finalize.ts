@@ -6,7 +6,6 @@
  * from exactly these, and queues the jobs of the next periods.
  */
 import { assert } from '../../core/errors.ts';
-import type { Invoice } from '../../core/invoice.ts';
 import type { Instant } from '../../core/time.ts';
 import { NO_TRACER } from '../../core/tracing.ts';
 import { atOnce, type InTurn } from '../../core/turns.ts';
@@ -20,9 +19,9 @@ import { type BegunRun, beginRun, computeRun, type RunDeps } from './compute-run
 import { planConsolidations } from './consolidated/issue.ts';
 import { finalizationJob } from './finalization.ts';
 import { type FinalizationTarget, finalizationTargets } from './finalization-targets.ts';
-import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice } from './freeze.ts';
+import { createHoursFreezer, freezeInvoices, type HourlyFrozenInvoice, isIssued } from './freeze.ts';
 import { inputFingerprints } from './input-fingerprints.ts';
-import type { InvoiceLog } from './invoice-log.ts';
+import type { FinalizedInvoice, InvoiceLog } from './invoice-log.ts';
 import { type PlannedInvoices, planInvoices } from './plan-invoices.ts';
 import { issued as issuedChange } from './system-changes.ts';
 import { type InvoiceTarget, periodTerms, usageInvoiceId } from './usage-periods.ts';
@@ -98,7 +97,7 @@ function preparedInvoices(
   // As `stillValid` has read them in the transaction.
   let targets: ReadonlyMap<number, FinalizationTarget> = new Map();
   let open: ReadonlyMap<string, string> = new Map();
-  let issued: readonly Invoice[] = [];
+  let issued: readonly FinalizedInvoice[] = [];
   return {
     async stillValid(tx, jobs) {
       await lockBalances(tx, drawingCustomers);
@@ -123,7 +122,11 @@ function preparedInvoices(
         written.map(([, target]) => target),
         deps.gracePeriodHours,
       );
-      issued = frozen.map(({ invoice }) => ({ ...invoice, status: 'FINALIZED' }));
+      issued = frozen.map(({ invoice, warnings }) => ({
+        ...invoice,
+        status: 'FINALIZED',
+        warnings: warnings.filter(isIssued),
+      }));
       const next = own.flatMap(nextTarget);
       await enqueueJobs(
         tx,

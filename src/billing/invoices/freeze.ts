@@ -134,6 +134,6 @@ async function freezeTerms(
 }
 
 /** The warnings of drafts alone come with problems. */
-function isIssued(warning: InvoiceWarning): warning is IssuedWarning {
+export function isIssued(warning: InvoiceWarning): warning is IssuedWarning {
   return warning.kind !== 'metric_not_evaluated' && warning.kind !== 'not_computed';
 }

@@ -1,6 +1,6 @@
 /** The life of invoices in the log and in figures: issued, regenerated, voided, numbered. */
 import type { Logger } from 'pino';
-import type { Invoice } from '../../core/invoice.ts';
+import type { Invoice, InvoiceWarning } from '../../core/invoice.ts';
 import { formatInstant, type Instant, SECOND_MS } from '../../core/time.ts';
 import type { AssignedNumber } from '../../store/invoice-numbers.ts';
 
@@ -9,7 +9,7 @@ type InvoiceEvent = (typeof INVOICE_EVENTS)[number];
 
 /** Called when the transaction is committed, so that nothing is told that did not happen. */
 export interface InvoiceLog {
-  finalized(invoices: readonly LoggedInvoice[]): void;
+  finalized(invoices: readonly FinalizedInvoice[]): void;
   regenerated(invoice: LoggedInvoice): void;
   voided(invoice: LoggedInvoice): void;
   numbered(numbers: readonly AssignedNumber[]): void;
@@ -34,6 +34,9 @@ type LoggedInvoice = Pick<
 > &
   Partial<Pick<Invoice, 'regeneratedFromInvoiceId'>>;
 
+/** Of scheduled and consolidated invoices there are no warnings: those of a consolidated one are of its constituents. */
+export type FinalizedInvoice = LoggedInvoice & { readonly warnings?: readonly InvoiceWarning[] };
+
 export function createInvoiceLog(log: Logger): InvoiceLog {
   const counts = new Map<InvoiceEvent, number>(INVOICE_EVENTS.map((event) => [event, 0]));
   let lastFinalizedAt: Instant | null = null;
@@ -46,6 +49,9 @@ export function createInvoiceLog(log: Logger): InvoiceLog {
       for (const invoice of invoices) {
         count('finalized');
         log.info(fieldsOf(invoice), 'an invoice was finalized');
+        const warnings = countByCode(invoice.warnings ?? []);
+        if (Object.keys(warnings).length === 0) continue;
+        log.warn({ ...fieldsOf(invoice), warnings }, 'an invoice was finalized with warnings');
       }
     },
     regenerated(invoice) {
@@ -65,6 +71,12 @@ export function createInvoiceLog(log: Logger): InvoiceLog {
     },
     stats: () => ({ counts, lastFinalizedAt }),
   };
+}
+
+function countByCode(warnings: readonly InvoiceWarning[]): Partial<Record<InvoiceWarning['kind'], number>> {
+  const counts: Partial<Record<InvoiceWarning['kind'], number>> = {};
+  for (const { kind } of warnings) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
 }
 
 /** Amounts are text, so that they keep all digits. */
