@@ -114,3 +114,21 @@ ALTER TABLE usage_events_local ON CLUSTER 'tallyhouse' MODIFY SETTING remove_emp
 -- The end of a month writes hundreds of parts in a row. Merged sixteen at a time instead of five, each line is written
 -- again half as often. A breakdown looks into a few more parts, by their primary keys.
 ALTER TABLE invoice_hourly_lines_local ON CLUSTER 'tallyhouse' MODIFY SETTING merge_selector_base = 16;
+
+-- Which files of known ids (DATA_DIR/known-ids) belong to the stored events, as one JSON document: the row
+-- with the greatest version counts. It lies here so that it is restored, copied and lost with the events.
+CREATE TABLE IF NOT EXISTS known_id_runs_local ON CLUSTER 'tallyhouse'
+(
+  key     UInt8   COMMENT 'Always 1',
+  version UInt64  COMMENT 'Increases with every change',
+  runs    String  COMMENT 'The files, the seconds of acceptance that each covers, and how many ids it has'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+ORDER BY key
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1,
+  min_compressed_bytes_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_fetch = 1;
+
+-- only on a cluster
+CREATE TABLE IF NOT EXISTS known_id_runs ON CLUSTER 'tallyhouse'
+AS known_id_runs_local
+ENGINE = Distributed('tallyhouse', currentDatabase(), known_id_runs_local, sipHash64(key));

@@ -42,6 +42,7 @@ import { createBackgroundWork, withEvaluations } from './background-work.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
 import type { LostEvents } from './logged-clickhouse.ts';
+import { createOlderIds } from './older-ids.ts';
 import { createPartsWatch } from './parts-watch.ts';
 import { type Pings, readiness } from './readiness.ts';
 import { everyRoute } from './routes.ts';
@@ -63,6 +64,7 @@ export interface ApplicationParts {
         | 'invoiceFont'
         | 'paymentProvider'
         | 'dataDir'
+        | 'knownIdsRecent'
         | 'databaseUrl'
         | 'networkServices'
         | 'requestRates'
@@ -173,6 +175,13 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     blocks: stores.blocks,
     clock,
     windowDays,
+    olderIds: createOlderIds({
+      db: stores.db,
+      clickhouse: stores.clickhouse,
+      dataDir: config.dataDir,
+      recentMax: config.knownIdsRecent,
+      isEmbedded: config.clickhouseUrl === undefined,
+    }),
     log,
     tracer,
     // An embedded ClickHouse belongs to this process; a server may be shared with others.

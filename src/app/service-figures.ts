@@ -6,6 +6,7 @@ import {
   invoiceLifeMeasures,
   invoiceMeasures,
   jobMeasures,
+  knownIdMeasures,
   laneMeasures,
   lossMeasures,
   repeatMeasures,
@@ -45,6 +46,7 @@ interface MeasuredParts {
 export function serviceFigures(of: MeasuredParts): RegisterMeasures {
   return (registry) => {
     ingestMeasures(registry, () => of.ingest.stats());
+    knownIdMeasures(registry, of.ingest);
     spanMeasures(registry, () => of.spans.stats());
     repeatMeasures(registry, () => of.repeats.stats());
     jobMeasures(registry, () => of.jobs.stats(), of.clock);

@@ -32,6 +32,12 @@ export async function unsettledLosses(db: Database | Transaction): Promise<Recor
     .orderBy(asc(eventStoreLosses.table), asc(eventStoreLosses.part));
 }
 
+/** Changes when rows are lost for good, and does not where they were restored. */
+export async function eventStoreState(db: Database): Promise<string> {
+  const losses = await db.$count(eventStoreLosses);
+  return `${losses} losses`;
+}
+
 export type FoundLoss = Pick<RecordedLoss, 'table' | 'part' | 'kind' | 'rows'>;
 
 /**

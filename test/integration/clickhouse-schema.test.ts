@@ -18,6 +18,7 @@ describe('the ClickHouse schema', () => {
     expect(await clickhouse.query({ sql, schema: anything })).toEqual([
       { name: 'event_repeats', engine: 'MergeTree' },
       { name: 'invoice_hourly_lines', engine: 'MergeTree' },
+      { name: 'known_id_runs', engine: 'ReplacingMergeTree' },
       { name: 'schema_migrations', engine: 'MergeTree' },
       { name: 'usage_events', engine: 'ReplacingMergeTree' },
     ]);

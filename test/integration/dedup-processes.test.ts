@@ -7,10 +7,14 @@ import { z } from 'zod';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
+import { NO_RECORD } from '../../src/metering/ingest/known-ids/run-record.ts';
+import { createOlderIds } from '../support/older-ids.ts';
 import { createTestClickHouse } from '../support/stores.ts';
 
 const START = Date.UTC(2026, 10, 20, 12);
 const WINDOW_DAYS = 34;
+/** Longer than an event of another process may come late. */
+const RECENT_SECONDS = 1_800;
 
 interface Sent {
   readonly id: string;
@@ -32,7 +36,10 @@ function body(events: readonly Sent[], now: Instant): Buffer {
 
 const eventRow = z.object({ transaction_id: z.string(), customer_ref: z.string(), event_type: z.string() });
 
-describe('two processes on one ClickHouse', () => {
+describe.each([
+  { ids: 'all known ids in memory', hasFiles: false },
+  { ids: 'older known ids in files', hasFiles: true },
+])('two processes on one ClickHouse, $ids', ({ hasFiles }) => {
   let clickhouse: ClickHouse;
   const running: Ingest[] = [];
 
@@ -53,11 +60,18 @@ describe('two processes on one ClickHouse', () => {
     await clickhouse.close();
   });
 
+  /** As with a server: files of its own, which the next process does not use. */
+  const olderIds = async () =>
+    hasFiles
+      ? { ...(await createOlderIds(clickhouse)), record: NO_RECORD, recentSeconds: RECENT_SECONDS }
+      : undefined;
+
   async function startProcess(clock: { now(): Instant }): Promise<Ingest> {
     const ingest = createIngest({
       clickhouse,
       clock,
       windowDays: WINDOW_DAYS,
+      olderIds: await olderIds(),
       log: { error() {} },
       cluster: inject('clickhouse')?.cluster,
     });
@@ -195,6 +209,27 @@ describe('two processes on one ClickHouse', () => {
     expect(await second.ingest(body([{ id: 'a' }], clock.at))).toEqual({ accepted: 0, duplicates: 1 });
   });
 
+  it('know ids of the other one that have left their memory, and the earlier of two copies counts', async () => {
+    const clock = clockAt(START);
+    const [first, second] = [await startProcess(clock), await startProcess(clock)];
+    const ids = Array.from({ length: 12 }, (_, i) => `old-${i}`);
+    for (const id of ids) {
+      await first.ingest(body([{ id }], clock.at));
+      clock.at += 20 * 60_000;
+      await second.tail();
+      await Promise.all([first.tidied(), second.tidied()]);
+    }
+    const third = await startProcess(clock);
+    for (const each of [first, second, third]) {
+      if (hasFiles) expect(each.stats().knownIds.filtered.ids).toBeGreaterThan(2);
+      for (const id of ids) {
+        const repeat = body([{ id, customer: 'globex' }], clock.at);
+        expect(await each.ingest(repeat)).toEqual({ accepted: 0, duplicates: 1 });
+      }
+    }
+    expect(await counting()).toHaveLength(ids.length);
+  });
+
   it('leave both events of an id that came again after the window', async () => {
     const clock = clockAt(START);
     const [first, second] = [await startProcess(clock), await startProcess(clock)];
@@ -218,6 +253,7 @@ describe('two processes on one ClickHouse', () => {
       clock,
       windowDays: WINDOW_DAYS,
       log: { error() {} },
+      olderIds: await olderIds(),
       tailIntervalMs: 1,
     });
     await second.rebuild();

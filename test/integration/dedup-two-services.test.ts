@@ -117,7 +117,9 @@ it('counts every id once, through races, a kill and restarts', async () => {
   expect(outcomes.filter((outcome) => outcome.status === 'rejected')).toEqual([]);
   await expect.poll(counted, { interval: 100 }).toBe(ids);
   for (const name of ['one', 'two']) {
-    await expect.poll(() => measure(name, 'tallyhouse_known_transaction_ids'), { interval: 100 }).toBe(ids);
+    await expect
+      .poll(() => measure(name, 'tallyhouse_known_transaction_ids\\{tier="recent"\\}'), { interval: 100 })
+      .toBe(ids);
     expect(JSON.parse(await call(name, '/v1/ingest', events(3, 'later')))).toEqual({
       accepted: 0,
       duplicates: EVENTS_PER_REQUEST,

@@ -4,6 +4,7 @@ import { Refusal } from '../../src/core/errors.ts';
 import { DAY_MS, formatInstant, HOUR_MS } from '../../src/core/time.ts';
 import type { ClickHouse } from '../../src/metering/client/clickhouse.ts';
 import { createIngest, type Ingest } from '../../src/metering/ingest/ingest.ts';
+import { createOlderIds, type OlderIdsForTest } from '../support/older-ids.ts';
 import { runs } from '../support/shares-of-tests.ts';
 import { type IngestStore, openIngestStore } from './ingest-store.ts';
 
@@ -43,12 +44,6 @@ function timestampFrom(now: number, firsts: ReadonlyMap<string, number> = new Ma
   };
 }
 
-async function startIngest(clickhouse: ClickHouse, clock: { now(): number }): Promise<Ingest> {
-  const ingest = createIngest({ clickhouse, clock, windowDays: WINDOW_DAYS, log: quiet });
-  await ingest.rebuild();
-  return ingest;
-}
-
 const sent = fc.record({
   id: fc.constantFrom(...Array.from({ length: 12 }, (_, i) => `tx-${i}`)),
   customer: fc.constantFrom('acme', 'globex'),
@@ -78,14 +73,31 @@ const step = fc.oneof(
   },
 );
 
-describe('ingest into a real ClickHouse', () => {
+describe.each([
+  { ids: 'all known ids in memory', hasFiles: false },
+  { ids: 'most known ids in files', hasFiles: true },
+])('ingest into a real ClickHouse, $ids', ({ hasFiles }) => {
   let store: IngestStore;
+  let olderIds: OlderIdsForTest | undefined;
   beforeAll(async () => {
     store = await openIngestStore();
+    if (hasFiles) olderIds = await createOlderIds(store.clickhouse);
   });
   afterAll(async () => {
     await store.close();
   });
+
+  async function clear(): Promise<void> {
+    await store.clear();
+    await olderIds?.clear();
+  }
+
+  async function startIngest(clickhouse: ClickHouse, clock: { now(): number }): Promise<Ingest> {
+    const log = quiet;
+    const ingest = createIngest({ clickhouse, clock, windowDays: WINDOW_DAYS, log, olderIds });
+    await ingest.rebuild();
+    return ingest;
+  }
 
   /** The real store, except that inserts fail or wait while the test says so. */
   function controlled(): { clickhouse: ClickHouse; control: { isBroken: boolean; gate: Promise<void> } } {
@@ -104,7 +116,7 @@ describe('ingest into a real ClickHouse', () => {
   it('stores the first accepted copy of every id and nothing else, through retries, failures, restarts and time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
-        await store.clear();
+        await clear();
         const { clickhouse, control } = controlled();
         const clock = { at: START, now: () => clock.at };
         let ingest = await startIngest(clickhouse, clock);
@@ -123,6 +135,7 @@ describe('ingest into a real ClickHouse', () => {
             return true;
           });
         for (const current of steps) {
+          await ingest.tidied();
           if (current.kind === 'wait') {
             clock.at += current.days * DAY_MS;
           } else if (current.kind === 'restart') {
@@ -162,7 +175,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('answers a duplicate of an event that is still being written only when that event is on disk', async () => {
-    await store.clear();
+    await clear();
     const { clickhouse, control } = controlled();
     const ingest = await startIngest(clickhouse, { now: () => START });
     let openGate = () => {};
@@ -185,7 +198,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('fails the duplicate as well when the write of the first copy fails, and then takes the id as new', async () => {
-    await store.clear();
+    await clear();
     const { clickhouse, control } = controlled();
     const ingest = await startIngest(clickhouse, { now: () => START });
     control.isBroken = true;
@@ -201,7 +214,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('stores nothing of a request with one bad event, and its good ids stay new', async () => {
-    await store.clear();
+    await clear();
     const ingest = await startIngest(store.clickhouse, { now: () => START });
     const bad = body(
       [
@@ -222,12 +235,13 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('keeps the new events of a request whose repeats cannot be noted', async () => {
-    await store.clear();
+    await clear();
     const ingest = createIngest({
       clickhouse: store.clickhouse,
       clock: { now: () => START },
       windowDays: WINDOW_DAYS,
       log: quiet,
+      olderIds,
       onRepeat: () => {
         throw new Error('no room for notes');
       },
@@ -245,6 +259,7 @@ describe('ingest into a real ClickHouse', () => {
       clock: { now: () => START },
       windowDays: WINDOW_DAYS,
       log: quiet,
+      olderIds,
     });
     const request = body([{ id: 'tx', customer: 'acme', value: 'a' }], START);
     await expect(ingest.ingest(request)).rejects.toBeInstanceOf(Refusal);
@@ -255,7 +270,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('goes on with later ticks after a restart, even when the clock stands still', async () => {
-    await store.clear();
+    await clear();
     const clock = { now: () => START };
     for (const id of ['a', 'b', 'c']) {
       const ingest = await startIngest(store.clickhouse, clock);
@@ -278,7 +293,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('never says accepted of an event that would collapse with the first, however far ahead that was dated', async () => {
-    await store.clear();
+    await clear();
     const clock = { at: START, now: () => clock.at };
     const dated = START + DAY_MS;
     const request = (at: number) => body([{ id: 'ahead', customer: 'acme', value: 'a' }], clock.at, () => at);
@@ -301,7 +316,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('learns from another process how far ahead its events are dated', async () => {
-    await store.clear();
+    await clear();
     const clock = { at: START, now: () => clock.at };
     const first = await startIngest(store.clickhouse, clock);
     const second = await startIngest(store.clickhouse, clock);
@@ -315,7 +330,7 @@ describe('ingest into a real ClickHouse', () => {
   });
 
   it('reads an id only within the window when it rebuilds', async () => {
-    await store.clear();
+    await clear();
     const clock = { at: START, now: () => clock.at };
     const first = await startIngest(store.clickhouse, clock);
     await first.ingest(body([{ id: 'old', customer: 'acme', value: 'a' }], clock.at));
@@ -324,7 +339,13 @@ describe('ingest into a real ClickHouse', () => {
     await first.close();
     // To the whole second in which an event of that age could still be the one that is stored.
     clock.at += 24 * DAY_MS + 1_000;
-    const second = createIngest({ clickhouse: store.clickhouse, clock, windowDays: WINDOW_DAYS, log: quiet });
+    const second = createIngest({
+      clickhouse: store.clickhouse,
+      clock,
+      windowDays: WINDOW_DAYS,
+      log: quiet,
+      olderIds,
+    });
     expect(await second.rebuild()).toEqual({ ids: 1 });
     const retry = body(
       ['old', 'young'].map((id) => ({ id, customer: 'acme', value: 'b' })),

@@ -44,6 +44,9 @@ function momentOf(program: Program): Moment {
   return isInserting ? 'inserting' : 'between inserts';
 }
 
+/** Processes of which a request was answered after ids had been looked up in files. */
+let lookingUp = 0;
+
 /** Returns the acknowledged events. */
 async function round(dataDir: string, number: number): Promise<number[]> {
   const program = start(dataDir, number * EVENTS_PER_ROUND_MAX, 'ingest');
@@ -57,6 +60,7 @@ async function round(dataDir: string, number: number): Promise<number[]> {
   await kill(program);
   deaths[momentOf(program)] += 1;
   expect(linesOf(program, 'error')).toEqual([]);
+  if (linesOf(program, 'looked').length > 0) lookingUp += 1;
   return linesOf(program, 'ack').flat();
 }
 
@@ -76,6 +80,7 @@ it(`loses nothing acknowledged and counts nothing twice over ${ROUNDS} kills`, a
     acknowledgedTotal += acknowledged.size;
   }
   expect(acknowledgedTotal).toBeGreaterThan(ROUNDS * 10);
+  expect(lookingUp).toBeGreaterThan(0);
   if (inject('isThorough')) {
     process.stdout.write(`${acknowledgedTotal} events acknowledged; kills: ${JSON.stringify(deaths)}\n`);
   }

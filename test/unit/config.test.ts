@@ -16,6 +16,7 @@ describe('the configuration', () => {
       invoiceLinesMax: 200_000,
       subscriptionSeatsMax: 1_000,
       ingestWindowDays: 34,
+      knownIdsRecent: 10_000_000,
       otlpCustomerAttributes: ['tallyhouse.customer'],
       otlpCachedBesideInput: [],
       invoiceNumberPattern: 'INV-{year}-{number:6}',
@@ -51,6 +52,7 @@ describe('the configuration', () => {
       SERVICES: '[{"name":"api","usage":"accepts_connections_at","ips":["198.51.100.7"]}]',
       GRACE_PERIOD_HOURS: '0',
       INGEST_WINDOW_DAYS: '35',
+      KNOWN_IDS_RECENT: '16',
       OTLP_CUSTOMER_ATTRIBUTE: 'enduser.id',
       OTLP_CACHED_BESIDE_INPUT: 'scope:my.tracer, -resource:service.name=a=b',
       INVOICE_NUMBER_PATTERN: '{year}/{number:4}',
@@ -82,6 +84,7 @@ describe('the configuration', () => {
       invoiceLinesMax: 5_000,
       subscriptionSeatsMax: 100_000,
       ingestWindowDays: 35,
+      knownIdsRecent: 16,
       otlpCustomerAttributes: ['enduser.id'],
       otlpCachedBesideInput: [
         { isBeside: true, by: 'scope', name: 'my.tracer' },

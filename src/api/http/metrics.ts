@@ -77,6 +77,15 @@ export function registerGauge(registry: Registry, measure: Measure): void {
   });
 }
 
+/** Registers times and returns who takes them. */
+export function registerTimes(
+  registry: Registry,
+  head: Pick<Measure, 'name' | 'help'>,
+): (seconds: number) => void {
+  const times = new Histogram({ ...head, buckets: DURATION_BUCKETS_SECONDS, registers: [registry] });
+  return (seconds) => times.observe(seconds);
+}
+
 function headOf(measure: Measure) {
   const { name, help } = measure;
   return { name, help, labelNames: 'label' in measure ? [measure.label] : [] };

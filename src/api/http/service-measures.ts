@@ -16,7 +16,7 @@ import type { PoolFigures } from '../../metering/client/connection-pool.ts';
 import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { Ingest } from '../../metering/ingest/ingest.ts';
 import type { SpanIngest } from '../../metering/otlp/ingest-spans.ts';
-import { registerCounter, registerGauge } from './metrics.ts';
+import { registerCounter, registerGauge, registerTimes } from './metrics.ts';
 
 /** Counters and gauges of ingest. */
 export function ingestMeasures(registry: Registry, stats: () => ReturnType<Ingest['stats']>): void {
@@ -65,16 +65,47 @@ export function ingestMeasures(registry: Registry, stats: () => ReturnType<Inges
     help: 'Times that ClickHouse did not take events from the log; it is tried again.',
     value: () => stats().failedLogInserts,
   });
+}
+
+/** The index of known ids: memory holds the newest, `recent`, and a filter of the others. */
+export function knownIdMeasures(registry: Registry, ingest: Pick<Ingest, 'stats' | 'observeLookups'>): void {
+  const figures = () => ingest.stats().knownIds;
   registerGauge(registry, {
     name: 'tallyhouse_known_transaction_ids',
-    help: 'Ids in the index of known events.',
-    value: () => stats().ids,
+    help: 'Ids in the index of known events, by where they are: exact in memory, or in files behind filters.',
+    label: 'tier',
+    values: () =>
+      new Map([
+        ['recent', figures().recent.ids],
+        ['filtered', figures().filtered.ids],
+      ]),
   });
   registerGauge(registry, {
     name: 'tallyhouse_known_transaction_ids_bytes',
     help: 'Memory of that index.',
-    value: () => stats().indexBytes,
+    label: 'tier',
+    values: () =>
+      new Map([
+        ['recent', figures().recent.bytes],
+        ['filtered', figures().filtered.bytes],
+      ]),
   });
+  registerGauge(registry, {
+    name: 'tallyhouse_known_id_files',
+    help: 'Files of known ids: each new id is compared with the filter of each.',
+    value: () => figures().runs,
+  });
+  registerCounter(registry, {
+    name: 'tallyhouse_known_id_lookups_total',
+    help: 'Ids that a filter did not exclude, by what their file said: known, or new after all.',
+    label: 'result',
+    values: () => new Map(Object.entries(figures().lookups)),
+  });
+  const observe = registerTimes(registry, {
+    name: 'tallyhouse_known_id_lookup_seconds',
+    help: 'How long requests waited for such lookups.',
+  });
+  ingest.observeLookups(observe);
 }
 
 /** What became of the spans of `POST /v1/ingest/otlp`. */

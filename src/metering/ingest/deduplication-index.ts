@@ -20,6 +20,7 @@ import {
   AHEAD_UNIT_SECONDS,
   acceptedAt,
   countSlots,
+  eachSlotBefore,
   emptyShard,
   fillShard,
   findLatest,
@@ -65,6 +66,8 @@ export interface DeduplicationIndex {
    * since the epoch; the timestamp lies at most the window back and a day ahead.
    */
   reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
+  /** What `reserve` would answer, the other way round. Nothing is recorded. */
+  isKnown(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean;
   /** Takes back what `reserve` recorded, because the write failed. */
   release(words: Uint32Array, at: number): void;
   /**
@@ -78,6 +81,13 @@ export interface DeduplicationIndex {
    * first hash word of every one that was held already.
    */
   load(count: number, nowSeconds: number, onKnown?: (firstWord: number) => void): IdsByShard;
+  /** Calls `visit` with each slot of a shard that holds an id accepted before this second. */
+  eachBefore(shard: number, before: number, visit: (slots: Uint32Array, offset: number) => void): void;
+  /**
+   * Drops the ids of a shard that were accepted before this second, where they are `count`: all that somebody else has
+   * now. Otherwise nothing changes.
+   */
+  dropBefore(shard: number, before: number, count: number, nowSeconds: number): void;
   /** Ids held, including those that expired and were not yet dropped. */
   readonly size: number;
   readonly bytes: number;
@@ -120,6 +130,24 @@ class ShardedIndex implements DeduplicationIndex {
   reserve(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean {
     const accepted = { seconds: nowSeconds, aheadUnits: unitsOf(timestampSeconds - nowSeconds) };
     return this.#put(words, at, accepted, nowSeconds, timestampSeconds) === null;
+  }
+
+  isKnown(words: Uint32Array, at: number, nowSeconds: number, timestampSeconds: number): boolean {
+    const oldest = lastExpired(nowSeconds, this.#windowSeconds);
+    return findSlot(this.#shardOf(words, at), words, at, oldest, timestampSeconds) >= 0;
+  }
+
+  eachBefore(shard: number, before: number, visit: (slots: Uint32Array, offset: number) => void): void {
+    eachSlotBefore(this.#shardAt(shard), before, visit);
+  }
+
+  dropBefore(index: number, before: number, count: number, nowSeconds: number): void {
+    const shard = this.#shardAt(index);
+    let older = 0;
+    eachSlotBefore(shard, before, () => {
+      older += 1;
+    });
+    if (older === count && count > 0) this.#rebuild(shard, 0, nowSeconds, before);
   }
 
   release(words: Uint32Array, at: number): void {
@@ -188,7 +216,11 @@ class ShardedIndex implements DeduplicationIndex {
   }
 
   #shardOf(words: Uint32Array, at: number): Shard {
-    const shard = this.#shards[(words[at] ?? 0) & SHARD_MASK];
+    return this.#shardAt((words[at] ?? 0) & SHARD_MASK);
+  }
+
+  #shardAt(index: number): Shard {
+    const shard = this.#shards[index];
     assert(shard !== undefined, 'every hash has a shard');
     return shard;
   }
@@ -197,13 +229,16 @@ class ShardedIndex implements DeduplicationIndex {
     if (shard.used + ids > shard.slots * LOAD_MAX) this.#rebuild(shard, ids, nowSeconds);
   }
 
-  /** Drops what has expired and leaves room for these ids, and for a quarter more than all of them. */
-  #rebuild(shard: Shard, ids: number, nowSeconds: number): void {
+  /**
+   * Drops what has expired, and what was accepted before `from`, and leaves room for these ids, and for a quarter more
+   * than all of them.
+   */
+  #rebuild(shard: Shard, ids: number, nowSeconds: number, from = 0): void {
     const oldest = lastExpired(nowSeconds, this.#windowSeconds);
-    const { held, kept } = countSlots(shard, oldest);
+    const { held, kept } = countSlots(shard, oldest, from);
     const slots = Math.max(SLOTS_MIN, Math.ceil((kept + ids) / LOAD_AFTER_REBUILD));
     const rebuilt = shard.used === 0 ? firstShard(slots) : emptyShard(slots);
-    moveKept(shard, oldest, rebuilt);
+    moveKept(shard, oldest, rebuilt, from);
     this.#bytes += rebuilt.words.byteLength - shard.words.byteLength;
     this.#size += kept - held;
     Object.assign(shard, rebuilt);

@@ -93,7 +93,7 @@ function isKept(slots: Uint32Array, offset: number, oldest: number): boolean {
 }
 
 /** The second of acceptance, or the last one in which the timestamp can lie where that is later. */
-function reachOf(slots: Uint32Array, offset: number): number {
+export function reachOf(slots: Uint32Array, offset: number): number {
   return (slots[offset + TIME] ?? NEVER) + aheadUnitsOf(slots, offset) * AHEAD_UNIT_SECONDS;
 }
 
@@ -237,22 +237,47 @@ export function acceptedAt(slots: Uint32Array, offset: number): number {
   return slots[offset + TIME] ?? NEVER;
 }
 
-/** How many slots hold an id, expired or not, and how many of them are kept. */
-export function countSlots({ words: slots }: Shard, oldest: number): { held: number; kept: number } {
+/** Whether the slot, which is of the shard of this hash, is of the hash at `words[at…]`. */
+export function isSlotOf(slots: Uint32Array, offset: number, words: Uint32Array, at: number): boolean {
+  return isSameHash(slots, offset, words[at] ?? 0, words[at + 1] ?? 0, words[at + 2] ?? 0);
+}
+
+export function unpackSlot(slots: Uint32Array, offset: number): Acceptance {
+  return { seconds: acceptedAt(slots, offset), aheadUnits: aheadUnitsOf(slots, offset) };
+}
+
+/** Calls `visit` with each slot that holds an id accepted before this second, expired or not. */
+export function eachSlotBefore(
+  { words: slots }: Shard,
+  before: number,
+  visit: (slots: Uint32Array, offset: number) => void,
+): void {
+  for (let offset = 0; offset < slots.length; offset += WORDS_PER_SLOT) {
+    const time = slots[offset + TIME] ?? NEVER;
+    if (time > RELEASED && time < before) visit(slots, offset);
+  }
+}
+
+/** How many slots hold an id, expired or not, and how many of them are kept and accepted at `from` or later. */
+export function countSlots(
+  { words: slots }: Shard,
+  oldest: number,
+  from: number,
+): { held: number; kept: number } {
   let held = 0;
   let kept = 0;
   for (let offset = 0; offset < slots.length; offset += WORDS_PER_SLOT) {
     if ((slots[offset + TIME] ?? NEVER) > RELEASED) held += 1;
-    if (isKept(slots, offset, oldest)) kept += 1;
+    if (isKept(slots, offset, oldest) && (slots[offset + TIME] ?? NEVER) >= from) kept += 1;
   }
   return { held, kept };
 }
 
-/** Copies the slots of `old` that are kept into an empty shard with room for them. */
-export function moveKept({ words: old }: Shard, oldest: number, rebuilt: Shard): void {
+/** Copies the slots of `old` that are kept, and accepted at `from` or later, into an empty shard with room for them. */
+export function moveKept({ words: old }: Shard, oldest: number, rebuilt: Shard, from = 0): void {
   const { words } = rebuilt;
   for (let offset = 0; offset < old.length; offset += WORDS_PER_SLOT) {
-    if (!isKept(old, offset, oldest)) continue;
+    if (!isKept(old, offset, oldest) || (old[offset + TIME] ?? NEVER) < from) continue;
     const b = old[offset + 1] ?? 0;
     let target = firstOffset(rebuilt, b);
     while (words[target + TIME] !== NEVER) {

@@ -7,23 +7,24 @@
 import type { Clock } from '../../core/clock.ts';
 import { Refusal } from '../../core/errors.ts';
 import type { NewUsage, UsageWatch } from '../../core/event-quantities.ts';
-import { DAY_MS, type Instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
 import { addLinks, NO_TRACER, type TraceContext, type Tracer, traceShared } from '../../core/tracing.ts';
 import type { ClickHouse } from '../client/clickhouse.ts';
 import { createBatchWriter, PACE_OF_INSERTS, PACE_OF_LOG } from './batch-writer.ts';
-import { createDeduplicationIndex } from './deduplication-index.ts';
 import { createRowEncoder, rowBytes, tickAt, USAGE_EVENTS_INSERT } from './encode-events.ts';
 import type { EventBlocks } from './event-blocks.ts';
 import type { EventRows, ReadEvent } from './event-rows.ts';
 import { createEventWeigher } from './event-weigher.ts';
-import { type Rebuilt, rebuildIndex } from './rebuild-index.ts';
+import { createKnownIds, type KnownIdFigures, type LookedUp, type OlderIds } from './known-ids/known-ids.ts';
+import type { Rebuilt } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
-import { createEventReader } from './validate-events.ts';
+import { areInTime, createEventReader } from './validate-events.ts';
 
 interface IngestLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
   warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
+  info?(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
 export interface IngestOptions {
@@ -34,6 +35,8 @@ export interface IngestOptions {
   readonly clock: Clock;
   /** Days for which an id is remembered from its acceptance, and the greatest age of a timestamp. */
   readonly windowDays: number;
+  /** How ids are kept that are too many for the memory; absent: in memory all the same. */
+  readonly olderIds?: OlderIds | undefined;
   readonly log: IngestLog;
   readonly tracer?: Tracer;
   /**
@@ -61,6 +64,7 @@ interface IngestStats {
   readonly duplicatesTotal: number;
   readonly ids: number;
   readonly indexBytes: number;
+  readonly knownIds: KnownIdFigures;
   readonly waitingRows: number;
   readonly waitingBytes: number;
   readonly batches: number;
@@ -97,6 +101,10 @@ export interface Ingest {
    */
   completeUpTo(): string | null;
   stats(): IngestStats;
+  /** Calls `observe` with the seconds of every lookup of ids that may be known. */
+  observeLookups(observe: (seconds: number) => void): void;
+  /** Resolves when no known ids are on their way from memory to their files, and no files are being merged. */
+  tidied(): Promise<void>;
   /** Refuses new events and resolves when those accepted are in ClickHouse, or it refuses them. */
   close(): Promise<void>;
 }
@@ -114,9 +122,22 @@ interface Taken extends IngestOutcome {
   readonly usage: NewUsage;
 }
 
+/** Events of which some may be known: that is looked up before any of them is taken. */
+interface Unsure {
+  readonly rows: EventRows;
+  /** Of the ids to look up. */
+  readonly hashes: Uint32Array;
+}
+
+/** Rows that wait for lookups. */
+const UNSURE_BYTES_MAX = 32 * 1024 * 1024;
+/** Between a lookup and its use ids may have left the memory, so that it has to be repeated. That is rare. */
+const LOOKUPS_MAX = 5;
+/** Ids come from other processes as well. */
+const TIDY_MS = 1_000;
+
 export function createIngest(options: IngestOptions): Ingest {
   const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, usageWatch } = options;
-  const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
   const encoder = createRowEncoder();
   const reader = createEventReader();
   const weigh = usageWatch === undefined ? () => null : createEventWeigher(usageWatch);
@@ -135,7 +156,18 @@ export function createIngest(options: IngestOptions): Ingest {
       : { insert: (encoded, count) => blocks.append(encoded, count, takeBatched()), pace: PACE_OF_LOG }),
     onFailure: (error, rows) => log.error({ err: error, rows }, 'a batch of events could not be written'),
   });
-  const sharing = createSharing({ ...options, index, settled: () => writer.settled() });
+  const knownIds = createKnownIds({
+    ...{ clickhouse, windowDays, log, older: options.olderIds },
+    stored: async () => {
+      // The ids of what failed are released.
+      await writer.settled().catch(() => {});
+      await blocks?.visible(null);
+    },
+    startAfter: (seconds) => encoder.startAfter(seconds * 1_000_000 - 1),
+  });
+  const sharing = createSharing({ ...options, index: knownIds, settled: () => writer.settled() });
+  let unsureBytes = 0;
+  let tidying: NodeJS.Timeout | undefined;
   /** The traced requests whose rows are in the open batch, which may be written by the append that fills it. */
   let batched: TraceContext[] = [];
   let isReady = false;
@@ -143,15 +175,13 @@ export function createIngest(options: IngestOptions): Ingest {
   let duplicatesTotal = 0;
 
   /** Reserves the ids and returns the events whose id is new. Synchronous, so no other request comes in between. */
-  function reserveNew(rows: EventRows, now: Instant): NewEvents {
-    const nowSeconds = Math.floor(now / 1000);
+  function reserveNew(rows: EventRows, nowSeconds: number, lookedUp: LookedUp | null): NewEvents {
     const fresh: number[] = [];
     const repeats: number[] = [];
     let bytes = 0;
-    index.approach(rows.hashes, rows.count);
     for (let i = 0; i < rows.count; i += 1) {
       const timestampSeconds = Math.floor((rows.timestamps[i] ?? 0) / 1000);
-      if (index.reserve(rows.hashes, i * HASH_WORDS, nowSeconds, timestampSeconds)) {
+      if (knownIds.reserve(rows.hashes, i * HASH_WORDS, nowSeconds, timestampSeconds, lookedUp)) {
         bytes += rowBytes(rows, i);
         fresh.push(i);
       } else repeats.push(i);
@@ -185,21 +215,33 @@ export function createIngest(options: IngestOptions): Ingest {
     // The next request reuses the rows.
     const hashes = rows.hashes.slice(0, rows.count * HASH_WORDS);
     return () => {
-      for (const i of fresh) index.release(hashes, i * HASH_WORDS);
+      for (const i of fresh) knownIds.release(hashes, i * HASH_WORDS);
     };
   }
 
   /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
-  function take(body: Buffer, request: TraceContext | undefined): Taken {
+  function take(body: Buffer, request: TraceContext | undefined): Taken | Unsure {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
     const now = clock.now();
     const validation = reader.read(body, { now, windowDays });
     if (!('rows' in validation)) {
       throw new Refusal('invalid', validation.message, { details: { errors: validation.errors } });
     }
+    return takeRows(validation.rows, now, request, null);
+  }
+
+  function takeRows(
+    rows: EventRows,
+    now: Instant,
+    request: TraceContext | undefined,
+    lookedUp: LookedUp | null,
+  ): Taken | Unsure {
     writer.checkRoom();
-    const { rows } = validation;
-    const events = reserveNew(rows, now);
+    const nowSeconds = Math.floor(now / 1000);
+    const times = { nowSeconds, timestamps: rows.timestamps };
+    const hashes = knownIds.unsure(rows.hashes, rows.count, times, lookedUp);
+    if (hashes !== null) return { rows, hashes };
+    const events = reserveNew(rows, nowSeconds, lookedUp);
     const count = events.fresh.length;
     const duplicates = events.repeats.length;
     if (request !== undefined && count > 0) addLinks(batched, [request]);
@@ -211,20 +253,49 @@ export function createIngest(options: IngestOptions): Ingest {
     return { accepted: count, duplicates, durable, usage: weigh(rows, events.fresh) };
   }
 
+  /** Takes events when it is looked up whether they are known. Nothing of them is reserved meanwhile. */
+  async function takeUnsure(unsure: Unsure, request: TraceContext | undefined): Promise<Taken> {
+    const { rows } = unsure;
+    reader.keepRows();
+    if (unsureBytes + rows.length > UNSURE_BYTES_MAX)
+      throw new Refusal('overloaded', 'too many known events are being looked up, try again in a moment');
+    unsureBytes += rows.length;
+    try {
+      let { hashes } = unsure;
+      for (let lookups = 0; lookups < LOOKUPS_MAX; lookups += 1) {
+        const lookedUp = await knownIds.lookUp(hashes);
+        const now = clock.now();
+        if (!areInTime(rows, { now, windowDays })) break;
+        const taken = takeRows(rows, now, request, lookedUp);
+        if (!('hashes' in taken)) return taken;
+        hashes = taken.hashes;
+      }
+      throw new Refusal('unavailable', 'known events could not be looked up in time, send the events again');
+    } finally {
+      unsureBytes -= rows.length;
+      reader.giveBack(rows);
+    }
+  }
+
   async function ingest(body: Buffer): Promise<IngestOutcome> {
     const request = tracer.current();
-    const taken = tracer.step('validate and deduplicate', {}, () => take(body, request));
+    const first = tracer.step('validate and deduplicate', {}, () => take(body, request));
+    const taken =
+      'hashes' in first
+        ? await tracer.step('look up known events', {}, () => takeUnsure(first, request))
+        : first;
     const { accepted, duplicates, durable, usage } = taken;
     await tracer.step('write events durably', { 'tallyhouse.events': accepted }, () => durable);
     usageWatch?.stored(usage);
     acceptedTotal += accepted;
     duplicatesTotal += duplicates;
+    knownIds.tidy(clock.now());
     return { accepted, duplicates };
   }
 
   async function readStored(): Promise<Rebuilt> {
     await sharing.begin();
-    return await rebuildIndex(clickhouse, index, clock.now(), windowDays);
+    return await knownIds.restore(clock.now());
   }
 
   return {
@@ -236,7 +307,8 @@ export function createIngest(options: IngestOptions): Ingest {
       encoder.startAfter(lastTick);
       isReady = true;
       sharing.start();
-      return { ids: index.size };
+      tidying = setInterval(() => knownIds.tidy(clock.now()), TIDY_MS).unref();
+      return { ids: idsOf(knownIds.figures()) };
     },
     tail: () => sharing.tail(),
     completeUpTo() {
@@ -248,18 +320,31 @@ export function createIngest(options: IngestOptions): Ingest {
     stats: () => ({
       acceptedTotal,
       duplicatesTotal,
-      ids: index.size,
-      indexBytes: index.bytes,
+      ids: idsOf(knownIds.figures()),
+      indexBytes: bytesOf(knownIds.figures()),
+      knownIds: knownIds.figures(),
       ...writer.stats(),
       loggedBytes: blocks?.stats().waitingBytes ?? 0,
       failedLogInserts: blocks?.stats().failedInserts ?? 0,
       ...sharing.stats(),
     }),
+    observeLookups: (observe) => knownIds.observeLookups(observe),
+    tidied: () => knownIds.idle(),
     async close() {
+      clearInterval(tidying);
       await writer.close();
       await sharing.close();
       // What ClickHouse refuses stays in the log.
       await blocks?.visible(null).catch(() => {});
+      await knownIds.close();
     },
   };
+}
+
+function idsOf({ recent, filtered }: KnownIdFigures): number {
+  return recent.ids + filtered.ids;
+}
+
+function bytesOf({ recent, filtered }: KnownIdFigures): number {
+  return recent.bytes + filtered.bytes;
 }

@@ -27,17 +27,20 @@ export const AHEAD_SECONDS_SQL =
 
 // By acceptance alone: a backfill stores events of any age, and their ids are remembered like all others.
 // The table has the bounds of `ingested_at` for every few granules, so that older ones are not read.
-const WITHIN_WINDOW = "ingested_at >= fromUnixTimestamp64Milli({accepted_from:Int64}, 'UTC')";
+const WITHIN_WINDOW = `ingested_at >= fromUnixTimestamp64Milli({accepted_from:Int64}, 'UTC')
+    AND ingested_at < fromUnixTimestamp64Milli({accepted_to:Int64}, 'UTC')`;
 
 // Events that were dated ahead, which are few, are known until they are too old to be sent again.
 const AHEAD = `ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')
+    AND ingested_at < fromUnixTimestamp64Milli({accepted_to:Int64}, 'UTC')
     AND timestamp >= fromUnixTimestamp64Milli({dated_from:Int64}, 'UTC') AND timestamp > ingested_at`;
 
 const SUMMARY_SQL = `
   SELECT countIf(${WITHIN_WINDOW}) AS events, countIf(${AHEAD}) AS ahead,
     max(toUnixTimestamp64Micro(ingested_at)) AS last_tick
   FROM ${USAGE_EVENTS_TABLE}
-  WHERE ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')`;
+  WHERE ingested_at >= fromUnixTimestamp64Milli({ahead_from:Int64}, 'UTC')
+    AND ingested_at < fromUnixTimestamp64Milli({accepted_to:Int64}, 'UTC')`;
 
 // Names of four letters put the values of blocks of usual size on whole words, where they are read without a copy.
 const ID_COLUMNS = `id_hash_a AS id_a, id_hash_b AS id_b, id_hash_c AS id_c,
@@ -68,21 +71,36 @@ export interface Rebuilt {
   readonly suspects: ReadonlySet<number>;
 }
 
-/** Loads all stored ids of the window, and those of events dated ahead that could still be sent again. */
+/** Seconds of acceptance, from the first on and before the second. */
+export interface Seconds {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Later than anything is accepted: ClickHouse keeps no later time. */
+const LAST_SECOND = Date.UTC(2262, 0, 1) / 1000;
+export const ALL_SECONDS: Seconds = { from: 0, to: LAST_SECOND };
+
+/**
+ * Loads all stored ids of the window that were accepted `within` these seconds, and those of events dated ahead that could
+ * still be sent again.
+ */
 export async function rebuildIndex(
   clickhouse: ClickHouse,
   index: DeduplicationIndex,
   now: Instant,
   windowDays: number,
+  within: Seconds = ALL_SECONDS,
 ): Promise<Rebuilt> {
   const nowSeconds = Math.floor(now / 1000);
   const from = nowSeconds * 1000 - windowDays * DAY_MS;
   // How far ahead is counted in units, and the index leaves out what is too much.
   const datedFrom = from - AHEAD_UNIT_SECONDS * 1000;
   const params = {
-    accepted_from: from,
+    accepted_from: Math.max(from, within.from * 1000),
+    accepted_to: within.to * 1000,
     dated_from: datedFrom,
-    ahead_from: datedFrom - FUTURE_HOURS_MAX * HOUR_MS,
+    ahead_from: Math.max(datedFrom - FUTURE_HOURS_MAX * HOUR_MS, within.from * 1000),
   };
   const [summary] = await clickhouse.query({
     sql: SUMMARY_SQL,
@@ -100,6 +118,29 @@ export async function rebuildIndex(
     for await (const block of ahead) addAhead(index, block, nowSeconds);
   }
   return { lastTick: summary.last_tick, suspects };
+}
+
+const COUNTS_SQL = `
+  SELECT toUInt32(intDiv(toUnixTimestamp(ingested_at), {width:UInt32})) AS span, count() AS events
+  FROM ${USAGE_EVENTS_TABLE}
+  WHERE ingested_at >= fromUnixTimestamp64Milli({accepted_from:Int64}, 'UTC')
+    AND ingested_at < fromUnixTimestamp64Milli({accepted_to:Int64}, 'UTC')
+  GROUP BY span ORDER BY span`;
+
+const countRow = z.object({ span: z.number(), events: z.coerce.number() });
+
+/** How many events were accepted in each span of so many seconds, by its number: those with any, in their order. */
+export async function countAccepted(
+  clickhouse: ClickHouse,
+  { from, to }: Seconds,
+  width: number,
+): Promise<{ span: number; events: number }[]> {
+  return await clickhouse.query({
+    sql: COUNTS_SQL,
+    params: { width, accepted_from: from * 1000, accepted_to: to * 1000 },
+    settings: { max_execution_time: QUERY_SECONDS_MAX },
+    schema: countRow,
+  });
 }
 
 function addAhead(index: DeduplicationIndex, block: WordColumns, nowSeconds: number): void {

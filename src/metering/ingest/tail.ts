@@ -55,7 +55,7 @@ const ROWS_SQL = `
 
 export interface TailOptions {
   readonly clickhouse: ClickHouse;
-  readonly index: DeduplicationIndex;
+  readonly index: Pick<DeduplicationIndex, 'add'>;
   /** Called with the first hash words of ids that seem to be stored twice. */
   readonly onSuspects: (hashes: ReadonlySet<number>) => void;
 }
@@ -142,7 +142,7 @@ function contentOf({ rows, mark }: SecondRow): string {
 }
 
 /** Adds rows to the index. Returns the first hash words of ids that another row, or this process, accepted as well. */
-function addRows(index: DeduplicationIndex, rows: Uint32Array, nowSeconds: number): Set<number> {
+function addRows(index: TailOptions['index'], rows: Uint32Array, nowSeconds: number): Set<number> {
   const suspects = new Set<number>();
   for (let at = 0; at < rows.length; at += ROW_WORDS) {
     const second = rows[at + SECOND] ?? 0;

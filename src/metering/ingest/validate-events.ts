@@ -52,18 +52,37 @@ export interface ValidationContext {
 export interface EventReader {
   /** Never throws. */
   read(body: Buffer, context: ValidationContext): Validation;
+  /** Leaves the rows of the last answer to the caller, until they are given back. */
+  keepRows(): void;
+  giveBack(rows: EventRows): void;
 }
+
+/** Rows that wait for their next use: as many as requests wait at a time, mostly. */
+const SPARE_ROWS_MAX = 32;
 
 export function createEventReader(): EventReader {
   const readPlain = createPlainEventReader();
   const parseTimestamp = createTimestampBytesParser();
-  const rows = new EventRows();
+  const spare: EventRows[] = [];
+  let rows = new EventRows();
   return {
     read: (body, context) =>
       readPlain(body, rows, { ...timestampBounds(context), parseTimestamp })
         ? { rows }
         : validateEvents(body, context, rows),
+    keepRows() {
+      rows = spare.pop() ?? new EventRows();
+    },
+    giveBack(kept) {
+      if (spare.length < SPARE_ROWS_MAX) spare.push(kept);
+    },
   };
+}
+
+/** Whether all events of these rows can be taken at this time, which may be later than that of their reading. */
+export function areInTime(rows: EventRows, context: ValidationContext): boolean {
+  const { earliest, latest } = timestampBounds(context);
+  return rows.timestamps.subarray(0, rows.count).every((time) => time >= earliest && time <= latest);
 }
 
 /** The first and the last timestamp that is taken. */

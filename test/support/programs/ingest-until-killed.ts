@@ -11,6 +11,7 @@ import { withEventLog } from '../../../src/app/logged-clickhouse.ts';
 import { createEmbeddedClickHouse } from '../../../src/app/stores.ts';
 import { formatInstant } from '../../../src/core/time.ts';
 import { createIngest } from '../../../src/metering/ingest/ingest.ts';
+import { createRunRecord } from '../../../src/metering/ingest/known-ids/run-record.ts';
 import { applySchema } from '../../../src/metering/schema.ts';
 
 const [, , dataDir = '', first = '0', mode = 'ingest'] = process.argv;
@@ -18,6 +19,10 @@ const SENDERS = 4;
 const NEW_PER_REQUEST = 8;
 const REPEATS_PER_REQUEST = 3;
 const MONTH_MS = 30 * 86_400_000;
+/** So few that most ids are in files, and repeats are looked up. */
+const RECENT_IDS = 64;
+/** How far apart the first numbers of two processes are. */
+const EVENTS_PER_LIFE_MAX = 1_000_000;
 
 /** To a pipe, this writes at once. */
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -39,6 +44,13 @@ const ingest = createIngest({
   blocks,
   clock: { now: () => Date.now() },
   windowDays: 34,
+  olderIds: {
+    directory: join(dataDir, 'known-ids'),
+    recentMax: RECENT_IDS,
+    recentSeconds: 0,
+    record: createRunRecord(clickhouse),
+    storeState: async () => 'whole',
+  },
   log: { error: (fields) => say(`error ${String(fields.err)}`) },
 });
 say('opened');
@@ -64,12 +76,16 @@ async function send(): Promise<void> {
     const numbers = Array.from({ length: NEW_PER_REQUEST }, (_, i) => next + i);
     next += NEW_PER_REQUEST;
     const repeats = Array.from({ length: REPEATS_PER_REQUEST }, () => Math.max(0, next - 1 - below(200)));
+    // Of the process before this one.
+    if (Number(first) > 0) repeats.push(Number(first) - EVENTS_PER_LIFE_MAX + below(500));
     const events = [
       ...numbers.map((n) => event(n, 'first')),
       ...repeats.map((n) => event(n, `again-${next}`)),
     ];
     await ingest.ingest(Buffer.from(JSON.stringify(events)));
     say(`ack ${[...numbers, ...repeats].join(' ')}`);
+    const { runs, lookups } = ingest.stats().knownIds;
+    if (lookups.known > 0 && runs > 0) say('looked up ');
     // A read sends the open block to ClickHouse at once.
     if (below(20) === 0) await blocks.visible(null);
   }

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../../core/clock.ts';
 import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import { recordedUpTo } from '../../../metering/ingest/known-ids/run-record.ts';
 import { type CheckedLines, checkLines, type InvalidLine } from './check-lines.ts';
 import { BackfillFailure, EXIT, InputFailure, reasonOf } from './failure.ts';
 import { type InputFile, readBatches } from './input-file.ts';
@@ -39,7 +40,8 @@ interface CheckedBatch extends CheckedLines {
  */
 export async function runBackfill(backfill: Backfill): Promise<SavedProgress> {
   const { file, from, clock, signal } = backfill;
-  const store = createBatchStore(backfill.clickhouse);
+  // What is stored before that would not be read by the next start of a service with files of known ids.
+  const store = createBatchStore(backfill.clickhouse, await recordedUpTo(backfill.clickhouse));
   let storing = Promise.resolve(from);
   // Its failure is met where it is awaited; until then it must not end the process.
   const follow = (batch: CheckedBatch) => {

@@ -31,8 +31,10 @@ const MONTHS_PER_INSERT = 50;
 /** Ids of the batches just written are remembered too: on a cluster a replica that lags may not show them. */
 const BATCHES_REMEMBERED = 10;
 
-export function createBatchStore(clickhouse: ClickHouse): BatchStore {
+/** `acceptedFrom`: no event is stored with a second of acceptance before this one. */
+export function createBatchStore(clickhouse: ClickHouse, acceptedFrom: number): BatchStore {
   const encoder = createRowEncoder();
+  encoder.startAfter(acceptedFrom * 1_000_000 - 1);
   const recent: Set<string>[] = [];
   return {
     async store(events, now) {

@@ -1,0 +1,287 @@
+/**
+ * The ids accepted within the window, of which memory holds the newest exactly and a filter of the others. What a filter
+ * cannot exclude has to be looked up in its file before it can be said whether the id is known. docs/deduplication.md
+ * describes it.
+ *
+ * `unsure` comes first and changes nothing. `reserve` is for ids that are not unsure, and records: both run without a
+ * pause, so that of two requests with one id exactly one takes it as new.
+ */
+import type { Instant } from '../../../core/time.ts';
+import { DAY_MS } from '../../../core/time.ts';
+import type { ClickHouse } from '../../client/clickhouse.ts';
+import { createDeduplicationIndex, type DeduplicationIndex } from '../deduplication-index.ts';
+import type { Acceptance } from '../deduplication-slots.ts';
+import { ALL_SECONDS, type Rebuilt, rebuildIndex } from '../rebuild-index.ts';
+import { HASH_WORDS } from '../transaction-hash.ts';
+import { createLookups, type Lookups } from './look-up.ts';
+import { restoreRuns } from './restore-runs.ts';
+import type { RecordedRuns, RunRecord } from './run-record.ts';
+import { createRuns, isKnownBy, type Runs } from './runs.ts';
+import { createUpkeep, firstKnownSecond, type Upkeep } from './upkeep.ts';
+
+/** How ids are kept that are too many for the memory. */
+export interface OlderIds {
+  /** Of their files. */
+  readonly directory: string;
+  /** Ids in memory, beyond which the oldest go into files. */
+  readonly recentMax: number;
+  /** Names the files that belong to the stored events. */
+  readonly record: RunRecord;
+  /** What the stored events are; where it has changed, all files are made anew. */
+  readonly storeState: () => Promise<string>;
+  /** How long ids stay in memory whatever their number. */
+  readonly recentSeconds: number;
+}
+
+export interface KnownIdsOptions {
+  readonly clickhouse: ClickHouse;
+  readonly windowDays: number;
+  /** Absent: memory holds all. */
+  readonly older?: OlderIds | undefined;
+  /** Resolves when the events of all ids that were reserved up to now are in ClickHouse, or released. */
+  readonly stored: () => Promise<void>;
+  /** From now on nothing is to be stored with a time of acceptance before this second. */
+  readonly startAfter: (seconds: number) => void;
+  readonly log: {
+    error(fields: Readonly<Record<string, unknown>>, message: string): void;
+    warn?(fields: Readonly<Record<string, unknown>>, message: string): void;
+    info?(fields: Readonly<Record<string, unknown>>, message: string): void;
+  };
+}
+
+/** What was found out about ids that were unsure. */
+export interface LookedUp {
+  readonly version: number;
+  readonly acceptances: ReadonlyMap<string, readonly Acceptance[]>;
+}
+
+export interface KnownIdFigures {
+  readonly recent: { readonly ids: number; readonly bytes: number };
+  readonly filtered: { readonly ids: number; readonly bytes: number };
+  readonly runs: number;
+  readonly lookups: { readonly known: number; readonly new: number };
+}
+
+export interface KnownIds extends Pick<DeduplicationIndex, 'release' | 'add'> {
+  /**
+   * The hashes of these, the first `count` ones, of which it cannot be said yet whether they are known; null for none. To
+   * be called before they are reserved.
+   */
+  unsure(
+    words: Uint32Array,
+    count: number,
+    times: { readonly nowSeconds: number; readonly timestamps: Float64Array },
+    lookedUp: LookedUp | null,
+  ): Uint32Array | null;
+  /** Refuses as `unavailable` or `overloaded`. */
+  lookUp(words: Uint32Array): Promise<LookedUp>;
+  /** See `DeduplicationIndex.reserve`. */
+  reserve(
+    words: Uint32Array,
+    at: number,
+    nowSeconds: number,
+    timestampSeconds: number,
+    lookedUp: LookedUp | null,
+  ): boolean;
+  /** Reads what is stored and what the files hold. Once. */
+  restore(now: Instant): Promise<Rebuilt>;
+  /** Starts what there is to tidy up, in the background. */
+  tidy(now: Instant): void;
+  /** Resolves when nothing is being tidied up. */
+  idle(): Promise<void>;
+  figures(): KnownIdFigures;
+  /** Calls `observe` with the seconds of every lookup from now on. */
+  observeLookups(observe: (seconds: number) => void): void;
+  close(): Promise<void>;
+}
+
+export function createKnownIds(options: KnownIdsOptions): KnownIds {
+  return new TieredIds(options);
+}
+
+class TieredIds implements KnownIds {
+  readonly #options: KnownIdsOptions;
+  readonly #windowSeconds: number;
+  readonly #recent: DeduplicationIndex;
+  readonly #runs: Runs = createRuns();
+  readonly #lookups: Lookups;
+  readonly #upkeep: Upkeep | null;
+  /** No id is accepted before this second any more. */
+  #floor = 0;
+  #onLookup: (seconds: number) => void = () => {};
+
+  constructor(options: KnownIdsOptions) {
+    this.#options = options;
+    this.#windowSeconds = (options.windowDays * DAY_MS) / 1000;
+    this.#recent = createDeduplicationIndex(this.#windowSeconds);
+    const { clickhouse, older, log } = options;
+    this.#lookups = createLookups({
+      runs: this.#runs,
+      clickhouse,
+      onUnreadable: (file, error) =>
+        log.error({ err: error, file }, 'a file of known ids cannot be read; ClickHouse is asked instead'),
+      onAnswer: (seconds) => this.#onLookup(seconds),
+    });
+    this.#upkeep =
+      older === undefined
+        ? null
+        : createUpkeep({
+            ...older,
+            recent: this.#recent,
+            runs: this.#runs,
+            windowSeconds: this.#windowSeconds,
+            raiseFloor: (seconds) => this.#raiseFloor(seconds),
+            stored: options.stored,
+            onFailure: (error) => log.error({ err: error }, 'known ids could not be written to their files'),
+          });
+  }
+
+  unsure(
+    words: Uint32Array,
+    count: number,
+    { nowSeconds, timestamps }: { readonly nowSeconds: number; readonly timestamps: Float64Array },
+    lookedUp: LookedUp | null,
+  ): Uint32Array | null {
+    this.#recent.approach(words, count);
+    if (this.#runs.all.length === 0) return null;
+    this.#runs.approach(words, count);
+    const now = Math.max(nowSeconds, this.#floor);
+    const places: number[] = [];
+    for (let i = 0; i < count; i += 1) {
+      const at = i * HASH_WORDS;
+      if (!this.#runs.mayHave(words, at)) continue;
+      const timestamp = Math.floor((timestamps[i] ?? 0) / 1000);
+      if (this.#recent.isKnown(words, at, now, timestamp)) continue;
+      if (this.#foundOf(words, at, lookedUp) === null) places.push(at);
+    }
+    if (places.length === 0) return null;
+    return Uint32Array.from(places.flatMap((at) => [...words.subarray(at, at + HASH_WORDS)]));
+  }
+
+  async lookUp(words: Uint32Array): Promise<LookedUp> {
+    const { version } = this.#runs;
+    const count = words.length / HASH_WORDS;
+    const found = await this.#lookups.find(words, count);
+    const acceptances = new Map(found.map((of, i) => [keyOf(words, i * HASH_WORDS), of] as const));
+    return { version, acceptances };
+  }
+
+  reserve(
+    words: Uint32Array,
+    at: number,
+    nowSeconds: number,
+    timestampSeconds: number,
+    lookedUp: LookedUp | null,
+  ): boolean {
+    const now = Math.max(nowSeconds, this.#floor);
+    if (lookedUp !== null) {
+      const oldest = now - this.#windowSeconds;
+      const found = this.#foundOf(words, at, lookedUp);
+      if (found?.some((acceptance) => isKnownBy(acceptance, oldest, timestampSeconds))) return false;
+    }
+    return this.#recent.reserve(words, at, now, timestampSeconds);
+  }
+
+  release(words: Uint32Array, at: number): void {
+    this.#recent.release(words, at);
+  }
+
+  add(
+    words: Uint32Array,
+    at: number,
+    stored: Parameters<DeduplicationIndex['add']>[2],
+    nowSeconds: number,
+  ): number | null {
+    return this.#recent.add(words, at, stored, Math.max(nowSeconds, this.#floor));
+  }
+
+  async restore(now: Instant): Promise<Rebuilt> {
+    const { clickhouse, windowDays, older } = this.#options;
+    if (older === undefined) return await rebuildIndex(clickhouse, this.#recent, now, windowDays);
+    const recentFrom = await this.#restoreRuns(older, now);
+    this.#raiseFloor(recentFrom);
+    const within = { from: recentFrom, to: ALL_SECONDS.to };
+    return await rebuildIndex(clickhouse, this.#recent, now, windowDays, within);
+  }
+
+  tidy(now: Instant): void {
+    this.#upkeep?.tidy(Math.floor(now / 1000));
+  }
+
+  async idle(): Promise<void> {
+    await this.#upkeep?.idle();
+  }
+
+  figures(): KnownIdFigures {
+    const runs = this.#runs;
+    return {
+      recent: { ids: this.#recent.size, bytes: this.#recent.bytes },
+      filtered: { ids: runs.ids, bytes: runs.bytes },
+      runs: runs.all.length,
+      lookups: this.#lookups.figures(),
+    };
+  }
+
+  observeLookups(observe: (seconds: number) => void): void {
+    this.#onLookup = observe;
+  }
+
+  async close(): Promise<void> {
+    await this.#upkeep?.close();
+    await this.#lookups.close();
+    await Promise.all(this.#runs.all.map((run) => run.close()));
+  }
+
+  #raiseFloor(seconds: number): void {
+    this.#floor = Math.max(this.#floor, seconds);
+    this.#options.startAfter(seconds);
+  }
+
+  /** What was found out about an id; null where nothing was, or where it is not certain any more. */
+  #foundOf(words: Uint32Array, at: number, lookedUp: LookedUp | null): readonly Acceptance[] | null {
+    if (lookedUp === null || lookedUp.version !== this.#runs.version) return null;
+    return lookedUp.acceptances.get(keyOf(words, at)) ?? null;
+  }
+
+  /** The second from which on ids belong into memory. */
+  async #restoreRuns(older: OlderIds, now: Instant): Promise<number> {
+    const { clickhouse, windowDays, log } = this.#options;
+    const nowSeconds = Math.floor(now / 1000);
+    const state = `${await older.storeState()}, ${windowDays} days`;
+    const recorded = await readRecord(older.record, state);
+    const coveredFrom = coverage(recorded, nowSeconds, this.#windowSeconds);
+    const options = {
+      ...{ ...older, clickhouse, windowDays, now },
+      onUnusable: (file: string, error: unknown) =>
+        log.warn?.({ err: error, file }, 'a file of known ids cannot be used and is made anew'),
+      onMade: (ids: number, { from, to }: { readonly from: number; readonly to: number }) =>
+        log.info?.({ ids, from, to }, 'a file of known ids is made'),
+    };
+    // An earlier attempt may have ended after its runs were there.
+    for (const run of this.#runs.all) {
+      this.#runs.remove(run);
+      await run.close();
+    }
+    const { runs, recentFrom } = await restoreRuns(options, recorded, coveredFrom);
+    for (const run of runs) this.#runs.append(run);
+    this.#upkeep?.begin(state, coveredFrom);
+    await this.#upkeep?.note();
+    return recentFrom;
+  }
+}
+
+async function readRecord(record: RunRecord, state: string): Promise<RecordedRuns | null> {
+  const recorded = await record.read();
+  return recorded?.state === state ? recorded : null;
+}
+
+/** From when on runs say all there is. Where the clock stands earlier than it did, they do not. */
+function coverage(recorded: RecordedRuns | null, nowSeconds: number, windowSeconds: number): number {
+  const needed = firstKnownSecond(nowSeconds, windowSeconds);
+  const isCredible = recorded !== null && recorded.coveredFrom <= nowSeconds - windowSeconds + 1;
+  return isCredible ? Math.max(needed, recorded.coveredFrom) : needed;
+}
+
+function keyOf(words: Uint32Array, at: number): string {
+  return `${words[at]},${words[at + 1]},${words[at + 2]}`;
+}

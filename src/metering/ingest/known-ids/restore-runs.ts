@@ -1,0 +1,147 @@
+/**
+ * The runs at a start: those of the record whose files are whole, and new ones, from ClickHouse, for the times of
+ * acceptance that none of them covers. What is left for the index in memory are the newest ids.
+ */
+import { mkdir, readdir } from 'node:fs/promises';
+import { DAY_MS, type Instant } from '../../../core/time.ts';
+import type { ClickHouse } from '../../client/clickhouse.ts';
+import { createDeduplicationIndex } from '../deduplication-index.ts';
+import { ALL_SECONDS, countAccepted, rebuildIndex, type Seconds } from '../rebuild-index.ts';
+import { openRun, type Run, removeRunFile } from './run.ts';
+import type { RecordedRuns } from './run-record.ts';
+import { writeRun } from './spill.ts';
+
+/** A few more than memory is to hold are no reason to make a start wait for a file. */
+const RECENT_SLACK = 1.25;
+/** Times of acceptance are counted in so many spans at most. */
+const SPANS_MAX = 10_000;
+
+export interface RestoreOptions {
+  readonly clickhouse: ClickHouse;
+  readonly directory: string;
+  readonly recentMax: number;
+  readonly windowDays: number;
+  /** The newest ids that stay in memory whatever their number: those of so many seconds. */
+  readonly recentSeconds: number;
+  readonly now: Instant;
+  /** Called for a file that cannot be used, and for every run that was made anew. */
+  readonly onUnusable: (file: string, error: unknown) => void;
+  readonly onMade: (ids: number, seconds: Seconds) => void;
+}
+
+export interface RestoredRuns {
+  readonly runs: readonly Run[];
+  /** From this second on ids belong into the index in memory. */
+  readonly recentFrom: number;
+}
+
+/** `coveredFrom`: ids that were accepted before this second do not matter. */
+export async function restoreRuns(
+  options: RestoreOptions,
+  recorded: RecordedRuns | null,
+  coveredFrom: number,
+): Promise<RestoredRuns> {
+  const { directory } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const found = await openRecorded(options, recorded);
+  const runs: Run[] = [];
+  let from = coveredFrom;
+  for (const run of found) {
+    runs.push(...(await makeRuns(options, { from, to: run.from })), run);
+    from = run.to;
+  }
+  const newest = await newestFrom(options, from);
+  runs.push(...(await makeRuns(options, { from, to: newest })));
+  await removeOthers(directory, runs);
+  return { runs, recentFrom: newest };
+}
+
+async function openRecorded(
+  { directory, onUnusable }: RestoreOptions,
+  recorded: RecordedRuns | null,
+): Promise<Run[]> {
+  const found: Run[] = [];
+  for (const summary of recorded?.runs ?? []) {
+    try {
+      found.push(await openRun(directory, summary));
+    } catch (error) {
+      onUnusable(summary.name, error);
+    }
+  }
+  return found;
+}
+
+/** Runs of all ids that were accepted within these seconds, each of at most as many ids as are kept in memory. */
+async function makeRuns(options: RestoreOptions, within: Seconds): Promise<Run[]> {
+  if (within.from >= within.to) return [];
+  const runs: Run[] = [];
+  for (const { events, ...part } of await partsOf(options, within)) {
+    const isDivisible = part.to - part.from > 1 && part.to - part.from < within.to - within.from;
+    if (events > options.recentMax && isDivisible) runs.push(...(await makeRuns(options, part)));
+    else runs.push(await makeRun(options, part));
+  }
+  return runs;
+}
+
+async function makeRun(
+  { clickhouse, directory, now, windowDays, onMade }: RestoreOptions,
+  part: Seconds,
+): Promise<Run> {
+  const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
+  await rebuildIndex(clickhouse, index, now, windowDays, part);
+  const { run } = await writeRun(index, directory, part);
+  onMade(run.ids, part);
+  return run;
+}
+
+interface Part extends Seconds {
+  readonly events: number;
+}
+
+/** Parts of a time, each with at most so many events, or a single span of time. */
+async function partsOf(options: RestoreOptions, within: Seconds): Promise<Part[]> {
+  const { width, spans } = await countSpans(options, within);
+  const parts: Part[] = [];
+  let { from } = within;
+  let events = 0;
+  for (const { span, events: more } of spans) {
+    const to = Math.max(from, span * width);
+    if (events > 0 && events + more > options.recentMax && to > from) {
+      parts.push({ from, to, events });
+      from = to;
+      events = 0;
+    }
+    events += more;
+  }
+  return [...parts, { from, to: within.to, events }];
+}
+
+/** The second from which on there are few enough ids for the memory, which is over at `now`. */
+async function newestFrom(options: RestoreOptions, from: number): Promise<number> {
+  const { width, spans } = await countSpans(options, { from, to: ALL_SECONDS.to });
+  const last = spans.at(-1);
+  if (last === undefined) return from;
+  const latest = Math.floor(options.now / 1000) - options.recentSeconds;
+  let first = (last.span + 1) * width;
+  let events = 0;
+  for (const { span, events: more } of spans.toReversed()) {
+    events += more;
+    if (events > options.recentMax * RECENT_SLACK) return Math.max(from, Math.min(first, latest));
+    first = span * width;
+  }
+  return from;
+}
+
+async function countSpans(options: RestoreOptions, { from, to }: Seconds) {
+  const nowSeconds = Math.floor(options.now / 1000);
+  const width = Math.max(1, Math.ceil((Math.min(to, nowSeconds) - from) / SPANS_MAX));
+  return { width, spans: await countAccepted(options.clickhouse, { from, to }, width) };
+}
+
+/** What an earlier process left behind. */
+async function removeOthers(directory: string, runs: readonly Run[]): Promise<void> {
+  const names = new Set(runs.map(({ name }) => name));
+  for (const file of await readdir(directory)) {
+    if (!names.has(file)) await removeRunFile(directory, file);
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * A run: the ids of a time of acceptance, sorted, in a file that never changes. In memory it has a filter and the first
+ * key of each page, so an id that was not accepted then is mostly known at once, and any other costs one read of a page.
+ *
+ * Exact: what a page says is the hash and the second of acceptance that the index in memory had. Throws where the file is
+ * not as it was written.
+ */
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { assert } from '../../../core/errors.ts';
+import { type Acceptance, isSlotOf, SHARD_MASK, unpackSlot } from '../deduplication-slots.ts';
+import { type IdFilter, idFilterOf } from './id-filter.ts';
+import {
+  type Directory,
+  decodeHeader,
+  PAGE_BYTES,
+  pageOffset,
+  pagesOf,
+  type RunHeader,
+  requireWhole,
+  SLOTS_PER_PAGE,
+  sortKey,
+  tailBytes,
+  tailParts,
+  WORDS_PER_SLOT,
+} from './run-layout.ts';
+
+/** A run without its file: what the record of all runs has of it. */
+export interface RunSummary {
+  /** Of the file, and of no other one. */
+  readonly name: string;
+  /** Every id that was accepted from this second on and before `to` is in it. */
+  readonly from: number;
+  readonly to: number;
+  readonly ids: number;
+}
+
+export interface Run extends RunSummary {
+  readonly filter: IdFilter;
+  /** The last second of the timestamps that its events can have, where that is later than `to`. */
+  readonly reach: number;
+  /** Memory that it takes. */
+  readonly bytes: number;
+  /** The pages that can hold the hash at `words[at…]`, the first and the last of them. */
+  pagesFor(words: Uint32Array, at: number): { readonly first: number; readonly last: number };
+  readPage(page: number): Promise<Uint32Array>;
+  /** Adds to `found` when the hash at `words[at…]` was accepted, as far as this page of slots says. */
+  findIn(slots: Uint32Array, page: number, words: Uint32Array, at: number, found: Acceptance[]): void;
+  /** The number of slots before each shard, and at last of all. */
+  readonly starts: Uint32Array;
+  readonly pages: number;
+  /** Keeps the file open until `unhold`, although the run is closed meanwhile. */
+  hold(): void;
+  unhold(): void;
+  close(): Promise<void>;
+}
+
+/** Throws where the file is missing, damaged, of another version or not that of the summary. */
+export async function openRun(directory: string, summary: RunSummary): Promise<Run> {
+  const handle = await open(join(directory, summary.name), 'r');
+  try {
+    const header = decodeHeader(await readAt(handle, 0, PAGE_BYTES));
+    const { name, from, to, ids } = header;
+    const isThat = name === summary.name && from === summary.from && to === summary.to && ids === summary.ids;
+    assert(isThat, 'a file of known ids is the one that was written');
+    const tail = new ArrayBuffer(tailBytes(ids, header.filterWords));
+    await readInto(handle, pageOffset(pagesOf(ids)), new Uint8Array(tail));
+    assert(checksumOf(tail) === header.tailChecksum, 'the filter of known ids is as it was written');
+    return new FileRun(directory, handle, header, tail);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** In pieces, so that the thread is not held. */
+const PIECE_BYTES = 16 * 1024 * 1024;
+
+async function readInto(handle: FileHandle, from: number, into: Uint8Array): Promise<void> {
+  for (let at = 0; at < into.length; ) {
+    const { bytesRead } = await handle.read(into, at, Math.min(PIECE_BYTES, into.length - at), from + at);
+    assert(bytesRead > 0, 'a file of known ids is not cut short');
+    at += bytesRead;
+  }
+}
+
+async function readAt(handle: FileHandle, from: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  await readInto(handle, from, bytes);
+  return bytes;
+}
+
+export function checksumOf(tail: ArrayBuffer): number {
+  return crc32(new Uint8Array(tail));
+}
+
+class FileRun implements Run {
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  readonly ids: number;
+  readonly reach: number;
+  readonly filter: IdFilter;
+  readonly bytes: number;
+  readonly pages: number;
+  readonly #handle: FileHandle;
+  readonly #directory: Directory;
+  #holds = 1;
+  #isClosed = false;
+
+  constructor(_directory: string, handle: FileHandle, header: RunHeader, tail: ArrayBuffer) {
+    ({ name: this.name, from: this.from, to: this.to, ids: this.ids, reach: this.reach } = header);
+    this.#handle = handle;
+    const parts = tailParts(tail, header.ids, header.filterWords);
+    this.#directory = parts;
+    this.filter = idFilterOf(parts.filterBits);
+    this.bytes = tail.byteLength;
+    this.pages = pagesOf(header.ids);
+  }
+
+  get starts(): Uint32Array {
+    return this.#directory.starts;
+  }
+
+  pagesFor(words: Uint32Array, at: number): { first: number; last: number } {
+    const key = sortKey((words[at] ?? 0) & SHARD_MASK, words[at + 1] ?? 0);
+    const { firstKeys } = this.#directory;
+    // Slots of the same key may begin on the page before the first page that begins with it.
+    const first = Math.max(0, lowerBound(firstKeys, key) - 1);
+    let last = first;
+    while (last + 1 < firstKeys.length && (firstKeys[last + 1] ?? 0) <= key) last += 1;
+    return { first, last };
+  }
+
+  async readPage(page: number): Promise<Uint32Array> {
+    const bytes = await readAt(this.#handle, pageOffset(page), PAGE_BYTES);
+    requireWhole(bytes);
+    return new Uint32Array(bytes.buffer, bytes.byteOffset, PAGE_BYTES / 4);
+  }
+
+  findIn(slots: Uint32Array, page: number, words: Uint32Array, at: number, found: Acceptance[]): void {
+    const shard = (words[at] ?? 0) & SHARD_MASK;
+    const before = page * SLOTS_PER_PAGE;
+    const from = Math.max(before, this.starts[shard] ?? 0);
+    const to = Math.min(before + SLOTS_PER_PAGE, this.starts[shard + 1] ?? 0);
+    for (let slot = from; slot < to; slot += 1) {
+      const offset = (slot - before) * WORDS_PER_SLOT;
+      if (isSlotOf(slots, offset, words, at)) found.push(unpackSlot(slots, offset));
+    }
+  }
+
+  hold(): void {
+    this.#holds += 1;
+  }
+
+  unhold(): void {
+    this.#holds -= 1;
+    if (this.#holds === 0) void this.#handle.close();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.unhold();
+  }
+}
+
+/** The first place with this key or a greater one. */
+function lowerBound(keys: Float64Array, key: number): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keys[middle] ?? 0) < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export async function removeRunFile(directory: string, name: string): Promise<void> {
+  await rm(join(directory, name), { force: true });
+}
