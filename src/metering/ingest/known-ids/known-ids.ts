@@ -198,10 +198,12 @@ class TieredIds implements KnownIds {
   async restore(now: Instant): Promise<Rebuilt> {
     const { clickhouse, windowDays, older } = this.#options;
     if (older === undefined) return await rebuildIndex(clickhouse, this.#recent, now, windowDays);
-    const recentFrom = await this.#restoreRuns(older, now);
+    const inRuns = new Set<number>();
+    const recentFrom = await this.#restoreRuns(older, now, inRuns);
     this.#raiseFloor(recentFrom);
     const within = { from: recentFrom, to: ALL_SECONDS.to };
-    return await rebuildIndex(clickhouse, this.#recent, now, windowDays, within);
+    const rebuilt = await rebuildIndex(clickhouse, this.#recent, now, windowDays, within);
+    return { ...rebuilt, suspects: new Set([...inRuns, ...rebuilt.suspects]) };
   }
 
   tidy(now: Instant): void {
@@ -244,7 +246,7 @@ class TieredIds implements KnownIds {
   }
 
   /** The second from which on ids belong into memory. */
-  async #restoreRuns(older: OlderIds, now: Instant): Promise<number> {
+  async #restoreRuns(older: OlderIds, now: Instant, suspects: Set<number>): Promise<number> {
     const { clickhouse, windowDays, log } = this.#options;
     const nowSeconds = Math.floor(now / 1000);
     const state = `${await older.storeState()}, ${windowDays} days`;
@@ -256,6 +258,9 @@ class TieredIds implements KnownIds {
         log.warn?.({ err: error, file }, 'a file of known ids cannot be used and is made anew'),
       onMade: (ids: number, { from, to }: { readonly from: number; readonly to: number }) =>
         log.info?.({ ids, from, to }, 'a file of known ids is made'),
+      onSuspects: (hashes: ReadonlySet<number>) => {
+        for (const hash of hashes) suspects.add(hash);
+      },
     };
     // An earlier attempt may have ended after its runs were there.
     for (const run of this.#runs.all) {

@@ -27,6 +27,8 @@ export interface RestoreOptions {
   /** Called for a file that cannot be used, and for every run that was made anew. */
   readonly onUnusable: (file: string, error: unknown) => void;
   readonly onMade: (ids: number, seconds: Seconds) => void;
+  /** Called with the first hash words of ids that were stored more than once, as far as they are in one new run. */
+  readonly onSuspects: (hashes: ReadonlySet<number>) => void;
 }
 
 export interface RestoredRuns {
@@ -84,11 +86,12 @@ async function makeRuns(options: RestoreOptions, within: Seconds): Promise<Run[]
 }
 
 async function makeRun(
-  { clickhouse, directory, now, windowDays, onMade }: RestoreOptions,
+  { clickhouse, directory, now, windowDays, onMade, onSuspects }: RestoreOptions,
   part: Seconds,
 ): Promise<Run> {
   const index = createDeduplicationIndex((windowDays * DAY_MS) / 1000);
-  await rebuildIndex(clickhouse, index, now, windowDays, part);
+  const { suspects } = await rebuildIndex(clickhouse, index, now, windowDays, part);
+  onSuspects(suspects);
   const { run } = await writeRun(index, directory, part);
   onMade(run.ids, part);
   return run;
