@@ -69,8 +69,12 @@ function cellText(value: CsvValue): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** First characters that make a spreadsheet read a text as a formula, or skip to one. */
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+/**
+ * What makes a spreadsheet read a text as a formula, also behind characters that it skips or does not show: white space,
+ * controls, and what has no width. A tab or a line break among them is enough.
+ */
+const FORMULA =
+  /^[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/u;
 
 /** An apostrophe before a text makes a spreadsheet show it. Names and group values may come from strangers. */
 function withoutFormula(text: string): string {

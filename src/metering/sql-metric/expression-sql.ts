@@ -68,7 +68,7 @@ export function writeExpression(scope: Scope, expression: Expression): Value {
       if (scope.window === null) {
         throw new QueryProblem(
           expression.position,
-          'window functions stand in SELECT: use a subquery to filter or group by one',
+          'window functions stand in SELECT and ORDER BY: use a subquery to filter or group by one, or for DISTINCT',
         );
       }
       return scope.window(expression);

@@ -56,7 +56,7 @@ export function writeGroupedSelect(
       groups.part,
       ...(groups.until === null || until === null ? [] : [named(groups.until, until)]),
       ...columns.map((column) => named(column.expression, column.sql)),
-      ...(rowNumber === null ? [] : [named(rowNumber.sql, rowNumber.name)]),
+      ...(rowNumber?.columns ?? []),
     ],
     from: withJoins(context, groups.from, subqueries.joins(groups.part)),
     conditions: [...groups.conditions, ...having],
@@ -66,7 +66,7 @@ export function writeGroupedSelect(
   const kept = [groups.part, until, number, ...columns.map((column) => column.sql)].filter(
     (name) => name !== null,
   );
-  return relationOf(limitedSql(sql, query, rowNumber, kept), columns, {
+  return relationOf(limitedSql(sql, query, rowNumber, { part: groups.part, columns: kept }), columns, {
     part: groups.part,
     until,
     eventOrder: null,

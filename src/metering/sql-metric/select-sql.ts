@@ -99,7 +99,7 @@ function writeRows(context: StatementContext, query: SelectQuery, input: Input):
       ...(input.until === null || until === null ? [] : [named(input.until, until)]),
       ...(input.eventOrder === null || eventOrder === null ? [] : [named(input.eventOrder, eventOrder)]),
       ...columns.map((column) => named(column.expression, column.sql)),
-      ...(rowNumber === null ? [] : [named(rowNumber.sql, rowNumber.name)]),
+      ...(rowNumber?.columns ?? []),
     ],
     from: source.from,
     conditions: [...source.conditions, ...where],
@@ -109,7 +109,7 @@ function writeRows(context: StatementContext, query: SelectQuery, input: Input):
   const kept = [part, until, eventOrder, number, ...columns.map((column) => column.sql)].filter(
     (name) => name !== null,
   );
-  return relationOf(limitedSql(sql, query, rowNumber, kept), columns, {
+  return relationOf(limitedSql(sql, query, rowNumber, { part, columns: kept }), columns, {
     part,
     until,
     eventOrder,

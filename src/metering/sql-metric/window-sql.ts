@@ -86,7 +86,8 @@ function overSql(
   isTotal: boolean,
 ): string {
   const keys = [rows.part, ...partitionBy.map((key) => writeExpression(scope, key).sql)];
-  const order = orderSql(scope, orderBy, isTotal && (orderBy.length > 0 || frame !== null) ? rows.ties : []);
+  const ties = isTotal && (orderBy.length > 0 || frame !== null) ? rows.ties : [];
+  const order = [...orderKeys(scope, orderBy).map(orderOf), ...ties];
   return [
     `PARTITION BY ${keys.join(', ')}`,
     ...(order.length === 0 ? [] : [`ORDER BY ${order.join(', ')}`]),
@@ -94,16 +95,25 @@ function overSql(
   ].join(' ');
 }
 
+export interface OrderKey {
+  readonly sql: string;
+  /** Empty: ascending, of what is never NULL. */
+  readonly direction: string;
+}
+
 /** A property is ordered as the number in it, and then as text. NULL is last unless it says otherwise. */
-export function orderSql(scope: Scope, items: readonly OrderItem[], ties: readonly string[]): string[] {
-  const keys = items.flatMap(({ expression, isDescending, areNullsFirst }) => {
+export function orderKeys(scope: Scope, items: readonly OrderItem[]): OrderKey[] {
+  return items.flatMap(({ expression, isDescending, areNullsFirst }) => {
     const value = writeExpression(scope, expression);
     const forms =
       value.type === 'property' ? [toNumber(scope, value, expression.position), value.sql] : [value.sql];
-    const suffix = `${isDescending ? 'DESC' : 'ASC'} NULLS ${areNullsFirst ? 'FIRST' : 'LAST'}`;
-    return forms.map((form) => `${scope.definitions.define(form)} ${suffix}`);
+    const direction = `${isDescending ? 'DESC' : 'ASC'} NULLS ${areNullsFirst ? 'FIRST' : 'LAST'}`;
+    return forms.map((form) => ({ sql: scope.definitions.define(form), direction }));
   });
-  return [...keys, ...ties];
+}
+
+export function orderOf({ sql, direction }: OrderKey): string {
+  return direction === '' ? sql : `${sql} ${direction}`;
 }
 
 function frameSql({ preceding, following }: WindowFrame): string {

@@ -47,6 +47,23 @@ describe('a cell', () => {
     ['\t=1', "'\t=1"],
     ['\r=1', '"\'\r=1"'],
     ['＝1', "'＝1"],
+    // The same behind what a spreadsheet skips or does not show.
+    [' =1', "' =1"],
+    ['\u00a0-1', "'\u00a0-1"],
+    ['\u3000＝1', "'\u3000＝1"],
+    ['\u2028@x', "'\u2028@x"],
+    ['\u200b=1', "'\u200b=1"],
+    ['\u200d \u2060+1', "'\u200d \u2060+1"],
+    ['\u00ad=1', "'\u00ad=1"],
+    ['\u034f=1', "'\u034f=1"],
+    ['\ufe0f=1', "'\ufe0f=1"],
+    ['\u3164=1', "'\u3164=1"],
+    ['\u0001=1', "'\u0001=1"],
+    ['\tplain', "'\tplain"],
+    [' \tplain', "' \tplain"],
+    ['\u200b\rplain', '"\'\u200b\rplain"'],
+    [' plain', ' plain'],
+    ['\u200ba=b', '\u200ba=b'],
     ['=HYPERLINK("http://x","y")', '"\'=HYPERLINK(""http://x"",""y"")"'],
     ['a=b', 'a=b'],
     // Numbers stay numbers, with all their digits.
@@ -66,9 +83,13 @@ describe('a cell', () => {
     await fc.assert(
       fc.asyncProperty(texts, async (values) => {
         const [, ...rows] = parseCsv(await written(values));
-        expect(rows.map(([cell]) => cell?.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, ''))).toEqual(
-          values.map((value) => value.replace(/^'(?=[=+\-@\t\r＝＋－＠])/, '')),
-        );
+        const cells = rows.map(([cell]) => cell);
+        for (const [index, value] of values.entries()) {
+          expect([value, `'${value}`]).toContain(cells[index]);
+          if (/^[=+\-@]/.test(value.trim())) expect(cells[index]).toBe(`'${value}`);
+          if (/^[\p{L}\p{N}]/u.test(value)) expect(cells[index]).toBe(value);
+        }
+        expect(cells).toHaveLength(values.length);
       }),
     );
   });
