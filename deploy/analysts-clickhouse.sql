@@ -19,7 +19,7 @@ FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'contracts') A
 
 CREATE OR REPLACE VIEW analysts.invoices DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id AS contract_id,
-  p.invoice_status AS invoice_status, p.type AS type,
+  p.status AS status, p.invoice_status AS invoice_status, p.type AS type,
   fromUnixTimestamp64Milli(p.start_timestamp, 'UTC') AS start_timestamp,
   fromUnixTimestamp64Milli(p.end_timestamp, 'UTC') AS end_timestamp,
   fromUnixTimestamp64Milli(p.issued_at, 'UTC') AS issued_at, p.invoice_number AS invoice_number,
@@ -36,7 +36,8 @@ FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'invoices') AS
 
 CREATE OR REPLACE VIEW analysts.invoice_lines DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT p.invoice_id AS invoice_id, p.customer_id AS customer_id, p.contract_id AS contract_id,
-  p.invoice_status AS invoice_status, fromUnixTimestamp64Milli(p.issued_at, 'UTC') AS issued_at,
+  p.status AS status, p.invoice_status AS invoice_status,
+  fromUnixTimestamp64Milli(p.issued_at, 'UTC') AS issued_at,
   p.position AS position, p.type AS type, p.name AS name, p.product_id AS product_id,
   toDecimal256(p.quantity, 30) AS quantity, toDecimal256(p.unit_price, 30) AS unit_price,
   toDecimal256(p.total, 30) AS total, p.credit_type_id AS credit_type_id,
@@ -54,7 +55,8 @@ FROM postgresql(tallyhouse_postgres, schema = 'analysts', table = 'balances') AS
 
 CREATE OR REPLACE VIEW analysts.events DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT o.customer_id AS customer_id, e.transaction_id AS transaction_id,
-  CAST(e.event_type, 'String') AS event_type, e.timestamp AS timestamp, e.properties AS properties
+  CAST(e.event_type, 'String') AS event_type, e.timestamp AS timestamp,
+  toDateTime64(e.ingested_at, 3, 'UTC') AS ingested_at, e.properties AS properties
 FROM (SELECT * FROM tallyhouse.usage_events FINAL) AS e
 GLOBAL INNER JOIN (
   SELECT customer_ref, customer_id

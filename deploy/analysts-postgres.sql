@@ -213,7 +213,7 @@ SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_
   d.payment_id AS external_payment_id, d.pdf_url AS external_pdf_url,
   analysts.exact(d.sub_total) AS invoiced_sub_total, analysts.exact(d.total) AS invoiced_total,
   analysts.exact(d.tax_amount) AS invoiced_tax, analysts.exact(d.taxable_amount) AS invoiced_taxable,
-  d.tax_transaction_id, d.error AS billing_provider_error
+  d.tax_transaction_id, d.error AS billing_provider_error, i.status
 FROM public.invoices i
 LEFT JOIN public.invoice_numbers n ON n.invoice_id = i.id
 LEFT JOIN public.invoice_deliveries d ON d.invoice_id = i.id
@@ -240,7 +240,7 @@ SELECT i.id::text AS invoice_id, i.customer_id::text AS customer_id, i.contract_
   l.pricing_group_values::text AS pricing_group_values,
   l.presentation_group_values::text AS presentation_group_values,
   l.credit_type_id = i.credit_type_id
-    AND NOT (l.type LIKE 'applied%' AND coalesce(l.payer_type = 'POSTPAID', false)) AS counts_in_total
+    AND NOT (l.type LIKE 'applied%' AND coalesce(l.payer_type = 'POSTPAID', false)) AS counts_in_total, i.status
 FROM public.invoice_line_items l
 JOIN public.invoices i ON i.id = l.invoice_id
 WHERE i.type <> 'USAGE_CONSOLIDATED';
@@ -261,3 +261,42 @@ SELECT b.commit_id::text AS commit_id, b.customer_id::text AS customer_id, b.con
   b.credit_type_id::text AS credit_type_id, analysts.exact(b.balance) AS balance, analysts.millis(p.as_of) AS as_of
 FROM public.published_balances b
 JOIN public.balance_publication p ON p.as_of IS NOT NULL;
+
+-- The same for clients that connect to PostgreSQL itself: times are timestamps and numbers are numerics.
+CREATE SCHEMA IF NOT EXISTS analysts_postgres;
+
+CREATE OR REPLACE FUNCTION analysts.instant(millis bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE STRICT AS 'SELECT to_timestamp(millis / 1000.0)';
+
+CREATE OR REPLACE VIEW analysts_postgres.customers AS
+SELECT customer_id, name, analysts.instant(created_at) AS created_at, analysts.instant(archived_at) AS archived_at
+FROM analysts.customers;
+
+CREATE OR REPLACE VIEW analysts_postgres.contracts AS
+SELECT contract_id, customer_id, name, rate_card_id, analysts.instant(starting_at) AS starting_at,
+  analysts.instant(ending_before) AS ending_before, analysts.instant(archived_at) AS archived_at
+FROM analysts.contracts;
+
+CREATE OR REPLACE VIEW analysts_postgres.invoices AS
+SELECT invoice_id, customer_id, contract_id, status, invoice_status, type,
+  analysts.instant(start_timestamp) AS start_timestamp, analysts.instant(end_timestamp) AS end_timestamp,
+  analysts.instant(issued_at) AS issued_at, invoice_number, credit_type_id, credit_type, total::numeric AS total,
+  billing_provider, external_invoice_id, external_status, analysts.instant(external_issued_at) AS external_issued_at,
+  analysts.instant(external_paid_at) AS external_paid_at, external_payment_id, external_pdf_url,
+  invoiced_sub_total::numeric AS invoiced_sub_total, invoiced_total::numeric AS invoiced_total,
+  invoiced_tax::numeric AS invoiced_tax, invoiced_taxable::numeric AS invoiced_taxable, tax_transaction_id,
+  billing_provider_error
+FROM analysts.invoices;
+
+CREATE OR REPLACE VIEW analysts_postgres.invoice_lines AS
+SELECT invoice_id, customer_id, contract_id, status, invoice_status, analysts.instant(issued_at) AS issued_at, position,
+  type, name, product_id, quantity::numeric AS quantity, unit_price::numeric AS unit_price, total::numeric AS total,
+  credit_type_id, analysts.instant(starting_at) AS starting_at, analysts.instant(ending_before) AS ending_before,
+  commit_id, pricing_group_values::jsonb AS pricing_group_values,
+  presentation_group_values::jsonb AS presentation_group_values, counts_in_total
+FROM analysts.invoice_lines;
+
+CREATE OR REPLACE VIEW analysts_postgres.balances AS
+SELECT commit_id, customer_id, contract_id, type, credit_type_id, balance::numeric AS balance,
+  analysts.instant(as_of) AS as_of
+FROM analysts.balances;

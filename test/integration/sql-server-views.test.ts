@@ -106,7 +106,10 @@ function shownSql({ name, type }: { name: string; type: string }): string {
   return type === 'text' ? name : `toString(${name}) AS ${name}`;
 }
 
-test.each(VIEW_NAMES)('%s has the rows of the API', async (view) => {
+/** Drafts are computed by the service, and repeats are no events. */
+const SERVER_VIEWS = VIEW_NAMES.filter((name) => name !== 'drafts' && name !== 'event_repeats');
+
+test.each(SERVER_VIEWS)('%s has the rows of the API', async (view) => {
   const names = columnsOf(view).map(({ name }) => name);
   const asked = (await api.post('/v1/sql', { sql: `SELECT ${names.join(', ')} FROM ${view}` })).list('data');
   const read = await clickhouse.query({

@@ -149,7 +149,7 @@ describe('a long answer', () => {
 
   test('that meets a limit in the middle fails there, and is not taken for a whole one', async () => {
     const limits = { query: { ...REPORT_LIMITS, resultRows: 100_000 } };
-    const deps = { db: service.db, clickhouse, clock: { now: () => 0 }, limits };
+    const deps = { db: service.db, clickhouse, gracePeriodHours: 24, clock: { now: () => 0 }, limits };
     const { rows } = await queryRows(deps, { sql: LONG });
     let read = 0;
     const all = async () => {

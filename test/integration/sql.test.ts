@@ -259,7 +259,13 @@ describe('a query is refused', () => {
     ],
   ])('where it %s than it may', async (_, limits, sql, message) => {
     const { db, clickhouse } = service;
-    const deps = { db, clickhouse, clock: { now: () => Date.parse('2026-12-05T00:00:00Z') }, limits };
+    const deps = {
+      db,
+      clickhouse,
+      gracePeriodHours: 24,
+      clock: { now: () => Date.parse('2026-12-05T00:00:00Z') },
+      limits,
+    };
     await expect(everyRow(deps, sql)).rejects.toMatchObject({
       kind: 'invalid',
       message: expect.stringMatching(message),

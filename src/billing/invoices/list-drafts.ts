@@ -30,7 +30,10 @@ import { draftWithWarnings, type InvoiceWithWarnings } from './unbilled-usage.ts
 
 export interface DraftListFilter {
   readonly customerId?: string | undefined;
+  readonly customerIds?: readonly string[] | undefined;
   readonly contractId?: string | undefined;
+  /** Consolidated ones repeat the lines of others. */
+  readonly withoutConsolidated?: true;
   readonly type?: InvoiceType | undefined;
   /** Only billing periods that start at or after this, or scheduled invoices of such a date. */
   readonly startingOn?: Instant | undefined;
@@ -182,7 +185,7 @@ async function nextPlaces(
   const contracts = all.filter(({ id }) => filter.contractId === undefined || id === filter.contractId);
   const drafts = [
     ...(await draftPlacesOf(deps, contracts, filter)),
-    ...(await consolidatedPlaces(deps, contracts, filter)),
+    ...(filter.withoutConsolidated === true ? [] : await consolidatedPlaces(deps, contracts, filter)),
   ];
   const inOrder = byPosition(order);
   const behind = drafts
@@ -221,9 +224,9 @@ function isBehind(
 /** Null: all of them. */
 async function askedCustomers(
   db: Database | Transaction,
-  { customerId, contractId }: DraftListFilter,
+  { customerId, customerIds, contractId }: DraftListFilter,
 ): Promise<readonly string[] | null> {
-  if (contractId === undefined) return customerId === undefined ? null : [customerId];
+  if (contractId === undefined) return customerId === undefined ? (customerIds ?? null) : [customerId];
   const contract = await findContract(db, contractId);
   if (contract === null) return [];
   return customerId === undefined || customerId === contract.customerId ? [contract.customerId] : [];

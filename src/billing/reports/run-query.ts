@@ -1,24 +1,25 @@
 /** Queries across customers: what they read is brought together, and ClickHouse answers (docs/sql.md). */
-import type { Clock } from '../../core/clock.ts';
 import { invalid } from '../../core/errors.ts';
-import type { ClickHouse, QueryParams } from '../../metering/client/clickhouse.ts';
+import type { QueryParams } from '../../metering/client/clickhouse.ts';
 import { inLane } from '../../metering/client/clickhouse-client.ts';
 import { createConnectionPool } from '../../metering/client/connection-pool.ts';
+import type { RepeatLog } from '../../metering/events/repeat-log.ts';
 import type { QueryLimits } from '../../metering/query/query-limits.ts';
 import type { ReportRow } from '../../metering/sql-views/answer-rows.ts';
 import type { CheckedReport } from '../../metering/sql-views/read-report.ts';
 import { loadReport, runParquetReport, runReport } from '../../metering/sql-views/run-report.ts';
 import { ownerParameters, type ViewRow, viewParameter } from '../../metering/sql-views/view-sql.ts';
-import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
+import { inSnapshot, type Transaction } from '../../store/database.ts';
 import { type ReportPart, reportAliases, reportCustomers } from '../../store/report-rows.ts';
+import type { InvoiceDeps } from '../invoices/read-invoices.ts';
+import { type DraftRowLimits, draftRows } from './draft-rows.ts';
 import { type CopiedView, readViewRows, type ViewDeps } from './view-rows.ts';
 
-export interface ReportDeps {
-  readonly db: Database;
-  readonly clickhouse: ClickHouse;
-  readonly clock: Clock;
+export interface ReportDeps extends InvoiceDeps {
+  /** What was noted of repeats is to be found first. */
+  readonly repeats?: Pick<RepeatLog, 'flush'> | undefined;
   /** Instead of the usual ones. */
-  readonly limits?: Partial<CopyLimits> & { readonly query?: QueryLimits };
+  readonly limits?: Partial<CopyLimits> & { readonly query?: QueryLimits; readonly drafts?: DraftRowLimits };
 }
 
 export interface ReportQuery {
@@ -81,8 +82,12 @@ async function* whileCopied<Part>(
   run: (copied: QueryParams) => AsyncGenerator<Part, void, undefined>,
 ): AsyncGenerator<Part, void, undefined> {
   const { first, parts } = await copies.withConnection(async () => {
+    const drafts = report.views.includes('drafts')
+      ? viewParameter('drafts', await draftRows(deps, report.customerIds, deps.limits?.drafts))
+      : {};
+    if (report.views.includes('event_repeats')) await deps.repeats?.flush();
     const copied = await inSnapshot(deps.db, (db) => copyRows({ ...deps, db }, report));
-    const parts = run(copied);
+    const parts = run({ ...copied, ...drafts });
     return { first: await parts.next(), parts };
   });
   if (first.done === true) return;
@@ -103,10 +108,12 @@ async function copyRows(deps: CopyDeps, report: CheckedReport): Promise<QueryPar
     clickhouse: inLane(deps.clickhouse, 'reports'),
     now: deps.clock.now(),
   };
-  const params: Record<string, unknown> = {};
+  const params: Record<string, unknown> = { s_now: view.now };
+  const readsEvents = report.views.some((name) => name === 'events' || name === 'event_repeats');
+  if (readsEvents) Object.assign(params, await owners(view, report, budget));
   for (const name of report.views) {
-    if (name === 'events') Object.assign(params, await owners(view, report, budget));
-    else Object.assign(params, viewParameter(name, await copyOf(view, name, report, budget)));
+    if (name !== 'events' && name !== 'event_repeats' && name !== 'drafts')
+      Object.assign(params, viewParameter(name, await copyOf(view, name, report, budget)));
   }
   return params;
 }

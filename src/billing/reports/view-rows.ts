@@ -41,7 +41,8 @@ export interface RowsPart {
   readonly next: string | null;
 }
 
-export type CopiedView = Exclude<ViewName, 'events'>;
+/** Views whose rows lie in PostgreSQL. Those of drafts are computed (draft-rows.ts). */
+export type CopiedView = Exclude<ViewName, 'events' | 'event_repeats' | 'drafts'>;
 
 /** A part of a view's rows: those of at most `part.limit` invoices, customers or contracts. */
 export async function readViewRows(deps: ViewDeps, view: CopiedView, part: ReportPart): Promise<RowsPart> {
@@ -202,17 +203,17 @@ async function hourRows({ db, clickhouse }: ViewDeps, heads: readonly Head[]): P
 }
 
 function ownerCells({ id, customerId, contractId, status }: IssuedHead): ViewRow {
-  return [id, customerId, contractId, status];
+  return [id, customerId, contractId, status, status];
 }
 
 /** Epoch milliseconds. */
-function time<Value extends Instant | null>(at: Value): string | null {
+export function time<Value extends Instant | null>(at: Value): string | null {
   return at === null ? null : String(at);
 }
 
 /** As many places as a number of a query has. */
 const PLACES = 30;
 
-function exact(value: Decimal): string {
+export function exact(value: Decimal): string {
   return roundDecimal(value, 'ROUND_HALF_UP', PLACES).toFixed();
 }

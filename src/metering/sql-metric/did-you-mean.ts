@@ -3,7 +3,8 @@
 /** ` : did you mean x?`, or nothing where no name is near. `names` are shown as they are given. */
 export function suggestion(unknown: string, names: readonly string[]): string {
   const wanted = unknown.toLowerCase();
-  const limit = Math.max(1, Math.floor(wanted.length / 4));
+  // Of three letters every other one is a word of its own: POW is not near now.
+  const limit = Math.floor(wanted.length / 4);
   let best: string | null = null;
   let least = limit + 1;
   for (const name of names) {

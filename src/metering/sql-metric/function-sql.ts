@@ -9,7 +9,9 @@ import type { Expression } from './query-syntax.ts';
 import {
   INTERVAL_UNITS,
   intervalUnit,
+  inZoneSql,
   isTimeZone,
+  ofZoneSql,
   TIME_PARTS,
   timePartSql,
   truncatedSql,
@@ -68,6 +70,8 @@ function argumentSql(scope: OperandWriter, kind: ArgumentKind | undefined, opera
       return timestampOf(scope, operand);
     case 'list':
       return listOf(scope, operand);
+    case 'zone':
+      return zoneOf(scope, operand);
     case 'pattern':
       return scope.parameters.bind('pattern', 'String', literalOf(operand));
     case 'literal':
@@ -85,6 +89,7 @@ export function writeSpecial(scope: OperandWriter, call: FunctionCall): Value {
   const [first, second, third] = operands;
   if (first === undefined) throw new QueryProblem(position, `${name} has the wrong number of arguments`);
   if (name === 'LENGTH') return writeLength(scope, first);
+  if (name === 'TODATETIME') return writeDateTime(scope, first, second);
   if (second === undefined) throw new QueryProblem(position, `${name} has the wrong number of arguments`);
   switch (name) {
     case 'POWER':
@@ -93,7 +98,14 @@ export function writeSpecial(scope: OperandWriter, call: FunctionCall): Value {
       const unit = intervalUnit(literalOf(first));
       if (unit === null)
         throw new QueryProblem(first.position, `DATE_TRUNC takes one of ${list(INTERVAL_UNITS)} first`);
-      return timed(scope, second, (t) => truncatedSql(t, unit), 'timestamp');
+      if (third === undefined) return timed(scope, second, (t) => truncatedSql(t, unit), 'timestamp');
+      const zone = zoneOf(scope, third);
+      return timed(
+        scope,
+        second,
+        (t) => ofZoneSql(truncatedSql(inZoneSql(t, zone), unit), zone),
+        'timestamp',
+      );
     }
     case 'EXTRACT': {
       const part = literalOf(first).toLowerCase();
@@ -116,15 +128,8 @@ export function writeSpecial(scope: OperandWriter, call: FunctionCall): Value {
       };
     }
     case 'AT_TIME_ZONE': {
-      const zone = literalOf(second);
-      if (!isTimeZone(zone)) throw new QueryProblem(second.position, `there is no time zone ${zone}`);
-      const bound = scope.parameters.bind('zone', 'String', zone);
-      return timed(
-        scope,
-        first,
-        (t) => `addSeconds(${t}, timeZoneOffset(toTimeZone(${t}, ${bound})))`,
-        'timestamp',
-      );
+      const zone = zoneOf(scope, second);
+      return timed(scope, first, (t) => inZoneSql(t, zone), 'timestamp');
     }
     case 'ELEMENT':
       return writeElement(scope, first, second);
@@ -132,6 +137,38 @@ export function writeSpecial(scope: OperandWriter, call: FunctionCall): Value {
       return writeMember(scope, call, first);
   }
 }
+
+function zoneOf(scope: OperandWriter, operand: Expression): string {
+  const zone = literalOf(operand);
+  if (!isTimeZone(zone)) throw new QueryProblem(operand.position, `there is no time zone ${zone}`);
+  return scope.parameters.bind('zone', 'String', zone);
+}
+
+/** Seconds since 1970 that a timestamp may have: until 2261, as ClickHouse has them. */
+const SECONDS_MAX = "toDecimal256('9000000000', 30)";
+
+/** A number is seconds since 1970, with their fractions; a text is a time, in UTC where it has no offset and no zone is given. */
+function writeDateTime(scope: OperandWriter, operand: Expression, zone: Expression | undefined): Value {
+  const value = scope.write(operand);
+  const { define, names } = scope.definitions;
+  if (value.type === 'number') {
+    const sql = bind(names, [value.sql], ([x = '']) => {
+      const seconds = `if(abs(${x}) < ${SECONDS_MAX}, ${x}, NULL)`;
+      return `fromUnixTimestamp64Milli(toInt64(floor(${seconds} * 1000)), 'UTC')`;
+    });
+    return { sql: define(sql), type: 'timestamp' };
+  }
+  const time = writeTimestamp(scope, value, operand.position);
+  if (zone === undefined || value.type === 'timestamp') return time;
+  const bound = zoneOf(scope, zone);
+  // A text with an offset says which instant it means.
+  if (typeof value.literal === 'string' && !HAS_OFFSET.test(value.literal))
+    return { sql: define(ofZoneSql(time.sql, bound)), type: 'timestamp' };
+  if (typeof value.literal === 'string') return time;
+  throw new QueryProblem(zone.position, 'a zone goes with a time in quotes: others are in UTC');
+}
+
+const HAS_OFFSET = /(?:z|[+-]\d{2}:\d{2})$/i;
 
 function list(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(', ');

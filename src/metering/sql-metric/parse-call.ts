@@ -8,6 +8,7 @@ import {
   findWindowFunction,
   functionNames,
 } from './functions/table.ts';
+import { CLOCK_FUNCTIONS } from './functions/time-functions.ts';
 import { parseAggregate } from './parse-aggregate.ts';
 import { parseCastTarget } from './parse-type.ts';
 import { parseOver } from './parse-window.ts';
@@ -48,12 +49,33 @@ function parseNamed(reader: TokenReader, token: Token, parseOperand: ParseOperan
   if (scalar !== null) {
     const operands = parseScalarOperands(reader, scalar.name, parseOperand);
     requireCount({ ...token, text: scalar.name }, operands.length, scalar.least, scalar.most);
+    if (CLOCK_FUNCTIONS.includes(scalar.name)) requireClock(reader, token);
     reader.expectSymbol(')');
     return build(reader, position, { kind: 'function', name: scalar.name, operands });
   }
   const aggregateIf = findAggregateIf(text);
   if (aggregateIf === null) throw unknownFunction(token);
   return parseAggregate(reader, token, aggregateIf, true, parseOperand);
+}
+
+function requireClock({ hasClock }: TokenReader, { text, position }: Token): void {
+  if (hasClock) return;
+  throw new QueryProblem(
+    position,
+    `${text} is not available in a metric, whose usage must be the same whenever it is counted: the time that is billed is applied to events`,
+  );
+}
+
+/** `CURRENT_TIMESTAMP` and `CURRENT_DATE`, which have no brackets; null for anything else. */
+export function parseClock(reader: TokenReader): Expression | null {
+  const token = reader.next;
+  const isDate = reader.isWord('CURRENT_DATE');
+  if (!isDate && !reader.isWord('CURRENT_TIMESTAMP')) return null;
+  reader.take();
+  if (reader.takeSymbol('(')) reader.expectSymbol(')');
+  requireClock(reader, token);
+  const name = isDate ? 'TODAY' : 'NOW';
+  return build(reader, token.position, { kind: 'function', name, operands: [] });
 }
 
 function unknownFunction({ text, position, kind }: Token): QueryProblem {

@@ -1,7 +1,7 @@
 /** The grammar of expressions, from OR down to a single value. */
 import { parseUsageDecimal } from '../../core/decimal.ts';
 import { build, node } from './expression-weight.ts';
-import { parseCall } from './parse-call.ts';
+import { parseCall, parseClock } from './parse-call.ts';
 import { parseCastTarget } from './parse-type.ts';
 import { QueryProblem } from './query-refusal.ts';
 import type {
@@ -63,6 +63,8 @@ function parsePredicate(reader: TokenReader): Expression {
   }
   if (reader.takeWords('IS')) {
     const isNegated = reader.takeWords('NOT');
+    if (reader.isWord('TRUE') || reader.isWord('FALSE'))
+      return negatedIf(reader, isNegated, parseIsTrue(reader, position, left));
     reader.expectWord('NULL');
     return negatedIf(reader, isNegated, build(reader, position, { kind: 'is_null', operand: left }));
   }
@@ -82,6 +84,15 @@ function parsePredicate(reader: TokenReader): Expression {
   }
   if (isNegated) throw reader.unexpected('IN, BETWEEN or LIKE after NOT');
   return left;
+}
+
+/** `x IS TRUE` is never unknown: NULL is neither true nor false. */
+function parseIsTrue(reader: TokenReader, position: number, left: Expression): Expression {
+  const value = reader.take().text.toUpperCase() === 'TRUE';
+  const right = build(reader, position, { kind: 'boolean', value });
+  const equal = build(reader, position, { kind: 'comparison', operator: '=', left, right });
+  const otherwise = build(reader, position, { kind: 'boolean', value: false });
+  return build(reader, position, { kind: 'function', name: 'COALESCE', operands: [equal, otherwise] });
 }
 
 function negatedIf(reader: TokenReader, isNegated: boolean, operand: Expression): Expression {
@@ -256,7 +267,7 @@ function parseValue(reader: TokenReader): Expression {
   if (reader.isSymbol('*')) {
     throw new QueryProblem(position, '* is available in COUNT(*) only: name the columns');
   }
-  return parseCall(reader, parseExpression) ?? parseName(reader);
+  return parseClock(reader) ?? parseCall(reader, parseExpression) ?? parseName(reader);
 }
 
 /** `TIMESTAMP '2026-11-20T00:00:00Z'`, `DATE '2026-11-20'` */

@@ -34,6 +34,7 @@ const GROUPING_WEIGHT = 7;
 /** `isAcross`: over the views of all customers, instead of the events of one. */
 export function parseQuery(sql: string, isAcross = false): SelectQuery {
   const reader = new TokenReader(tokenize(sql));
+  reader.hasClock = isAcross;
   if (!reader.isWord('SELECT') && !reader.isWord('WITH')) {
     throw reader.unexpected(`SELECT or WITH: a ${isAcross ? 'query' : 'SQL metric'} is one SELECT statement`);
   }
@@ -146,8 +147,9 @@ function parseSelect(place: Place): SelectQuery {
   reader.expectWord('SELECT');
   const distinct = reader.takeWords('DISTINCT');
   const items = parseItems(reader, place.isAcross ? REPORT_COLUMNS_MAX : COLUMNS_MAX);
-  reader.expectWord('FROM');
-  const { source, joins } = parseFrom({ ...place, parseWith, closeSubquery });
+  const { source, joins } = reader.takeWords('FROM')
+    ? parseFrom({ ...place, parseWith, closeSubquery })
+    : { source: withoutFrom(place, inExpressions.length > 0), joins: [] };
   const where = reader.takeWords('WHERE') ? parseExpression(reader) : null;
   const groupBy = reader.takeWords('GROUP', 'BY') ? parseGroupBy(reader, items) : [];
   const having = reader.takeWords('HAVING') ? parseExpression(reader) : null;
@@ -157,6 +159,22 @@ function parseSelect(place: Place): SelectQuery {
   reader.parseSubquery = outer;
   const query = { position, distinct, items, source, joins, where, groupBy, having, orderBy, limit, offset };
   return measured(place, query, inExpressions);
+}
+
+/** One row, for values that queries in brackets give. In a metric it is that of a count, which has one in every part. */
+function withoutFrom({ reader, isAcross }: Place, hasQueries: boolean): Source {
+  if (isAcross) return { kind: 'one', qualifier: null };
+  // Says that FROM is expected.
+  if (!hasQueries) reader.expectWord('FROM');
+  const { position } = reader.next;
+  const count = { name: 'COUNT', distinct: false, operands: [], filter: null, level: null } as const;
+  const item = { expression: build(reader, position, { kind: 'aggregate', ...count }), name: null };
+  const source: Source = { kind: 'events', qualifier: 'events' };
+  return {
+    kind: 'query',
+    query: { ...EMPTY_SELECT, position, distinct: false, items: [item], source },
+    qualifier: null,
+  };
 }
 
 /** Refuses a query that reads the events too often, and weighs one that aggregates what others aggregate. */

@@ -124,6 +124,8 @@ export type Source =
   /** Only in queries across customers. */
   | { readonly kind: 'view'; readonly view: ViewName; readonly qualifier: string }
   | { readonly kind: 'query'; readonly query: SelectQuery; readonly qualifier: string | null }
+  /** One row without columns: a SELECT without FROM. Only in queries across customers. */
+  | { readonly kind: 'one'; readonly qualifier: null }
   /** The rows of several queries with as many columns, one after another. */
   | { readonly kind: 'union'; readonly queries: readonly SelectQuery[]; readonly qualifier: null }
   /** A row for each element of a list in a row of `source`. */
@@ -172,6 +174,7 @@ function queriesOf(source: Source): readonly SelectQuery[] {
   switch (source.kind) {
     case 'events':
     case 'view':
+    case 'one':
       return [];
     case 'query':
       return [source.query];

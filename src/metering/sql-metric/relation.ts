@@ -114,6 +114,12 @@ export function eventsRelation({ scope, time, isByPart, names }: StatementContex
   };
 }
 
+/** What a SELECT without FROM reads. */
+export function oneRow({ names, time }: StatementContext): Relation {
+  const part = names.fresh('p');
+  return relationOf(`SELECT ${time.eventPart} AS ${part}`, [], { part, until: null, eventOrder: null });
+}
+
 /** `sql AS name`, or the name alone where it has that name already. */
 export function named(sql: string, name: string): string {
   return sql === name ? name : `${sql} AS ${name}`;

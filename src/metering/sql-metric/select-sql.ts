@@ -8,7 +8,14 @@ import { writeGroupedSelect } from './grouped-sql.ts';
 import { type Input, inputScope, whereConditions } from './input-scope.ts';
 import { keptNumber, limitedSql, writeRowNumber } from './limit-sql.ts';
 import { isGrouped, type SelectQuery, type Source } from './query-syntax.ts';
-import { eventsRelation, named, type Relation, relationOf, type StatementContext } from './relation.ts';
+import {
+  eventsRelation,
+  named,
+  oneRow,
+  type Relation,
+  relationOf,
+  type StatementContext,
+} from './relation.ts';
 import type { SideInput } from './source-side.ts';
 import { createSubqueries } from './subqueries.ts';
 import { writeUnion } from './union-sql.ts';
@@ -33,6 +40,8 @@ function readSource(context: StatementContext, source: Source): SideInput {
       return { ...viewRelation(context, source.view), qualifier };
     case 'query':
       return { ...writeSelect(context, source.query), qualifier };
+    case 'one':
+      return { ...oneRow(context), qualifier };
     case 'union':
       return { ...writeUnion(context, source.queries, writeSelect), qualifier };
     default:

@@ -92,6 +92,19 @@ export function timePartSql(time: string, part: string): string | null {
   return `toDecimal256(${value}, 30)`;
 }
 
+/** When the query is asked, by the clock of the service. */
+export const NOW_SQL = "fromUnixTimestamp64Milli({s_now:Int64}, 'UTC')";
+
+/** What clocks in a zone show at `time`, as a time in UTC. `time` may be repeated. */
+export function inZoneSql(time: string, zone: string): string {
+  return `addSeconds(${time}, timeZoneOffset(toTimeZone(${time}, ${zone})))`;
+}
+
+/** The instant at which clocks in a zone show `time`: the other way round. */
+export function ofZoneSql(time: string, zone: string): string {
+  return `toTimeZone(toDateTime64(toString(${time}), 3, ${zone}), 'UTC')`;
+}
+
 /** A time zone by its name in the IANA database. */
 export function isTimeZone(name: string): boolean {
   try {

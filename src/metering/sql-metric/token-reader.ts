@@ -28,6 +28,8 @@ export class TokenReader {
   private weight = 0;
   private readonly identities = new Map<string, number>();
   private nesting = 0;
+  /** Whether the query may ask for the time. A metric may not: its usage is the same whenever it is counted. */
+  hasClock = false;
   /** Reads a query in brackets inside an expression, which is written `times` times; null where none may stand. */
   parseSubquery: ((times: 1 | 2) => SelectQuery) | null = null;
 

@@ -25,7 +25,10 @@ const RESULT_BYTES_MAX = 512 * 1024 * 1024;
 
 /** A statement may read rows that come with it alone. */
 const RULES: TreeRules = {
-  tables: new Map([['usage_events', 'customer_ref']]),
+  tables: new Map([
+    ['usage_events', 'customer_ref'],
+    ['event_repeats', 'customer_ref'],
+  ]),
   readsMin: 0,
 };
 

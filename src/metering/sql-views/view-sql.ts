@@ -41,18 +41,24 @@ function parameterOf(view: ViewName): string {
 }
 
 export function viewRelation(context: StatementContext, view: ViewName): Relation {
-  return view === 'events' ? eventsOfAll(context) : copiedRows(context, view);
+  if (view === 'events') return eventsOfAll(context);
+  return view === 'event_repeats' ? repeatsOfAll(context) : copiedRows(context, view);
 }
 
-const EVENT_COLUMNS = ['customer_id', 'transaction_id', 'event_type', 'timestamp', 'ingested_at'] as const;
+/** The customer whose reference an event has. */
+const OWNER = `transform(customer_ref, ${list(OWNERS.aliases)}, ${list(OWNERS.owners)}, customer_ref)`;
+const KNOWN = `customer_ref IN ${list(OWNERS.refs)}`;
+
+const EVENT_COLUMNS = [
+  ...['customer_id', 'transaction_id', 'event_type', 'timestamp', 'ingested_at', 'ingested'],
+] as const;
 
 /** The deduplicated events of all customers. Those whose reference nobody has are left out. */
 function eventsOfAll({ names, time }: StatementContext): Relation {
-  const owner = `transform(customer_ref, ${list(OWNERS.aliases)}, ${list(OWNERS.owners)}, customer_ref)`;
   const from = `(
-SELECT ${owner} AS customer_id, transaction_id, event_type, timestamp, ingested_at, properties
+SELECT ${OWNER} AS customer_id, transaction_id, event_type, timestamp, toDateTime64(ingested_at, 3, 'UTC') AS ingested_at, ingested_at AS ingested, properties
 FROM usage_events FINAL
-WHERE customer_ref IN ${list(OWNERS.refs)}
+WHERE ${KNOWN}
 )`;
   const own = EVENT_COLUMNS.map((column) => ({ column, sql: names.fresh('e') }));
   const named = (name: (typeof EVENT_COLUMNS)[number]) =>
@@ -71,7 +77,25 @@ WHERE customer_ref IN ${list(OWNERS.refs)}
     part: names.fresh('p'),
     partSql: time.eventPart,
     until: null,
-    eventOrder: `tuple(${named('timestamp')}, ${named('ingested_at')}, ${named('transaction_id')})`,
+    eventOrder: `tuple(${named('timestamp')}, ${named('ingested')}, ${named('transaction_id')})`,
+  };
+}
+
+/** Events that were sent again, as far as they were kept. */
+function repeatsOfAll({ names, time }: StatementContext): Relation {
+  const columns = viewColumns('event_repeats').map((column) => ({ ...column, sql: names.fresh('e') }));
+  const written = columns.map(({ name }) => (name === 'customer_id' ? `${OWNER} AS customer_id` : name));
+  return {
+    from: `(\nSELECT ${written.join(', ')}\nFROM event_repeats\nWHERE ${KNOWN}\n)`,
+    names: columns.map(({ sql }) => sql),
+    origins: new Map(columns.map(({ name, sql }) => [sql, name])),
+    conditions: [],
+    columns: columns.map(({ name, type, sql }) => ({ name, type, sql })),
+    hasProperties: false,
+    part: names.fresh('p'),
+    partSql: time.eventPart,
+    until: null,
+    eventOrder: null,
   };
 }
 

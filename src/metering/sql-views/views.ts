@@ -24,7 +24,8 @@ const INVOICE_COLUMNS = [
   text('invoice_id', 'the invoice'),
   CUSTOMER_ID,
   text('contract_id', 'the contract'),
-  text('invoice_status', '`FINALIZED` or `VOID`; drafts are not in the views'),
+  text('status', '`FINALIZED` or `VOID`; drafts are in `drafts`'),
+  text('invoice_status', 'the same, as earlier versions called it'),
 ] as const;
 
 const VIEWS = {
@@ -33,6 +34,14 @@ const VIEWS = {
     text('transaction_id', 'the identity of the event; each has one row'),
     text('event_type', 'as sent'),
     timestamp('timestamp', 'when the usage happened'),
+    timestamp('ingested_at', 'when it was acknowledged'),
+  ],
+  event_repeats: [
+    CUSTOMER_ID,
+    text('transaction_id', 'the identity of an event that was sent again'),
+    text('event_type', 'as sent again'),
+    timestamp('timestamp', 'as sent again'),
+    timestamp('received_at', 'when it came again'),
   ],
   customers: [
     CUSTOMER_ID,
@@ -102,6 +111,21 @@ const VIEWS = {
     timestamp('hour', 'start of the hour in UTC'),
     number('quantity', 'quantity of the hour'),
     number('total', 'amount of the hour, exact'),
+  ],
+  drafts: [
+    text('invoice_id', 'the invoice, whose id it keeps'),
+    CUSTOMER_ID,
+    text('contract_id', 'the contract'),
+    text('status', '`DRAFT`'),
+    text('type', '`USAGE` or `SCHEDULED`'),
+    timestamp('start_timestamp', 'start of the billing period; NULL for `SCHEDULED`'),
+    timestamp('end_timestamp', 'its end, exclusive; NULL for `SCHEDULED`'),
+    timestamp('issued_at', 'when it is expected to be finalized'),
+    text('credit_type_id', 'the currency or pricing unit of the total'),
+    text('credit_type', 'its name, such as `USD (cents)`'),
+    number('total', 'as of now, exact: US cents, whole units of all others'),
+    number('warning_count', 'how many warnings it has'),
+    number('previous_total', 'of the finalized invoice before it; NULL without one'),
   ],
   balances: [
     text('commit_id', 'the commit or credit'),

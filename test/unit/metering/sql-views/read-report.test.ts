@@ -3,8 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { readReport } from '../../../../src/metering/sql-views/read-report.ts';
 import { REFUSED_QUERIES } from '../../../support/hostile-queries.ts';
 
-/** Only a metric has a quantity. */
+/** Only a metric has a quantity, needs FROM, and must not ask for the time; only the views tell of ingestion. */
 const ALLOWED = new Set([
+  'SELECT COUNT(*)',
+  'SELECT COUNT(*) FROM (SELECT 1 AS a FROM events UNION ALL SELECT 1)',
+  'SELECT MAX(ingested_at) FROM events',
+  'SELECT COUNT(now()) FROM events',
+  'SELECT COUNT(today()) FROM events',
+  'SELECT COUNT(CURRENT_TIMESTAMP) FROM events',
   'SELECT event_type FROM events',
   'SELECT timestamp AS value FROM events',
   'SELECT properties.model, COUNT(*) FROM events GROUP BY model',
