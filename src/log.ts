@@ -16,6 +16,8 @@ export type { Logger } from 'pino';
 const SECRET_PATHS = ['authorization', '*.authorization', 'headers.authorization', 'token', '*.token'];
 
 const STDERR = 2;
+/** Lines that cannot be written wait for the next one; beyond this they are dropped. */
+const WAITING_BYTES_MAX = 1024 * 1024;
 
 /** Pino's number of the level. */
 const DEBUG = 20;
@@ -26,7 +28,7 @@ const SAME_CAUSE_MS = 5 * SECOND_MS;
 /** `to` is standard error, except in tests. */
 export function createLogger(
   config: Pick<Config, 'logLevel'>,
-  to: DestinationStream = destination({ fd: STDERR, sync: true }),
+  to: DestinationStream = standardError(),
   monotonicMs: () => number = () => performance.now(),
 ): Logger {
   return pino(
@@ -81,4 +83,11 @@ function unavailableStoresInOneLine(monotonicMs: () => number) {
 
 function errorOf(record: unknown): unknown {
   return typeof record === 'object' && record !== null && 'err' in record ? record.err : undefined;
+}
+
+/** A log on a full disk loses lines; that must not end the service. */
+function standardError(): DestinationStream {
+  const stream = destination({ fd: STDERR, sync: true, maxLength: WAITING_BYTES_MAX });
+  stream.on('error', () => {});
+  return stream;
 }

@@ -43,6 +43,7 @@ async function main(): Promise<void> {
   const config = loadConfig(env);
   const log = createLogger(config);
   for (const misspelt of misspeltSettings(env)) log.warn({ ...misspelt }, misspeltLine(misspelt));
+  surviveForgottenRejections(log);
   const startedAt = performance.now();
   const stopRequested = nextSignal();
   const service = await startService(config, log);
@@ -65,6 +66,16 @@ async function main(): Promise<void> {
 function end(text: string, code: number): void {
   (code === 0 ? process.stdout : process.stderr).write(text);
   process.exitCode = code;
+}
+
+/**
+ * The last line: every promise of a store and of its library is awaited where it is made. One that is not, with a reason
+ * that came from outside such as a full disk, must not end the service, because nothing acknowledged depends on it.
+ */
+function surviveForgottenRejections(log: Logger): void {
+  process.on('unhandledRejection', (err) => {
+    log.error({ err }, 'a promise was rejected and nobody waited for it; the service goes on');
+  });
 }
 
 /** A signal during the start is remembered and acted on once the service is up. */

@@ -39,6 +39,7 @@ import { findResponseIdsFrom } from '../store/span-identities.ts';
 import { TOKENS_CHANNEL } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
 import { createBackgroundWork, withEvaluations } from './background-work.ts';
+import { UNLIMITED_ROOM, watchDiskRoom } from './disk-room.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
 import type { LostEvents } from './logged-clickhouse.ts';
@@ -192,6 +193,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   });
   const ingestEvents = async (body: Buffer) => {
     requireNoLoss(parts);
+    room.require();
     return await ingest.ingest(body);
   };
   const spans = createSpanIngest({
@@ -211,6 +213,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   });
   await fillTokenCatalogue({ db: stores.db, clock });
   await watch.check();
+  const directory = embeddedDirectory(config);
+  const room = directory === undefined ? UNLIMITED_ROOM : watchDiskRoom(directory);
   const index = createIndexBuilder({ ingest, watch, log });
   await index.build();
   const authenticator = createAuthenticator({ db: stores.db, clock });
@@ -263,7 +267,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     }),
     ingest: ingestEvents,
     ingestSpans: spans.ingest,
-    readiness: () => readiness({ stores, watch, index, dataDir: embeddedDirectory(config) }),
+    readiness: () => readiness({ stores, watch, index, room }),
+    shortage: room.shortage,
     measures: serviceFigures({
       ingest,
       spans,
@@ -297,6 +302,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     problems: () => watch.problems(),
     endJobs,
     async close() {
+      room.close();
       await endJobs();
       await deliverer.close();
       await ingest.close();

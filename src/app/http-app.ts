@@ -47,6 +47,8 @@ export interface AppDeps {
   readonly bodyLimitBytes?: number;
   readonly bodiesLimitBytes?: number;
   readiness(): Promise<Readiness>;
+  /** What room is missing on the disk of the stores. */
+  readonly shortage?: (() => Promise<string | null>) | undefined;
   /** Adds the figures of the service to those of `/metrics`. */
   readonly measures: RegisterMeasures;
 }
@@ -82,7 +84,8 @@ export function createApp(deps: AppDeps): App {
     limitBytes: deps.bodyLimitBytes ?? BODY_LIMIT_BYTES,
     budget: createBodyBudget(deps.bodiesLimitBytes ?? BODIES_LIMIT_BYTES),
   };
-  const exchange = createExchange({ log, metrics, ...(deps.tracer && { tracer: deps.tracer }) });
+  const { shortage } = deps;
+  const exchange = createExchange({ log, metrics, shortage, ...(deps.tracer && { tracer: deps.tracer }) });
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
   const { sessions, records, takeRequest, strictFields = true } = deps;

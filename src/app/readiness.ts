@@ -1,21 +1,18 @@
 /** Whether the service can take requests: its stores answer, its data are complete, and there is room for more. */
-import { statfs } from 'node:fs/promises';
 import type { Readiness } from '../api/routes/service/routes.ts';
 import { SECOND_MS } from '../core/time.ts';
 import { within } from '../core/time-limit.ts';
+import type { DiskRoom } from './disk-room.ts';
 import type { PartsWatch } from './parts-watch.ts';
 
 /** Whoever asks wants an answer at once, also while a store stops. */
 const CHECK_LIMIT_MS = 2 * SECOND_MS;
-/** With less room, inserts and transactions may fail at once. */
-const FREE_BYTES_MIN = 64 * 1024 * 1024;
 
 interface Checked {
   readonly stores: Pings;
   readonly watch: PartsWatch;
   readonly index: { isBuilt(): boolean; build(): Promise<void> };
-  /** Of the embedded stores; undefined where both are servers, whose room is theirs to watch. */
-  readonly dataDir: string | undefined;
+  readonly room: Pick<DiskRoom, 'shortage'>;
 }
 
 /** Both reject when the store does not answer. */
@@ -24,7 +21,7 @@ export interface Pings {
   readonly clickhouse: { ping(): Promise<void> };
 }
 
-export async function readiness({ stores, watch, index, dataDir }: Checked): Promise<Readiness> {
+export async function readiness({ stores, watch, index, room }: Checked): Promise<Readiness> {
   const [postgresql, clickhouse] = await Promise.all([
     succeeds(stores.pingPostgres()),
     succeeds(stores.clickhouse.ping()),
@@ -32,12 +29,15 @@ export async function readiness({ stores, watch, index, dataDir }: Checked): Pro
   // Whoever has restored or accepted sees it at once.
   if (watch.problems().length > 0) await succeeds(watch.check().then(() => index.build()));
   const losses = problemsOf(watch, index);
-  const hasRoom = dataDir === undefined || (await succeeds(requireRoom(dataDir)));
-  const checks = { postgresql, clickhouse, data: losses.length === 0, disk: hasRoom };
+  const shortage = await within(CHECK_LIMIT_MS, room.shortage(), 'no answer in time').catch(
+    () => 'the disk of DATA_DIR does not answer',
+  );
+  const checks = { postgresql, clickhouse, data: losses.length === 0, disk: shortage === null };
   const problems = [
     ...(postgresql ? [] : ['PostgreSQL does not answer']),
     ...(clickhouse ? [] : ['ClickHouse does not answer']),
     ...losses,
+    ...(shortage === null ? [] : [shortage]),
   ];
   return { ready: Object.values(checks).every((isFine) => isFine), checks, problems };
 }
@@ -46,11 +46,6 @@ export async function readiness({ stores, watch, index, dataDir }: Checked): Pro
 function problemsOf(watch: PartsWatch, index: Checked['index']): readonly string[] {
   const losses = watch.problems();
   return losses.length > 0 || index.isBuilt() ? losses : ['the index of known events is being built'];
-}
-
-async function requireRoom(directory: string): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize < FREE_BYTES_MIN) throw new Error('the disk is full');
 }
 
 function succeeds(check: Promise<unknown>): Promise<boolean> {

@@ -9,6 +9,8 @@ import type { PostgresServer } from './postgres-server.ts';
  * still in a statement keeps the next server from starting.
  */
 export const RESTART_WAITS_MS = [100, 1_000, 4_000, 10_000, 20_000];
+/** Between attempts while the disk is full: when there is room again, it goes on soon. */
+const FULL_DISK_WAIT_MS = 2_000;
 /** A server that has run for this long may be started as often again. */
 const STEADY_MS = 60_000;
 
@@ -30,10 +32,15 @@ interface RestartOptions {
   start(cancelled: AbortSignal): Promise<PostgresServer>;
   readonly waitsMs: readonly number[];
   readonly log: RestartLog | undefined;
+  /** While it is, no attempt is the last one. */
+  readonly isDiskFull?: () => Promise<boolean>;
 }
 
 /** Watches `first`, and every server that follows it, until `stop`. */
-export function restartWhenEnded(first: PostgresServer, { start, waitsMs, log }: RestartOptions): Restarts {
+export function restartWhenEnded(
+  first: PostgresServer,
+  { start, waitsMs, log, isDiskFull = async () => false }: RestartOptions,
+): Restarts {
   const stopping = new AbortController();
   const { signal } = stopping;
   let running: PostgresServer | null = first;
@@ -49,9 +56,10 @@ export function restartWhenEnded(first: PostgresServer, { start, waitsMs, log }:
       log?.error({ reason }, 'the embedded PostgreSQL has ended: it is started again');
       if (performance.now() - startedAt >= STEADY_MS) attempts = 0;
       while (running === null) {
-        const waitMs = waitsMs[attempts];
+        const isFull = attempts > 0 && (await isDiskFull());
+        const waitMs = isFull ? FULL_DISK_WAIT_MS : waitsMs[attempts];
         if (waitMs === undefined) return reason;
-        attempts += 1;
+        if (!isFull) attempts += 1;
         await delay(waitMs, undefined, { signal }).catch(() => undefined);
         if (signal.aborted) return null;
         try {

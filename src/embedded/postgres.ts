@@ -5,7 +5,7 @@
  * Reachable through a unix socket in a directory that only its owner (and root) can enter: no port, no
  * password. docs/operations.md says how to reach it with psql.
  */
-import { rm } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { PostgresConnection } from '../store/database.ts';
 import { postgresAccount } from './postgres-account.ts';
@@ -37,6 +37,8 @@ export interface EmbeddedPostgresOptions {
 /** initdb makes this database anyway; a further one would only cost time at the first start. */
 const DATABASE = 'postgres';
 
+/** A start writes at least one file of the write-ahead log, 16 MB. */
+const FREE_BYTES_MIN = 64 * 1024 * 1024;
 /** A start that nobody cancels. */
 const NEVER = new AbortController().signal;
 
@@ -92,7 +94,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
   const start = (cancelled: AbortSignal) => startServer(place, cancelled);
   const first = await start(NEVER);
-  const restarts = restartWhenEnded(first, { start, waitsMs, log });
+  const isDiskFull = async () => {
+    const { bavail, bsize } = await statfs(dataDir);
+    return bavail * bsize < FREE_BYTES_MIN;
+  };
+  const restarts = restartWhenEnded(first, { start, waitsMs, log, isDiskFull });
   return {
     connection: { socketDir, user: POSTGRES_USER, database: DATABASE },
     lost: restarts.lost,

@@ -39,6 +39,11 @@ export function runProgram(
   return runCommand(process.execPath, [...before, ...nodeArguments(file), ...args], env);
 }
 
+/** The command that runs a TypeScript file of the checkout. */
+export function commandOf(file: string): string[] {
+  return [process.execPath, ...nodeArguments(file)];
+}
+
 /** Runs any command, in the checkout unless `cwd` is given, with nothing of this environment but what is given. */
 export function runCommand(
   command: string,

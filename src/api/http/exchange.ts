@@ -26,6 +26,8 @@ export interface ExchangeDeps {
   readonly log: Logger;
   readonly metrics: HttpMetrics;
   readonly tracer?: Tracer;
+  /** What room is missing on the disk of the stores, for the answers of requests that failed; null for none. */
+  readonly shortage?: (() => Promise<string | null>) | undefined;
 }
 
 /** The route's path, or a fixed label where no route matched, and what is the route's own in the answers. */
@@ -108,7 +110,7 @@ async function respond(
       },
     );
   } catch (error) {
-    const answer = errorAnswer(error, requestId, to.wireWords);
+    const answer = await withShortage(errorAnswer(error, requestId, to.wireWords), deps.shortage);
     if (answer.logged === 'bug') deps.log.error({ ...facts, err: error }, 'request failed');
     else if (answer.logged === 'store') {
       deps.log.warn({ ...facts, err: error }, 'request failed: a store is not available');
@@ -117,6 +119,15 @@ async function respond(
     const headers = { ...always, 'content-type': mediaType, ...answer.headers };
     return new Response(body, { status: answer.status, headers });
   }
+}
+
+/** Whoever reads that a store is not available is told that it has no room. */
+async function withShortage(answer: ErrorAnswer, shortage: ExchangeDeps['shortage']): Promise<ErrorAnswer> {
+  if (answer.status !== 503 || shortage === undefined) return answer;
+  const missing = await shortage().catch(() => null);
+  const message = String(answer.body.message);
+  if (missing === null || message.includes(missing)) return answer;
+  return { ...answer, body: { ...answer.body, message: `${message}: ${missing}` } };
 }
 
 /** The other encoding of the route, where the request is in it. */
