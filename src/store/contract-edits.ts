@@ -1,7 +1,8 @@
 /** The edit history of contracts. */
-import { and, asc, eq, inArray, isNotNull } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { groupBy } from '../core/group-by.ts';
 import { type ContractChanges, type ContractEdit, contractChanges } from '../core/terms/contract-edits.ts';
+import type { Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { contractChangesDocument } from './document-kinds.ts';
 import { jsonbInParts } from './jsonb-in-parts.ts';
@@ -62,6 +63,23 @@ export async function loadAmendments(
     )
     .orderBy(asc(contractEdits.sequence));
   return groupBy(await readEdits(rows), (edit) => edit.contractId);
+}
+
+/** When each contract got the billing configuration that it has by an edit; absent where it was created with it. */
+export async function loadConfigurationTimes(
+  db: Database | Transaction,
+  contractIds: readonly string[],
+): Promise<Map<string, Instant>> {
+  if (contractIds.length === 0) return new Map();
+  const { contractId, timestamp, changes, sequence } = contractEdits;
+  const added = isNotNull(sql`${changes}->>'addBillingConfigurationId'`);
+  const rows = await db
+    .select({ contractId, timestamp })
+    .from(contractEdits)
+    .where(and(inArray(contractId, [...contractIds]), added))
+    .orderBy(asc(sequence));
+  // The last one counts: an earlier configuration was archived.
+  return new Map(rows.map((row) => [row.contractId, row.timestamp]));
 }
 
 async function readEdits(rows: readonly (typeof contractEdits.$inferSelect)[]): Promise<ContractEdit[]> {

@@ -304,11 +304,24 @@ describe('the configuration that a contract or package means', () => {
     await expect(match(await newCustomer(), byMethod)).rejects.toThrow(/has 0 billing configurations/);
   });
 
-  test('must not be named in two ways, by half, or by another customer’s id', async () => {
+  test('may be named by its id beside provider and delivery method, where they agree', async () => {
+    const customer = await newCustomer();
+    const [id = ''] = await add(customer, stripe);
+    expect(await match(customer, { ...byMethod, id })).toBe(id);
+    expect(await match(customer, { ...byMethod, id, deliveryMethod: null })).toBe(id);
+    await expect(match(customer, { ...byMethod, id, billingProvider: 'netsuite' })).rejects.toThrow(
+      /\.billingProvider: contradicts .*, which is of stripe/,
+    );
+    await expect(match(customer, { ...byMethod, id, deliveryMethod: 'aws_sns' })).rejects.toThrow(
+      /\.deliveryMethod: contradicts /,
+    );
+  });
+
+  test('must not be named by half, or by another customer’s id', async () => {
     const customer = await newCustomer();
     const [id = ''] = await add(await newCustomer(), stripe);
     await expect(match(customer, { ...nothing, id })).rejects.toThrow(/has no billing configuration/);
-    await expect(match(customer, { ...byMethod, id })).rejects.toThrow(/\.billingProvider: cannot be/);
+    await expect(match(customer, { ...byMethod, id })).rejects.toThrow(/has no billing configuration/);
     await expect(match(customer, { ...byMethod, deliveryMethod: null })).rejects.toThrow(
       /\.deliveryMethod: is required/,
     );

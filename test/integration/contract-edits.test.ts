@@ -281,9 +281,22 @@ describe('the header', () => {
         billing_provider_configuration: { billing_provider_configuration_id: configuration },
       },
     });
-    expect(await refused(contract, { add_billing_provider_configuration_update: update })).toMatch(
-      /^add_billing_provider_configuration_update: .* cannot be replaced$/,
-    );
+    const again = await api.send('POST', '/v2/contracts/edit', {
+      customer_id: customer,
+      contract_id: contract,
+      add_billing_provider_configuration_update: update,
+    });
+    expect([again.status, again.at('message')]).toEqual([
+      409,
+      expect.stringMatching(
+        /^add_billing_provider_configuration_update: .* already, which cannot be replaced$/,
+      ),
+    ]);
+    const linked = await get(contract);
+    expect(linked.list('data.billing_provider_configuration_schedule')).toMatchObject([
+      { billing_provider_configuration: { id: configuration }, effective_at: expect.any(String) },
+    ]);
+    expect(linked.at('data.billing_provider_configuration_schedule[0].effective_until')).toBeUndefined();
   });
 });
 
@@ -362,11 +375,16 @@ describe('who may edit what', () => {
     expect(await refused(contract, { update_contract_name: 'X' })).toBe(`contract ${contract} is archived`);
   });
 
-  test('what does not exist here is refused by name; an empty list asks for nothing', async () => {
+  test('what has no effect here is named in the answer; an empty list asks for nothing', async () => {
     const contract = await contractWithEverything();
-    expect(await refused(contract, { add_reseller_royalties: [{}] })).toBe(
-      'add_reseller_royalties: is not supported',
-    );
+    const answer = await api.post(EDIT, {
+      customer_id: customer,
+      contract_id: contract,
+      add_reseller_royalties: [{}],
+    });
+    expect(answer.at('warnings')).toEqual([
+      { field: 'add_reseller_royalties', message: 'is accepted and ignored' },
+    ]);
     await edit(contract, { add_discounts: [], add_reseller_royalties: [], add_professional_services: null });
   });
 });

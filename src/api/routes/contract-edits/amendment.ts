@@ -4,7 +4,6 @@ import { described } from '../../wire/description.ts';
 import { customFields, hour, id } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { contractTerms } from '../../wire/terms/contract-terms.ts';
-import { unsupportedPart } from '../../wire/terms/scope.ts';
 
 const { commits, credits, overrides, scheduledCharges, discounts, professionalServices } = contractTerms;
 
@@ -15,7 +14,6 @@ const amendment = record(
     startingAt: described('None of the added terms may begin earlier.', hour),
     terms: beside({ commits, credits, overrides, scheduledCharges, discounts, professionalServices }),
     customFields,
-    resellerRoyalties: unsupportedPart,
   },
   { id: { sent: 'AmendContract' } },
 );

@@ -26,7 +26,6 @@ import {
 } from '../../wire/terms/contract-terms.ts';
 import { recurringCommitPatch, recurringCreditPatch } from '../../wire/terms/recurring-commits.ts';
 import { scheduledChargePatch } from '../../wire/terms/scheduled-charges.ts';
-import { unsupportedPart } from '../../wire/terms/scope.ts';
 import { subscriptionPatch } from '../../wire/terms/subscriptions.ts';
 import { prepaidBalanceThresholdPatch, spendThresholdPatch } from '../../wire/terms/thresholds.ts';
 import { billingConfigurationLookup, paymentTermsDays, uniquenessKey } from '../contracts/input.ts';
@@ -122,8 +121,6 @@ const edit = record(
       answered(optional(noted('Set where an invoice of professional services was requested.', reference))),
     ),
     archivedAt: answered(optional(noted('Set where the contract was archived.', instant))),
-    addResellerRoyalties: unsupportedPart,
-    addRevenueSystemConfigurationUpdate: unsupportedPart,
   },
   {
     id: { sent: 'EditContract', answered: 'ContractEdit' },

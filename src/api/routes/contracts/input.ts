@@ -9,7 +9,6 @@ import { enumIn, wholeNumber } from '../../wire/fields.ts';
 import { anyText, customFields, end, hour, id, oneOf, text } from '../../wire/kinds.ts';
 import { beside, readAs, record, type SentOf } from '../../wire/record.ts';
 import { contractTerms, TERMS_MAX } from '../../wire/terms/contract-terms.ts';
-import { unsupportedPart } from '../../wire/terms/scope.ts';
 
 export const STATEMENT_FREQUENCIES = ['WEEKLY', 'MONTHLY', 'QUARTERLY', 'ANNUAL'] as const;
 const STATEMENT_DAYS = ['FIRST_OF_MONTH', 'CONTRACT_START', 'CUSTOM_DATE'] as const;
@@ -140,8 +139,6 @@ export const createContract = record(
       record(billingConfigurationLookup, { id: { sent: 'BillingProviderConfigurationLookup' } }),
     ),
     hierarchy: optional(hierarchy),
-    resellerRoyalties: unsupportedPart,
-    revenueSystemConfiguration: unsupportedPart,
   },
   { id: { sent: 'CreateContract' } },
 );

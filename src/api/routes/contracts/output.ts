@@ -3,8 +3,10 @@ import { z } from 'zod';
 import type { ContractView } from '../../../billing/contracts/reads/contract-views.ts';
 import { customFieldsOf } from '../../../core/custom-fields.ts';
 import type { FullContract } from '../../../core/terms/contract.ts';
+import { formatInstant } from '../../../core/time.ts';
 import { statementAnchor } from '../../../rating/periods/statement-anchor.ts';
 import { byHand, called, kind, list, noted, optional } from '../../wire/description.ts';
+import { timestamp } from '../../wire/fields.ts';
 import { anyText, customFields, id, instant, oneOf } from '../../wire/kinds.ts';
 import { beside, record } from '../../wire/record.ts';
 import { contractTerms, contractTermsV2, termsView } from '../../wire/terms/contract-terms.ts';
@@ -86,10 +88,23 @@ export const contract = record(
   { id: { answered: 'Contract' } },
 );
 
+const configurationEntry = z.object({
+  billing_provider_configuration: billingConfiguration.nullable(),
+  effective_at: timestamp,
+  effective_until: timestamp.optional(),
+});
+
+const configurationSchedule = called(
+  'billing_provider_configuration_schedule',
+  byHand(
+    z.array(configurationEntry).meta({ description: 'The one that is used; none without a configuration.' }),
+  ),
+);
+
 const flat = { ...identity, ...header, usageFilter: list(usageFilterV2), multiplierPrioritization };
 
 export const contractV2 = record(
-  { ...flat, terms: beside(contractTermsV2) },
+  { ...flat, configurationSchedule, terms: beside(contractTermsV2) },
   { id: { answered: 'ContractV2' } },
 );
 
@@ -109,12 +124,22 @@ export function contractToWire(view: ContractView, options: OutputOptions) {
 }
 
 export function contractToWireV2(view: ContractView, options: OutputOptions) {
-  return contractV2.write(flatView(view, options), view.names);
+  const configurationSchedule = configurationScheduleOf(view);
+  return contractV2.write({ ...flatView(view, options), configurationSchedule }, view.names);
 }
 
 export function createdContractToWire(view: ContractView) {
   const options = { includeBalance: false, includeLedgers: false };
   return createdContract.write(flatView(view, options), view.names);
+}
+
+function configurationScheduleOf({
+  billingConfiguration: one,
+  configuredFrom,
+}: ContractView): z.input<typeof configurationEntry>[] {
+  if (one === null) return [];
+  const effective_at = formatInstant(configuredFrom);
+  return [{ billing_provider_configuration: billingConfigurationToWire(one), effective_at }];
 }
 
 function flatView(view: ContractView, options: OutputOptions) {

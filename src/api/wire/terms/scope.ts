@@ -15,14 +15,6 @@ export const unsupported = dropped(
     .optional(),
 );
 
-/** An unsupported part of a contract. An empty list is accepted. */
-export const unsupportedPart = dropped(
-  z
-    .unknown()
-    .refine((value) => value == null || (Array.isArray(value) && value.length === 0), 'is not supported')
-    .optional(),
-);
-
 export const tags = list(text, { max: 100 });
 
 export const groupValues = optionalMany(

@@ -2,7 +2,7 @@
  * Computes the contract after an edit. The order is fixed: end date and header, archiving and removals,
  * updates, additions.
  */
-import { type FieldPath, invalid, words } from '../../../core/errors.ts';
+import { conflict, type FieldPath, invalid, words } from '../../../core/errors.ts';
 import type { ContractTerms, FullContract } from '../../../core/terms/contract.ts';
 import {
   type ContractChanges,
@@ -155,10 +155,9 @@ async function billingConfigurationOf(
 ): Promise<string | null> {
   if (lookup === null) return null;
   if (contract.billingConfigurationId !== null) {
-    throw invalid(
-      ['billingConfigurationId'],
-      'the contract has a billing provider configuration, which cannot be replaced',
-    );
+    throw conflict('the contract has a billing provider configuration already, which cannot be replaced', [
+      'billingConfigurationId',
+    ]);
   }
   return (await matchBillingConfiguration(tx, contract.customerId, lookup, ['billingConfiguration'])).id;
 }

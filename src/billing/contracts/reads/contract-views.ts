@@ -9,9 +9,10 @@ import type { Contract, ContractTerms, FullContract, Transition } from '../../..
 import { addedTerms, type ContractEdit } from '../../../core/terms/contract-edits.ts';
 import type { Balance } from '../../../core/terms/ledger.ts';
 import type { Instant } from '../../../core/time.ts';
+import { periodContaining } from '../../../rating/periods/billing-periods.ts';
 import { versionAt } from '../../../rating/usage/product-spans.ts';
 import { loadBillingConfigurations } from '../../../store/billing-configurations.ts';
-import { loadAmendments } from '../../../store/contract-edits.ts';
+import { loadAmendments, loadConfigurationTimes } from '../../../store/contract-edits.ts';
 import { withTerms } from '../../../store/contract-terms.ts';
 import { loadTransitions } from '../../../store/contract-transitions.ts';
 import { loadInitialVersions } from '../../../store/contract-versions.ts';
@@ -29,6 +30,7 @@ import {
   type BillingConfigurationView,
   billingConfigurationViews,
 } from '../../billing-providers/configurations.ts';
+import { periodTerms } from '../../invoices/usage-periods.ts';
 import { type AccumulatedSpend, accumulatedSpends } from '../../thresholds/spend-trackers.ts';
 
 /** Data that answers show with terms: names of the objects they refer to, and custom fields. */
@@ -51,6 +53,8 @@ export interface ContractView {
   /** Children that are not archived. */
   readonly children: readonly Contract[];
   readonly billingConfiguration: BillingConfigurationView | null;
+  /** From when on it is used: the contract's start, or that of the period in which an edit added it. */
+  readonly configuredFrom: Instant;
   readonly names: TermNames;
   /** The currency of its rate card. */
   readonly fiatCreditTypeId: string | null;
@@ -101,6 +105,10 @@ export async function viewsOf(
   const children = await loadContracts(db, { parentIds: ids });
   const cards = await loadRateCards(db, [...new Set(contracts.flatMap((one) => one.rateCardId ?? []))]);
   const configurations = await loadConfigurations(db, contracts);
+  const configured = await loadConfigurationTimes(
+    db,
+    contracts.flatMap(({ id, billingConfigurationId }) => (billingConfigurationId === null ? [] : id)),
+  );
   const owned = states.flatMap(({ contract, terms }) =>
     terms.commits.map((commit) => ({ commit, contract, rateCardId: contract.rateCardId })),
   );
@@ -122,6 +130,7 @@ export async function viewsOf(
       amendments: amendments.get(contract.id) ?? [],
       children: children.filter((child) => child.parent?.contractId === contract.id),
       billingConfiguration: configurations.get(contract.billingConfigurationId ?? '') ?? null,
+      configuredFrom: configuredFrom(contract, configured.get(contract.id)),
       names,
       fiatCreditTypeId: card?.fiatCreditTypeId ?? null,
       balances,
@@ -130,6 +139,11 @@ export async function viewsOf(
       now,
     };
   });
+}
+
+function configuredFrom(contract: Contract, editedAt: Instant | undefined): Instant {
+  if (editedAt === undefined) return contract.startingAt;
+  return periodContaining(periodTerms(contract), editedAt)?.start ?? contract.startingAt;
 }
 
 async function loadConfigurations(
