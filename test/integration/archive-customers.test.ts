@@ -136,7 +136,7 @@ describe('an archived customer', () => {
     await service.moveClock('2026-11-11T00:00:00Z');
     const answer = await service.api.send('POST', ARCHIVE, { id: scenario.customerId });
     expect(answer.status).toBe(400);
-    expect(answer.text('message')).toMatch(/^id: .* is archived already$/);
+    expect(answer.text('message')).toMatch(/^id: .* is already archived$/);
     expect((await customer()).text('data.archived_at')).toBe(NOW);
   });
 });

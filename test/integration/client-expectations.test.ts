@@ -124,7 +124,7 @@ describe('a 409 has the id of the object in the way', () => {
     expect(await conflictOf(CONTRACTS, body)).toBe(contract_id);
     const edit = { customer_id, contract_id, uniqueness_key: `edit of ${customer_id}` };
     const made = await api.post('/v2/contracts/edit', edit);
-    expect(await conflictOf('/v2/contracts/edit', edit)).toBe(made.text('data.id'));
+    expect(await conflictOf('/v2/contracts/edit', edit)).toBe(made.text('data.edit.id'));
     const packaged = { name: 'Package', uniqueness_key: `package of ${customer_id}` };
     const package_id = await createdId(api, '/v1/packages/create', packaged);
     expect(await conflictOf('/v1/packages/create', packaged)).toBe(package_id);

@@ -298,7 +298,6 @@ describe('an amendment', () => {
     );
     const rest = { starting_at: late, overrides: [], commits: [], credits: [] };
     expect(await refused(rest)).toBe(`scheduled_charges[0].schedule.schedule_items[0].timestamp: ${text}`);
-    expect(await refused({ reseller_royalties: [{}] })).toBe('reseller_royalties: is not supported');
   });
 
   test('names the bad field as the client wrote it', async () => {

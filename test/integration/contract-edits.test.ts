@@ -105,7 +105,7 @@ describe('terms added by an edit', () => {
     expect(others).toEqual([]);
     expect(entry).toEqual(answer.at('data.edit'));
     expect(entry).toMatchObject({
-      id: answer.at('data.id'),
+      id: answer.at('data.edit.id'),
       timestamp: '2026-11-20T12:34:56.789Z',
       uniqueness_key: `all of ${contract}`,
     });

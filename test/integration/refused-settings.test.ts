@@ -176,7 +176,6 @@ describe('thresholds and spend trackers are refused with', () => {
 
 describe('a contract is refused with', () => {
   refuses([
-    ['reseller royalties', () => ({ reseller_royalties: [{}] }), /^reseller_royalties: is not supported$/],
     [
       'a usage filter by a property that a metric is not grouped by',
       () => ({ usage_filter: { group_key: 'country', group_values: ['eu'] } }),

@@ -28,7 +28,7 @@ export async function archiveCustomer(
     const customer = isKnown ? await findCustomer(tx, customerId) : null;
     if (customer === null) throw notFound('customer', customerId, 'CustomerNotFound');
     if (customer.archivedAt !== null)
-      throw invalid(['customerId'], `customer ${customerId} is archived already`);
+      throw invalid(['customerId'], `customer ${customerId} is already archived`);
     await archiveContractsOf(tx, deps, customerId, { now, changedBy: archivedBy });
     const invoices = await voidInvoicesOfCustomer(tx, customerId, now);
     await updateCustomer(tx, customerId, { archivedAt: now, updatedAt: now });

@@ -50,7 +50,12 @@ function editRoute(deps: ContractDeps): RouteDefinition {
       'uniqueness_key that an edit used before answers 409 and changes nothing.',
     scope: 'write',
     body: editContractBody,
-    response: z.object({ data: z.object({ id: uuid, edit: contractEditOutput }) }),
+    response: z.object({
+      data: z.object({
+        id: uuid.meta({ description: 'Of the contract. The id of the edit is in `edit`.' }),
+        edit: contractEditOutput,
+      }),
+    }),
     errors: [400, 404, 409],
     async handler({ body, actor }) {
       const edit = await editContract(deps, {
@@ -61,7 +66,7 @@ function editRoute(deps: ContractDeps): RouteDefinition {
         editedBy: actor.name,
       });
       return {
-        data: { id: edit.id, edit: editToWire(edit, await viewEdit(deps, body.customerId, edit)) },
+        data: { id: body.contractId, edit: editToWire(edit, await viewEdit(deps, body.customerId, edit)) },
       };
     },
   });
