@@ -166,7 +166,11 @@ describe('edits', () => {
     expect(changed.commits[0]).toMatchObject({ name: 'Renamed', archived_at: expect.any(String) });
     expect(changed.subscriptions?.[0]?.quantity_schedule).toMatchObject([{ quantity: 3 }, { quantity: 5 }]);
     const { data: history } = await client.v2.contracts.getEditHistory(reference);
-    expect(history.map(({ id }) => id)).toEqual([added.data.edit?.id, updated.data.edit?.id, removed.data.edit?.id]);
+    expect(history.map(({ id }) => id)).toEqual([
+      added.data.edit?.id,
+      updated.data.edit?.id,
+      removed.data.edit?.id,
+    ]);
     expect(history[0]?.add_commits?.[0]?.id).toBe(contract.commits[0]?.id);
     expect(history[1]).toMatchObject({
       update_contract_end_date: null,
