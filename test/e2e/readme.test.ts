@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { clientOperations } from '../support/client-operations.ts';
@@ -13,7 +13,7 @@ const isInstalled = (program: string) => spawnSync(program, ['--version']).statu
 const hasJq = isInstalled('jq');
 
 /** The blocks of the tour in their order, each with what it prints, if that is shown. */
-const blocks = [...tour.matchAll(/```sh\n([\s\S]*?)```\n(?:```json\n([\s\S]*?)```)?/g)].map(
+const blocks = [...tour.matchAll(/```sh\n([\s\S]*?)```\n(?:```(?:json)?\n([\s\S]*?)```)?/g)].map(
   ([, commands = '', printed]) => ({ commands, printed }),
 );
 const END_OF_BLOCK = '-- end of block --';
@@ -23,6 +23,11 @@ let directory: string;
 
 beforeAll(async () => {
   directory = await createTestDirectory();
+  // The file that the tour has the reader save in the checkout.
+  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(tour) ?? [];
+  await writeFile(join(directory, 'tour.ts'), program);
+  await writeFile(join(directory, 'package.json'), '{"type":"module"}');
+  await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
 });
 
 interface Ran {
