@@ -10,7 +10,8 @@ import { firstToken, replaceKeptToken, tokenFileOf } from '../embedded/api-token
 import { takeDataDirectory } from '../embedded/data-directory.ts';
 import type { Logger } from '../log.ts';
 import { drain } from './drain.ts';
-import { createHttpServer } from './http-server.ts';
+import { connectionsMaxFor, descriptorLimit, descriptorsOpen, lowLimitLine } from './file-descriptors.ts';
+import { createHttpServer, HTTP_LIMITS } from './http-server.ts';
 import { startStores } from './stores.ts';
 import { startTracing } from './tracing/tracing.ts';
 
@@ -68,7 +69,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
       },
     });
     undo.push(() => application.close());
-    const server = createHttpServer((request, bindings) => application.fetch(request, bindings));
+    const descriptors = await descriptorLimit();
+    const connectionsMax = connectionsMaxFor(descriptors, await descriptorsOpen());
+    const lowLimit = lowLimitLine(descriptors, connectionsMax);
+    if (lowLimit !== null) log.warn({ descriptors, connectionsMax }, lowLimit);
+    const limits = { ...HTTP_LIMITS, connectionsMax };
+    const server = createHttpServer((request, bindings) => application.fetch(request, bindings), limits);
     server.on('clientError', application.refuseUnreadable);
     await listen(server, config);
     undo.push(() =>
@@ -82,7 +88,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return {
       url: urlOf(server, config),
       newToken: application.newToken,
-      notes: application.notes,
+      notes: [...application.notes, ...(lowLimit === null ? [] : [lowLimit])],
       consoleLink: consoleLinkOf(server, application.consoleLink),
       problems: () => application.problems(),
       lost: stores.lost,

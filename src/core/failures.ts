@@ -88,13 +88,18 @@ const POSTGRES_UNAVAILABLE = /^(?:08\w{3}|53\w{3}|57P\d\d|25006|25P03|40P01|4000
 /** ClickHouse: no space (243, 74, 75), read-only tables (242), timeouts and losses of the network (159, 209, 210). */
 const CLICKHOUSE_UNAVAILABLE = /^(?:243|242|74|75|209|210)$/;
 
+/** The process or the system may not open another file or connection now, whichever of them says so. */
+const NO_DESCRIPTORS = /\b(?:EMFILE|ENFILE)\b|too many open files/i;
+
 /**
- * Whether a thrown value says that a store is unreachable, stopped, full or too busy. The same request may succeed
+ * Whether a thrown value says that a store is unreachable, stopped, full or too busy, or cannot be opened for want of
+ * descriptors. The same request may succeed
  * later.
  */
 export function isStoreUnavailable(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth <= CAUSES_MAX; at = at.cause, depth += 1) {
     const code = textOf(at, 'code');
+    if (NO_DESCRIPTORS.test(`${code} ${at.message}`)) return true;
     if (code === undefined) continue;
     const isOfPostgres = textOf(at, 'severity') !== undefined;
     if (isOfPostgres ? POSTGRES_UNAVAILABLE.test(code) : LOST_CONNECTION.has(code)) return true;
