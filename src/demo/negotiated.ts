@@ -13,7 +13,7 @@ import * as billing from './billing-api.ts';
 import { DemoFailure } from './failure.ts';
 import { exactNumber, type HttpApi } from './http-api.ts';
 import { formatDollarsExact } from './money-format.ts';
-import { at, type Provisioned } from './provisioning.ts';
+import { at, listPrices, type Provisioned } from './provisioning.ts';
 import { invoiceLines } from './report.ts';
 import type { Scenario } from './scenario.ts';
 import { tableLines } from './text-table.ts';
@@ -130,7 +130,12 @@ async function createNegotiated(api: HttpApi, story: NegotiatedStory) {
   const starting_at = formatInstant(story.period.start);
   const later = formatInstant(story.period.end + 365 * DAY_MS);
   const common = { starting_at, entitled: true };
-  const { rateCardId } = story.provisioned;
+  // A card of its own: what was added to the card of all would be on the invoices of the others too.
+  const { rateCardName } = story.scenario;
+  const cardAlias = `demo-negotiated-${runId}`;
+  const rateCardId = await billing.createRateCard(api, `${rateCardName}, negotiated (${runId})`, cardAlias);
+  const prices = listPrices(story.scenario, story.provisioned.productIds);
+  await billing.addRates(api, rateCardId, story.period.start, prices);
   await create('/v1/contract-pricing/rate-cards/addRates', {
     rate_card_id: rateCardId,
     rates: [

@@ -50,16 +50,20 @@ export async function provision(
   }
   const rateCardAlias = `demo-price-list-${runId}`;
   const rateCardId = await billing.createRateCard(api, `${scenario.rateCardName} (${runId})`, rateCardAlias);
-  const rates = scenario.products.flatMap((product, index) =>
-    product.prices.map((price) => ({ productId: at(productIds, index), price })),
-  );
-  await billing.addRates(api, rateCardId, period.start, rates);
+  await billing.addRates(api, rateCardId, period.start, listPrices(scenario, productIds));
   const customers = await mapConcurrently(scenario.customers, CONCURRENCY, async ({ name, alias }, index) => {
     const id = await billing.createCustomer(api, `${name} (${runId})`, index === lateAlias ? [] : [alias]);
     const contract = { customerId: id, rateCardAlias, startingAt: period.start };
     return { id, contractId: await billing.createContract(api, contract) };
   });
   return { rateCardId, metricIds, productIds, customers };
+}
+
+/** The prices of all products. */
+export function listPrices(scenario: Scenario, productIds: readonly string[]) {
+  return scenario.products.flatMap((product, index) =>
+    product.prices.map((price) => ({ productId: at(productIds, index), price })),
+  );
 }
 
 /** The element at `index`, which is known to exist. */

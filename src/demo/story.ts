@@ -7,7 +7,7 @@ import { formatCount, formatSeconds } from '../app/commands/terminal/number-form
 import { createProgress } from '../app/commands/terminal/progress.ts';
 import type { Terminal } from '../app/commands/terminal/terminal.ts';
 import { DAY_MS, floorToDay, type Instant, type Interval } from '../core/time.ts';
-import { setIngestAliases } from './billing-api.ts';
+import * as billing from './billing-api.ts';
 import { eventBatches } from './event-batches.ts';
 import { type CustomerFigures, daysOf, readFigures, readHourlyFigures, type Subject } from './figures.ts';
 import type { HttpApi } from './http-api.ts';
@@ -113,11 +113,33 @@ export async function tellStory(
   ];
   const isProved = printProof(terminal, sections);
   const hasMargin = await showMargin(api, terminal, story);
-  const agrees = isProved && hasMargin;
+  const isStill = await showAfterwards(terminal, subject, figures);
+  const agrees = isProved && hasMargin && isStill;
   const compared = `${comparisons(sections)} comparisons by customer and price group`;
   terminal.line();
   terminal.line(agrees ? terminal.green(`All sums agree (${compared}).`) : terminal.red('Sums disagree.'));
   return agrees;
+}
+
+/** Whether the service still says of every invoice what was shown: nothing that the demo did since may change one. */
+async function showAfterwards(
+  terminal: Terminal,
+  { api, provisioned, period }: Subject,
+  figures: readonly CustomerFigures[],
+): Promise<boolean> {
+  let changed = 0;
+  for (const [index, { id, contractId }] of provisioned.customers.entries()) {
+    const { total } = await billing.invoiceOfPeriod(api, id, contractId, period.start);
+    if (!total.eq(at(figures, index).invoice.total)) changed += 1;
+  }
+  const invoices = formatCount(figures.length);
+  terminal.line();
+  terminal.line(
+    changed === 0
+      ? terminal.green(`  ✓ read again at the end, the totals of all ${invoices} invoices are the same`)
+      : terminal.red(`  ✗ read again at the end, ${changed} of ${invoices} invoices have another total`),
+  );
+  return changed === 0;
 }
 
 /** Whether the margin per model agrees; true where there is none to show. */
@@ -158,7 +180,7 @@ async function send(api: HttpApi, terminal: Terminal, story: Story, tally: Tally
 async function bindLateAlias(terminal: Terminal, story: Story, { api, provisioned }: Subject): Promise<void> {
   if (story.lateAlias === null) return;
   const { name, alias } = at(story.scenario.customers, story.lateAlias);
-  await setIngestAliases(api, at(provisioned.customers, story.lateAlias).id, [alias]);
+  await billing.setIngestAliases(api, at(provisioned.customers, story.lateAlias).id, [alias]);
   terminal.line(`  ${name} got its ingest alias only now: the events already in count for it all the same`);
 }
 
