@@ -116,6 +116,39 @@ describe('invoices as CSV', () => {
     for (const [index, row] of rows.entries()) expect(row).toMatchObject(expected[index] ?? {});
   });
 
+  test('begin with what finance reads, in an order that is stable', async () => {
+    const header = async (path: string) => {
+      const [first = ''] = String((await service.api.get(path, CSV)).body).split('\r\n');
+      return first.split(',');
+    };
+    expect((await header(invoices)).slice(0, 33)).toEqual(
+      `invoice_number invoice_status invoice_type customer_name customer_external_id issued_at due_at period_start period_end
+      currency_code total_amount due_amount line_number line_name quantity unit_price_amount line_amount line_start line_end
+      pricing_group_values presentation_group_values currency invoice_total payable_amount unit_price line_total line_unit
+      in_total line_type tier_level tier_starting_at tier_size list_price`.split(/\s+/),
+    );
+    const listed = await readFile(new URL('../../docs/exports.md', import.meta.url), 'utf8');
+    const section = listed.split('### Invoices\n')[1]?.split('### Breakdowns')[0] ?? '';
+    expect(await header(invoices)).toEqual([...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
+  });
+
+  test('name the customer, and have amounts in the major unit beside the raw ones', async () => {
+    const rows = await get(invoices);
+    expect(rows[0]).toMatchObject({
+      customer_name: 'csv',
+      customer_external_id: 'csv',
+      currency_code: 'USD',
+    });
+    for (const row of rows) {
+      const cents = (major: string) => new Decimal(row[major] ?? '').times(new Decimal('100')).toFixed();
+      expect(cents('total_amount')).toBe(row.invoice_total);
+      expect(cents('due_amount')).toBe(row.payable_amount);
+      if (row.line_number === '') continue;
+      expect(cents('line_amount')).toBe(row.line_total);
+      expect(cents('unit_price_amount')).toBe(row.unit_price);
+    }
+  });
+
   test('add up to the total, to the last digit', async () => {
     const [first] = await get(invoices);
     const rows = await get(`${invoices}/${first?.invoice_id}`);

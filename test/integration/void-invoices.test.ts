@@ -487,7 +487,7 @@ describe('the list of issued invoices', () => {
       query: { status: 'VOID' },
     });
     const [head, ...rows] = String(answer.body).trimEnd().split('\r\n');
-    expect(head).toMatch(/^invoice_id,/);
+    expect(head).toMatch(/^invoice_number,/);
     expect(rows.length).toBeGreaterThan(0);
     for (const row of rows) expect(row).toContain(',VOID,');
   });

@@ -1,5 +1,8 @@
 /** Invoices and breakdowns as CSV: one row per line item (docs/exports.md). */
 import type { z } from 'zod';
+import { currencyOf, inMajorUnits } from '../../../core/currencies.ts';
+import { Decimal } from '../../../core/decimal.ts';
+import { assert } from '../../../core/errors.ts';
 import { type CsvColumn, csvTable } from '../../http/csv.ts';
 import { JsonList, stringifyJson } from '../../http/json.ts';
 import type { breakdownSchema, invoiceSchema } from './output.ts';
@@ -33,6 +36,31 @@ const HEAD: readonly CsvColumn<InvoiceRow<HeadWire>>[] = [
     value: ({ invoice }) => invoice.invoice_number,
   },
   { name: 'customer_id', description: 'Id of the customer.', value: ({ invoice }) => invoice.customer_id },
+  {
+    name: 'customer_name',
+    description: 'Of the customer as it is called now.',
+    value: ({ invoice }) => invoice.customer_name,
+  },
+  {
+    name: 'customer_external_id',
+    description: 'The first ingest alias of the customer, else its id; as it is now.',
+    value: ({ invoice }) => invoice.customer_external_id,
+  },
+  {
+    name: 'currency_code',
+    description: 'ISO 4217 code of the currency, in whose major unit the columns `…_amount` are.',
+    value: ({ invoice }) => currencyOf(invoice.credit_type.id)?.code,
+  },
+  {
+    name: 'unit_price_amount',
+    description: 'Exact, in the major unit such as dollars; empty for lines in a custom unit.',
+    value: ({ line }) => majorUnits(line?.unit_price, line?.credit_type),
+  },
+  {
+    name: 'line_amount',
+    description: 'Exact, in the major unit such as dollars; empty for lines in a custom unit.',
+    value: ({ line }) => majorUnits(line?.total, line?.credit_type),
+  },
   { name: 'contract_id', description: 'Id of the contract.', value: ({ invoice }) => invoice.contract_id },
   {
     name: 'invoice_type',
@@ -242,11 +270,29 @@ const EXTERNAL: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
   },
 ];
 
+/** An exact amount of a currency in its major unit; null in a custom unit, and where there is no amount. */
+function majorUnits(amount: unknown, unit: { readonly id: string } | undefined): Decimal | null {
+  const currency = unit === undefined ? null : currencyOf(unit.id);
+  return currency === null || !(amount instanceof Decimal) ? null : inMajorUnits(amount, currency);
+}
+
 function isPostpaidApplied({ type, commit_type }: LineWire): boolean {
   return type === 'applied_commit_or_credit' && commit_type === 'PostpaidCommit';
 }
 
 const INVOICE_TOTALS: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
+  {
+    name: 'total_amount',
+    description:
+      'Exact total of the invoice in the major unit such as dollars, the same on each of its rows.',
+    value: ({ invoice }) => majorUnits(invoice.total, invoice.credit_type),
+  },
+  {
+    name: 'due_amount',
+    description:
+      'What is to be paid, in the major unit and rounded to the minor one, the same on each of its rows.',
+    value: ({ invoice }) => majorUnits(invoice.payable_amount, invoice.credit_type),
+  },
   {
     name: 'invoice_total',
     description: 'Exact total of the invoice, the same on each of its rows.',
@@ -260,6 +306,11 @@ const INVOICE_TOTALS: readonly CsvColumn<InvoiceRow<InvoiceWire>>[] = [
 ];
 
 const WINDOW: readonly CsvColumn<InvoiceRow<BreakdownWire>>[] = [
+  {
+    name: 'window_amount',
+    description: 'Exact total of the window in the major unit such as dollars, the same on each of its rows.',
+    value: ({ invoice }) => majorUnits(invoice.total, invoice.credit_type),
+  },
   {
     name: 'window_start',
     description: 'Start of the hour or day.',
@@ -277,9 +328,43 @@ const WINDOW: readonly CsvColumn<InvoiceRow<BreakdownWire>>[] = [
   },
 ];
 
+/** The columns by name, in the order that is documented as stable: a new one goes to the end. */
+function inOrder<Row>(columns: readonly CsvColumn<Row>[], names: readonly string[]): CsvColumn<Row>[] {
+  assert(columns.length === names.length, 'every column has its place');
+  return names.map((name) => {
+    const column = columns.find((each) => each.name === name);
+    assert(column !== undefined, `there is a column ${name}`);
+    return column;
+  });
+}
+
+/** What finance reads first: whose invoice, when, and how much. */
+const WHOSE = `invoice_number invoice_status invoice_type customer_name customer_external_id`.split(' ');
+const WHEN = `issued_at due_at period_start period_end currency_code`.split(' ');
+const LINE_FIRST = `line_number line_name quantity unit_price_amount line_amount line_start line_end
+  pricing_group_values presentation_group_values`.split(/\s+/);
+/** Then the same as the API has it, and ids. */
+const LINE_RAW =
+  `unit_price line_total line_unit in_total line_type tier_level tier_starting_at tier_size list_price
+  product_id product_type commit_id commit_segment_id commit_type line_id`.split(/\s+/);
+const IDS = `invoice_id customer_id contract_id`.split(' ');
+const ORDER = [
+  ...[...WHOSE, ...WHEN, 'total_amount', 'due_amount', ...LINE_FIRST],
+  ...['currency', 'invoice_total', 'payable_amount', ...LINE_RAW, ...IDS],
+  ...[...ORIGIN, ...EXTERNAL].map(({ name }) => name),
+];
+
+const BREAKDOWN_ORDER = [
+  ...[...WHOSE, ...WHEN, 'window_start', 'window_end', 'window_amount', ...LINE_FIRST],
+  ...['currency', 'window_total', ...LINE_RAW, ...IDS],
+];
+
 export const invoicesCsv = csvTable(
-  [...HEAD, ...INVOICE_TOTALS, ...LINE, ...ORIGIN, ...EXTERNAL],
+  inOrder([...HEAD, ...INVOICE_TOTALS, ...LINE, ...ORIGIN, ...EXTERNAL], ORDER),
   rowsOf<InvoiceWire>,
 );
 
-export const breakdownsCsv = csvTable([...HEAD, ...WINDOW, ...LINE], rowsOf<BreakdownWire>);
+export const breakdownsCsv = csvTable(
+  inOrder<InvoiceRow<BreakdownWire>>([...HEAD, ...WINDOW, ...LINE], BREAKDOWN_ORDER),
+  rowsOf<BreakdownWire>,
+);
