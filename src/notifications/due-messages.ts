@@ -3,7 +3,7 @@ import { CLOCK_BOUNDS } from '../core/clock.ts';
 import { addDuration, type SignedDuration, signOf } from '../core/signed-duration.ts';
 import type { Commit } from '../core/terms/commits.ts';
 import type { FullContract } from '../core/terms/contract.ts';
-import type { Instant } from '../core/time.ts';
+import { floorToHour, type Instant } from '../core/time.ts';
 import type { DatedEvent, NewScheduledMessage } from '../store/scheduled-messages.ts';
 import type { DatedType, LifecycleType } from './message-types.ts';
 import { eventsTold, type Upcoming } from './upcoming.ts';
@@ -76,9 +76,14 @@ function messagesOf(
       const message = { ...event, offsetId, fireAt };
       if (fireAt > now) return [message];
       const isLate = fireAt > dueAfter && event.eventAt > now && since !== null && fireAt > since;
-      return isLate ? [message] : [];
+      return isLate || (offsetId === null && startsInThisHour(event, now)) ? [message] : [];
     }),
   );
+}
+
+/** A contract that is created with the hour as its start starts when it is created. */
+function startsInThisHour({ type, eventAt }: DatedEvent, now: Instant): boolean {
+  return type === 'contract.start' && floorToHour(now) <= eventAt && eventAt <= now;
 }
 
 /** In the order of their instants, also those that are told late, at `now`. */

@@ -122,9 +122,20 @@ describe('starts and ends', () => {
 
   it('that have passed when a term is created are not told', async () => {
     for (const type of ['contract.start', 'credit.segment.start', 'credit.segment.end']) await switchOn(type);
-    await createContract({ credits: [creditOf(['01-01', '01-05'], ['01-10', '02-01'])] });
+    const credits = [creditOf(['01-01', '01-05'], ['01-10', '02-01'])];
+    await createContract({ starting_at: day('01-01'), credits });
     await moveTo('03-01');
     expect(await told()).toEqual([['credit.segment.end', '02-01']]);
+  });
+
+  it('of a contract that is created in the hour of its start is told at once, and only once', async () => {
+    await switchOn('contract.start');
+    await createContract({ starting_at: day('01-09') });
+    const contract = await createContract({ starting_at: day('01-10') });
+    await moveTo('02-01');
+    expect((await messages()).map(({ type, contract_id }) => [type, contract_id])).toEqual([
+      ['contract.start', contract],
+    ]);
   });
 
   it('are told at the new instant after an edit, and not at all if it has passed', async () => {
