@@ -279,6 +279,18 @@ describe.each(OWNERS)('a credit of a %s', (owner) => {
     ]);
   });
 
+  test('is archived where it is to end at its start', async () => {
+    const id = await make(owner, 'credit');
+    const shorten = { customer_id: customer, credit_id: id };
+    expect(
+      await refusalOf(SHORTEN_CREDIT, { ...shorten, access_ending_before: '2025-12-01T00:00:00Z' }),
+    ).toEqual([400, 'access_ending_before: must be after access starts']);
+    await api.post(SHORTEN_CREDIT, { ...shorten, access_ending_before: day(1) });
+    const credit = await shown(id);
+    expect(credit.at('data[0].archived_at')).toEqual(expect.any(String));
+    expect(credit.at('data[0].balance')).toBe(0);
+  });
+
   test('is no commit, and a commit is no credit', async () => {
     const gift = await make(owner, 'credit');
     const bought = await make(owner, 'commit');

@@ -2,7 +2,7 @@
 import { invalid } from '../../core/errors.ts';
 import type { Commit } from '../../core/terms/commits.ts';
 import { formatInstant, type Instant } from '../../core/time.ts';
-import type { CommitEdit } from './edit-commit.ts';
+import type { CommitChange, CommitEdit } from './edit-commit.ts';
 
 export interface EarlierEnds {
   /** The new end of access, exclusive; null: unchanged. */
@@ -13,9 +13,11 @@ export interface EarlierEnds {
 
 /**
  * Segments are cut at the new end or removed, and invoice items from it on are removed. Null if that changes nothing.
+ * A credit that is to end where it starts is archived: nothing of it is left.
  * Refuses (`invalid`) postpaid commits, a later end of access, and an end before all access.
  */
-export function shortened(commit: Commit, ends: EarlierEnds): { readonly edit: CommitEdit } | null {
+export function shortened(commit: Commit, ends: EarlierEnds): CommitChange | null {
+  if (commit.type === 'CREDIT' && ends.accessEndingBefore === firstStart(commit)) return 'ARCHIVE';
   if (commit.type === 'POSTPAID')
     throw invalid(['id'], 'is a POSTPAID commit, whose end is changed by an edit');
   const accessSchedule = earlierAccess(commit, ends.accessEndingBefore);
@@ -27,6 +29,10 @@ export function shortened(commit: Commit, ends: EarlierEnds): { readonly edit: C
       ...(invoiceSchedule === null ? {} : { invoiceSchedule }),
     },
   };
+}
+
+function firstStart({ accessSchedule }: Commit): Instant {
+  return Math.min(...accessSchedule.segments.map(({ startingAt }) => startingAt));
 }
 
 function earlierAccess({ accessSchedule }: Commit, end: Instant | null): CommitEdit['accessSchedule'] | null {
