@@ -21,6 +21,7 @@ export interface Run {
   readonly eventsPerSecond: number;
   readonly eventsPerRequest: number;
   readonly target: string;
+  readonly form?: NonNullable<LoadOptions['form']>;
 }
 
 const RUNS: readonly Run[] = [
@@ -76,6 +77,7 @@ export async function measure(service: TemporaryService, run: Run, seconds: numb
     run: `${run.connections}-${Date.now().toString(36)}`,
     spreadMinutes: 60,
     servicePid: service.pid,
+    ...(run.form === undefined ? {} : { form: run.form }),
   };
   const load = await runGenerator(options);
   return { run, load, serverMemoryMb: await service.memoryMb() };

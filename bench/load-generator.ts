@@ -50,6 +50,8 @@ interface Connection {
 }
 
 const ACCEPTED = /"accepted":(\d+)/;
+/** The answer to CloudEvents. */
+const NO_CONTENT = 'HTTP/1.1 204';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 
 /** Runs the load and resolves when every request that was sent has been answered. */
@@ -152,6 +154,10 @@ class Load {
     connection.received += chunk;
     const head = connection.received.indexOf('\r\n\r\n');
     if (head < 0) return;
+    if (connection.received.startsWith(NO_CONTENT)) {
+      this.#answered(connection);
+      return;
+    }
     const length = Number(CONTENT_LENGTH.exec(connection.received)?.[1] ?? Number.NaN);
     if (!(connection.received.length >= head + 4 + length)) {
       if (Number.isNaN(length)) throw new Error('the answer has no content-length');
@@ -161,8 +167,12 @@ class Load {
   }
 
   #answered(connection: Connection): void {
-    const accepted = Number(ACCEPTED.exec(connection.received)?.[1] ?? 0);
-    const isFailure = !connection.received.startsWith('HTTP/1.1 200');
+    // Ids are never sent twice, so that what is taken is new.
+    const isTaken = connection.received.startsWith(NO_CONTENT);
+    const accepted = isTaken
+      ? this.#options.eventsPerRequest
+      : Number(ACCEPTED.exec(connection.received)?.[1] ?? 0);
+    const isFailure = !isTaken && !connection.received.startsWith('HTTP/1.1 200');
     connection.received = '';
     connection.isBusy = false;
     this.#inFlight -= 1;

@@ -15,6 +15,8 @@ export interface RequestOptions {
   readonly spreadMinutes: number;
   /** `customer-0`, `customer-1`, …; 1,000 unless given. */
   readonly customers?: number;
+  /** How the events are written; as `POST /v1/ingest` takes them unless given. */
+  readonly form?: 'events' | 'cloudevents';
 }
 
 export interface PreparedRequest {
@@ -24,13 +26,17 @@ export interface PreparedRequest {
 }
 
 export function prepareRequest(options: RequestOptions, connection: number): PreparedRequest {
-  const events = Array.from({ length: options.eventsPerRequest }, (_, index) =>
-    JSON.stringify(sampleEvent(options, connection, index)),
-  );
+  const isCloudEvents = options.form === 'cloudevents';
+  const events = Array.from({ length: options.eventsPerRequest }, (_, index) => {
+    const event = sampleEvent(options, connection, index);
+    return JSON.stringify(isCloudEvents ? asCloudEvent(event) : event);
+  });
   const body = `[${events.join(',')}]`;
+  const path = isCloudEvents ? '/v1/ingest/cloudevents' : '/v1/ingest';
+  const type = isCloudEvents ? 'application/cloudevents-batch+json' : 'application/json';
   const head =
-    `POST /v1/ingest HTTP/1.1\r\nhost: ${options.host}:${options.port}\r\n` +
-    `authorization: Bearer ${options.token}\r\ncontent-type: application/json\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: ${options.host}:${options.port}\r\n` +
+    `authorization: Bearer ${options.token}\r\ncontent-type: ${type}\r\n` +
     `content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   const bytes = Buffer.from(head + body);
   const offsets = sequenceOffsets(bytes);
@@ -65,6 +71,18 @@ function sampleEvent(options: RequestOptions, connection: number, index: number)
       cached: number % 5 === 0 ? 'true' : 'false',
       request_id: `req_${(number * 2_654_435_761).toString(16)}`,
     },
+  };
+}
+
+function asCloudEvent(event: ReturnType<typeof sampleEvent>) {
+  return {
+    specversion: '1.0',
+    id: event.transaction_id,
+    source: 'bench',
+    type: event.event_type,
+    subject: event.customer_id,
+    time: event.timestamp,
+    data: event.properties,
   };
 }
 

@@ -6,6 +6,7 @@
  */
 import { benchAlerts } from './alerts.ts';
 import { benchBalances } from './balances.ts';
+import { benchCloudEvents } from './cloud-events.ts';
 import { benchColdStart } from './cold-start.ts';
 import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchFilledIngest } from './filled-ingest.ts';
@@ -28,6 +29,7 @@ const SECONDS = 15;
 const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   start: benchColdStart,
   ingest: () => benchIngest(SECONDS),
+  cloudevents: () => benchCloudEvents(SECONDS),
   peers: () => benchPeers(SECONDS),
   'filled-ingest': () => benchFilledIngest(SECONDS),
   usage: benchUsage,

@@ -110,6 +110,12 @@ const environment = z
     OTLP_CACHED_BESIDE_INPUT: namedSenders.describe(
       'Senders of spans whose input tokens leave cached ones out, beside those that are known: provider:NAME, scope:NAME or resource:NAME=VALUE, separated by commas; a minus before one says that it includes them.',
     ),
+    CLOUDEVENTS_IDENTITY: z
+      .enum(['source-and-id', 'id'], { error: 'must be source-and-id or id' })
+      .default('source-and-id')
+      .describe(
+        'What tells CloudEvents apart: `source-and-id`, as their specification has it, or `id`, which makes the same event by POST /v1/ingest the same.',
+      ),
     EVENT_RETENTION_MONTHS: wholeNumber(1, 1200)
       .optional()
       .describe(
@@ -271,6 +277,7 @@ export interface Config {
   /** Of the spans that `POST /v1/ingest/otlp` takes: at least one. */
   readonly otlpCustomerAttributes: readonly string[];
   readonly otlpCachedBesideInput: readonly NamedSender[];
+  readonly cloudEventsIdentity: 'source-and-id' | 'id';
   /** Whole months before the present one; undefined: for ever. */
   readonly eventRetentionMonths: number | undefined;
   readonly invoiceNumberPattern: string;
@@ -326,6 +333,7 @@ export function loadConfig(env: Environment): Config {
         ? values.OTLP_CUSTOMER_ATTRIBUTES
         : [values.OTLP_CUSTOMER_ATTRIBUTE ?? SPAN_CUSTOMER_ATTRIBUTE],
     otlpCachedBesideInput: values.OTLP_CACHED_BESIDE_INPUT,
+    cloudEventsIdentity: values.CLOUDEVENTS_IDENTITY,
     eventRetentionMonths: values.EVENT_RETENTION_MONTHS,
     invoiceNumberPattern: values.INVOICE_NUMBER_PATTERN,
     seller: {

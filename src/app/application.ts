@@ -27,6 +27,7 @@ import { withTracedQueries } from '../metering/client/traced-queries.ts';
 import { createRepeatLog } from '../metering/events/repeat-log.ts';
 import type { EventBlocks } from '../metering/ingest/event-blocks.ts';
 import { createIngest } from '../metering/ingest/ingest.ts';
+import { createCloudEventReader, type EventReader } from '../metering/ingest/validate-events.ts';
 import { withKeptEvents } from '../metering/kept-events.ts';
 import { createSpanIngest } from '../metering/otlp/ingest-spans.ts';
 import { closeMetricReader } from '../metering/sql-metric/sql-metric.ts';
@@ -74,6 +75,7 @@ export interface ApplicationParts {
         | 'alertLimits'
         | 'otlpCustomerAttributes'
         | 'otlpCachedBesideInput'
+        | 'cloudEventsIdentity'
       >
     >;
   readonly log: Logger;
@@ -191,11 +193,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     onRepeat: (read, now) => repeats.note(read, now),
     usageWatch: evaluations.usage,
   });
-  const ingestEvents = async (body: Buffer) => {
+  const ingestEvents = async (body: Buffer, reader?: EventReader) => {
     requireNoLoss(parts);
     room.require();
-    return await ingest.ingest(body);
+    return await ingest.ingest(body, reader);
   };
+  const cloudEvents = createCloudEventReader(config.cloudEventsIdentity ?? 'source-and-id');
   const spans = createSpanIngest({
     ingestEvents,
     rules: {
@@ -265,8 +268,9 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
               jobs: withTelling(jobs, telling),
             },
     }),
-    ingest: ingestEvents,
+    ingest: (body) => ingestEvents(body),
     ingestSpans: spans.ingest,
+    ingestCloudEvents: (body) => ingestEvents(body, cloudEvents),
     readiness: () => readiness({ stores, watch, index, room }),
     shortage: room.shortage,
     measures: serviceFigures({

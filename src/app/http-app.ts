@@ -17,6 +17,7 @@ import { type OpenApiDocument, openApiDocument } from '../api/http/openapi.ts';
 import { unreadableRequests } from '../api/http/parser-errors.ts';
 import { registerRoutes } from '../api/http/register.ts';
 import type { RouteDefinition } from '../api/http/route.ts';
+import { cloudEventRoutes, type IngestCloudEvents } from '../api/routes/ingest/cloud-event-routes.ts';
 import { type IngestSpans, otlpRoutes } from '../api/routes/ingest/otlp-route.ts';
 import { type Ingest, ingestRoute } from '../api/routes/ingest/routes.ts';
 import { type Readiness, serviceRoutes } from '../api/routes/service/routes.ts';
@@ -44,6 +45,7 @@ export interface AppDeps {
   readonly strictFields?: boolean;
   readonly ingest: Ingest;
   readonly ingestSpans: IngestSpans;
+  readonly ingestCloudEvents: IngestCloudEvents;
   readonly bodyLimitBytes?: number;
   readonly bodiesLimitBytes?: number;
   readiness(): Promise<Readiness>;
@@ -68,6 +70,7 @@ export function createApp(deps: AppDeps): App {
     ...deps.routes,
     ingestRoute(deps.ingest),
     ...otlpRoutes(deps.ingestSpans),
+    ...cloudEventRoutes(deps.ingestCloudEvents),
     ...serviceRoutes({
       version: deps.version,
       metrics,

@@ -11,7 +11,7 @@ import { runs } from '../support/shares-of-tests.ts';
 const NOW = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;
 const CONTEXT = { now: NOW, windowDays: 34 };
-const BOUNDS = { earliest: NOW - 34 * DAY_MS, latest: NOW + DAY_MS };
+const BOUNDS = { now: NOW, earliest: NOW - 34 * DAY_MS, latest: NOW + DAY_MS };
 
 const readPlain = createPlainEventReader();
 const parseTimestamp = createTimestampBytesParser();

@@ -74,6 +74,7 @@ export function createCatalogueApi(db: Database, options: CatalogueApiOptions = 
     }),
     ...(options.strictFields === undefined ? {} : { strictFields: options.strictFields }),
     ingest: createIngest({ ...stores, windowDays: WINDOW_DAYS, log }).ingest,
+    ingestCloudEvents: async () => undefined,
     ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] }),
     readiness: async () => ({ ready: true, checks: {} }),
     measures: () => [],

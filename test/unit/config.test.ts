@@ -19,6 +19,7 @@ describe('the configuration', () => {
       knownIdsRecent: 10_000_000,
       otlpCustomerAttributes: ['tallyhouse.customer'],
       otlpCachedBesideInput: [],
+      cloudEventsIdentity: 'source-and-id',
       invoiceNumberPattern: 'INV-{year}-{number:6}',
       seller: { name: null, address: [], taxId: null, email: null, note: [] },
       invoiceFont: undefined,
@@ -54,6 +55,7 @@ describe('the configuration', () => {
       INGEST_WINDOW_DAYS: '35',
       KNOWN_IDS_RECENT: '16',
       OTLP_CUSTOMER_ATTRIBUTE: 'enduser.id',
+      CLOUDEVENTS_IDENTITY: 'id',
       OTLP_CACHED_BESIDE_INPUT: 'scope:my.tracer, -resource:service.name=a=b',
       INVOICE_NUMBER_PATTERN: '{year}/{number:4}',
       SELLER_NAME: 'Tally Ltd',
@@ -90,6 +92,7 @@ describe('the configuration', () => {
         { isBeside: true, by: 'scope', name: 'my.tracer' },
         { isBeside: false, by: 'resource', name: 'service.name', value: 'a=b' },
       ],
+      cloudEventsIdentity: 'id',
       invoiceNumberPattern: '{year}/{number:4}',
       seller: {
         name: 'Tally Ltd',
@@ -135,6 +138,7 @@ describe('the configuration', () => {
 
   test.each([
     ['PORT', 'x'],
+    ['CLOUDEVENTS_IDENTITY', 'source'],
     ['OTLP_CUSTOMER_ATTRIBUTES', 'preset:nobody'],
     ['OTLP_CUSTOMER_ATTRIBUTES', 'two words'],
     ['OTLP_CACHED_BESIDE_INPUT', 'my.tracer'],

@@ -203,7 +203,7 @@ function responsesOf(definition: RouteDefinition, components: Components): Opera
       },
     ],
   );
-  return { 200: answer, ...Object.fromEntries(errors) };
+  return { [definition.emptyStatus ?? 200]: answer, ...Object.fromEntries(errors) };
 }
 
 /** Bodies and answers in the other encoding of a route. */

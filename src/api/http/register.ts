@@ -114,7 +114,9 @@ async function answerTo(
     throw refusal;
   }
   const body =
-    definition.body === undefined ? undefined : await readBody(context, deps.bodies, definition.takesGzip);
+    definition.body === undefined
+      ? undefined
+      : await readBody(context, deps.bodies, definition.takesCompressed);
   try {
     return await withRecord(deps.records, { ...recorded, body: body?.bytes }, async () => {
       sent = body === undefined ? undefined : contentOf(definition, body.bytes);
@@ -154,7 +156,9 @@ const VARIES = { vary: 'accept' };
 async function answerWith(definition: RouteDefinition, result: unknown): Promise<Answer> {
   const { mediaType = 'application/json' } = definition;
   const headers = definition.csv === undefined ? definition.headers : { ...VARIES, ...definition.headers };
-  if (definition.response === 'empty') return { body: null, mediaType };
+  if (definition.response === 'empty') {
+    return { body: null, mediaType, status: definition.emptyStatus ?? 200 };
+  }
   if (result instanceof EncodedAnswer) return { body: result.bytes, mediaType: result.mediaType };
   if (result instanceof AnswerWithHeaders) {
     return { body: await writeJson(result.value), mediaType, headers: result.headers };

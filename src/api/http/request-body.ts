@@ -6,7 +6,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import zlib from 'node:zlib';
 import type { Context } from 'hono';
 import { Refusal } from '../../core/errors.ts';
 import type { BodyBudget } from './body-budget.ts';
@@ -75,35 +75,66 @@ interface HeldBody extends ReadBody {
 
 /**
  * Refuses a body that is larger than the limits with 413 or 429, and a compressed or truncated one with 400. With
- * `takesGzip` a compressed one is decompressed, within the same limits.
+ * `takesCompressed` a compressed one is decompressed, within the same limits.
  */
-export async function readBody(context: Context, limits: BodyLimits, takesGzip = false): Promise<ReadBody> {
-  const encoding = headerOf(context, 'content-encoding')?.toLowerCase();
-  const isCompressed = encoding !== undefined && encoding !== 'identity';
-  if (isCompressed && !(takesGzip && encoding === 'gzip')) {
-    throw takesGzip
-      ? new Refusal('unsupported', `Content-Encoding ${encoding} is not supported: use gzip, or none`)
-      : new Refusal('invalid', `Content-Encoding ${encoding} is not supported: send the body as it is`);
-  }
+export async function readBody(
+  context: Context,
+  limits: BodyLimits,
+  takesCompressed = false,
+): Promise<ReadBody> {
+  const encoding = headerOf(context, 'content-encoding')?.toLowerCase() ?? 'identity';
+  const decompress = encoding === 'identity' ? null : decompressionOf(encoding, takesCompressed);
   const incoming = incomingOf(context);
   const sent =
     incoming === undefined ? readWebBody(context.req.raw, limits.limitBytes) : readNodeBody(incoming, limits);
-  return isCompressed ? decompressed(await sent, limits.limitBytes) : sent;
+  if (decompress === null) return sent;
+  return decompressed(await sent, limits.limitBytes, { encoding, decompress });
 }
 
-const gunzipAsync = promisify(gunzip);
+type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
+
+/** Node has zstd from 22.15 on. */
+function zstdDecompress(): Decompress | null {
+  const ofNode: unknown = Reflect.get(zlib, 'zstdDecompress');
+  if (typeof ofNode !== 'function') return null;
+  return (bytes, options) =>
+    new Promise((resolve, reject) => {
+      const done = (error: unknown, result: Buffer) => (error === null ? resolve(result) : reject(error));
+      Reflect.apply(ofNode, zlib, [bytes, options, done]);
+    });
+}
+
+const zstd = zstdDecompress();
+const DECOMPRESSIONS: ReadonlyMap<string, Decompress> = new Map([
+  ['gzip', promisify(zlib.gunzip)],
+  ...(zstd === null ? [] : ([['zstd', zstd]] as const)),
+]);
+
+function decompressionOf(encoding: string, takesCompressed: boolean): Decompress {
+  if (!takesCompressed) {
+    throw new Refusal('invalid', `Content-Encoding ${encoding} is not supported: send the body as it is`);
+  }
+  const decompress = DECOMPRESSIONS.get(encoding);
+  if (decompress !== undefined) return decompress;
+  const names = [...DECOMPRESSIONS.keys()].join(', ');
+  throw new Refusal('unsupported', `Content-Encoding ${encoding} is not supported: use ${names}, or none`);
+}
 
 /** A small body can be made that is a thousand times as large: it is given up at the limit. */
-async function decompressed(sent: HeldBody, limitBytes: number): Promise<ReadBody> {
+async function decompressed(
+  sent: HeldBody,
+  limitBytes: number,
+  { encoding, decompress }: { readonly encoding: string; readonly decompress: Decompress },
+): Promise<ReadBody> {
   try {
-    const bytes = await gunzipAsync(sent.bytes, { maxOutputLength: limitBytes });
+    const bytes = await decompress(sent.bytes, { maxOutputLength: limitBytes });
     sent.take(bytes.length);
     return { bytes, release: sent.release };
   } catch (error) {
     sent.release();
     if (error instanceof Refusal) throw error;
     if (error instanceof RangeError) throw tooLarge(limitBytes);
-    throw new Refusal('invalid', 'The request body is not valid gzip');
+    throw new Refusal('invalid', `The request body is not valid ${encoding}`);
   }
 }
 

@@ -72,8 +72,10 @@ export interface RouteFacts {
   readonly mediaType?: string;
   /** A handler answers such a request with an `EncodedAnswer`. */
   readonly otherEncoding?: OtherEncoding;
-  /** Bodies may be compressed with gzip; any other compression is refused with 415. */
-  readonly takesGzip?: true;
+  /** Bodies may be compressed with gzip, and with zstd where Node has it; others are refused with 415. */
+  readonly takesCompressed?: true;
+  /** Of an answer without a body, by default 200. */
+  readonly emptyStatus?: 204;
   /** Headers of every answer of the route. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The operation commits by itself, more than once, so that its record cannot be part of one transaction. */

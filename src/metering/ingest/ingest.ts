@@ -19,7 +19,7 @@ import { createKnownIds, type KnownIdFigures, type LookedUp, type OlderIds } fro
 import type { Rebuilt } from './rebuild-index.ts';
 import { createSharing } from './sharing.ts';
 import { HASH_WORDS } from './transaction-hash.ts';
-import { areInTime, createEventReader } from './validate-events.ts';
+import { areInTime, createEventReader, type EventReader } from './validate-events.ts';
 
 interface IngestLog {
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
@@ -86,7 +86,7 @@ export interface Ingest {
    * on disk. Refuses as `invalid` (with `details.errors`, nothing stored), `overloaded` (nothing
    * stored, try later) or `unavailable` (not acknowledged, send it again).
    */
-  ingest(body: Buffer): Promise<IngestOutcome>;
+  ingest(body: Buffer, reader?: EventReader): Promise<IngestOutcome>;
   /** Reads the ids of the window from ClickHouse. Until it is done once, `ingest` refuses. Starts the tail. */
   rebuild(): Promise<{ ids: number }>;
   /**
@@ -139,7 +139,7 @@ const TIDY_MS = 1_000;
 export function createIngest(options: IngestOptions): Ingest {
   const { clickhouse, blocks, clock, windowDays, log, tracer = NO_TRACER, onRepeat, usageWatch } = options;
   const encoder = createRowEncoder();
-  const reader = createEventReader();
+  const usageEvents = createEventReader();
   const weigh = usageWatch === undefined ? () => null : createEventWeigher(usageWatch);
   const writer = createBatchWriter({
     ...(blocks === undefined
@@ -220,7 +220,7 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   /** Everything up to the append, synchronously. Apart from `ingest`, so that no await keeps the parsed body alive. */
-  function take(body: Buffer, request: TraceContext | undefined): Taken | Unsure {
+  function take(body: Buffer, reader: EventReader, request: TraceContext | undefined): Taken | Unsure {
     if (!isReady) throw new Refusal('unavailable', 'the service is starting, send the events again');
     const now = clock.now();
     const validation = reader.read(body, { now, windowDays });
@@ -254,7 +254,11 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 
   /** Takes events when it is looked up whether they are known. Nothing of them is reserved meanwhile. */
-  async function takeUnsure(unsure: Unsure, request: TraceContext | undefined): Promise<Taken> {
+  async function takeUnsure(
+    unsure: Unsure,
+    reader: EventReader,
+    request: TraceContext | undefined,
+  ): Promise<Taken> {
     const { rows } = unsure;
     reader.keepRows();
     if (unsureBytes + rows.length > UNSURE_BYTES_MAX)
@@ -277,12 +281,12 @@ export function createIngest(options: IngestOptions): Ingest {
     }
   }
 
-  async function ingest(body: Buffer): Promise<IngestOutcome> {
+  async function ingest(body: Buffer, reader = usageEvents): Promise<IngestOutcome> {
     const request = tracer.current();
-    const first = tracer.step('validate and deduplicate', {}, () => take(body, request));
+    const first = tracer.step('validate and deduplicate', {}, () => take(body, reader, request));
     const taken =
       'hashes' in first
-        ? await tracer.step('look up known events', {}, () => takeUnsure(first, request))
+        ? await tracer.step('look up known events', {}, () => takeUnsure(first, reader, request))
         : first;
     const { accepted, duplicates, durable, usage } = taken;
     await tracer.step('write events durably', { 'tallyhouse.events': accepted }, () => durable);

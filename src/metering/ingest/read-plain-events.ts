@@ -10,13 +10,23 @@ import type { Instant } from '../../core/time.ts';
 import {
   CUSTOMER_ID_LENGTH_MAX,
   EVENT_TYPE_LENGTH_MAX,
-  EVENTS_PER_REQUEST_MAX,
   PROPERTIES_LENGTH_MAX,
   PROPERTY_NAME_LENGTH_MAX,
   TRANSACTION_ID_CHARACTERS_MAX,
 } from './event-limits.ts';
 import type { EventRows } from './event-rows.ts';
 import type { TimestampBytesParser } from './event-timestamp.ts';
+import {
+  CUSTOMER_ID,
+  EVENT_TYPE,
+  MEMBERS,
+  PLAIN_EVENTS,
+  type PlainForm,
+  PROPERTIES,
+  SOURCE,
+  TIMESTAMP,
+  TRANSACTION_ID,
+} from './plain-form.ts';
 import { lengthBytes, writeLength } from './row-binary.ts';
 import { HASH_WORDS, hashCodeUnits } from './transaction-hash.ts';
 
@@ -35,6 +45,7 @@ const LETTER_F = 0x66;
 const LETTER_T = 0x74;
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
+const SLASH = 0x2f;
 
 /** A double holds so many digits exactly. */
 const DIGITS_MAX = 15;
@@ -44,6 +55,7 @@ const MEMBERS_MAX = 64;
 const SHORT_BYTES_MAX = 24;
 
 interface PlainReaderContext {
+  readonly now: Instant;
   readonly earliest: Instant;
   readonly latest: Instant;
   readonly parseTimestamp: TimestampBytesParser;
@@ -53,34 +65,21 @@ interface PlainReaderContext {
 export type PlainEventReader = (body: Buffer, rows: EventRows, context: PlainReaderContext) => boolean;
 
 /** A reader with memory of its own, which one call at a time uses. */
-export function createPlainEventReader(): PlainEventReader {
-  const scan = new Scan();
+export function createPlainEventReader(form: PlainForm = PLAIN_EVENTS): PlainEventReader {
+  const scan = new Scan(form);
   return (body, rows, context) => isAscii(body) && scan.read(body, rows, context);
 }
 
-/** The members of an event besides its properties, in the order of a row. */
-const TRANSACTION_ID = 0;
-const CUSTOMER_ID = 1;
-const EVENT_TYPE = 2;
-const TIMESTAMP = 3;
-const PROPERTIES = 4;
-const ALL_BUT_PROPERTIES = 0b1111;
-
-const MEMBER_NAMES: readonly (readonly [name: Buffer, member: number])[] = [
-  [Buffer.from('transaction_id"'), TRANSACTION_ID],
-  [Buffer.from('customer_id"'), CUSTOMER_ID],
-  [Buffer.from('event_type"'), EVENT_TYPE],
-  [Buffer.from('timestamp"'), TIMESTAMP],
-  [Buffer.from('properties"'), PROPERTIES],
-];
 const TEXT_LENGTHS_MAX = [TRANSACTION_ID_CHARACTERS_MAX, CUSTOMER_ID_LENGTH_MAX, EVENT_TYPE_LENGTH_MAX];
 
 /** What is not plain ends the pass: every step returns whether it goes on. */
 class Scan {
   #body: Buffer = Buffer.alloc(0);
   #at = 0;
-  /** Start and end of the three texts and the timestamp. */
-  readonly #spans = new Uint32Array(8);
+  readonly #form: PlainForm;
+  /** Start and end of the text of each member; the places of members that are left out are those of the event before. */
+  readonly #spans = new Uint32Array(2 * MEMBERS);
+  #hasTimestamp = false;
   /** Names and texts of properties in the body: start and end of each. */
   readonly #members = new Uint32Array(4 * MEMBERS_MAX);
   readonly #nameMarks = new Uint32Array(MEMBERS_MAX);
@@ -88,6 +87,10 @@ class Scan {
   /** What the texts of the properties take in the row, and what they count for the limit. */
   #memberBytes = 0;
   readonly #codeUnits = new Uint16Array(TRANSACTION_ID_CHARACTERS_MAX);
+
+  constructor(form: PlainForm) {
+    this.#form = form;
+  }
 
   read(body: Buffer, rows: EventRows, context: PlainReaderContext): boolean {
     this.#body = body;
@@ -99,10 +102,14 @@ class Scan {
   }
 
   #events(rows: EventRows, context: PlainReaderContext): boolean {
-    if (this.#next() !== OPENING_BRACKET) return false;
+    const first = this.#next();
+    if (first === OPENING_BRACE && this.#form.mayBeSingle) {
+      this.#at -= 1;
+      return this.#event() && this.#write(rows, context) && this.#next() === -1;
+    }
+    if (first !== OPENING_BRACKET) return false;
     for (;;) {
-      if (rows.count === EVENTS_PER_REQUEST_MAX || !this.#event() || !this.#write(rows, context))
-        return false;
+      if (rows.count === this.#form.eventsMax || !this.#event() || !this.#write(rows, context)) return false;
       const after = this.#next();
       if (after === CLOSING_BRACKET) return this.#next() === -1;
       if (after !== COMMA) return false;
@@ -133,7 +140,10 @@ class Scan {
       seen |= 1 << member;
       if (!(member === PROPERTIES ? this.#properties() : this.#text(member))) return false;
       const after = this.#next();
-      if (after === CLOSING_BRACE) return (seen & ALL_BUT_PROPERTIES) === ALL_BUT_PROPERTIES;
+      if (after === CLOSING_BRACE) {
+        this.#hasTimestamp = (seen & (1 << TIMESTAMP)) !== 0;
+        return (seen & this.#form.required) === this.#form.required;
+      }
       if (after !== COMMA) return false;
     }
   }
@@ -141,7 +151,7 @@ class Scan {
   /** Which member has this name, or -1; the quote before it was read. */
   #memberName(): number {
     const body = this.#body;
-    for (const [name, member] of MEMBER_NAMES) {
+    for (const [name, member] of this.#form.names) {
       let length = 0;
       while (length < name.length && body[this.#at + length] === name[length]) length += 1;
       if (length < name.length) continue;
@@ -158,7 +168,18 @@ class Scan {
     const end = this.#at - 1;
     this.#spans[2 * member] = start;
     this.#spans[2 * member + 1] = end;
-    return member === TIMESTAMP || (end > start && end - start <= (TEXT_LENGTHS_MAX[member] ?? 0));
+    if (member === TIMESTAMP) return true;
+    if (member > PROPERTIES) return end > start && this.#isFixed(member, start, end);
+    return end > start && end - start <= (TEXT_LENGTHS_MAX[member] ?? 0);
+  }
+
+  /** Whether the member has the one text that is plain, where there is one. */
+  #isFixed(member: number, start: number, end: number): boolean {
+    const fixed = this.#form.fixed.get(member);
+    if (fixed === undefined) return true;
+    if (end - start !== fixed.length) return false;
+    for (let i = 0; i < fixed.length; i += 1) if (this.#body[start + i] !== fixed[i]) return false;
+    return true;
   }
 
   /** To behind the closing quote. */
@@ -273,23 +294,22 @@ class Scan {
   }
 
   /** Adds the event that was read. */
-  #write(rows: EventRows, { earliest, latest, parseTimestamp }: PlainReaderContext): boolean {
+  #write(rows: EventRows, { now, earliest, latest, parseTimestamp }: PlainReaderContext): boolean {
     const spans = this.#spans;
-    const timestamp = parseTimestamp(this.#body, spans[2 * TIMESTAMP] ?? 0, spans[2 * TIMESTAMP + 1] ?? 0);
+    const timestamp = this.#hasTimestamp
+      ? parseTimestamp(this.#body, spans[2 * TIMESTAMP] ?? 0, spans[2 * TIMESTAMP + 1] ?? 0)
+      : now;
     // NaN is neither.
     if (!(timestamp >= earliest && timestamp <= latest)) return false;
-    this.#hash(rows);
-    const idBytes =
-      (spans[1] ?? 0) -
-      (spans[0] ?? 0) +
-      (spans[3] ?? 0) -
-      (spans[2] ?? 0) +
-      (spans[5] ?? 0) -
-      (spans[4] ?? 0);
+    const idLength = this.#readId();
+    if (idLength === 0) return false;
+    hashCodeUnits(this.#codeUnits, idLength, rows.hashes, rows.count * HASH_WORDS);
+    const idBytes = idLength + (spans[3] ?? 0) - (spans[2] ?? 0) + (spans[5] ?? 0) - (spans[4] ?? 0);
     // Three lengths of ids and the number of properties take at most two bytes each.
     rows.makeRoom(idBytes + this.#memberBytes + 8);
     let end = rows.length;
-    for (let text = 0; text < 3; text += 1) {
+    end = this.#writeId(rows.bytes, end, idLength);
+    for (let text = CUSTOMER_ID; text <= EVENT_TYPE; text += 1) {
       end = this.#copy(rows.bytes, end, spans[2 * text] ?? 0, spans[2 * text + 1] ?? 0);
       if (text === CUSTOMER_ID) lowerUuid(rows.bytes, end - UUID_BYTES, (spans[3] ?? 0) - (spans[2] ?? 0));
     }
@@ -302,13 +322,34 @@ class Scan {
     return true;
   }
 
-  #hash(rows: EventRows): void {
+  /** Reads the characters of the id; how many they are, or 0 for more than an id has. */
+  #readId(): number {
+    let length = 0;
+    if (this.#form.hasSourceInId) {
+      length = this.#readUnits(SOURCE, 0);
+      if (length >= TRANSACTION_ID_CHARACTERS_MAX) return 0;
+      this.#codeUnits[length] = SLASH;
+      length += 1;
+    }
+    length = this.#readUnits(TRANSACTION_ID, length);
+    return length > TRANSACTION_ID_CHARACTERS_MAX ? 0 : length;
+  }
+
+  /** Reads the text of a member behind so many characters; the length of all, of which no more are read than fit. */
+  #readUnits(member: number, before: number): number {
     const body = this.#body;
-    const start = this.#spans[0] ?? 0;
-    const length = (this.#spans[1] ?? 0) - start;
+    const start = this.#spans[2 * member] ?? 0;
+    const length = before + (this.#spans[2 * member + 1] ?? 0) - start;
     const units = this.#codeUnits;
-    for (let i = 0; i < length; i += 1) units[i] = body[start + i] ?? 0;
-    hashCodeUnits(units, length, rows.hashes, rows.count * HASH_WORDS);
+    const last = Math.min(length, TRANSACTION_ID_CHARACTERS_MAX);
+    for (let i = before; i < last; i += 1) units[i] = body[start + i - before] ?? 0;
+    return length;
+  }
+
+  #writeId(into: Buffer, offset: number, length: number): number {
+    const from = writeLength(into, offset, length);
+    for (let i = 0; i < length; i += 1) into[from + i] = this.#codeUnits[i] ?? 0;
+    return from + length;
   }
 
   #copy(into: Buffer, offset: number, start: number, end: number): number {

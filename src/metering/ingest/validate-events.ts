@@ -9,6 +9,13 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { withoutUuidCase } from '../../core/ids.ts';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../core/time.ts';
 import {
+  CLOUD_EVENT_MEMBERS,
+  CLOUD_EVENTS_MAX,
+  type CloudEventIdentity,
+  EventProblem,
+  usageEventOf,
+} from './cloud-events.ts';
+import {
   CUSTOMER_ID_LENGTH_MAX,
   EVENT_TYPE_LENGTH_MAX,
   EVENTS_PER_REQUEST_MAX,
@@ -22,6 +29,7 @@ import {
   type TimestampParser,
 } from './event-timestamp.ts';
 import { extractNumbers, mayLoseDigits } from './number-text.ts';
+import { plainCloudEvents } from './plain-form.ts';
 import {
   type BodyTraits,
   isObject,
@@ -29,7 +37,7 @@ import {
   textProblem,
   writeProperties,
 } from './property-text.ts';
-import { createPlainEventReader } from './read-plain-events.ts';
+import { createPlainEventReader, type PlainEventReader } from './read-plain-events.ts';
 import { HASH_WORDS, hashTransactionId } from './transaction-hash.ts';
 
 export interface EventError {
@@ -62,21 +70,64 @@ export interface EventReader {
 const SPARE_ROWS_MAX = 32;
 
 export function createEventReader(): EventReader {
-  const readPlain = createPlainEventReader();
+  return readerOf(createPlainEventReader(), USAGE_EVENTS);
+}
+
+/** Reads CloudEvents instead: one, or a list of them. */
+export function createCloudEventReader(identity: CloudEventIdentity): EventReader {
+  return readerOf(createPlainEventReader(plainCloudEvents(identity)), cloudEvents(identity));
+}
+
+function readerOf(readPlain: PlainEventReader, form: BodyForm): EventReader {
   const parseTimestamp = createTimestampBytesParser();
   const spare: EventRows[] = [];
-  let rows = new EventRows();
+  let rows = new EventRows(form.eventsMax);
   return {
     read: (body, context) =>
-      readPlain(body, rows, { ...timestampBounds(context), parseTimestamp })
+      readPlain(body, rows, { now: context.now, ...timestampBounds(context), parseTimestamp })
         ? { rows }
-        : validateEvents(body, context, rows),
+        : validateEvents(body, context, rows, form),
     keepRows() {
-      rows = spare.pop() ?? new EventRows();
+      rows = spare.pop() ?? new EventRows(form.eventsMax);
     },
     giveBack(kept) {
       if (spare.length < SPARE_ROWS_MAX) spare.push(kept);
     },
+  };
+}
+
+/** How a body has its events. */
+interface BodyForm {
+  readonly eventsMin: number;
+  readonly eventsMax: number;
+  /** What it has to be, for people. */
+  readonly name: string;
+  /** The events of a parsed body; null where it has another form. */
+  eventsOf(parsed: unknown): readonly unknown[] | null;
+  /** The event in the members of `POST /v1/ingest`, or an `EventProblem`. */
+  usageEvent(candidate: unknown, now: Instant): unknown;
+  /** What a member of `POST /v1/ingest` is called. */
+  memberName(member: string): string;
+}
+
+const USAGE_EVENTS: BodyForm = {
+  eventsMin: 1,
+  eventsMax: EVENTS_PER_REQUEST_MAX,
+  name: 'a JSON array of events',
+  eventsOf: (parsed) => (Array.isArray(parsed) ? parsed : null),
+  usageEvent: (candidate) => candidate,
+  memberName: (member) => member,
+};
+
+function cloudEvents(identity: CloudEventIdentity): BodyForm {
+  const names = new Map<string, string>(Object.entries(CLOUD_EVENT_MEMBERS));
+  return {
+    eventsMin: 0,
+    eventsMax: CLOUD_EVENTS_MAX,
+    name: 'a CloudEvent or a JSON array of them',
+    eventsOf: (parsed) => (Array.isArray(parsed) ? parsed : isObject(parsed) ? [parsed] : null),
+    usageEvent: (candidate, now) => usageEventOf(candidate, identity, now),
+    memberName: (member) => names.get(member) ?? member,
   };
 }
 
@@ -99,24 +150,27 @@ export function validateEvents(
   body: Buffer,
   context: ValidationContext,
   rows: EventRows = new EventRows(),
+  form: BodyForm = USAGE_EVENTS,
 ): Validation {
   const text = bodyText(body);
   if (text === null) return { message: 'the body is not valid UTF-8', errors: [] };
   const parsed = parseJson(text);
-  if (!Array.isArray(parsed)) return { message: arrayProblem(parsed), errors: [] };
-  if (parsed.length < 1 || parsed.length > EVENTS_PER_REQUEST_MAX) {
+  const events = form.eventsOf(parsed);
+  if (events === null) return { message: formProblem(parsed, form), errors: [] };
+  const { eventsMin, eventsMax } = form;
+  if (events.length < eventsMin || events.length > eventsMax) {
     return {
-      message: `the body must hold 1 to ${EVENTS_PER_REQUEST_MAX} events, not ${parsed.length}`,
+      message: `the body must hold ${eventsMin} to ${eventsMax} events, not ${events.length}`,
       errors: [],
     };
   }
   const traits = { hasUnicodeEscapes: text.includes('\\u'), numbers: null };
-  const fast = checkEvents(parsed, traits, context, rows);
+  const fast = checkEvents(events, traits, context, { rows, form });
   if (!fast.sawNumber || !mayLoseDigits(text)) return fast.validation;
   const { json, numbers } = extractNumbers(text);
-  const reparsed = parseJson(json);
-  if (!Array.isArray(reparsed)) return { message: arrayProblem(undefined), errors: [] };
-  return checkEvents(reparsed, { ...traits, numbers }, context, rows).validation;
+  const exact = form.eventsOf(parseJson(json));
+  if (exact === null) return { message: formProblem(undefined, form), errors: [] };
+  return checkEvents(exact, { ...traits, numbers }, context, { rows, form }).validation;
 }
 
 /** The body as a string, or null where it is not UTF-8. Plain ASCII, the common case, is a straight copy. */
@@ -134,8 +188,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-function arrayProblem(parsed: unknown): string {
-  return parsed === undefined ? 'the body is not valid JSON' : 'the body must be a JSON array of events';
+function formProblem(parsed: unknown, { name }: BodyForm): string {
+  return parsed === undefined ? 'the body is not valid JSON' : `the body must be ${name}`;
 }
 
 interface EventCheck {
@@ -150,7 +204,7 @@ function checkEvents(
   candidates: readonly unknown[],
   body: BodyTraits,
   context: ValidationContext,
-  rows: EventRows,
+  { rows, form }: { readonly rows: EventRows; readonly form: BodyForm },
 ): { validation: Validation; sawNumber: boolean } {
   rows.clear();
   const check: EventCheck = {
@@ -161,12 +215,21 @@ function checkEvents(
   };
   const errors: EventError[] = [];
   for (const [index, candidate] of candidates.entries()) {
-    const problem = readEvent(candidate, check, rows);
-    if (problem !== null) errors.push(eventError(index, candidate, problem));
+    const event = form.usageEvent(candidate, context.now);
+    if (event instanceof EventProblem) errors.push(eventError(index, undefined, event.message));
+    else {
+      const problem = readEvent(event, check, rows);
+      if (problem !== null) errors.push(eventError(index, event, inWordsOf(form, problem)));
+    }
   }
   const { sawNumber } = check.properties;
   if (errors.length === 0) return { validation: { rows }, sawNumber };
   return { validation: { message: summary(errors, candidates.length), errors }, sawNumber };
+}
+
+/** A problem starts with the member that it is about. */
+function inWordsOf({ memberName }: BodyForm, problem: string): string {
+  return problem.replace(/^[a-z_]+(?=[.:])/, memberName);
 }
 
 /** Adds the event to the rows. What is wrong with it starts with the name of the field; null where nothing is. */

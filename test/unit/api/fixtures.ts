@@ -33,6 +33,7 @@ export function testApp(routes: readonly RouteDefinition[], overrides: Partial<A
     authenticate,
     routes,
     ingest: async () => ({ accepted: 0, duplicates: 0 }),
+    ingestCloudEvents: async () => undefined,
     ingestSpans: async () => ({ accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] }),
     readiness: async () => ({ ready: true, checks: { postgres: true } }),
     measures: () => [],

@@ -130,7 +130,7 @@ function otlpRoute(
     scope: 'ingest',
     errors: [415, 429, 503],
     otherEncoding: PROTOBUF,
-    takesGzip: true,
+    takesCompressed: true,
     response: exportAnswer,
     async handler() {
       throw new Error('the route of spans takes bytes');

@@ -69,7 +69,8 @@ export function ingestRoute(ingest: Ingest): RouteDefinition {
       'with any invalid event stores nothing. Sending the same events again is safe: they count once.',
     tags: ['Usage'],
     scope: 'ingest',
-    errors: [429, 503],
+    errors: [415, 429, 503],
+    takesCompressed: true,
     errorBody: ingestError,
     response: z.object({ accepted: z.number(), duplicates: z.number() }).meta({ id: 'IngestResult' }),
     async handler() {

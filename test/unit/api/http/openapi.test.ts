@@ -58,7 +58,7 @@ describe('the OpenAPI document', () => {
     for (const { method, path, operationId } of routes) {
       expect(served.body).toHaveProperty(['paths', path, method, 'operationId'], operationId);
     }
-    expect(routes).toHaveLength(9);
+    expect(routes).toHaveLength(11);
   });
 
   it('writes parameters with their places and limits', () => {

@@ -151,6 +151,7 @@ describe('a compressed body over TCP', () => {
   const small = testApp([], {
     bodyLimitBytes: LIMIT_BYTES,
     bodiesLimitBytes: ROOM_BYTES,
+    ingestCloudEvents: async () => undefined,
     ingestSpans: async (body) => {
       inflated.push(body.length);
       return { accepted: 0, duplicates: 0, ignored: 0, refused: [], warned: [] };

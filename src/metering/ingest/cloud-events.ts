@@ -1,0 +1,86 @@
+/**
+ * CloudEvents 1.0 in JSON as events of usage: which member becomes which, and what is refused. Every limit is that of
+ * events of `POST /v1/ingest`, and is checked by the same validator.
+ */
+import { createHash } from 'node:crypto';
+import { formatInstant, type Instant } from '../../core/time.ts';
+import { TRANSACTION_ID_CHARACTERS_MAX } from './event-limits.ts';
+import { type BodyTraits, isObject, textProblem } from './property-text.ts';
+
+/** What tells a CloudEvent from others: its source and its id, as the specification has it, or its id alone. */
+export type CloudEventIdentity = 'source-and-id' | 'id';
+
+/** More than any batch that collectors send by default. */
+export const CLOUD_EVENTS_MAX = 1_000;
+
+export const SPEC_VERSION = '1.0';
+
+/** In the order of `transaction_id`, `customer_id`, `event_type`, `timestamp` and `properties`. */
+export const CLOUD_EVENT_MEMBERS = {
+  transaction_id: 'id',
+  customer_id: 'subject',
+  event_type: 'type',
+  timestamp: 'time',
+  properties: 'data',
+} as const;
+
+const JSON_TYPE = /^(?:application\/json|text\/json|[^\s;]+\+json)\s*(?:;|$)/i;
+
+/** What is wrong with an event, beginning with the member that it is about. */
+export class EventProblem {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** The event of usage that a CloudEvent is, or what is wrong with it. Its members are not checked yet. */
+export function usageEventOf(
+  candidate: unknown,
+  identity: CloudEventIdentity,
+  now: Instant,
+): Readonly<Record<string, unknown>> | EventProblem {
+  if (!isObject(candidate)) return new EventProblem('the event must be an object');
+  const { specversion, id, source, subject, type, time, datacontenttype, data } = candidate;
+  if (specversion !== SPEC_VERSION) return new EventProblem(`specversion: must be "${SPEC_VERSION}"`);
+  if (typeof id !== 'string' || id === '') return new EventProblem(`id: ${requiredText(id)}`);
+  if (typeof source !== 'string' || source === '') {
+    return new EventProblem(`source: ${requiredText(source)}`);
+  }
+  const problem = dataProblem(datacontenttype, data, candidate.data_base64);
+  if (problem !== null) return new EventProblem(problem);
+  return {
+    transaction_id: cloudEventId(identity, source, id),
+    customer_id: subject,
+    event_type: type,
+    timestamp: time ?? formatInstant(now),
+    properties: data,
+  };
+}
+
+function requiredText(value: unknown): string {
+  return value === undefined || value === null ? 'is required' : 'must be a string of at least one character';
+}
+
+function dataProblem(type: unknown, data: unknown, binary: unknown): string | null {
+  if (binary !== undefined && binary !== null) return 'data_base64: send data as a JSON object';
+  if (type !== undefined && type !== null && !(typeof type === 'string' && JSON_TYPE.test(type))) {
+    return 'datacontenttype: must be application/json';
+  }
+  const isGood = data === undefined || data === null || isObject(data);
+  return isGood ? null : 'data: must be a JSON object';
+}
+
+const ANY_BODY: BodyTraits = { hasUnicodeEscapes: true, numbers: null };
+
+/** An id that is too long is hashed with its source; one that cannot be stored stays as it is, and is refused. */
+function cloudEventId(identity: CloudEventIdentity, source: string, id: string): string {
+  const text = identity === 'id' ? id : `${source}/${id}`;
+  const isShort =
+    text.length <= TRANSACTION_ID_CHARACTERS_MAX ||
+    (text.length <= 2 * TRANSACTION_ID_CHARACTERS_MAX &&
+      Array.from(text).length <= TRANSACTION_ID_CHARACTERS_MAX);
+  if (isShort || textProblem(text, ANY_BODY) !== null) return text;
+  return `cloudevents:${createHash('sha256').update(text).digest('hex')}`;
+}
