@@ -27,6 +27,7 @@ import { previewChangeRoute } from '../api/routes/invoices/preview-change-route.
 import { previewEventsRoute } from '../api/routes/invoices/preview-events-route.ts';
 import { reconcileRoute } from '../api/routes/invoices/reconcile-route.ts';
 import { requestedInvoiceRoutes } from '../api/routes/invoices/requested-routes.ts';
+import { revenueRoute } from '../api/routes/invoices/revenue-route.ts';
 import { invoiceRoutes } from '../api/routes/invoices/routes.ts';
 import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
 import { namedScheduleRoutes } from '../api/routes/named-schedules/routes.ts';
@@ -39,6 +40,7 @@ import { rateCardRoutes } from '../api/routes/rate-cards/routes.ts';
 import { type SandboxRouteDeps, sandboxRoutes } from '../api/routes/sandbox/routes.ts';
 import { networkServicesRoute } from '../api/routes/service/network-services-route.ts';
 import { sqlRoutes } from '../api/routes/sql/routes.ts';
+import { systemRoutes } from '../api/routes/system/routes.ts';
 import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
@@ -105,6 +107,7 @@ export function applicationRoutes(deps: RouteDeps): RouteDefinition[] {
     ...requestedInvoiceRoutes(deps),
     historicalInvoiceRoute(deps),
     costsRoute(deps),
+    revenueRoute(deps),
     spendBreakdownsRoute(deps),
     invoicePdfRoute(deps),
     previewEventsRoute(deps),
@@ -132,6 +135,7 @@ export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
   return [
     ...applicationRoutes(deps),
     ...consoleSessionRoutes(deps),
+    ...systemRoutes(deps),
     networkServicesRoute(deps.networkServices),
     ...tokenRoutes(deps),
     ...notificationRoutes(deps),

@@ -33,7 +33,7 @@ describe.skipIf(isBrowserMissing())('the console', () => {
     const page = await open('/console/customers?search=acme');
     expect(await seriousFaults(page)).toEqual([]);
     await signIn(page, service.token);
-    await page.getByRole('heading', { name: 'Customers' }).waitFor();
+    await page.getByRole('heading', { name: 'Customers', exact: true }).waitFor();
     expect(new URL(page.url()).search).toBe('?search=acme');
     expect(
       await page.evaluate('JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }])'),

@@ -17,7 +17,7 @@ const FLAGS = [
 ];
 
 /** The path of a Chromium; null where none is installed. */
-export function findChromium(): string | null {
+function findChromium(): string | null {
   return PLACES.find((path) => existsSync(path)) ?? null;
 }
 

@@ -104,3 +104,37 @@ function queryText(query: Readonly<Record<string, string | undefined>>): string 
   }
   return parameters.size === 0 ? '' : `?${parameters}`;
 }
+
+/** A list whose end is not reached after so many pages is shown as far as it was read. */
+const PAGES_MAX = 200;
+
+type PagedKey = {
+  [Key in OperationKey]: AnswerOf<Key> extends {
+    readonly data: readonly unknown[];
+    readonly next_page: string | null;
+  }
+    ? Key
+    : never;
+}[OperationKey];
+
+type ItemOf<Key extends PagedKey> = AnswerOf<Key>['data'][number];
+
+/** All items of a paged list, page after page. `onPage` learns how many there are so far. */
+export async function callAll<Key extends PagedKey>(
+  key: Key,
+  input: InputOf<Key>,
+  options: { readonly signal?: AbortSignal; onPage?(items: number): void } = {},
+): Promise<ItemOf<Key>[]> {
+  const items: ItemOf<Key>[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < PAGES_MAX; page++) {
+    const query: Record<string, string | undefined> = { ...(input.query as object | undefined) };
+    if (cursor !== null) query.next_page = cursor;
+    const answer = await call(key, { ...input, query } as InputOf<Key>, options.signal);
+    items.push(...(answer.data as ItemOf<Key>[]));
+    options.onPage?.(items.length);
+    cursor = answer.next_page;
+    if (cursor === null) break;
+  }
+  return items;
+}

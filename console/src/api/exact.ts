@@ -36,8 +36,6 @@ export function numberOf(digits: string): Exact {
   return new LosslessNumber(new Big(digits).toFixed()) as unknown as Exact;
 }
 
-export const ZERO = '0' as Exact;
-
 /** The exact sum. */
 export function sum(values: Iterable<Exact | Big>): Big {
   let total = new Big(0);

@@ -32,7 +32,9 @@ function ConfirmDialog(props: ConfirmProps & { close(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [state, setState] = useState<'idle' | 'running' | { readonly error: unknown }>('idle');
   const titleId = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
   const run = async () => {
     setState('running');
     try {

@@ -26,9 +26,20 @@ export function Price({ amount, unit }: { readonly amount: Exact | Big; readonly
 export function Quantity({ value }: { readonly value: Exact | Big }) {
   return (
     <span className="nowrap" title={typeof value === 'string' ? value : value.toFixed()}>
-      {quantityText(value)}
+      {shortText(quantityText(value))}
     </span>
   );
+}
+
+/** More places than that are in the title. */
+const PLACES_SHOWN = 8;
+const PLACES_KEPT = 6;
+
+/** A figure with very many places, cut where the eye stops: `69,444,444.444444…`. */
+function shortText(text: string): string {
+  const point = text.indexOf('.');
+  if (point < 0 || text.length - point - 1 <= PLACES_SHOWN) return text;
+  return `${text.slice(0, point + 1 + PLACES_KEPT)}…`;
 }
 
 export function Day({ at }: { readonly at: string }) {

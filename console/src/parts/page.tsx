@@ -94,6 +94,7 @@ export function Tabs(props: {
           to="."
           search={index === 0 ? {} : ({ view } as never)}
           className={styles.tab ?? ''}
+          activeOptions={{ exact: true }}
           {...(view === props.current ? { 'aria-current': 'page' as const } : {})}
         >
           {title}

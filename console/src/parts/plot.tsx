@@ -57,9 +57,12 @@ function draw(element: HTMLElement, { starts, series, kind, text, onPoint }: Plo
       tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC'),
       legend: { show: false },
       cursor: { points: { show: kind === 'lines' }, drag: { x: false, y: false }, y: false },
-      scales: { x: { time: true }, y: { range: (_plot, min, max) => rangeOf(min, max) } },
+      scales: {
+        x: { time: true, range: (_plot, min, max) => timesOf(kind, starts, min, max) },
+        y: { range: (_plot, min, max) => rangeOf(min, max) },
+      },
       axes: [
-        { ...axis, grid: { show: false }, space: 70, values: dayLabels },
+        { ...axis, grid: { show: false }, space: 70, size: 30, values: dayLabels },
         {
           ...axis,
           size: (_plot, labels) => 14 + 7 * Math.max(0, ...(labels ?? []).map((each) => each.length)),
@@ -84,13 +87,31 @@ function pixelOf(value: Big | null): number | null {
   return value === null ? null : forPixels(value);
 }
 
-/** For each series the height of the stack up to it. */
+/** For each series the end of the stack with it: above zero, and below it what is negative. */
 function stacked(series: PlotProps['series']): (number | null)[][] {
-  let below: number[] = [];
-  return series.map(({ values }) => {
-    below = values.map((value, at) => (below[at] ?? 0) + (pixelOf(value) ?? 0));
-    return below;
-  });
+  const above: number[] = [];
+  const below: number[] = [];
+  return series.map(({ values }) =>
+    values.map((value, at) => {
+      const height = pixelOf(value);
+      if (height === null || height === 0) return null;
+      const stack = height > 0 ? above : below;
+      stack[at] = (stack[at] ?? 0) + height;
+      return stack[at] ?? null;
+    }),
+  );
+}
+
+/** Bars stand around their instants: half a window more on each side. */
+function timesOf(
+  kind: PlotProps['kind'],
+  starts: readonly string[],
+  min: number,
+  max: number,
+): [number, number] {
+  const [first = '', second = first] = starts;
+  const half = kind === 'bars' ? (Date.parse(second) - Date.parse(first)) / 2_000 : 0;
+  return [min - half, max + half];
 }
 
 function rangeOf(min: number, max: number): [number, number] {

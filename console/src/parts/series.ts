@@ -1,6 +1,6 @@
 /** Series of a chart: figures over time, exact until they become pixels. */
 import type Big from 'big.js';
-import { exact, sum } from '../api/exact.ts';
+import { sum } from '../api/exact.ts';
 
 export interface Series {
   readonly label: string;
@@ -44,11 +44,6 @@ export function largestSeries(all: readonly Series[], max = SERIES_MAX): Series[
   return [...kept, { label: REST, values }];
 }
 
-export function valuesOf({ values }: Series): Big[] {
+function valuesOf({ values }: Series): Big[] {
   return values.flatMap((value) => value ?? []);
-}
-
-/** Rounds the sum of a series for nobody: exact. */
-export function totalOf(series: Series) {
-  return exact(sum(valuesOf(series)));
 }

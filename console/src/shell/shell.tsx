@@ -41,7 +41,10 @@ function SignedIn({ session, signOut }: { readonly session: Session; signOut(): 
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page begins at its top.
-  useEffect(() => window.scrollTo(0, 0), [pathname]);
+  useEffect(() => {
+    // Newer browsers answer with a promise, which must not be taken for what cleans up.
+    void window.scrollTo(0, 0);
+  }, [pathname]);
   return (
     <SessionProvider value={session}>
       <div className={styles.shell}>

@@ -23,6 +23,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/sandbox/, 'sandbox_clock'],
   [/webhooks/, 'webhook'],
   [/tokens/, 'token'],
+  [/system\//, 'job'],
   [/contracts/, 'contract'],
   [/customers/, 'customer'],
 ];

@@ -1,10 +1,78 @@
-import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+/** One customer: what it uses, what it will pay, what is left of its balances, and under which terms. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useApi } from '../../api/queries.ts';
+import { CopyId, Day, Status } from '../../parts/figures.tsx';
+import { Page, Tabs } from '../../parts/page.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { CustomFields } from '../customers/custom-fields.tsx';
+import { Alerts } from './alerts.tsx';
+import { Audit } from './audit.tsx';
+import { Balances } from './balances.tsx';
+import { Contracts } from './contracts.tsx';
+import { Events } from './events.tsx';
+import { InvoiceList } from './invoice-list.tsx';
+import { Overview } from './overview.tsx';
+import { Seats } from './seats.tsx';
+import { Usage } from './usage.tsx';
+
+const route = getRouteApi('/customers/$customerId');
+
+const VIEWS = [
+  ['overview', 'Overview'],
+  ['usage', 'Usage'],
+  ['balances', 'Balances'],
+  ['contracts', 'Contracts'],
+  ['seats', 'Seats'],
+  ['invoices', 'Invoices'],
+  ['events', 'Events'],
+  ['alerts', 'Alerts'],
+  ['audit', 'Audit'],
+] as const;
+
+const PAGES: Readonly<Record<string, (props: { readonly customerId: string }) => React.ReactNode>> = {
+  overview: Overview,
+  usage: Usage,
+  balances: Balances,
+  contracts: Contracts,
+  seats: Seats,
+  invoices: InvoiceList,
+  events: Events,
+  alerts: Alerts,
+  audit: Audit,
+};
 
 export function Customer() {
+  const { customerId } = route.useParams();
+  const { view = 'overview' } = route.useSearch();
+  const query = useApi('GET /v1/customers/{customer_id}', { params: { customer_id: customerId } });
+  const customer = query.data?.data;
+  const View = PAGES[view] ?? Overview;
+  if (customer === undefined) {
+    return (
+      <Page title="Customer">
+        <Loaded query={query} what="the customer">
+          {() => null}
+        </Loaded>
+      </Page>
+    );
+  }
   return (
-    <Page title="Customer">
-      <Empty>This page is not built yet.</Empty>
+    <Page
+      title={customer.name}
+      about={
+        <>
+          {customer.archived_at === null ? null : <Status state="archived" />}
+          <span className="mono">{customer.ingest_aliases.slice(0, 3).join(', ')}</span>
+          <CopyId id={customer.id} />
+          <span>
+            since <Day at={customer.created_at} />
+          </span>
+          <CustomFields fields={customer.custom_fields} />
+        </>
+      }
+    >
+      <Tabs label="Views of the customer" views={VIEWS} current={view} />
+      <View customerId={customer.id} />
     </Page>
   );
 }

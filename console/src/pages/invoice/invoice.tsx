@@ -1,10 +1,261 @@
-import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+/** One invoice: what it bills, why, how that came about in time, and what it would take to correct it. */
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { call } from '../../api/client.ts';
+import { useApi, useReadAgain } from '../../api/queries.ts';
+import { changeText } from '../../format/money.ts';
+import { lastDayText, periodText } from '../../format/time.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { Download } from '../../parts/download.tsx';
+import { CopyId, Day, Money, Status } from '../../parts/figures.tsx';
+import { Fact, Facts, Page, Section, Tabs } from '../../parts/page.tsx';
+import { Empty, Loaded, Note } from '../../parts/states.tsx';
+import { useWriteRefusal } from '../../session/session.ts';
+import { ByProperty } from './by-property.tsx';
+import { ChangeTable } from './change-table.tsx';
+import styles from './invoice.module.css';
+import type { Invoice } from './line.ts';
+import { Lines } from './lines.tsx';
+import { OverTime } from './over-time.tsx';
+
+const route = getRouteApi('/invoices/$customerId/$invoiceId');
+const READ = 'GET /v1/customers/{customer_id}/invoices/{invoice_id}';
+
+const VIEWS = [
+  ['lines', 'Lines'],
+  ['time', 'Over time'],
+  ['property', 'By property'],
+  ['change', 'Change'],
+] as const;
 
 export function InvoicePage() {
+  const { customerId, invoiceId } = route.useParams();
+  const query = useApi(READ, {
+    params: { customer_id: customerId, invoice_id: invoiceId },
+    query: { include_list_prices: 'true' },
+  });
+  if (query.data === undefined) {
+    return (
+      <Page title="Invoice">
+        <Loaded query={query} what="the invoice">
+          {() => null}
+        </Loaded>
+      </Page>
+    );
+  }
+  return <ShownInvoice invoice={query.data.data} />;
+}
+
+function ShownInvoice({ invoice }: { readonly invoice: Invoice }) {
+  const { view = 'lines', line, window, property } = route.useSearch();
   return (
-    <Page title="InvoicePage">
-      <Empty>This page is not built yet.</Empty>
+    <Page
+      title={titleOf(invoice)}
+      about={<About invoice={invoice} />}
+      actions={<Actions invoice={invoice} />}
+    >
+      <InvoiceFacts invoice={invoice} />
+      <Warnings invoice={invoice} />
+      <LateUsage invoice={invoice} />
+      <Tabs label="Views of the invoice" views={VIEWS} current={view} />
+      <Section title={VIEWS.find(([each]) => each === view)?.[1] ?? 'Lines'}>
+        {view === 'time' ? (
+          <OverTime invoice={invoice} size={window === 'hour' ? 'hour' : 'day'} />
+        ) : view === 'property' ? (
+          <ByProperty invoice={invoice} property={property} />
+        ) : view === 'change' ? (
+          <ChangeView invoice={invoice} />
+        ) : invoice.line_items.length === 0 ? (
+          <Empty>There is nothing to bill in this period.</Empty>
+        ) : (
+          <Lines invoice={invoice} explained={line} />
+        )}
+      </Section>
     </Page>
+  );
+}
+
+function titleOf({ invoice_number, status, type }: Invoice): string {
+  if (invoice_number !== undefined) return `Invoice ${invoice_number}`;
+  return status === 'DRAFT'
+    ? `Draft ${type === 'SCHEDULED' ? 'of a scheduled invoice' : 'invoice'}`
+    : 'Invoice';
+}
+
+function About({ invoice }: { readonly invoice: Invoice }) {
+  const { customer_id, start_timestamp, end_timestamp, id, status } = invoice;
+  return (
+    <>
+      <Link to="/customers/$customerId" params={{ customerId: customer_id }}>
+        {invoice.customer_name ?? 'Customer'}
+      </Link>
+      <Status state={status} />
+      {start_timestamp === undefined || end_timestamp === undefined ? null : (
+        <span>{periodText(start_timestamp, end_timestamp)}, UTC</span>
+      )}
+      <CopyId id={id} />
+    </>
+  );
+}
+
+function InvoiceFacts({ invoice }: { readonly invoice: Invoice }) {
+  const { total, payable_amount, credit_type, issued_at, due_at, status, previous_invoice } = invoice;
+  const change = previous_invoice === undefined ? null : changeText(total, previous_invoice.total);
+  return (
+    <Facts>
+      <Fact label="Total" note={change === null ? undefined : `${change} against the last`}>
+        <Money amount={total} unit={credit_type} />
+      </Fact>
+      <Fact label="To pay">
+        <Money amount={payable_amount} unit={credit_type} />
+      </Fact>
+      <Fact label={status === 'DRAFT' ? 'Expected' : 'Issued'}>
+        <Day at={issued_at} />
+      </Fact>
+      {due_at === undefined ? null : (
+        <Fact label="Due">
+          <Day at={due_at} />
+        </Fact>
+      )}
+      <Fact label="Lines">{invoice.line_items.length}</Fact>
+      {invoice.external_invoice === null ? null : (
+        <Fact label="Delivery">{String(Object.values(invoice.external_invoice)[0])}</Fact>
+      )}
+    </Facts>
+  );
+}
+
+function Warnings({ invoice: { warnings } }: { readonly invoice: Invoice }) {
+  if (warnings.length === 0) return null;
+  return (
+    <Note>
+      {warnings.length === 1 ? 'Something is not billed:' : `${warnings.length} things are not billed:`}
+      <ul className={styles.warnings}>
+        {warnings.map(({ code, message, starting_at }) => (
+          <li key={`${code} ${message} ${starting_at}`}>{message}</li>
+        ))}
+      </ul>
+    </Note>
+  );
+}
+
+function LateUsage({ invoice: { unbilled_late_usage: late } }: { readonly invoice: Invoice }) {
+  if (late === undefined || late === null || late.length === 0) return null;
+  return (
+    <Note>
+      Usage that came after the invoice was issued is not on it:
+      <ul className={styles.warnings}>
+        {late.map(({ product_name, pricing_group_values = {}, quantity, total, credit_type }) => (
+          <li key={`${product_name} ${JSON.stringify(pricing_group_values)}`}>
+            {[product_name, ...Object.values(pricing_group_values)].join(' · ')}: {quantity}
+            {total === undefined || credit_type === undefined ? null : (
+              <>
+                {' '}
+                for <Money amount={total} unit={credit_type} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Note>
+  );
+}
+
+function ChangeView({ invoice }: { readonly invoice: Invoice }) {
+  const { customer_id, start_timestamp, contract_id, type } = invoice;
+  const before = useApi(
+    'GET /v1/customers/{customer_id}/invoices',
+    { params: { customer_id }, query: { contract_id, status: 'FINALIZED', limit: '100', sort: 'date_desc' } },
+    { enabled: start_timestamp !== undefined },
+  );
+  if (start_timestamp === undefined) return <Empty>A scheduled invoice has no invoice before it.</Empty>;
+  return (
+    <Loaded query={before} what="the invoice before">
+      {({ data }) => {
+        const found = data.find((each) => each.type === type && each.end_timestamp === start_timestamp);
+        return found === undefined ? (
+          <Empty>
+            There is no invoice that ended when this one began, on {lastDayText(start_timestamp)}: nothing to
+            compare with.
+          </Empty>
+        ) : (
+          <ChangeTable now={invoice} before={found} />
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function Actions({ invoice }: { readonly invoice: Invoice }) {
+  const { id, customer_id, invoice_number, status } = invoice;
+  const input = { params: { customer_id, invoice_id: id } };
+  const name = invoice_number ?? `draft-${id}`;
+  return (
+    <>
+      <Download operation={READ} input={input} mediaType="text/csv" fileName={`${name}.csv`}>
+        CSV
+      </Download>
+      <Download
+        operation="GET /v1/customers/{customer_id}/invoices/{invoice_id}/pdf"
+        input={input}
+        mediaType="application/pdf"
+        fileName={`${name}.pdf`}
+      >
+        PDF
+      </Download>
+      {status === 'FINALIZED' ? <VoidInvoice invoice={invoice} /> : null}
+      {status === 'VOID' ? <Regenerate invoice={invoice} /> : null}
+    </>
+  );
+}
+
+function VoidInvoice({ invoice }: { readonly invoice: Invoice }) {
+  const refusal = useWriteRefusal();
+  const readAgain = useReadAgain();
+  return (
+    <Confirm
+      action="Void"
+      kind="danger"
+      title={`Void ${invoice.invoice_number ?? 'this invoice'}?`}
+      disabled={refusal !== undefined}
+      reason={refusal}
+      run={async () => {
+        await call('POST /v1/invoices/void', { body: { id: invoice.id } });
+        await readAgain();
+      }}
+    >
+      <p>
+        It keeps its lines and its number, and bills nothing any more:{' '}
+        <Money amount={invoice.total} unit={invoice.credit_type} /> less. What it took from commits and
+        credits is given back. Its period has no draft again. It cannot be undone; regenerating makes a new
+        invoice in its place.
+      </p>
+    </Confirm>
+  );
+}
+
+function Regenerate({ invoice }: { readonly invoice: Invoice }) {
+  const refusal = useWriteRefusal();
+  const readAgain = useReadAgain();
+  const navigate = useNavigate();
+  return (
+    <Confirm
+      action="Regenerate"
+      title={`Regenerate ${invoice.invoice_number ?? 'this invoice'}?`}
+      disabled={refusal !== undefined}
+      reason={refusal}
+      run={async () => {
+        const { data } = await call('POST /v1/invoices/regenerate', { body: { id: invoice.id } });
+        await readAgain();
+        await navigate({
+          to: '/invoices/$customerId/$invoiceId',
+          params: { customerId: invoice.customer_id, invoiceId: data.id },
+        });
+      }}
+    >
+      <p>
+        A new invoice for the same period is issued at once, with a number of its own. It has the usage of
+        today, late events too, and the prices, terms and custom fields of today. This one stays void.
+      </p>
+    </Confirm>
   );
 }

@@ -1,10 +1,34 @@
-import { Page } from '../../parts/page.tsx';
-import { Empty } from '../../parts/states.tsx';
+/** How the service itself is: what comes in, what waits or fails, who may do what, and what was done. */
+import { getRouteApi } from '@tanstack/react-router';
+import { Page, Tabs } from '../../parts/page.tsx';
+import { AuditLog } from './audit-log.tsx';
+import { Health } from './health.tsx';
+import { Tokens } from './tokens.tsx';
+import { Webhooks } from './webhooks.tsx';
+
+const route = getRouteApi('/system');
+
+const VIEWS = [
+  ['health', 'Ingest and jobs'],
+  ['webhooks', 'Webhooks'],
+  ['tokens', 'Tokens'],
+  ['audit', 'Audit log'],
+] as const;
 
 export function System() {
+  const { view = 'health' } = route.useSearch();
   return (
     <Page title="System">
-      <Empty>This page is not built yet.</Empty>
+      <Tabs label="Views of the system" views={VIEWS} current={view} />
+      {view === 'webhooks' ? (
+        <Webhooks />
+      ) : view === 'tokens' ? (
+        <Tokens />
+      ) : view === 'audit' ? (
+        <AuditLog />
+      ) : (
+        <Health />
+      )}
     </Page>
   );
 }

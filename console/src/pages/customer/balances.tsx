@@ -1,0 +1,210 @@
+/** Commits and credits: what is left, how it burnt down, what pays next, and every entry of the ledger. */
+import Big from 'big.js';
+import { useMemo } from 'react';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useApi } from '../../api/queries.ts';
+import { type CreditType, moneyText } from '../../format/money.ts';
+import { periodText } from '../../format/time.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Download } from '../../parts/download.tsx';
+import { CopyId, Difference, Money, Time } from '../../parts/figures.tsx';
+import { Section } from '../../parts/page.tsx';
+import type { Series } from '../../parts/series.ts';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { useSession } from '../../session/session.ts';
+
+type Balance = Schemas['Commit'] | Schemas['Credit'];
+type Entry = Schemas['LedgerEntry'];
+
+const LIST = 'POST /v1/contracts/customerBalances/list';
+
+export function Balances({ customerId }: { readonly customerId: string }) {
+  const body = {
+    customer_id: customerId,
+    include_balance: true,
+    include_ledgers: true,
+    include_contract_balances: true,
+  };
+  const query = useApi(LIST, { body });
+  return (
+    <Loaded query={query} what="balances">
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty>This customer has no commit and no credit. Usage is billed as it is.</Empty>
+        ) : (
+          <>
+            <Section
+              title="What is left"
+              aside={
+                <Download operation={LIST} input={{ body }} mediaType="text/csv" fileName="balances.csv">
+                  CSV
+                </Download>
+              }
+            >
+              <Table label="Balances" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+            </Section>
+            <Order customerId={customerId} balances={data} />
+            {data.map((balance) => (
+              <BurnDown key={balance.id} balance={balance} />
+            ))}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function nameOf({ name, product }: Balance): string {
+  return name ?? product.name;
+}
+
+function unitOf({ access_schedule }: Balance): CreditType {
+  return access_schedule.credit_type;
+}
+
+function grantedOf({ access_schedule }: Balance): Big {
+  return access_schedule.schedule_items.reduce((all, { amount }) => all.plus(amount), new Big(0));
+}
+
+const COLUMNS: readonly Column<Balance>[] = [
+  { title: 'Name', cell: nameOf },
+  { title: 'Kind', cell: ({ type }) => type.toLowerCase() },
+  {
+    title: 'Access (UTC)',
+    cell: ({ access_schedule: { schedule_items } }) => {
+      const [first, last] = [schedule_items[0], schedule_items.at(-1)];
+      return first === undefined || last === undefined
+        ? ''
+        : periodText(first.starting_at, last.ending_before);
+    },
+  },
+  {
+    title: 'Granted',
+    kind: 'number',
+    cell: (balance) => <Money amount={grantedOf(balance)} unit={unitOf(balance)} />,
+  },
+  {
+    title: 'Left',
+    kind: 'number',
+    cell: (balance) =>
+      balance.balance === undefined ? '' : <Money amount={balance.balance} unit={unitOf(balance)} />,
+  },
+  { title: 'Priority', kind: 'number', cell: ({ priority }) => priority },
+  { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
+];
+
+/** Which balance pays first, and what decided so. */
+function Order({
+  customerId,
+  balances,
+}: {
+  readonly customerId: string;
+  readonly balances: readonly Balance[];
+}) {
+  const query = useApi('GET /v1/customers/{customer_id}/drawdownOrder', {
+    params: { customer_id: customerId },
+  });
+  const units = new Map(balances.map((each) => [unitOf(each).id, unitOf(each)]));
+  const columns: Column<Schemas['OrderedBalance']>[] = [
+    { title: 'Next', kind: 'number', cell: ({ position }) => position },
+    { title: 'Balance', cell: ({ name, type }) => name ?? type.toLowerCase() },
+    {
+      title: 'Access (UTC)',
+      cell: ({ starting_at, ending_before }) => periodText(starting_at, ending_before),
+    },
+    {
+      title: 'Left',
+      kind: 'number',
+      cell: ({ balance, credit_type_id: id }) => (
+        <Money amount={balance} unit={units.get(id) ?? { id, name: 'units' }} />
+      ),
+    },
+    { title: 'Why here', cell: ({ reason }) => reason },
+  ];
+  return (
+    <Section title="What pays next">
+      <Loaded query={query} what="the order">
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>No balance is open now, so nothing is drawn down.</Empty>
+          ) : (
+            <Table
+              label="Order of drawdown"
+              columns={columns}
+              rows={data}
+              keyOf={({ segment_id }) => segment_id}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function BurnDown({ balance }: { readonly balance: Balance }) {
+  const { now } = useSession();
+  const unit = unitOf(balance);
+  const entries = useMemo(
+    () => [...(balance.ledger ?? [])].sort((a, b) => a.timestamp.localeCompare(b.timestamp)),
+    [balance],
+  );
+  const { starts, series } = useMemo(() => courseOf(entries, nameOf(balance), now), [entries, balance, now]);
+  const columns: Column<Entry>[] = [
+    { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
+    { title: 'Entry', cell: ({ type, reason }) => [entryText(type), reason].filter(Boolean).join(': ') },
+    {
+      title: 'Amount',
+      kind: 'number',
+      cell: ({ amount }) => <Difference amount={new Big(amount)} unit={unit} />,
+    },
+  ];
+  return (
+    <Section title={nameOf(balance)}>
+      {entries.length === 0 ? (
+        <Empty>Its ledger has no entry yet.</Empty>
+      ) : (
+        <>
+          <Chart
+            label={`Balance of ${nameOf(balance)} over time`}
+            kind="lines"
+            window="hour"
+            size="small"
+            starts={starts}
+            series={series}
+            text={(value) => moneyText(value, unit)}
+          />
+          <Table label="Ledger" columns={columns} rows={entries} keyOf={(_entry, index) => String(index)} />
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** The balance before and after each entry, up to now: steps, not slopes. */
+function courseOf(
+  entries: readonly Entry[],
+  label: string,
+  now: string,
+): { starts: string[]; series: Series[] } {
+  const starts: string[] = [];
+  const values: Big[] = [];
+  let balance = new Big(0);
+  for (const { timestamp, amount } of entries) {
+    if (timestamp > now) break;
+    starts.push(timestamp, timestamp);
+    values.push(balance, balance.plus(amount));
+    balance = balance.plus(amount);
+  }
+  starts.push(now);
+  values.push(balance);
+  return { starts, series: [{ label, values }] };
+}
+
+function entryText(type: string): string {
+  const text = type
+    .replace(/^(?:PREPAID_COMMIT|POSTPAID_COMMIT|CREDIT)_/, '')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

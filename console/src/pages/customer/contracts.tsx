@@ -1,0 +1,115 @@
+/** Contracts as timelines of their terms: what holds from when until when. */
+import { Link } from '@tanstack/react-router';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useApi } from '../../api/queries.ts';
+import { moneyText, priceText, quantityText } from '../../format/money.ts';
+import { dayText, lastDayText } from '../../format/time.ts';
+import { CopyId } from '../../parts/figures.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { useSession } from '../../session/session.ts';
+import styles from './contracts.module.css';
+import { type Term, termsOf } from './terms.ts';
+
+type Contract = Schemas['ContractV2'];
+
+export function Contracts({ customerId }: { readonly customerId: string }) {
+  const query = useApi('POST /v2/contracts/list', {
+    body: { customer_id: customerId, include_archived: true },
+  });
+  return (
+    <Loaded query={query} what="contracts">
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty>This customer has no contract, so nothing of its usage is billed.</Empty>
+        ) : (
+          data.map((contract) => <ContractTerms key={contract.id} contract={contract} />)
+        )
+      }
+    </Loaded>
+  );
+}
+
+function ContractTerms({ contract }: { readonly contract: Contract }) {
+  const { now } = useSession();
+  const { id, name, starting_at, ending_before, archived_at, rate_card_id } = contract;
+  const texts = { money: moneyText, price: priceText, quantity: quantityText };
+  const terms = termsOf(contract, texts);
+  const scale = scaleOf(contract, terms, now);
+  const columns: Column<Term>[] = [
+    { title: 'Term', cell: ({ kind }) => kind },
+    { title: 'What', cell: ({ text }) => text },
+    { title: 'From', cell: ({ from }) => dayText(from) },
+    {
+      title: 'Until',
+      cell: ({ from, until }) => (until === undefined ? 'open' : until === from ? '' : lastDayText(until)),
+    },
+    {
+      title: `${dayText(scale.start)} – ${dayText(scale.end)}`,
+      cell: (term) => <Bar term={term} scale={scale} />,
+    },
+  ];
+  return (
+    <Section
+      title={name ?? 'Contract'}
+      aside={
+        <span className="soft">
+          {dayText(starting_at)} – {ending_before === undefined ? 'open' : lastDayText(ending_before)}
+          {archived_at === undefined ? '' : ', archived'}{' '}
+          {contract.usage_statement_schedule.frequency.toLowerCase()} <CopyId id={id} />
+        </span>
+      }
+    >
+      {rate_card_id === undefined ? (
+        <p className="soft">Without a rate card: usage is not billed.</p>
+      ) : (
+        <p className="soft small">
+          Rate card <CopyId id={rate_card_id} />
+          {contract.net_payment_terms_days === undefined
+            ? null
+            : `, to be paid within ${contract.net_payment_terms_days} days`}
+        </p>
+      )}
+      <Table
+        label={`Terms of ${name ?? 'the contract'}`}
+        columns={columns}
+        rows={terms}
+        keyOf={(_term, index) => String(index)}
+      />
+      <p className="small">
+        <Link to="." search={{ view: 'invoices' } as never}>
+          Invoices
+        </Link>
+      </p>
+    </Section>
+  );
+}
+
+interface Scale {
+  readonly start: string;
+  readonly end: string;
+  readonly now: string;
+}
+
+const MARGIN_MS = 90 * 86_400_000;
+
+/** Of the timeline: an open contract is shown until some months from now. */
+function scaleOf({ starting_at, ending_before }: Contract, terms: readonly Term[], now: string): Scale {
+  const ahead = new Date(Date.parse(now) + MARGIN_MS).toISOString();
+  const ends = terms.flatMap(({ until }) => until ?? []).filter((each) => each < '2100');
+  const end = ending_before ?? [ahead, ...ends].sort().at(-1) ?? ahead;
+  return { start: starting_at, end, now };
+}
+
+function Bar({ term, scale }: { readonly term: Term; readonly scale: Scale }) {
+  const [start, length] = [Date.parse(scale.start), Date.parse(scale.end) - Date.parse(scale.start)];
+  const share = (at: string) => Math.min(100, Math.max(0, ((Date.parse(at) - start) / length) * 100));
+  const [from, until] = [share(term.from), share(term.until ?? scale.end)];
+  return (
+    <div className={styles.bar} aria-hidden="true">
+      <i className={styles.term} style={{ left: `${from}%`, width: `${Math.max(1, until - from)}%` }} />
+      <i className={styles.now} style={{ left: `${share(scale.now)}%` }} />
+    </div>
+  );
+}

@@ -1,0 +1,185 @@
+/** Usage of a metric over time, by any of its groups. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import Big from 'big.js';
+import { useMemo } from 'react';
+import { type BodyOf, callAll } from '../../api/client.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useApi } from '../../api/queries.ts';
+import { quantityText } from '../../format/money.ts';
+import { intervalOf, monthOf } from '../../format/time.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Download } from '../../parts/download.tsx';
+import { Field, Filters, Section } from '../../parts/page.tsx';
+import { largestSeries, type Series } from '../../parts/series.ts';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { useSession } from '../../session/session.ts';
+
+const route = getRouteApi('/customers/$customerId');
+type Metric = Schemas['BillableMetricWithDeprecatedFields'];
+type Body = BodyOf<'POST /v1/usage/groups'>;
+
+export function Usage({ customerId }: { readonly customerId: string }) {
+  const query = useApi('GET /v1/customers/{customer_id}/billable-metrics', {
+    params: { customer_id: customerId },
+    query: { limit: '100' },
+  });
+  return (
+    <Loaded query={query} what="metrics">
+      {({ data }) =>
+        data.length === 0 ? (
+          <Empty>There is no metric yet: usage is shown by metric.</Empty>
+        ) : (
+          <UsageOf customerId={customerId} metrics={data} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function UsageOf({
+  customerId,
+  metrics,
+}: {
+  readonly customerId: string;
+  readonly metrics: readonly Metric[];
+}) {
+  const { now } = useSession();
+  const search = route.useSearch();
+  const metric = metrics.find(({ id }) => id === search.metric) ?? metrics[0];
+  const month = intervalOf(monthOf(now));
+  const from = search.from ?? month.starting_on.slice(0, 10);
+  const to = search.to ?? month.ending_before.slice(0, 10);
+  const groups = (metric?.group_keys ?? []).map((keys) => keys.join(', '));
+  const group = search.group === undefined ? groups[0] : groups.find((each) => each === search.group);
+  const body: Body = {
+    customer_id: customerId,
+    billable_metric_id: metric?.id ?? '',
+    window_size: search.window === 'hour' ? 'HOUR' : 'DAY',
+    starting_on: `${from}T00:00:00Z`,
+    ending_before: `${to}T00:00:00Z`,
+    ...(group === undefined ? {} : { group_key: group.split(', ') }),
+  };
+  return (
+    <Section
+      title={metric?.name ?? 'Usage'}
+      aside={
+        <Download
+          operation="POST /v1/usage/groups"
+          input={{ body }}
+          mediaType="text/csv"
+          fileName="usage.csv"
+        >
+          CSV
+        </Download>
+      }
+    >
+      <UsageFilters
+        metrics={metrics}
+        groups={groups}
+        chosen={{ metric: metric?.id ?? '', group: group ?? '', from, to }}
+      />
+      <UsageChart body={body} />
+    </Section>
+  );
+}
+
+function UsageFilters(props: {
+  readonly metrics: readonly Metric[];
+  readonly groups: readonly string[];
+  readonly chosen: Readonly<Record<'metric' | 'group' | 'from' | 'to', string>>;
+}) {
+  const { chosen, groups, metrics } = props;
+  const { window = 'day' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const set =
+    (name: 'metric' | 'group' | 'from' | 'to' | 'window') =>
+    (event: { readonly target: { readonly value: string } }) =>
+      void navigate({
+        search: ({ group, ...before }) => ({
+          ...before,
+          ...(name === 'metric' || group === undefined ? {} : { group }),
+          [name]: event.target.value,
+        }),
+      });
+  return (
+    <Filters>
+      <Field label="Metric">
+        <select value={chosen.metric} onChange={set('metric')}>
+          {metrics.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label="By">
+        <select value={chosen.group} onChange={set('group')}>
+          <option value="none">no group</option>
+          {groups.map((group) => (
+            <option key={group}>{group}</option>
+          ))}
+        </select>
+      </Field>
+      <Field label="From (UTC)">
+        <input type="date" value={chosen.from} onChange={set('from')} />
+      </Field>
+      <Field label="Before (UTC)">
+        <input type="date" value={chosen.to} onChange={set('to')} />
+      </Field>
+      <Field label="Windows">
+        <select value={window} onChange={set('window')}>
+          <option value="day">days</option>
+          <option value="hour">hours</option>
+        </select>
+      </Field>
+    </Filters>
+  );
+}
+
+function UsageChart({ body }: { readonly body: Body }) {
+  const query = useQuery({
+    queryKey: ['usage', body],
+    queryFn: ({ signal }) => callAll('POST /v1/usage/groups', { body, query: { limit: '100' } }, { signal }),
+  });
+  return (
+    <Loaded query={query} what="usage">
+      {(rows) => <UsageSeries rows={rows} window={body.window_size === 'HOUR' ? 'hour' : 'day'} />}
+    </Loaded>
+  );
+}
+
+function UsageSeries({
+  rows,
+  window,
+}: {
+  readonly rows: readonly Schemas['UsageGroup'][];
+  readonly window: 'hour' | 'day';
+}) {
+  const starts = useMemo(() => [...new Set(rows.map(({ starting_on }) => starting_on))].sort(), [rows]);
+  const series = useMemo(() => seriesOf(rows, starts), [rows, starts]);
+  if (series.length === 0) return <Empty>There is no usage of this metric in this time.</Empty>;
+  return (
+    <Chart
+      label="Usage over time"
+      kind="bars"
+      window={window}
+      starts={starts}
+      series={series}
+      text={(value) => quantityText(value)}
+    />
+  );
+}
+
+function seriesOf(rows: readonly Schemas['UsageGroup'][], starts: readonly string[]): Series[] {
+  const places = new Map(starts.map((start, index) => [start, index]));
+  const byGroup = new Map<string, (Big | null)[]>();
+  for (const { starting_on, group, group_value, value } of rows) {
+    if (value === null) continue;
+    const label = group === undefined ? (group_value ?? 'all') : Object.values(group).join(' · ');
+    const values = byGroup.get(label) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
+    byGroup.set(label, values);
+    values[places.get(starting_on) ?? 0] = new Big(value);
+  }
+  return largestSeries([...byGroup].map(([label, values]) => ({ label, values })));
+}

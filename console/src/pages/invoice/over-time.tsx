@@ -1,0 +1,126 @@
+/** The invoice by hour or day: a stacked chart of its lines, and the same as a table. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import Big from 'big.js';
+import { useMemo } from 'react';
+import { callAll } from '../../api/client.ts';
+import { sum } from '../../api/exact.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { moneyText } from '../../format/money.ts';
+import { Chart } from '../../parts/chart.tsx';
+import { Money } from '../../parts/figures.tsx';
+import { largestSeries, type Series } from '../../parts/series.ts';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { countsInTotal, type Invoice, type Line } from './line.ts';
+
+type Windowed = Schemas['BreakdownInvoice'];
+type Size = 'hour' | 'day';
+
+export function OverTime({ invoice, size }: { readonly invoice: Invoice; readonly size: Size }) {
+  const { start_timestamp: starting_on, end_timestamp: ending_before, customer_id } = invoice;
+  const query = useQuery({
+    enabled: starting_on !== undefined,
+    queryKey: ['breakdown', invoice.id, size],
+    async queryFn({ signal }) {
+      const windows = await callAll(
+        'GET /v1/customers/{customer_id}/invoices/breakdowns',
+        {
+          params: { customer_id },
+          query: {
+            starting_on,
+            ending_before,
+            window_size: size.toUpperCase(),
+            limit: '100',
+            status: invoice.status,
+          },
+        },
+        { signal },
+      );
+      return windows.filter(({ id }) => id === invoice.id);
+    },
+  });
+  if (starting_on === undefined)
+    return <Empty>A scheduled invoice is of one day, so it has no course of time.</Empty>;
+  return (
+    <>
+      <p className="small">
+        by{' '}
+        {(['day', 'hour'] as const).map((each) => (
+          <span key={each}>
+            <Link
+              to="."
+              search={
+                ((before: object) => ({ ...before, window: each === 'day' ? undefined : each })) as never
+              }
+              {...(each === size ? { 'aria-current': 'true' as const } : {})}
+            >
+              {each}
+            </Link>{' '}
+          </span>
+        ))}
+      </p>
+      <Loaded query={query} what="the breakdown">
+        {(windows) => <Breakdown invoice={invoice} windows={windows} size={size} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Breakdown(props: {
+  readonly invoice: Invoice;
+  readonly windows: readonly Windowed[];
+  readonly size: Size;
+}) {
+  const { invoice, windows, size } = props;
+  const unit = invoice.credit_type;
+  const starts = useMemo(
+    () => [...new Set(windows.map(({ breakdown_start_timestamp: start }) => start))].sort(),
+    [windows],
+  );
+  const series = useMemo(() => seriesOf(windows, starts, unit.id), [windows, starts, unit.id]);
+  if (series.length === 0)
+    return <Empty>Nothing of this invoice happened in time: there is no usage on it.</Empty>;
+  const total = sum(windows.map((each) => each.total));
+  return (
+    <>
+      <Chart
+        label={`Amounts by ${size}`}
+        kind="bars"
+        window={size}
+        starts={starts}
+        series={series}
+        text={(value) => moneyText(value, unit)}
+      />
+      <p className="small">
+        All {size === 'day' ? 'days' : 'hours'} together: <Money amount={total} unit={unit} />,{' '}
+        {total.eq(new Big(invoice.total)) ? (
+          <span className="good">✓ the total of the invoice</span>
+        ) : (
+          <span className="bad">
+            ✗ the invoice has <Money amount={invoice.total} unit={unit} />
+          </span>
+        )}
+      </p>
+    </>
+  );
+}
+
+function seriesOf(windows: readonly Windowed[], starts: readonly string[], unitId: string): Series[] {
+  const places = new Map(starts.map((start, index) => [start, index]));
+  const byName = new Map<string, (Big | null)[]>();
+  for (const { breakdown_start_timestamp: start, line_items } of windows) {
+    for (const line of line_items) {
+      if (line.credit_type.id !== unitId || !countsInTotal(line)) continue;
+      const name = seriesName(line);
+      const values = byName.get(name) ?? Array.from<Big | null>({ length: starts.length }).fill(null);
+      byName.set(name, values);
+      const at = places.get(start);
+      if (at !== undefined) values[at] = (values[at] ?? new Big(0)).plus(line.total);
+    }
+  }
+  return largestSeries([...byName].map(([label, values]) => ({ label, values })));
+}
+
+function seriesName({ name, pricing_group_values = {} }: Line): string {
+  return [name, ...Object.values(pricing_group_values)].join(' · ');
+}

@@ -1,0 +1,65 @@
+/** API tokens: who may do what, and when each was used last. */
+import { getRouteApi } from '@tanstack/react-router';
+import { call } from '../../api/client.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useApi, useReadAgain } from '../../api/queries.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CopyId, Status, Time } from '../../parts/figures.tsx';
+import { Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+
+type Token = Schemas['Token'];
+const route = getRouteApi('/system');
+
+const COLUMNS: readonly Column<Token>[] = [
+  { title: 'Name', cell: ({ name }) => name },
+  { title: 'Scope', cell: ({ scope }) => scope },
+  { title: 'State', cell: (token) => <TokenState token={token} /> },
+  { title: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Last used', cell: ({ last_used_at: at }) => (at === null ? 'never' : <Time at={at} />) },
+  { title: 'Expires', cell: ({ expires_at: at }) => (at === null ? 'never' : <Time at={at} />) },
+  { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
+  { title: '', cell: (token) => <Revoke token={token} /> },
+];
+
+export function Tokens() {
+  const { page, cursor } = route.useSearch();
+  const query = useApi('GET /v1/tokens', { query: { limit: '50', next_page: cursor } });
+  return (
+    <Section
+      title="API tokens"
+      aside={<Pager list="tokens" search={{ page, cursor }} next={query.data?.next_page} />}
+    >
+      <Loaded query={query} what="tokens">
+        {({ data }) => <Table label="API tokens" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />}
+      </Loaded>
+    </Section>
+  );
+}
+
+function TokenState({ token: { revoked_at, origin } }: { readonly token: Token }) {
+  if (revoked_at !== null) return <Status state="revoked" />;
+  return <Status state={origin === 'api_token' ? 'of API_TOKEN' : 'works'} tone="good" />;
+}
+
+function Revoke({ token }: { readonly token: Token }) {
+  const readAgain = useReadAgain();
+  if (token.revoked_at !== null || token.origin === 'api_token') return null;
+  return (
+    <Confirm
+      action="Revoke"
+      kind="danger"
+      title={`Revoke the token ${token.name}?`}
+      run={async () => {
+        await call('POST /v1/tokens/revoke', { body: { id: token.id } });
+        await readAgain();
+      }}
+    >
+      <p>
+        It stops working at once, in every process, and its sessions of the console end. It cannot be undone.
+      </p>
+    </Confirm>
+  );
+}

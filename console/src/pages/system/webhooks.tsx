@@ -1,0 +1,129 @@
+/** Webhooks and their deliveries; messages can be sent again. */
+import { useMutation } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { call } from '../../api/client.ts';
+import type { Schemas } from '../../api/operations.gen.d.ts';
+import { useApi, useReadAgain } from '../../api/queries.ts';
+import { CopyId, Status, Time } from '../../parts/figures.tsx';
+import { Field, Filters, Section } from '../../parts/page.tsx';
+import { Pager } from '../../parts/pager.tsx';
+import { Empty, Failure, Loaded } from '../../parts/states.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+
+type Webhook = Schemas['Webhook'];
+type Delivery = Schemas['WebhookDelivery'];
+const route = getRouteApi('/system');
+
+const COLUMNS: readonly Column<Webhook>[] = [
+  {
+    title: 'Name',
+    cell: ({ id, name }) => (
+      <Link to="/system" search={{ view: 'webhooks', webhook: id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { title: 'Address', cell: ({ url }) => <span className="mono">{url}</span> },
+  { title: 'Messages', cell: ({ event_types }) => event_types?.join(', ') ?? 'all' },
+  {
+    title: 'State',
+    cell: ({ archived_at }) => <Status state={archived_at === null ? 'active' : 'archived'} />,
+  },
+  { title: 'Id', cell: ({ id }) => <CopyId id={id} /> },
+];
+
+export function Webhooks() {
+  const { webhook } = route.useSearch();
+  const query = useApi('GET /v1/webhooks', { query: { limit: '100' } });
+  return (
+    <Section title="Webhooks">
+      <Loaded query={query} what="webhooks">
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>
+              Nobody is told of anything yet. <code>POST /v1/webhooks/create</code> makes a webhook.
+            </Empty>
+          ) : (
+            <>
+              <Table label="Webhooks" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+              <Deliveries webhookId={data.find(({ id }) => id === webhook)?.id ?? data[0]?.id ?? ''} />
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+function Deliveries({ webhookId }: { readonly webhookId: string }) {
+  const { status, page, cursor } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useApi('GET /v1/webhooks/{webhook_id}/deliveries', {
+    params: { webhook_id: webhookId },
+    query: { status, next_page: cursor, limit: '25' },
+  });
+  const columns: Column<Delivery>[] = [
+    { title: 'Stored', cell: ({ stored_at }) => <Time at={stored_at} /> },
+    { title: 'Message', cell: ({ type }) => type },
+    { title: 'State', cell: ({ status: state }) => <Status state={state} tone={TONES[state]} /> },
+    { title: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
+    { title: 'Last answer', cell: ({ last_status, last_error }) => last_status ?? last_error ?? '' },
+    { title: 'Next attempt', cell: ({ next_attempt_at: at }) => (at === null ? '' : <Time at={at} />) },
+    { title: '', cell: ({ message_id }) => <Resend webhookId={webhookId} messageId={message_id} /> },
+  ];
+  return (
+    <>
+      <Filters>
+        <Field label="Deliveries">
+          <select
+            value={status ?? ''}
+            onChange={({ target }) =>
+              void navigate({ search: { view: 'webhooks', webhook: webhookId, status: target.value } })
+            }
+          >
+            <option value="">all</option>
+            <option value="PENDING">pending</option>
+            <option value="DELIVERED">delivered</option>
+            <option value="FAILED">failed</option>
+            <option value="CANCELED">canceled</option>
+          </select>
+        </Field>
+        <Pager
+          list={`deliveries ${webhookId} ${status}`}
+          search={{ page, cursor }}
+          next={query.data?.next_page}
+        />
+      </Filters>
+      <Loaded query={query} what="deliveries">
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>No such delivery. They are kept for 30 days.</Empty>
+          ) : (
+            <Table label="Deliveries" columns={columns} rows={data} keyOf={({ message_id }) => message_id} />
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+const TONES: Readonly<Record<Delivery['status'], 'good' | 'bad' | 'warn' | 'quiet'>> = {
+  DELIVERED: 'good',
+  FAILED: 'bad',
+  PENDING: 'warn',
+  CANCELED: 'quiet',
+};
+
+function Resend({ webhookId, messageId }: { readonly webhookId: string; readonly messageId: string }) {
+  const readAgain = useReadAgain();
+  const resend = useMutation({
+    mutationFn: () => call('POST /v1/webhooks/redeliver', { body: { id: webhookId, message_id: messageId } }),
+    onSettled: readAgain,
+  });
+  if (resend.isError) return <Failure error={resend.error} />;
+  return (
+    <button type="button" disabled={resend.isPending} onClick={() => resend.mutate()}>
+      Send again
+    </button>
+  );
+}

@@ -1,0 +1,20 @@
+/** Rows of the audit log. */
+import type { Schemas } from '../api/operations.gen.d.ts';
+import { CopyId, Status, Time } from './figures.tsx';
+import { type Column, Table } from './table.tsx';
+
+type Entry = Schemas['AuditLog'];
+
+const COLUMNS: readonly Column<Entry>[] = [
+  { title: 'When', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  { title: 'Who', cell: ({ actor }) => actor.name },
+  { title: 'What', cell: ({ action }) => action },
+  { title: 'Of', cell: ({ resource_type }) => resource_type.replaceAll('_', ' ') },
+  { title: 'Id', cell: ({ resource_id }) => (resource_id === undefined ? '' : <CopyId id={resource_id} />) },
+  { title: 'Outcome', cell: ({ status }) => <Status state={status} /> },
+  { title: 'Answer', cell: ({ description }) => <span className="soft">{description}</span> },
+];
+
+export function AuditTable({ entries }: { readonly entries: readonly Entry[] }) {
+  return <Table label="Audit log" columns={COLUMNS} rows={entries} keyOf={({ id }) => id} />;
+}

@@ -1,0 +1,73 @@
+/** Jobs that have failed, each with the reason and another attempt at once. */
+import { useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { call } from '../api/client.ts';
+import { numberOf } from '../api/exact.ts';
+import type { Schemas } from '../api/operations.gen.d.ts';
+import { useApi, useReadAgain } from '../api/queries.ts';
+import { useWriteRefusal } from '../session/session.ts';
+import { Time } from './figures.tsx';
+import { Failure, Loaded } from './states.tsx';
+import { type Column, Table } from './table.tsx';
+
+type FailedJob = Schemas['FailedJob'];
+
+const COLUMNS: readonly Column<FailedJob>[] = [
+  { title: 'Job', cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  {
+    title: 'Customer',
+    cell: ({ customer_id }) =>
+      customer_id === null ? (
+        ''
+      ) : (
+        <Link to="/customers/$customerId" params={{ customerId: customer_id }}>
+          {customer_id.slice(0, 8)}
+        </Link>
+      ),
+  },
+  { title: 'Due', cell: ({ due_at }) => <Time at={due_at} /> },
+  { title: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
+  { title: 'Reason', cell: ({ last_error }) => last_error },
+  { title: '', cell: ({ id }) => <TryAgain id={id} /> },
+];
+
+const REFRESH_MS = 5_000;
+
+/** `none`: what stands where nothing has failed. */
+export function FailedJobs({ none }: { readonly none: string }) {
+  const query = useApi('GET /v1/system/failedJobs', {}, { refetchInterval: REFRESH_MS });
+  return (
+    <Loaded query={query} what="failed jobs">
+      {({ data, next_page }) =>
+        data.length === 0 ? (
+          <p className="good">✓ {none}</p>
+        ) : (
+          <>
+            <Table label="Failed jobs" columns={COLUMNS} rows={data} keyOf={({ id }) => id} />
+            {next_page === null ? null : <p className="soft">Only the first {data.length} are shown.</p>}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function TryAgain({ id }: { readonly id: FailedJob['id'] }) {
+  const refusal = useWriteRefusal();
+  const readAgain = useReadAgain();
+  const retry = useMutation({
+    mutationFn: () => call('POST /v1/system/retryJob', { body: { id: numberOf(id) } }),
+    onSettled: readAgain,
+  });
+  if (retry.isError) return <Failure error={retry.error} />;
+  return (
+    <button
+      type="button"
+      disabled={refusal !== undefined || retry.isPending}
+      title={refusal}
+      onClick={() => retry.mutate()}
+    >
+      Try again
+    </button>
+  );
+}

@@ -1,0 +1,76 @@
+/** What is billed by day: of all customers or of one, read page by page, as series of two months. */
+import Big from 'big.js';
+import { callAll } from '../api/client.ts';
+import type { CreditType } from '../format/money.ts';
+import { daysOf, intervalOf, monthAfter, monthText } from '../format/time.ts';
+import type { Series } from './series.ts';
+
+/** By unit, then by day. */
+type Revenue = ReadonlyMap<string, { readonly unit: CreditType; readonly days: ReadonlyMap<string, Big> }>;
+
+export interface TwoMonths {
+  readonly present: Revenue;
+  readonly former: Revenue;
+}
+
+/** The month and the one before it. */
+export async function readTwoMonths(
+  month: string,
+  options: {
+    readonly customerId?: string;
+    readonly signal: AbortSignal;
+    onPage?(customers: number): void;
+  },
+): Promise<TwoMonths> {
+  const { customerId, ...rest } = options;
+  const read = async (of: string) => {
+    const query = { ...intervalOf(of), limit: '25', customer_id: customerId };
+    return revenueOf((await callAll('GET /v1/revenue', { query }, rest)).flatMap(({ days }) => days));
+  };
+  const former = await read(monthAfter(month, -1));
+  return { former, present: await read(month) };
+}
+
+interface Day {
+  readonly start_timestamp: string;
+  readonly credit_type: CreditType;
+  readonly total: string;
+}
+
+function revenueOf(all: readonly Day[]): Revenue {
+  const units = new Map<string, { unit: CreditType; days: Map<string, Big> }>();
+  for (const { start_timestamp, credit_type, total } of all) {
+    const known = units.get(credit_type.id) ?? { unit: credit_type, days: new Map<string, Big>() };
+    units.set(credit_type.id, known);
+    known.days.set(start_timestamp, (known.days.get(start_timestamp) ?? new Big(0)).plus(total));
+  }
+  return units;
+}
+
+/** The units of both months. */
+export function unitsOf({ present, former }: TwoMonths): CreditType[] {
+  return [...new Map([...former, ...present]).values()].map(({ unit }) => unit);
+}
+
+/** Both months over the days of the present one. Days that are still to come have no figure. */
+export function seriesOf(
+  month: string,
+  now: ReadonlyMap<string, Big>,
+  before: ReadonlyMap<string, Big>,
+  today: string,
+): { readonly starts: string[]; readonly series: Series[] } {
+  const starts = daysOf(intervalOf(month));
+  const formerStarts = daysOf(intervalOf(monthAfter(month, -1)));
+  const present = starts.map((start) => (start > today ? null : (now.get(start) ?? new Big(0))));
+  const former = starts.map((_, at) => {
+    const start = formerStarts[at];
+    return start === undefined ? null : (before.get(start) ?? new Big(0));
+  });
+  return {
+    starts,
+    series: [
+      { label: monthText(month), values: present },
+      { label: monthText(monthAfter(month, -1)), values: former },
+    ],
+  };
+}

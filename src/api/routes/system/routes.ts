@@ -1,0 +1,145 @@
+/** What the service does at present: events that come, jobs that wait or fail. */
+import { z } from 'zod';
+import { recentEvents } from '../../../billing/events/recent-events.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { formatInstant } from '../../../core/time.ts';
+import { type FailedJob, listFailedJobs, queueFigures, retryJob } from '../../../jobs/queue-state.ts';
+import type { ClickHouse } from '../../../metering/client/clickhouse.ts';
+import type { Database } from '../../../store/database.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { timestamp, uuid } from '../../wire/fields.ts';
+import { pageOf, pageQuery, pageRequest, pageToWire } from '../../wire/paging.ts';
+
+export interface SystemRouteDeps {
+  readonly db: Database;
+  readonly clickhouse: ClickHouse;
+  readonly clock: Clock;
+  /** How far back events are accepted. */
+  readonly windowDays: number;
+  readonly gracePeriodHours: number;
+}
+
+const count = z.int();
+
+const status = z
+  .object({
+    now: timestamp.meta({ description: 'The clock of the service, in a sandbox the sandbox clock.' }),
+    grace_period_hours: z.number(),
+    events: z.object({
+      last_at: timestamp.nullable().meta({
+        description: 'When the last event came; null if none came within a day.',
+      }),
+      last_minute: count.meta({ description: 'Events that came within the last minute.' }),
+      last_day: count.meta({ description: 'Within the last 24 hours.' }),
+      window_days: count.meta({ description: 'How far back events are accepted, and ids remembered.' }),
+    }),
+    jobs: z
+      .array(
+        z.object({
+          kind: z.string(),
+          due: count,
+          overdue: count.meta({ description: 'Due for more than ten minutes.' }),
+          failing: count.meta({ description: 'Failed, and tried again.' }),
+          oldest_failing: timestamp.nullable(),
+        }),
+      )
+      .meta({ description: 'Kinds with jobs that are due or have failed.' }),
+  })
+  .meta({ id: 'SystemStatus' });
+
+const failedJob = z
+  .object({
+    id: count,
+    kind: z.string(),
+    contract_id: uuid.nullable(),
+    customer_id: uuid.nullable(),
+    due_at: timestamp,
+    attempts: count,
+    retry_at: timestamp.meta({ description: 'Of the next attempt, in real time.' }),
+    last_error: z.string().nullable(),
+  })
+  .meta({ id: 'FailedJob' });
+
+const tags = ['Service'];
+
+export function systemRoutes(deps: SystemRouteDeps): RouteDefinition[] {
+  return [statusRoute(deps), failedJobsRoute(deps), retryRoute(deps)];
+}
+
+function statusRoute(deps: SystemRouteDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/system/status',
+    operationId: 'getSystemStatus',
+    summary: 'Read what the service does at present',
+    description: 'Events that came lately and jobs that wait. Figures of a process are in `/metrics`.',
+    tags,
+    scope: 'read',
+    response: z.object({ data: status }),
+    async handler() {
+      const [events, jobs] = await Promise.all([recentEvents(deps), queueFigures(deps)]);
+      return {
+        data: {
+          now: formatInstant(deps.clock.now()),
+          grace_period_hours: deps.gracePeriodHours,
+          events: {
+            last_at: events.lastAt === null ? null : formatInstant(events.lastAt),
+            last_minute: events.lastMinute,
+            last_day: events.lastDay,
+            window_days: deps.windowDays,
+          },
+          jobs: jobs.map(({ oldestFailing, ...figures }) => ({
+            ...figures,
+            oldest_failing: oldestFailing === null ? null : formatInstant(oldestFailing),
+          })),
+        },
+      };
+    },
+  });
+}
+
+function failedJobsRoute(deps: SystemRouteDeps): RouteDefinition {
+  return route({
+    method: 'get',
+    path: '/v1/system/failedJobs',
+    operationId: 'listFailedJobs',
+    summary: 'List jobs that have failed and wait for another attempt',
+    tags,
+    scope: 'read',
+    query: pageQuery(z.object({ id: z.int() })),
+    response: pageOf(failedJob),
+    handler: async ({ query }) => pageToWire(await listFailedJobs(deps, pageRequest(query)), toWire),
+  });
+}
+
+function retryRoute(deps: SystemRouteDeps): RouteDefinition {
+  return route({
+    method: 'post',
+    path: '/v1/system/retryJob',
+    operationId: 'retryJob',
+    summary: 'Try a failed job again at once',
+    description: 'Instead of when its next attempt is due. 404 where the job is done by now.',
+    tags,
+    scope: 'write',
+    body: z.strictObject({ id: z.int().min(1).max(Number.MAX_SAFE_INTEGER) }).meta({ id: 'RetryJob' }),
+    response: z.object({ data: z.object({ id: z.int() }) }),
+    errors: [404],
+    async handler({ body: { id } }) {
+      await retryJob(deps, id);
+      return { data: { id } };
+    },
+  });
+}
+
+function toWire(job: FailedJob): z.input<typeof failedJob> {
+  return {
+    id: job.id,
+    kind: job.kind,
+    contract_id: job.contractId,
+    customer_id: job.customerId,
+    due_at: formatInstant(job.runAt),
+    attempts: job.attempts,
+    retry_at: formatInstant(job.retryAt),
+    last_error: job.lastError,
+  };
+}

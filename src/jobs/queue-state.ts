@@ -1,0 +1,41 @@
+/** The state of the queue for whoever runs the service: what waits, what has failed, and another attempt at once. */
+import type { Clock } from '../core/clock.ts';
+import { notFound } from '../core/errors.ts';
+import type { Page, PageRequest } from '../core/paging.ts';
+import { MINUTE_MS } from '../core/time.ts';
+import type { Database } from '../store/database.ts';
+import {
+  type FailedJob,
+  listFailedJobs as listStoredFailedJobs,
+  retryFailedJob,
+} from '../store/failed-jobs.ts';
+import { loadQueueFigures, type QueueFigures } from '../store/job-figures.ts';
+
+export type { FailedJob };
+
+interface Deps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** On an idle system a job is done within seconds. */
+const OVERDUE_MS = 10 * MINUTE_MS;
+
+/** For each kind with jobs that are due or have failed. */
+export async function queueFigures({ db, clock }: Deps): Promise<readonly QueueFigures[]> {
+  const now = clock.now();
+  return await loadQueueFigures(db, now, now - OVERDUE_MS);
+}
+
+export async function listFailedJobs(
+  { db }: Pick<Deps, 'db'>,
+  page: PageRequest<{ readonly id: number }>,
+): Promise<Page<FailedJob, { readonly id: number }>> {
+  return await listStoredFailedJobs(db, page);
+}
+
+/** Has a failed job tried again within a second. Refuses one that is done, or has not failed (`not_found`). */
+export async function retryJob({ db }: Pick<Deps, 'db'>, id: number): Promise<void> {
+  const isThere = await db.transaction((tx) => retryFailedJob(tx, id));
+  if (!isThere) throw notFound('failed job', String(id));
+}

@@ -1,0 +1,111 @@
+/**
+ * The data that the console is tried and photographed with: the demo's month, issued, and the month after it, running.
+ * The service needs a sandbox clock at `DEMO_NOW`.
+ */
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+
+/** The demo's billing period is October then. */
+export const DEMO_NOW = '2026-10-30T12:00:00Z';
+/** When the data is looked at. */
+const PRESENT = '2026-11-26T09:30:00Z';
+const DEMO = fileURLToPath(new URL('../../dist/demo/main.js', import.meta.url));
+const DAY_MS = 86_400_000;
+
+const pageOfCustomers = z.object({
+  data: z.array(z.object({ id: z.string(), name: z.string(), ingest_aliases: z.array(z.string()) })),
+});
+
+interface DemoCustomer {
+  readonly id: string;
+  readonly name: string;
+  readonly alias: string;
+}
+
+interface Service {
+  readonly url: string;
+  readonly token: string;
+}
+
+export async function request(
+  service: Service,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { authorization: `Bearer ${service.token}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Fills an empty service. */
+export async function fillWithDemo(
+  service: Service,
+  { events = 4_000, customers = 12 }: { readonly events?: number; readonly customers?: number } = {},
+): Promise<DemoCustomer[]> {
+  const options = ['--url', service.url, '--token', service.token];
+  const sizes = ['--events', String(events), '--customers', String(customers)];
+  await promisify(execFile)(process.execPath, [DEMO, ...options, ...sizes], { cwd: tmpdir() });
+  const { data } = pageOfCustomers.parse(await request(service, 'GET', '/v1/customers?limit=100'));
+  const known = data.map(({ id, name, ingest_aliases: [alias = id] }) => ({ id, name, alias }));
+  await request(service, 'POST', '/v1/sandbox/clock', { now: PRESENT });
+  await sendPresentMonth(service, known);
+  return known;
+}
+
+/** Traffic of November until now: less of the one, more of the other, and what a person has to look at. */
+async function sendPresentMonth(service: Service, customers: readonly DemoCustomer[]): Promise<void> {
+  const regions = await distinct(service, 'region');
+  const models = await distinct(service, 'model');
+  const start = Date.parse('2026-11-01T00:00:00Z');
+  const days = Math.floor((Date.parse(PRESENT) - start) / DAY_MS);
+  const events = customers.flatMap(({ alias }, index) =>
+    Array.from({ length: days * 4 }, (_, number) => ({
+      transaction_id: `november-${index}-${number}`,
+      customer_id: alias,
+      event_type: 'llm_request',
+      timestamp: new Date(
+        start + Math.floor(number / 4) * DAY_MS + ((number * 7_919_123) % DAY_MS),
+      ).toISOString(),
+      properties: {
+        model: models[(index + number) % models.length] ?? '',
+        region: regions[number % regions.length] ?? '',
+        tokens: String(4_000 + ((index * 37 + number * 131) % 900) * (index % 3 === 0 ? 12 : 5)),
+        user_id: `user-${(index + number) % 9}`,
+      },
+    })),
+  );
+  const [first, second] = customers;
+  const unpriced = {
+    ...events[0],
+    transaction_id: 'november-unpriced',
+    customer_id: first?.alias,
+    properties: { ...events[0]?.properties, model: 'merlin-preview', tokens: '250000' },
+  };
+  const late = {
+    ...events[0],
+    transaction_id: 'october-late',
+    customer_id: second?.alias,
+    timestamp: '2026-10-31T20:00:00.000Z',
+  };
+  for (let at = 0; at < events.length; at += 100) {
+    await request(service, 'POST', '/v1/ingest', events.slice(at, at + 100));
+  }
+  await request(service, 'POST', '/v1/ingest', [unpriced, late]);
+}
+
+const texts = z.object({ data: z.array(z.object({ value: z.string().nullable() })) });
+
+async function distinct(service: Service, property: string): Promise<string[]> {
+  const sql = `SELECT properties.${property} AS value, COUNT(*) AS sent FROM events WHERE event_type = 'llm_request' GROUP BY value ORDER BY value`;
+  const { data } = texts.parse(await request(service, 'POST', '/v1/sql', { sql }));
+  return data.flatMap(({ value }) => value ?? []);
+}
