@@ -9,6 +9,7 @@ import type { ConsoleSessions } from '../access/console-sessions.ts';
 import type { TakeRequest } from '../access/rate-limits.ts';
 import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
+import { createAnswerStreams } from '../api/http/answer-streams.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
 import { registerConsole } from '../api/http/console-files.ts';
 import { createExchange } from '../api/http/exchange.ts';
@@ -92,7 +93,8 @@ export function createApp(deps: AppDeps): App {
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
   const { sessions, records, takeRequest, strictFields = true } = deps;
-  const given = { exchange, authenticate, sessions, bodies, records, takeRequest, strictFields };
+  const streams = createAnswerStreams();
+  const given = { exchange, authenticate, sessions, bodies, records, takeRequest, streams, strictFields };
   registerRoutes(hono, given, routes);
   registerConsole(hono, exchange, join(PACKAGE_ROOT, 'dist/console'));
   return { hono, routes, refuseUnreadable: unreadableRequests(metrics) };

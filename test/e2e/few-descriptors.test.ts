@@ -56,6 +56,7 @@ it('answers 200, or 503 with Retry-After, and never 500, and goes on when connec
   await Promise.all(Array.from({ length: 400 }, () => open(Number(new URL(url).port))));
   const answers: Response[] = [];
   for (let round = 0; round < 10; round += 1) answers.push(...(await ask().catch(() => [])));
+  expect(answers).toHaveLength(20);
   for (const answer of answers) {
     expect([200, 503]).toContain(answer.status);
     if (answer.status === 503) expect(answer.headers.get('retry-after')).not.toBeNull();

@@ -13,6 +13,7 @@ import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
 import { ABSENT_OPERATIONS, type AbsentOperation } from './absent-operations.ts';
 import { streamedForm } from './answer-form.ts';
+import type { AnswerStreams } from './answer-streams.ts';
 import { AnswerWithHeaders } from './answer-with-headers.ts';
 import { identify, scopeRefusal } from './auth.ts';
 import { EncodedAnswer } from './encoded-answer.ts';
@@ -24,7 +25,6 @@ import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 import { sessionOf } from './session.ts';
-import { startedStream } from './started-stream.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { writeJson } from './write-json.ts';
 
@@ -37,6 +37,7 @@ export interface RegisterDeps {
   /** Without it nothing is recorded, and idempotency keys are ignored. */
   readonly records: RequestRecords | undefined;
   readonly takeRequest: TakeRequest | undefined;
+  readonly streams: AnswerStreams;
   /** Whether requests about money with unknown fields are refused, unless they prefer lenient handling. */
   readonly strictFields: boolean;
 }
@@ -133,13 +134,27 @@ async function answerTo(
       const form = streamedForm(definition, context);
       if (form !== null) {
         const { mediaType, run } = form;
-        return { body: await startedStream<string | Uint8Array>(run(input)), mediaType, headers: VARIES };
+        const body = await deps.streams.begin<string | Uint8Array>(run(input), context.req.raw.signal);
+        return { body: await sentBy(context, body), mediaType, headers: VARIES };
       }
-      return withIgnored(await answerWith(definition, await definition.run(input)), ignored);
+      const result = await definition.run(input);
+      return withIgnored(await answerWith({ ...deps, context }, definition, result), ignored);
     });
   } finally {
     body?.release();
   }
+}
+
+/** An answer to HEAD is not read, so it ends here. */
+async function sentBy<Piece>(
+  context: Context,
+  pieces: AsyncGenerator<Piece, void, undefined>,
+): Promise<AsyncGenerator<Piece, void, undefined>> {
+  if (context.req.raw.method === 'HEAD') {
+    await pieces.next();
+    await pieces.return();
+  }
+  return pieces;
 }
 
 function withIgnored(answer: Answer, ignored: readonly string[]): Answer {
@@ -153,7 +168,17 @@ const LARGE_BODY_BYTES = 100_000;
 /** Caches have to keep the forms of an answer apart. */
 const VARIES = { vary: 'accept' };
 
-async function answerWith(definition: RouteDefinition, result: unknown): Promise<Answer> {
+/** What answers that are made while they are sent need. */
+interface Streaming {
+  readonly streams: AnswerStreams;
+  readonly context: Context;
+}
+
+async function answerWith(
+  streaming: Streaming,
+  definition: RouteDefinition,
+  result: unknown,
+): Promise<Answer> {
   const { mediaType = 'application/json' } = definition;
   const headers = definition.csv === undefined ? definition.headers : { ...VARIES, ...definition.headers };
   if (definition.response === 'empty') {
@@ -164,11 +189,21 @@ async function answerWith(definition: RouteDefinition, result: unknown): Promise
     return { body: await writeJson(result.value), mediaType, headers: result.headers };
   }
   if (result instanceof FileAnswer) return { body: result.bytes, mediaType, headers: result.headers };
-  return { body: await bodyOf(definition, result), mediaType, ...(headers === undefined ? {} : { headers }) };
+  return {
+    body: await bodyOf(streaming, definition, result),
+    mediaType,
+    ...(headers === undefined ? {} : { headers }),
+  };
 }
 
-async function bodyOf(definition: RouteDefinition, result: unknown): Promise<Answer['body']> {
-  if (result instanceof StreamedAnswer) return await startedStream(result.pieces);
+async function bodyOf(
+  { streams, context }: Streaming,
+  definition: RouteDefinition,
+  result: unknown,
+): Promise<Answer['body']> {
+  if (result instanceof StreamedAnswer) {
+    return await sentBy(context, await streams.begin(result.pieces, context.req.raw.signal));
+  }
   return typeof result === 'string' && definition.mediaType ? result : await writeJson(result);
 }
 

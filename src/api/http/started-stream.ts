@@ -13,6 +13,11 @@ async function* withFirst<Piece>(
   rest: AsyncGenerator<Piece, void, undefined>,
 ): AsyncGenerator<Piece, void, undefined> {
   if (first.done) return;
-  yield first.value;
-  yield* rest;
+  try {
+    yield first.value;
+    yield* rest;
+  } finally {
+    // Also where the reader stops after the first one.
+    await rest.return();
+  }
 }
