@@ -9,7 +9,7 @@ import type { ConsoleSessions } from '../access/console-sessions.ts';
 import type { TakeRequest } from '../access/rate-limits.ts';
 import type { RequestRecords } from '../access/request-records.ts';
 import type { Authenticate } from '../access/tokens.ts';
-import { createAnswerStreams } from '../api/http/answer-streams.ts';
+import { type AnswerLimits, createAnswerStreams } from '../api/http/answer-streams.ts';
 import { createBodyBudget } from '../api/http/body-budget.ts';
 import { registerConsole } from '../api/http/console-files.ts';
 import { createExchange } from '../api/http/exchange.ts';
@@ -49,6 +49,8 @@ export interface AppDeps {
   readonly ingestCloudEvents: IngestCloudEvents;
   readonly bodyLimitBytes?: number;
   readonly bodiesLimitBytes?: number;
+  /** Of answers that are made while they are sent; by default by the memory of the process. */
+  readonly answerLimits?: AnswerLimits;
   readiness(): Promise<Readiness>;
   /** What room is missing on the disk of the stores. */
   readonly shortage?: (() => Promise<string | null>) | undefined;
@@ -93,7 +95,7 @@ export function createApp(deps: AppDeps): App {
   // Whoever opens the service in a browser finds the console.
   hono.get('/', (context) => context.redirect('/console'));
   const { sessions, records, takeRequest, strictFields = true } = deps;
-  const streams = createAnswerStreams();
+  const streams = createAnswerStreams(deps.answerLimits);
   const given = { exchange, authenticate, sessions, bodies, records, takeRequest, streams, strictFields };
   registerRoutes(hono, given, routes);
   registerConsole(hono, exchange, join(PACKAGE_ROOT, 'dist/console'));

@@ -5,7 +5,7 @@
 import { totalmem } from 'node:os';
 import { Refusal } from '../../core/errors.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import { startedStream } from './started-stream.ts';
+import { type Pieces, startedStream } from './started-stream.ts';
 
 export interface AnswerLimits {
   readonly open: number;
@@ -30,8 +30,6 @@ function memoryOfProcess(): number {
   // Without a constraint it is 0, or more than any machine has.
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
-
-type Pieces<Piece> = AsyncGenerator<Piece, void, undefined>;
 
 export interface AnswerStreams {
   /**
@@ -90,21 +88,13 @@ export function createAnswerStreams(limits: AnswerLimits = answerLimits()): Answ
       };
       signal.addEventListener('abort', end);
       try {
-        return untilEnd(await startedStream(pieces), end);
+        return await startedStream(pieces, end);
       } catch (error) {
         end();
         throw error;
       }
     },
   };
-}
-
-async function* untilEnd<Piece>(pieces: Pieces<Piece>, end: () => void): Pieces<Piece> {
-  try {
-    yield* pieces;
-  } finally {
-    end();
-  }
 }
 
 function tooMany(): Refusal {

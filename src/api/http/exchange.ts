@@ -150,7 +150,16 @@ const BROKEN_OFF = 'an answer was broken off after its beginning had been sent';
  */
 function bodyOf(body: Answer['body'], onFailure: (error: unknown) => void): ResponseBody {
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) return body;
-  return ReadableStream.from(encoded(body, onFailure));
+  const pieces = encoded(body, onFailure);
+  // A generator that was not begun would not end what it reads.
+  const end = async () => {
+    await pieces.return();
+    await body[Symbol.asyncIterator]().return?.();
+    return { done: true, value: undefined } as const;
+  };
+  return ReadableStream.from<Uint8Array>({
+    [Symbol.asyncIterator]: () => ({ next: () => pieces.next(), return: end }),
+  });
 }
 
 async function* encoded(pieces: AsyncIterable<string | Uint8Array>, onFailure: (error: unknown) => void) {

@@ -25,6 +25,7 @@ import { recordForbidden, withRecord } from './recorded.ts';
 import { type BodyLimits, headerOf, readBody } from './request-body.ts';
 import type { RequestContext, RouteDefinition } from './route.ts';
 import { sessionOf } from './session.ts';
+import type { Pieces } from './started-stream.ts';
 import { StreamedAnswer } from './streamed-answer.ts';
 import { writeJson } from './write-json.ts';
 
@@ -146,14 +147,8 @@ async function answerTo(
 }
 
 /** An answer to HEAD is not read, so it ends here. */
-async function sentBy<Piece>(
-  context: Context,
-  pieces: AsyncGenerator<Piece, void, undefined>,
-): Promise<AsyncGenerator<Piece, void, undefined>> {
-  if (context.req.raw.method === 'HEAD') {
-    await pieces.next();
-    await pieces.return();
-  }
+async function sentBy<Piece>(context: Context, pieces: Pieces<Piece>): Promise<Pieces<Piece>> {
+  if (context.req.raw.method === 'HEAD') await pieces.return();
   return pieces;
 }
 

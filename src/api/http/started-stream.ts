@@ -1,23 +1,40 @@
 /** Streams that have begun before the answer does, so that a refusal can still be answered as one. */
 
-/** The same pieces, after the first has been made. Throws what making the first one throws. */
-export async function startedStream<Piece>(
-  pieces: AsyncGenerator<Piece, void, undefined>,
-): Promise<AsyncGenerator<Piece, void, undefined>> {
-  const first = await pieces.next();
-  return withFirst(first, pieces);
-}
+/** Pieces that are made one by one. `return` ends their making, also before the first is asked for. */
+export type Pieces<Piece> = Required<Pick<AsyncIterableIterator<Piece, void, undefined>, 'next' | 'return'>> &
+  AsyncIterable<Piece, void, undefined>;
 
-async function* withFirst<Piece>(
-  first: IteratorResult<Piece, void>,
-  rest: AsyncGenerator<Piece, void, undefined>,
-): AsyncGenerator<Piece, void, undefined> {
-  if (first.done) return;
-  try {
-    yield first.value;
-    yield* rest;
-  } finally {
-    // Also where the reader stops after the first one.
-    await rest.return();
-  }
+/**
+ * The same pieces, after the first has been made. `onEnd` is called once, when they end, fail or are wanted no more.
+ * Throws what making the first one throws.
+ */
+export async function startedStream<Piece>(
+  pieces: Pieces<Piece>,
+  onEnd: () => void = () => undefined,
+): Promise<Pieces<Piece>> {
+  let first: IteratorResult<Piece, void> | null = await pieces.next();
+  if (first.done) onEnd();
+  const started: Pieces<Piece> = {
+    async next() {
+      const made = first;
+      first = null;
+      try {
+        const piece = made ?? (await pieces.next());
+        if (piece.done) onEnd();
+        return piece;
+      } catch (error) {
+        onEnd();
+        throw error;
+      }
+    },
+    async return() {
+      try {
+        return await pieces.return();
+      } finally {
+        onEnd();
+      }
+    },
+    [Symbol.asyncIterator]: () => started,
+  };
+  return started;
 }
