@@ -267,3 +267,35 @@ test('an invoice of a version whose composites counted usage alone is computed b
     'recomputed_line total none → 620, line 3 "Support"',
   ]);
 });
+
+test('two invoices of one billing period have the tiers of one, fees of the first included', async () => {
+  const START_OF_MARCH = '2027-03-01T00:00:00Z';
+  const half = await customerWith({
+    ...{ composite: { composite_product_ids: [calls, seat] }, collection: 'ARREARS' },
+    rate: {
+      rate_type: 'TIERED_PERCENTAGE',
+      price: undefined,
+      tiers: [{ size: 1000, price: 0.2 }, { price: 0.1 }],
+    },
+    terms: { starting_at: START_OF_MARCH, ending_before: '2027-03-16T00:00:00Z' },
+  });
+  await service.moveClock('2027-03-18T00:00:00Z');
+  const names = { customer_id: half.customer, contract_id: half.contract };
+  await api.post('/v2/contracts/edit', { ...names, update_contract_end_date: null });
+  await service.moveClock('2027-04-03T00:00:00Z');
+  const answer = await api.get(`/v1/customers/${half.customer}/invoices`, {
+    query: { type: 'USAGE', status: 'FINALIZED', limit: 100 },
+  });
+  const supportOf = (index: number) =>
+    answer.list(`data[${index}].line_items`).flatMap((_, at) => {
+      const line = `data[${index}].line_items[${at}]`;
+      return answer.text(`${line}.name`) === 'Support' ? [answer.digits(`${line}.total`)] : [];
+    });
+  // 15 and 16 of 31 days of 6,200: the first 1,000 at 20 %, then 2,000 and 3,200 at 10 %.
+  expect([supportOf(0), supportOf(1)]).toEqual([['200', '200'], ['320']]);
+  expect(await explained(half.customer, answer.text('data[1].id'))).not.toContain(false);
+  const range = { starting_on: START_OF_MARCH, ending_before: '2027-05-01T00:00:00Z' };
+  expect(await reconcile(api, { ...range, customer_id: half.customer })).toMatchObject({
+    ...{ differences: [], late: [], unchecked: [] },
+  });
+});

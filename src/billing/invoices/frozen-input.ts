@@ -5,7 +5,7 @@ import { loadCountedUpTo } from '../../store/invoice-moments.ts';
 import { loadInvoiceBalances, loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import type { IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
-import { withCountedCharges } from './issued-charges.ts';
+import { withCountedCharges, withEarlierCharges } from './issued-charges.ts';
 
 export interface FrozenInput {
   readonly target: UsageTarget;
@@ -32,7 +32,8 @@ export async function frozenInput(db: Database, invoice: IssuedInvoice): Promise
     new Map([[frozen.cardTermsId, card]]),
     new Map([[contractId, contract]]),
   );
-  const context = await withCountedCharges(db, kept, invoice, terms);
+  const counting = await withCountedCharges(db, kept, invoice, terms);
+  const context = await withEarlierCharges(db, counting, [target]);
   const balances = await loadInvoiceBalances(db, balancesId);
   return { target, context, countedUpTo: await loadCountedUpTo(db, id), balances };
 }

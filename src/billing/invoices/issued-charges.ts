@@ -10,26 +10,68 @@ import type { InvoiceTerms } from '../../core/invoice-terms.ts';
 import type { ChargeTermsOf } from '../../rating/explain/charge-terms.ts';
 import { isPaidByBalance } from '../../rating/explain/explain-share.ts';
 import { unpaidChargeTotal } from '../../rating/subscriptions/unpaid-charge.ts';
-import type { Database } from '../../store/database.ts';
+import type { RatedSubscriptionLine } from '../../rating/types.ts';
+import type { Database, Transaction } from '../../store/database.ts';
+import { finalizedUsageInvoices } from '../../store/invoice-lists.ts';
+import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
+import { withLines } from '../../store/whole-invoices.ts';
 import { readChargeTerms } from './explain/explained-charges.ts';
-import type { InvoiceContext } from './invoice-context.ts';
-import { NOTHING_JOINED } from './scheduled/joined-lines.ts';
+import { cardOf, type InvoiceContext, termsOf, type UsageTarget } from './invoice-context.ts';
+import { inLastHour, type JoinedSchedule, NOTHING_JOINED } from './scheduled/joined-lines.ts';
 
 /** The context of the invoice with the charges that its composites counted. */
 export async function withCountedCharges(
-  db: Database,
+  db: Database | Transaction,
   context: InvoiceContext,
   invoice: Invoice,
   terms: InvoiceTerms,
 ): Promise<InvoiceContext> {
   const countedCharges = await issuedChargesToCount(db, invoice, terms);
   if (countedCharges.length === 0) return context;
-  const joined = { ...(context.joined.get(invoice.contractId) ?? NOTHING_JOINED), countedCharges };
-  return { ...context, joined: new Map([...context.joined, [invoice.contractId, joined]]) };
+  return withJoined(context, invoice.contractId, { countedCharges });
+}
+
+/**
+ * The context with the charges on earlier invoices of the billing periods of these targets: composites go on where they
+ * have stopped. No query where no target begins inside its billing period.
+ */
+export async function withEarlierCharges(
+  db: Database | Transaction,
+  context: InvoiceContext,
+  targets: readonly UsageTarget[],
+): Promise<InvoiceContext> {
+  let found = context;
+  for (const { contract, period } of targets) {
+    if (period.countedFrom === period.start) continue;
+    const { composites } = cardOf(context, contract);
+    if (composites.length === 0 || !termsOf(context, contract).compositesCountSubscriptions) continue;
+    const heads = await finalizedUsageInvoices(db, [contract.id], period.countedFrom);
+    const issued = await withLines(
+      db,
+      heads.filter((head) => head.period.end <= period.start),
+    );
+    const earlier: RatedSubscriptionLine[] = [...(found.joined.get(contract.id)?.earlierCharges ?? [])];
+    for (const invoice of issued) {
+      if (invoice.frozen === null) continue;
+      const terms = await loadInvoiceTerms(db, invoice.frozen);
+      earlier.push(...inLastHour(await issuedChargesToCount(db, invoice, terms), invoice.period));
+    }
+    if (earlier.length > 0) found = withJoined(found, contract.id, { earlierCharges: earlier });
+  }
+  return found;
+}
+
+function withJoined(
+  context: InvoiceContext,
+  contractId: string,
+  charges: Pick<JoinedSchedule, 'countedCharges' | 'earlierCharges'>,
+): InvoiceContext {
+  const joined = { ...(context.joined.get(contractId) ?? NOTHING_JOINED), ...charges };
+  return { ...context, joined: new Map([...context.joined, [contractId, joined]]) };
 }
 
 async function issuedChargesToCount(
-  db: Database,
+  db: Database | Transaction,
   invoice: Invoice,
   terms: InvoiceTerms,
 ): Promise<readonly SubscriptionInvoiceLine[]> {

@@ -17,7 +17,7 @@ import { loadInvoiceTerms } from '../../store/invoice-terms.ts';
 import { loadInvoiceWarnings } from '../../store/invoice-warnings.ts';
 import { countedUpToOf, type IssuedInvoice } from '../../store/invoices.ts';
 import { type InvoiceContext, invoiceContext, type UsageTarget } from './invoice-context.ts';
-import { withCountedCharges } from './issued-charges.ts';
+import { withCountedCharges, withEarlierCharges } from './issued-charges.ts';
 import { type RateDeps, rateTarget } from './rate-target.ts';
 import { NO_EVENT, readUsageAnswers } from './usage-answers.ts';
 
@@ -35,12 +35,9 @@ export async function findLateUsage(deps: Deps, invoice: IssuedInvoice): Promise
   if (frozen === null) return [];
   const terms = await loadInvoiceTerms(deps.db, frozen);
   const target = { contract: { id: contractId, customerId, rateCardId: frozen.cardTermsId }, period };
-  const context = await withCountedCharges(
-    deps.db,
-    await keptContext(deps.db, target, terms),
-    invoice,
-    terms,
-  );
+  const kept = await keptContext(deps.db, target, terms);
+  const counting = await withCountedCharges(deps.db, kept, invoice, terms);
+  const context = await withEarlierCharges(deps.db, counting, [target]);
   const warnings = (await loadInvoiceWarnings(deps.db, [invoice.id], null)).get(invoice.id) ?? [];
   const wasListed = (productId: string) =>
     !warnings.some((warning) => warning.kind === 'too_many_lines' && warning.productId === productId);

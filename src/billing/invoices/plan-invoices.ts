@@ -16,6 +16,7 @@ import {
 import { type AskedMoment, askMoment } from './draft-moment.ts';
 import { compareDrafts, earlierDrafts, sharingContracts } from './drawdown-order.ts';
 import { type InvoiceContext, joinContexts, loadInvoiceContext } from './invoice-context.ts';
+import { withEarlierCharges } from './issued-charges.ts';
 import { type DrawingSchedules, drawingTimes, loadDrawingSchedules } from './scheduled/drawing.ts';
 import type { InvoiceTarget } from './usage-periods.ts';
 
@@ -53,7 +54,9 @@ export async function planInvoices(
     planBalances(db, targets, now, instead),
   ]);
   const others = await loadInvoiceContext(db, ofOtherContracts(earlier, targets), now);
-  return { targets, earlier, scheduled, context: { ...joinContexts(own, others), balances }, asked };
+  const joined = { ...joinContexts(own, others), balances };
+  const context = await withEarlierCharges(db, joined, [...targets, ...earlier]);
+  return { targets, earlier, scheduled, context, asked };
 }
 
 /** What the targets may draw on, and what draws on it before them. */

@@ -4,7 +4,7 @@ import type { CardTerms, ContractUsageTerms } from '../../../core/invoice-terms.
 import type { Instant } from '../../../core/time.ts';
 import { type ChargeTermsOf, createChargeTerms } from '../../../rating/explain/charge-terms.ts';
 import { findContract } from '../../../store/contracts.ts';
-import type { Database } from '../../../store/database.ts';
+import type { Database, Transaction } from '../../../store/database.ts';
 import { loadSubscriptions } from '../../../store/subscriptions.ts';
 import { cardOf, loadInvoiceContext, termsOf } from '../invoice-context.ts';
 
@@ -19,7 +19,7 @@ export interface ChargePrices {
  * now as far as they give the prices of the lines. A draft has the quantities too, which may change later.
  */
 export async function readChargeTerms(
-  db: Database,
+  db: Database | Transaction,
   { lines, contractId, status, period }: Invoice,
   kept: ChargePrices | null,
   now: Instant,

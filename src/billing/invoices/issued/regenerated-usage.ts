@@ -51,7 +51,8 @@ async function planOf(deps: RegenerateDeps, tx: Transaction, original: Original)
     items.map((item) => ({ item, periodEnd: period.end })),
   );
   // It is final at once: drafts draw on what it leaves.
-  const own = new Map([[contract.id, { items: joined, prices }]]);
+  const earlierCharges = context.joined.get(contract.id)?.earlierCharges ?? [];
+  const own = new Map([[contract.id, { items: joined, prices, earlierCharges }]]);
   return { targets, earlier: [], scheduled: NO_SCHEDULES, context: { ...context, joined: own } };
 }
 

@@ -3,8 +3,8 @@ import type { Product } from '../../../core/catalogue.ts';
 import { ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
 import { groupBy } from '../../../core/group-by.ts';
-import type { SubscriptionInvoiceLine } from '../../../core/invoice.ts';
-import type { Instant, Interval } from '../../../core/time.ts';
+import type { BilledPeriod, SubscriptionInvoiceLine } from '../../../core/invoice.ts';
+import { contains, type Instant, type Interval } from '../../../core/time.ts';
 import { NO_COVERAGE } from '../../../rating/balances/coverage.ts';
 import { windowBoundaries } from '../../../rating/invoice/breakdown.ts';
 import type { CountedCharges } from '../../../rating/invoice/rate-invoice.ts';
@@ -34,6 +34,8 @@ export interface JoinedSchedule {
   readonly issuedCharges?: readonly SubscriptionInvoiceLine[];
   /** The same before balances paid for them, which is what composites count. */
   readonly countedCharges?: readonly SubscriptionInvoiceLine[];
+  /** Such charges on earlier invoices of the billing periods, each in the last hour of its invoice. */
+  readonly earlierCharges?: readonly RatedSubscriptionLine[];
 }
 
 export const NOTHING_JOINED: JoinedSchedule = { items: [], prices: null };
@@ -122,20 +124,35 @@ function inWindow(lines: readonly SubscriptionInvoiceLine[], window: Interval): 
  * hour. `products` are those of subscriptions on the card.
  */
 export function chargesToCount(
-  { prices, countedCharges = [] }: JoinedSchedule,
+  { prices, countedCharges = [], earlierCharges = [] }: JoinedSchedule,
   charges: readonly PricedCharge[],
   products: readonly Product[],
-  period: Interval,
+  period: BilledPeriod,
 ): CountedCharges {
-  const lastHour = windowOfJoined(period, windowBoundaries(period, 'hour'));
   const billed = [
-    ...chargeLines(charges, prices, NO_COVERAGE, lastHour),
-    ...inWindow(countedCharges, lastHour),
+    ...chargeLines(charges, prices, NO_COVERAGE, lastHourOf(period)),
+    ...inLastHour(countedCharges, period),
   ];
-  const ids = new Set(billed.map(({ productId }) => productId));
+  const before = { start: period.countedFrom, end: period.start };
+  const earlier = earlierCharges.filter(({ windows }) =>
+    windows.every(({ window }) => contains(before, window.start)),
+  );
+  const ids = new Set([...billed, ...earlier].map(({ productId }) => productId));
   const own = charges.flatMap(({ charge }) => prices?.productOf(charge) ?? []);
   const byId = new Map([...products, ...own].map((product) => [product.id, product]));
-  return { billed, earlier: [], products: [...byId.values()].filter(({ id }) => ids.has(id)) };
+  return { billed, earlier, products: [...byId.values()].filter(({ id }) => ids.has(id)) };
+}
+
+/** Charges on the invoice of `period`, where its breakdown has them. */
+export function inLastHour(
+  lines: readonly SubscriptionInvoiceLine[],
+  period: Interval,
+): RatedSubscriptionLine[] {
+  return inWindow(lines, lastHourOf(period));
+}
+
+function lastHourOf(period: Interval): Interval {
+  return windowOfJoined(period, windowBoundaries(period, 'hour'));
 }
 
 /** The lines of the other items; `boundaries` are those of the windows of the invoice. */
