@@ -271,6 +271,15 @@ describe('the balances of seats', () => {
     expect([...balancesIn(first), ...balancesIn(rest)]).toEqual(balancesIn(await list(covered)));
   });
 
+  test('without a date are of what is open now, however many periods have been and are to come', async () => {
+    const now = '2026-10-15T00:00:00Z';
+    const open = balancesIn(await list());
+    expect(open).toEqual(balancesIn(await list({ covering_date: now })));
+    const ever = balancesIn(await list({ starting_at: '2000-01-01T00:00:00Z' }));
+    expect(ever).not.toEqual(open);
+    for (const seat of open) expect(seat).toMatch(/^\w+ \d+ of 100$|^\w+$/);
+  });
+
   test('are of the commits and credits whose access the filters let through', async () => {
     const before = { effective_before: october(9) };
     expect(balancesIn(await list(before))).toEqual(['ada 0 of 100', 'bob 60 of 100', 'cleo', 'dan']);

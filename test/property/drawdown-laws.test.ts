@@ -5,6 +5,7 @@ import { type Decimal, decimal, ONE, sum, ZERO } from '../../src/core/decimal.ts
 import { isAppliedLine, isConversionLine } from '../../src/core/invoice.ts';
 import { HOUR_MS } from '../../src/core/time.ts';
 import { createBalanceBook } from '../../src/rating/balances/balance-book.ts';
+import { beforeBalances } from '../../src/rating/invoice/before-balances.ts';
 import { breakdownWindows, lineWindows } from '../../src/rating/invoice/breakdown.ts';
 import type { RatedConversionLine, UsageLine } from '../../src/rating/types.ts';
 import { type DrawdownCase, drawdownCase } from '../support/drawdown-cases.ts';
@@ -129,6 +130,28 @@ test('at list prices, the total is what it is without balances less what prepaid
     expect(drawn.total.plus(sum(prepaid)).toString()).toBe(
       drawnInvoice(withoutBalances(given)).total.toString(),
     );
+  });
+});
+
+test('at list prices, the lines before balances are those of an invoice without balances, hour by hour', () => {
+  forAll((some) => {
+    const given = atListPrices(some);
+    const before = (one: DrawdownCase) => {
+      const { lines } = drawnInvoice(one);
+      const all = beforeBalances(lines, lineWindows(lines));
+      expect(all.lines.filter((line) => isAppliedLine(line))).toEqual([]);
+      const keyOf = (position: number) => {
+        const line = all.lines[position];
+        return line === undefined || isConversionLine(line)
+          ? `${line?.convertedCreditTypeId} in ${line?.creditTypeId}`
+          : `${JSON.stringify([line.productId, line.type])} ${line.creditTypeId}`;
+      };
+      const hourly = sums(
+        all.hours.map(({ position, window, total }) => [`${keyOf(position)} ${window.start}`, total]),
+      );
+      return { hourly, whole: sums(all.lines.map(({ total }, position) => [keyOf(position), total])) };
+    };
+    expect(before(given)).toEqual(before(withoutBalances(given)));
   });
 });
 

@@ -132,6 +132,8 @@ export async function seatsOfCredit(
 ): Promise<string[]> {
   const answer = await api.post('/v1/contracts/seatBalances/list', {
     ...{ customer_id: customer, contract_id: contract, include_credits_and_commits: true, limit: 100 },
+    // Also of credits that are not open now.
+    starting_at: '2000-01-01T00:00:00Z',
   });
   return answer.list('data').flatMap((_, seat) => {
     const own = `data[${seat}].credits`;

@@ -28,7 +28,7 @@ export interface SeatBalancesInput {
   readonly seatIds: readonly string[] | null;
   /** Whether `seatIds` may name seats that there are not. */
   readonly skipsMissingSeats: boolean;
-  /** Only commits and credits with access then. Excludes the others. */
+  /** Only commits and credits with access then. Excludes the others; without any of them, now. */
   readonly coveringDate: Instant | null;
   /** Only those with access at or after it. */
   readonly startingAt: Instant | null;
@@ -76,7 +76,7 @@ export async function listSeatBalances(
   const subscriptions = await subscriptionsOf(db, input);
   const now = clock.now();
   const seatIds = seatsBehind(seatsOf(subscriptions, input, now), after);
-  const held = await loadHeldShares(db, subscriptions, input);
+  const held = await loadHeldShares(db, subscriptions, withDate(input, now));
   const most = input.showsRecords ? seatsWithRecords(seatIds, held) : limit;
   const { rows, next } = cutPage(seatIds, Math.min(limit, most), positionOf);
   const shares = new Map(rows.map((seatId) => [seatId, held.get(seatId) ?? []]));
@@ -89,6 +89,12 @@ export async function listSeatBalances(
     shares: own.flatMap(({ commit, share }) => balanceOf.get(commit)?.(share) ?? []),
   }));
   return { page: { rows: balances, next }, seatsAfter: seatIds.length - rows.length };
+}
+
+/** What is open now, where no date and no range is given: what is past or ahead adds up without end. */
+function withDate(input: SeatBalancesInput, now: Instant): SeatBalancesInput {
+  const isOpen = input.coveringDate === null && input.startingAt === null && input.effectiveBefore === null;
+  return isOpen ? { ...input, coveringDate: now } : input;
 }
 
 /** All of the contract with seats, or those that are asked for. */

@@ -6,6 +6,7 @@ import type { Invoice, InvoiceLine, LineWindow } from '../../core/invoice.ts';
 import { type Page, pageWithRows } from '../../core/paging.ts';
 import type { Interval } from '../../core/time.ts';
 import { readFrozenLines } from '../../metering/frozen-lines.ts';
+import { beforeBalances, type LinesBeforeBalances } from '../../rating/invoice/before-balances.ts';
 import {
   type BreakdownLine,
   type BreakdownWindow,
@@ -42,6 +43,8 @@ interface ListedBreakdowns extends BreakdownFilter {
   readonly size: WindowSize;
   /** Whether windows without lines are left out. */
   readonly withoutEmpty?: boolean;
+  /** Whether lines and totals are those before commits and credits. */
+  readonly isBeforeBalances?: boolean;
 }
 
 /**
@@ -65,12 +68,12 @@ async function readBreakdowns(
   const { scheduled, drafts, issued, next } = await inSnapshot(deps.db, async (db) => {
     await requireCustomer(db, filter.customerId);
     const found = await findBreakdowns({ ...deps, db }, filter, page);
-    return { ...found, scheduled: await scheduledItems({ ...deps, db }, found.scheduled) };
+    return { ...found, scheduled: await scheduledItems({ ...deps, db }, found.scheduled, filter) };
   });
   const rows = [
     ...scheduled,
-    ...(await draftItems(deps, drafts, filter.size)),
-    ...(await issuedItems(deps, issued, filter.size)),
+    ...(await draftItems(deps, drafts, filter)),
+    ...(await issuedItems(deps, issued, filter)),
   ];
   const shown = filter.withoutEmpty === true ? rows.filter(({ lines }) => lines.length > 0) : rows;
   return { rows: shown.sort((a, b) => compare(positionOf(a), positionOf(b))), next };
@@ -83,10 +86,10 @@ function positionOf({ window, issuedAt, id }: BreakdownItem): BreakdownPosition 
 async function draftItems(
   deps: InvoiceDeps,
   { planned, own }: FoundBreakdowns['drafts'],
-  size: WindowSize,
+  filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
   const countedUpTo = await draftMoment(deps.clickhouse, planned);
-  const computed = await computeUsageInvoices(deps, planned, size, own.map(timeOf), countedUpTo);
+  const computed = await computeUsageInvoices(deps, planned, filter.size, own.map(timeOf), countedUpTo);
   // Windows have no warnings, so they cannot say that something is missing.
   const [problem] = computed.flatMap(({ problems }) => problems);
   if (problem !== undefined) throw problem;
@@ -94,7 +97,7 @@ async function draftItems(
     const places = own[index] ?? [];
     const starts = new Set(places.map(({ start }) => start));
     const shown = lineWindows(invoice.lines).filter(({ window }) => starts.has(window.start));
-    return windowItems({ ...invoice, cardTerms: terms.card }, shown, size, places);
+    return windowItems({ ...invoice, cardTerms: terms.card }, shown, filter, places);
   });
 }
 
@@ -102,28 +105,39 @@ async function draftItems(
 async function scheduledItems(
   deps: DraftDeps,
   scheduled: FoundBreakdowns['scheduled'],
+  filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
   const targets = scheduled.map(({ target }) => target);
   const drafts = await drawnScheduledDrafts(deps, await withShortfalls(deps, targets));
   const ownOf = new Map(scheduled.map(({ target, own }) => [target.invoiceId, own]));
-  return drafts.flatMap(({ invoice }) => wholeItems(invoice, ownOf.get(invoice.id) ?? []));
+  return drafts.flatMap(({ invoice }) => wholeItems(invoice, filter, ownOf.get(invoice.id) ?? []));
 }
 
 /** An invoice with all its lines in one window. */
-function wholeItems(invoice: Invoice, places: readonly Place[]): BreakdownItem[] {
-  return places.map(({ window }) => ({ ...invoice, window }));
+function wholeItems(invoice: Invoice, filter: ListedBreakdowns, places: readonly Place[]): BreakdownItem[] {
+  const { lines } = linesOf(invoice, [], filter);
+  const total = invoiceTotal(lines, invoice.creditTypeId);
+  return places.map(({ window }) => ({ ...invoice, lines, total, window }));
+}
+
+function linesOf(
+  { lines }: Invoice,
+  hours: readonly LineWindow[],
+  { isBeforeBalances = false }: ListedBreakdowns,
+): LinesBeforeBalances {
+  return isBeforeBalances ? beforeBalances(lines, hours) : { lines, hours };
 }
 
 async function issuedItems(
   deps: InvoiceDeps,
   issued: FoundBreakdowns['issued'],
-  size: WindowSize,
+  filter: ListedBreakdowns,
 ): Promise<BreakdownItem[]> {
   const hours = await frozenWindows(deps, issued);
   return issued.flatMap(({ invoice, own }) =>
     invoice.frozen === null
-      ? wholeItems(invoice, own)
-      : windowItems(invoice, hours.get(invoice.frozen.breakdownId) ?? [], size, own),
+      ? wholeItems(invoice, filter, own)
+      : windowItems(invoice, hours.get(invoice.frozen.breakdownId) ?? [], filter, own),
   );
 }
 
@@ -143,11 +157,12 @@ export async function frozenWindows(
 function windowItems(
   invoice: Invoice & WithCard,
   windows: readonly LineWindow[],
-  size: WindowSize,
+  filter: ListedBreakdowns,
   places: readonly Place[],
 ): BreakdownItem[] {
   const shown = new Set(places.map(({ start }) => start));
-  return breakdownWindows(invoice.lines, windows, size, invoice.period)
+  const { lines, hours } = linesOf(invoice, windows, filter);
+  return breakdownWindows(lines, hours, filter.size, invoice.period)
     .filter(({ window }) => shown.has(window.start))
     .map((one) => windowItem(invoice, one));
 }

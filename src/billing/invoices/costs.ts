@@ -1,4 +1,7 @@
-/** What a customer costs day by day: the sums of the daily breakdowns of all its invoices, voided ones left out. */
+/**
+ * What a customer costs day by day: the sums of the daily breakdowns of all its invoices before commits and credits,
+ * voided ones left out.
+ */
 import { type Decimal, ZERO } from '../../core/decimal.ts';
 import { Refusal } from '../../core/errors.ts';
 import { groupBy } from '../../core/group-by.ts';
@@ -48,7 +51,7 @@ export async function listCosts(
   const asked = { start, end: Math.max(start, Math.min(range.end, start + limit * DAY_MS)) };
   const { rows, next } = await listBreakdowns(
     deps,
-    { customerId, range: asked, size: 'day', withoutVoid: true },
+    { customerId, range: asked, size: 'day', withoutVoid: true, isBeforeBalances: true },
     { after: null, limit: WINDOWS_MAX, order: 'ascending' },
   );
   // The last day of a cut page may lack invoices.

@@ -7,7 +7,6 @@
 import { type Decimal, divideTo20Places, ZERO } from '../../core/decimal.ts';
 import { assert } from '../../core/errors.ts';
 import {
-  countsInTotal,
   type InvoiceLine,
   isConversionLine,
   isUsageLine,
@@ -33,7 +32,7 @@ export interface SpendShare extends LineWindow {
 export type WeightsOf = (line: UsageInvoiceLine, hour: Interval) => readonly Weight[];
 
 /**
- * The shares of hourly windows of lines, without empty ones. A conversion is distributed like the lines in its unit in
+ * The shares of hourly windows of lines (`beforeBalances`), without empty ones. A conversion is distributed like the lines in its unit in
  * the same hour. What composites, minimums and schedules charge belongs to no events.
  */
 export function spendShares(
@@ -51,7 +50,7 @@ export function spendShares(
   const shares = usage.flatMap((hour) => {
     const line = lineOf(hour);
     const own = distributed(hour, isMetered(line) ? weightsOf(line, hour.window) : []);
-    if (countsInTotal(line)) for (const share of own) spent.add(line.creditTypeId, share);
+    for (const share of own) spent.add(line.creditTypeId, share);
     return own;
   });
   const conversions = hours.flatMap((hour) => {
@@ -62,7 +61,6 @@ export function spendShares(
   return [...shares, ...conversions].filter(({ quantity, total }) => !quantity.eq(ZERO) || !total.eq(ZERO));
 }
 
-/** Also what a balance pays of it. */
 function isMetered(line: InvoiceLine): line is UsageInvoiceLine {
   return isUsageLine(line) && line.type !== 'minimum' && line.productType === 'USAGE';
 }

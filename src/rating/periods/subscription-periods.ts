@@ -4,7 +4,7 @@ import type { Contract } from '../../core/terms/contract.ts';
 import type { Subscription } from '../../core/terms/subscriptions.ts';
 import type { Instant, Interval } from '../../core/time.ts';
 import { nextPeriod, type PeriodTerms, periodContaining, periodsOverlapping } from './billing-periods.ts';
-import { statementAnchor } from './statement-anchor.ts';
+import { firstBillingDate, statementAnchor } from './statement-anchor.ts';
 
 const DAYS_AT_LEAST: Readonly<Record<BillingFrequency, number>> = {
   WEEKLY: 7,
@@ -74,14 +74,15 @@ function subscriptionPeriodTerms(contract: Contract, subscription: Subscription)
 }
 
 /**
- * The anchor is the subscription's own, otherwise the contract's. If the frequency is longer than that of the
- * contract's usage invoices, it is the subscription's start: its periods are all full.
+ * The anchor is the subscription's own, otherwise the contract's; of weeks, its first billing date. If the frequency is
+ * longer than that of the contract's usage invoices, it is the subscription's start: its periods are all full.
  */
 export function subscriptionAnchor(
   contract: Contract,
   { billingFrequency, startingAt, anchorDate }: Subscription,
 ): Instant {
   if (anchorDate !== null) return anchorDate;
+  if (billingFrequency === 'WEEKLY') return firstBillingDate(contract);
   const { frequency } = contract.statementSchedule;
   return DAYS_AT_LEAST[billingFrequency] > DAYS_AT_LEAST[frequency] ? startingAt : statementAnchor(contract);
 }

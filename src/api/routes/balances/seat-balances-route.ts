@@ -33,7 +33,10 @@ const seatBalance = z
     seat_id: z.string(),
     balances: z
       .array(z.object({ credit_type_id: uuid, balance: exactValue, starting_balance: exactValue }))
-      .meta({ description: 'One for each unit, over all commits and credits that the filters let through.' }),
+      .meta({
+        description:
+          'One for each unit, over the commits and credits with access at the date or in the range asked for.',
+      }),
     commits: z.array(record).optional().meta({ description: 'With include_credits_and_commits.' }),
     credits: z.array(record).optional().meta({ description: 'With include_credits_and_commits.' }),
   })
@@ -54,9 +57,10 @@ const body = z
     }),
     include_credits_and_commits: z.boolean().nullish(),
     include_ledgers: z.boolean().nullish().meta({ description: 'Needs include_credits_and_commits.' }),
-    covering_date: timestamp
-      .nullish()
-      .meta({ description: 'Only commits and credits with access then. Not together with a range.' }),
+    covering_date: timestamp.nullish().meta({
+      description:
+        'Only commits and credits with access then; now, where no range is given either. Not together with a range.',
+    }),
     starting_at: timestamp
       .nullish()
       .meta({ description: 'Only commits and credits with access at or after it.' }),

@@ -70,8 +70,8 @@ export function costsRoute(deps: InvoiceDeps): RouteDefinition {
     operationId: 'listCosts',
     summary: 'List what a customer costs day by day',
     description:
-      'The sums of the daily breakdowns of all its drafts and finalized invoices. Lines in a custom unit are under ' +
-      'their unit, and their conversion is under the currency.',
+      'The sums of the daily breakdowns of all its drafts and finalized invoices, before commits and credits. Lines ' +
+      'in a custom unit are under their unit, and their conversion is under the currency.',
     tags: ['Invoices'],
     scope: 'read',
     params: z.object({ customer_id: uuid }),

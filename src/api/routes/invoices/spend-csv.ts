@@ -43,6 +43,12 @@ const COLUMNS: readonly CsvColumn<SpendRow>[] = [
     description: 'The currency of the invoice, or a custom pricing unit.',
     value: ({ line }) => line.credit_type.name,
   },
+  {
+    name: 'line_type',
+    description:
+      '`type` of the line in the API: `usage`, `subscription`, `scheduled`, `commit_purchase` or `cpu_conversion`.',
+    value: ({ line }) => line.type,
+  },
 ];
 
 export const spendCsv = csvTable(COLUMNS, (invoice: SpendWire): SpendRow[] =>

@@ -30,7 +30,7 @@ import { type InvoiceContext, termsOf, type UsageTarget } from '../invoice-conte
 import { findLateUsage } from '../late-usage.ts';
 import { type RateDeps, rateTarget, UnratableError } from '../rate-target.ts';
 import { NOTHING_JOINED } from '../scheduled/joined-lines.ts';
-import { readUsageAnswers } from '../usage-answers.ts';
+import { NO_EVENT, readUsageAnswers } from '../usage-answers.ts';
 import { checkDeductions } from './deductions.ts';
 import type { Difference } from './difference.ts';
 import { matchLines } from './recomputation.ts';
@@ -102,8 +102,12 @@ const NOT_RECOMPUTED = { differences: [], hours: null, isLatest: false };
 async function recompute(deps: CheckDeps, invoice: IssuedInvoice): Promise<Recomputed> {
   const input = await frozenInput(deps.db, invoice);
   if (input === null) return { ...NOT_RECOMPUTED, unchecked: null };
-  const { target, countedUpTo, balances } = input;
-  if (countedUpTo === null) return withoutEvents(invoice);
+  const { target, balances } = input;
+  const countedUpTo = input.countedUpTo ?? (hasUsage(invoice) ? null : NO_EVENT);
+  if (countedUpTo === null) {
+    const unchecked = 'it was issued by a version that did not keep which events it counts';
+    return { ...NOT_RECOMPUTED, unchecked };
+  }
   if (balances.length === 0 && invoice.lines.some(isPaidByBalance)) {
     const unchecked = 'it was issued by a version that did not keep the balances that it found';
     return { ...NOT_RECOMPUTED, unchecked };
@@ -166,11 +170,11 @@ async function isLatest(
   return BigInt(await readBatchWatermark(clickhouse, refs, counted)) <= BigInt(countedUpTo);
 }
 
-/** Without any event, no line has a quantity. An invoice of an earlier version does not tell what it counted. */
-function withoutEvents(invoice: IssuedInvoice): Recomputed {
-  const hasUsage = invoice.lines.some((line) => line.type === 'usage' && !line.quantity.eq('0'));
-  const unchecked = hasUsage ? 'it was issued by a version that did not keep which events it counts' : null;
-  return { ...NOT_RECOMPUTED, unchecked };
+/** Without any event, no usage product has a quantity. An invoice of an earlier version does not tell what it counted. */
+function hasUsage({ lines }: IssuedInvoice): boolean {
+  return lines.some(
+    (line) => line.type === 'usage' && line.productType === 'USAGE' && !line.quantity.eq('0'),
+  );
 }
 
 async function unlistedProducts(db: Database, { id }: IssuedInvoice): Promise<string[]> {

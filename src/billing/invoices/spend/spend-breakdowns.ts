@@ -1,7 +1,7 @@
 /**
  * Invoices by any properties of events: each line, or its part in a day, is divided among the values of the properties
- * (docs/spend-breakdowns.md). Amounts come from the same hours as breakdowns, frozen ones for issued invoices, so the
- * parts of a line add up to it.
+ * (docs/spend-breakdowns.md). Amounts are before commits and credits. They come from the same hours as breakdowns, frozen
+ * ones for issued invoices, so the parts of a line add up to it.
  */
 import { type Decimal, ZERO } from '../../../core/decimal.ts';
 import { assert } from '../../../core/errors.ts';
@@ -10,6 +10,7 @@ import type { Invoice, InvoiceLine, LineWindow } from '../../../core/invoice.ts'
 import { type Page, pageWithRows } from '../../../core/paging.ts';
 import type { Interval } from '../../../core/time.ts';
 import { PROPERTY_NAME_LENGTH_MAX } from '../../../metering/ingest/event-limits.ts';
+import { beforeBalances } from '../../../rating/invoice/before-balances.ts';
 import { invoiceTotal, lineWindows } from '../../../rating/invoice/breakdown.ts';
 import {
   type ShareValues,
@@ -48,7 +49,7 @@ export interface SpendGroup {
   readonly total: Decimal;
 }
 
-/** An invoice in one window, each line with its groups. */
+/** An invoice in one window, each line with its groups. Lines and total are before commits and credits. */
 export interface SpendItem extends Invoice {
   readonly window: Interval;
   /** In the order of `lines`. */
@@ -175,13 +176,14 @@ function placeOf({ start, end }: Interval, places: readonly Place[]): Place | un
 
 async function itemsOf(
   deps: InvoiceDeps,
-  invoice: Invoice,
-  hours: readonly LineWindow[],
+  paid: Invoice,
+  paidHours: readonly LineWindow[],
   source: InvoiceUsageSource,
   places: readonly Place[],
   properties: readonly string[],
 ): Promise<SpendItem[]> {
-  const { lines } = invoice;
+  const { lines, hours } = beforeBalances(paid.lines, paidHours);
+  const invoice = { ...paid, lines };
   const weightsOf = await usageWeights(deps.clickhouse, source, { lines, hours }, properties);
   const shares = groupBy(spendShares(lines, hours, weightsOf), ({ window }) => placeOf(window, places));
   return places.map((place) => windowItem(invoice, place.window, shares.get(place) ?? []));
@@ -232,9 +234,12 @@ function compareShares(a: ShareValues, b: ShareValues): number {
 
 /** A SCHEDULED invoice, which no events made. */
 function wholeItems(invoice: Invoice, places: readonly Place[]): SpendItem[] {
+  const { lines } = beforeBalances(invoice.lines, []);
   return places.map(({ window }) => ({
     ...invoice,
+    lines,
+    total: invoiceTotal(lines, invoice.creditTypeId),
     window,
-    groups: invoice.lines.map(({ quantity, total }) => [{ shares: null, quantity, total }]),
+    groups: lines.map(({ quantity, total }) => [{ shares: null, quantity, total }]),
   }));
 }

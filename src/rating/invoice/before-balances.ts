@@ -1,0 +1,78 @@
+/**
+ * The lines of an invoice as they are before commits and credits: what its usage and its terms charge, whoever pays
+ * (docs/spend-breakdowns.md). Pure.
+ */
+import { type Decimal, sum, ZERO } from '../../core/decimal.ts';
+import { type InvoiceLine, isAppliedLine, isConversionLine, type LineWindow } from '../../core/invoice.ts';
+
+export interface LinesBeforeBalances {
+  readonly lines: readonly InvoiceLine[];
+  /** Positions are those among `lines`. */
+  readonly hours: readonly LineWindow[];
+}
+
+/**
+ * Leaves out the lines that take back what balances pay for. A conversion is of all lines in its unit, also of those that
+ * balances in the unit pay for, and is one line, whoever pays a part of it.
+ */
+export function beforeBalances(
+  lines: readonly InvoiceLine[],
+  hours: readonly LineWindow[],
+): LinesBeforeBalances {
+  const converted = new Set<string>();
+  const positions = new Map<number, number>();
+  const kept: InvoiceLine[] = [];
+  for (const [position, line] of lines.entries()) {
+    if (isAppliedLine(line)) continue;
+    if (isConversionLine(line)) {
+      if (converted.has(line.convertedCreditTypeId)) continue;
+      converted.add(line.convertedCreditTypeId);
+    }
+    positions.set(position, kept.length);
+    kept.push(line);
+  }
+  const charged = hours.flatMap((hour) => {
+    const position = positions.get(hour.position);
+    const line = lines[hour.position];
+    return position === undefined || line === undefined || isConversionLine(line)
+      ? []
+      : [{ ...hour, position }];
+  });
+  return {
+    lines: kept.map((line) => (isConversionLine(line) ? wholeConversion(line, kept) : line)),
+    hours: [...charged, ...kept.flatMap((line, position) => conversionHours(line, position, kept, charged))],
+  };
+}
+
+type Conversion = Extract<InvoiceLine, { readonly convertedCreditTypeId: string }>;
+
+function wholeConversion(line: Conversion, lines: readonly InvoiceLine[]): Conversion {
+  const own = lines.filter((one) => isOfUnit(one, line.convertedCreditTypeId));
+  const quantity = sum(own.map(({ total }) => total));
+  return { ...line, payer: null, quantity, total: quantity.times(line.unitPrice) };
+}
+
+/** A conversion moves in the hours in which lines of its unit do. */
+function conversionHours(
+  line: InvoiceLine,
+  position: number,
+  lines: readonly InvoiceLine[],
+  hours: readonly LineWindow[],
+): LineWindow[] {
+  if (!isConversionLine(line)) return [];
+  const spent = new Map<number, { readonly window: LineWindow['window']; units: Decimal }>();
+  for (const { position: at, window, total } of hours) {
+    const one = lines[at];
+    if (one === undefined || !isOfUnit(one, line.convertedCreditTypeId)) continue;
+    const hour = spent.get(window.start) ?? { window, units: ZERO };
+    hour.units = hour.units.plus(total);
+    spent.set(window.start, hour);
+  }
+  return [...spent.values()].map(({ window, units }) => ({
+    ...{ position, window, quantity: units, total: units.times(line.unitPrice) },
+  }));
+}
+
+function isOfUnit(line: InvoiceLine, unit: string): boolean {
+  return line.creditTypeId === unit && !isConversionLine(line);
+}
