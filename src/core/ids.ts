@@ -2,6 +2,7 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { eachJsonPart } from './json-in-parts.ts';
 
+const UUID_LENGTH = 36;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function newId(): string {
@@ -10,6 +11,11 @@ export function newId(): string {
 
 export function isUuid(text: string): boolean {
   return UUID.test(text);
+}
+
+/** An id or another text: UUIDs have no letter case on input, and are in lower case as the service writes them. */
+export function withoutUuidCase(text: string): string {
+  return text.length === UUID_LENGTH && isUuid(text) ? text.toLowerCase() : text;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Customers and their ingest aliases. */
 import { and, asc, eq, exists, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
-import { isUuid } from '../core/ids.ts';
+import { isUuid, withoutUuidCase } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
@@ -230,7 +230,7 @@ export function filterConditions(db: Database | Transaction, filter: CustomerFil
           db
             .select({ id: ingestAliases.customerId })
             .from(ingestAliases)
-            .where(eq(ingestAliases.alias, ingestAlias)),
+            .where(inArray(ingestAliases.alias, [ingestAlias, withoutUuidCase(ingestAlias)])),
         ),
   ];
 }

@@ -127,12 +127,23 @@ const timestamp = rarely(
     ),
 );
 
+/** A UUID in any letter case, and texts that almost are one. */
+const uuidLike = fc
+  .tuple(fc.uuid(), fc.bigInt({ min: 0n, max: 2n ** 36n - 1n }), fc.option(fc.tuple(fc.nat(35), character)))
+  .map(([uuid, capitals, other]) => {
+    const letters = [...uuid].map((letter, at) =>
+      ((capitals >> BigInt(at)) & 1n) === 1n ? letter.toUpperCase() : letter,
+    );
+    if (other !== null) letters[other[0]] = other[1];
+    return `"${letters.join('')}"`;
+  });
+
 /** An event whose members may be missing, repeated, unknown or in another order. */
 const event = fc
   .record({
     ids: fc.tuple(
       text({ minLength: 1, maxLength: 40 }),
-      fc.oneof(text({ maxLength: 12 }), longText),
+      fc.oneof(text({ maxLength: 12 }), longText, uuidLike),
       text({ minLength: 1, maxLength: 9 }),
     ),
     timestamp,

@@ -5,9 +5,15 @@
  */
 import type { Clock } from '../../core/clock.ts';
 import { conflict, notFound } from '../../core/errors.ts';
-import { isUuid } from '../../core/ids.ts';
+import { isUuid, withoutUuidCase } from '../../core/ids.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import { claimAliases, holderOfAliases, lockCustomer, updateCustomer } from '../../store/customers.ts';
+import {
+  claimAliases,
+  customerRefs,
+  holderOfAliases,
+  lockCustomer,
+  updateCustomer,
+} from '../../store/customers.ts';
 import type { Database, Transaction } from '../../store/database.ts';
 
 interface Deps {
@@ -30,7 +36,8 @@ export async function setIngestAliases(
   await deps.db.transaction(async (tx) => {
     const known = isUuid(customerId) && (await lockCustomer(tx, customerId));
     if (!known) throw notFound('customer', customerId);
-    await replaceAliases(tx, customerId, uniqueAliases(aliases));
+    const present = (await customerRefs(tx, [customerId])).get(customerId) ?? [];
+    await replaceAliases(tx, customerId, uniqueAliases(aliases, present));
     await updateCustomer(tx, customerId, { updatedAt: deps.clock.now() });
     await noteCustomerChanges(tx, [customerId]);
   });
@@ -54,7 +61,10 @@ export async function replaceAliases(
   throw conflict(`ingest ${verb} to another customer: ${named}${rest}`, [], holder);
 }
 
-/** The same aliases in the same order, each once. */
-export function uniqueAliases(aliases: readonly string[]): string[] {
-  return [...new Set(aliases)];
+/**
+ * The same aliases in the same order, each once, UUIDs in lower case: events come under them so. `present` are those that
+ * the customer has: earlier versions stored UUIDs as they were sent, and events under them.
+ */
+export function uniqueAliases(aliases: readonly string[], present: readonly string[] = []): string[] {
+  return [...new Set(aliases.map((alias) => (present.includes(alias) ? alias : withoutUuidCase(alias))))];
 }

@@ -311,6 +311,7 @@ class Scan {
     end = this.#writeId(rows.bytes, end, idLength);
     for (let text = CUSTOMER_ID; text <= EVENT_TYPE; text += 1) {
       end = this.#copy(rows.bytes, end, spans[2 * text] ?? 0, spans[2 * text + 1] ?? 0);
+      if (text === CUSTOMER_ID) lowerUuid(rows.bytes, end - UUID_BYTES, (spans[3] ?? 0) - (spans[2] ?? 0));
     }
     end = writeLength(rows.bytes, end, this.#count);
     const members = this.#members;
@@ -362,6 +363,29 @@ class Scan {
 }
 
 const NOTHING = Buffer.alloc(0);
+
+const UUID_BYTES = 36;
+const LETTER_A = 0x41;
+const LETTER_F_UPPER = 0x46;
+const CASE_BIT = 0x20;
+
+/** Puts a UUID of `length` bytes at `start` into lower case, as `withoutUuidCase` does; any other text stays. */
+function lowerUuid(bytes: Buffer, start: number, length: number): void {
+  if (length !== UUID_BYTES) return;
+  let hasUpper = false;
+  for (let i = 0; i < UUID_BYTES; i += 1) {
+    const byte = bytes[start + i] ?? 0;
+    if (i === 8 || i === 13 || i === 18 || i === 23) {
+      if (byte !== MINUS) return;
+    } else if (byte >= LETTER_A && byte <= LETTER_F_UPPER) hasUpper = true;
+    else if (!(isDigit(byte) || (byte >= (LETTER_A | CASE_BIT) && byte <= LETTER_F))) return;
+  }
+  if (!hasUpper) return;
+  for (let i = 0; i < UUID_BYTES; i += 1) {
+    const byte = bytes[start + i] ?? 0;
+    if (byte >= LETTER_A && byte <= LETTER_F_UPPER) bytes[start + i] = byte | CASE_BIT;
+  }
+}
 
 function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= ZERO && byte <= NINE;

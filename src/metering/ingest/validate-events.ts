@@ -6,6 +6,7 @@
  * never throws. One invalid event refuses the whole request, so that a request is never stored in part.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
+import { withoutUuidCase } from '../../core/ids.ts';
 import { DAY_MS, formatInstant, HOUR_MS, type Instant } from '../../core/time.ts';
 import {
   CLOUD_EVENT_MEMBERS,
@@ -248,7 +249,7 @@ function readEvent(candidate: unknown, check: EventCheck, rows: EventRows): stri
   writeProperties(candidate.properties, check.body, check.properties);
   if (check.properties.problem !== null) return check.properties.problem;
   hashTransactionId(transactionId, rows.hashes, rows.count * HASH_WORDS);
-  rows.add(timestamp, [transactionId, customerRef, eventType], check.properties.members);
+  rows.add(timestamp, [transactionId, withoutUuidCase(customerRef), eventType], check.properties.members);
   return null;
 }
 

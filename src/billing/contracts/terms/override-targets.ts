@@ -1,6 +1,7 @@
 /** Validates the targets of overrides (docs/contracts.md, "Overrides"). Pure. */
 import type { Product } from '../../../core/catalogue.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
+import { withoutUuidCase } from '../../../core/ids.ts';
 import type { Override, OverrideInput, OverrideSpecifier } from '../../../core/terms/overrides.ts';
 import { requireProduct, subscriptionRateKey, type TermsContext } from './terms-context.ts';
 
@@ -134,7 +135,7 @@ export function resolveSpecifier(
   }
   const resolved = (name: keyof typeof lists, known: ReadonlyMap<string, string>, what: string) =>
     lists[name].map((id, index) => {
-      const found = known.get(id);
+      const found = known.get(id) ?? known.get(withoutUuidCase(id));
       if (found !== undefined) return found;
       const text = words`${JSON.stringify(id)} is neither the id nor a ${['temporaryId']} of ${what}`;
       throw invalid([...field, name, index], text);

@@ -2,6 +2,7 @@
 import { isFiat } from '../../../core/credit-types.ts';
 import { ONE, ZERO } from '../../../core/decimal.ts';
 import { type FieldPath, invalid, words } from '../../../core/errors.ts';
+import { withoutUuidCase } from '../../../core/ids.ts';
 import type { RecurringCommit, RecurringCommitInput } from '../../../core/terms/recurring-commits.ts';
 import type { Instant } from '../../../core/time.ts';
 import { validateApplicability, validateHierarchyAccess } from './applicability.ts';
@@ -71,10 +72,15 @@ function checkDates(input: RecurringCommitInput, path: FieldPath, { contract }: 
   requireEndAfterStart(input, path);
 }
 
+/** By its id, in any letter case, or by its temporary id. */
+function namedSubscription({ subscriptions }: TermsContext, id: string) {
+  return subscriptions.get(id) ?? subscriptions.get(withoutUuidCase(id));
+}
+
 function checkSubscription(input: RecurringCommitInput, path: FieldPath, context: TermsContext): void {
   if (input.subscription === null) return;
   const { subscriptionId, allocation } = input.subscription;
-  const subscription = context.subscriptions.get(subscriptionId);
+  const subscription = namedSubscription(context, subscriptionId);
   if (subscription === undefined) {
     throw invalid(
       [...path, 'subscription', 'subscriptionId'],
@@ -113,7 +119,7 @@ export function buildRecurringCommit(
         : {
             ...subscription,
             subscriptionId:
-              context.subscriptions.get(subscription.subscriptionId)?.id ?? subscription.subscriptionId,
+              namedSubscription(context, subscription.subscriptionId)?.id ?? subscription.subscriptionId,
           },
   };
 }
