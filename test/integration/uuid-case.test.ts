@@ -115,7 +115,7 @@ test('a UUID that was stored as an alias with capitals keeps its events, and has
   const uuid = 'BEEF0000-1234-4ABC-8DEF-0000DEADBEEF';
   const own = await createScenario(api, { alias: 'of an earlier version' });
   await db.execute(sql`update ingest_aliases set alias = ${uuid} where customer_id = ${own.customerId}`);
-  const migration = await readFile(new URL('../../drizzle/0036_uuid_aliases.sql', import.meta.url), 'utf8');
+  const migration = await readFile(new URL('../../drizzle/0039_uuid_aliases.sql', import.meta.url), 'utf8');
   await db.execute(sql.raw(migration));
   await db.execute(sql.raw(migration));
   await api.post('/v1/ingest', [event(uuid, 'now')]);

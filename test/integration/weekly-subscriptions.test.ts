@@ -9,7 +9,7 @@ import { reconcile } from '../support/reconciled.ts';
 const START = '2027-01-01T00:00:00Z';
 const service = await serviceForFile({ sandboxNow: START });
 const { api, db } = service;
-const migration = await readFile(new URL('../../drizzle/0035_weekly_anchors.sql', import.meta.url), 'utf8');
+const migration = await readFile(new URL('../../drizzle/0038_weekly_anchors.sql', import.meta.url), 'utf8');
 const seat = await createdId(api, PRODUCTS, { name: 'Seat', type: 'SUBSCRIPTION' });
 const support = await createdId(api, PRODUCTS, {
   ...{ name: 'Support', type: 'COMPOSITE' },
