@@ -142,6 +142,11 @@ const environment = z
       .describe(
         'TrueType or OpenType file for characters that the font of PDFs, DejaVu Sans, does not have.',
       ),
+    INVOICE_DECIMALS: wholeNumber(0, 30)
+      .optional()
+      .describe(
+        'Most decimals of the amounts of lines on PDFs, instead of 4. Sums are of the exact amounts all the same.',
+      ),
     PAYMENT_PROVIDER: z
       .enum(PAYMENT_PROVIDERS, { error: `must be ${PAYMENT_PROVIDERS.join(' or ')}` })
       .optional()
@@ -284,6 +289,8 @@ export interface Config {
   readonly seller: Seller;
   /** Absolute. */
   readonly invoiceFont: string | undefined;
+  /** Most decimals of the amounts of lines on PDFs. */
+  readonly invoiceDecimals: number | undefined;
   readonly paymentProvider: PaymentProvider | undefined;
   readonly networkServices: readonly NetworkService[];
   /** Whether requests about money with unknown fields are refused. */
@@ -343,6 +350,7 @@ export function loadConfig(env: Environment): Config {
       email: values.SELLER_EMAIL ?? null,
       note: values.INVOICE_NOTE,
     },
+    invoiceDecimals: values.INVOICE_DECIMALS,
     invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
     paymentProvider: values.PAYMENT_PROVIDER,
     networkServices: values.SERVICES,

@@ -64,6 +64,7 @@ export interface ApplicationParts {
         | 'invoiceNumberPattern'
         | 'seller'
         | 'invoiceFont'
+        | 'invoiceDecimals'
         | 'paymentProvider'
         | 'dataDir'
         | 'knownIdsRecent'
@@ -171,7 +172,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   const { jobs, evaluations, telling } = work;
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
-  const invoicePdf = await invoicePdfWith(config.invoiceFont);
+  const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
   const repeats = createRepeatLog({ clickhouse });
   const ingest = createIngest({
     clickhouse: inLane(clickhouse, 'ingest'),
@@ -251,6 +252,7 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       repeats,
       seller: config.seller ?? NO_SELLER,
       invoicePdf,
+      invoiceDecimals: config.invoiceDecimals,
       alertLimits: config.alertLimits,
       sessions,
       networkServices: config.networkServices ?? [],
@@ -321,8 +323,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
 }
 
 /** A font of the operator is read at once, so that a wrong path refuses the start. */
-async function invoicePdfWith(fontFile: string | undefined): Promise<InvoicePdf> {
-  const invoicePdf = createInvoicePdf(fontFile);
+async function invoicePdfWith(fontFile: string | undefined, log: Logger): Promise<InvoicePdf> {
+  const invoicePdf = createInvoicePdf(fontFile, {
+    onMissing: (invoice, characters) =>
+      log.warn(
+        { invoice, characters: characters.slice(0, 20).join('') },
+        'a PDF has characters that no font has: set INVOICE_FONT, or install a package of fonts (docs/exports.md)',
+      ),
+  });
   if (fontFile === undefined) return invoicePdf;
   await invoicePdf.loadFonts().catch((error: unknown) => {
     throw new ConfigError(`INVOICE_FONT ${fontFile} cannot be read as a font`, { cause: error });

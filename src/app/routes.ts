@@ -75,6 +75,8 @@ export interface RouteDeps {
   /** As printed on PDFs. */
   readonly seller: Seller;
   readonly invoicePdf: InvoicePdf;
+  /** Of the amounts of lines on PDFs. */
+  readonly invoiceDecimals?: number | undefined;
   readonly alertLimits?: AlertLimits | undefined;
 }
 

@@ -15,11 +15,43 @@ import {
 } from './page-style.ts';
 import type { TextStyle, Typesetter } from './typesetter.ts';
 
-/** Right ends of the columns of numbers, and their widths. */
-const DESCRIPTION_WIDTH = 200;
-const QUANTITY = { right: 330, width: 75 };
-const UNIT_PRICE = { right: 435, width: 95 };
-const AMOUNT = { right: RIGHT, width: 105 };
+/** The columns of the table: right ends of those of numbers, and the widths of all. */
+export interface Columns {
+  readonly description: number;
+  readonly quantity: NumberColumn;
+  readonly unitPrice: NumberColumn;
+  readonly amount: NumberColumn;
+}
+
+interface NumberColumn {
+  readonly right: number;
+  readonly width: number;
+}
+
+const GAP = 12;
+const DESCRIPTION_WIDTH_MIN = 130;
+const WIDTHS_MIN = { quantity: 62, unitPrice: 86, amount: 80 };
+/** Beyond so many lines the widths are those of the first ones: to measure a line takes time. */
+const MEASURED_MAX = 1_000;
+
+/** As wide as the numbers of this invoice need; the description has the rest, but at least a quarter of the page. */
+export function columnsFor({ type }: Pen, { sections }: InvoiceContent): Columns {
+  const lines = sections.flatMap((section) => section.lines).slice(0, MEASURED_MAX);
+  const widest = (of: (line: PrintedLine) => string, least: number) =>
+    lines.reduce((width, line) => Math.max(width, type.width(of(line), TEXT)), least);
+  const wanted = {
+    quantity: widest((line) => line.quantity, WIDTHS_MIN.quantity),
+    unitPrice: widest((line) => line.unitPrice, WIDTHS_MIN.unitPrice),
+    amount: widest((line) => line.amount, WIDTHS_MIN.amount),
+  };
+  const room = RIGHT - LEFT - DESCRIPTION_WIDTH_MIN - 3 * GAP;
+  const sum = wanted.quantity + wanted.unitPrice + wanted.amount;
+  const share = Math.min(1, room / sum);
+  const amount = { right: RIGHT, width: wanted.amount * share };
+  const unitPrice = { right: amount.right - amount.width - GAP, width: wanted.unitPrice * share };
+  const quantity = { right: unitPrice.right - unitPrice.width - GAP, width: wanted.quantity * share };
+  return { description: quantity.right - quantity.width - GAP - LEFT, quantity, unitPrice, amount };
+}
 
 const TITLE: TextStyle = { size: 20, isBold: true };
 const MAIN: TextStyle = { size: 11, isBold: true };
@@ -69,16 +101,20 @@ function drawParty(type: Typesetter, label: string, lines: readonly string[], x:
   }
 }
 
-export function tableHead({ document, type }: Pen, { currency }: InvoiceContent): Drawn {
+export function tableHead(
+  { document, type }: Pen,
+  { currency }: InvoiceContent,
+  { quantity, unitPrice, amount }: Columns,
+): Drawn {
   return {
     height: 20,
     staysWithNext: true,
     draw(top) {
       const baseline = top + ASCENT;
       type.draw('Description', { x: LEFT, baseline }, SMALL);
-      type.draw('Quantity', { x: QUANTITY.right, baseline }, SMALL, 'right');
-      type.draw(`Unit price (${currency})`, { x: UNIT_PRICE.right, baseline }, SMALL, 'right');
-      type.draw(`Amount (${currency})`, { x: AMOUNT.right, baseline }, SMALL, 'right');
+      type.draw('Quantity', { x: quantity.right, baseline }, SMALL, 'right');
+      type.draw(`Unit price (${currency})`, { x: unitPrice.right, baseline }, SMALL, 'right');
+      type.draw(`Amount (${currency})`, { x: amount.right, baseline }, SMALL, 'right');
       rule(document, top + 13, '#000000');
     },
   };
@@ -87,32 +123,36 @@ export function tableHead({ document, type }: Pen, { currency }: InvoiceContent)
 export function* sectionBlocks(
   pen: Pen,
   { heading, lines, subtotal }: Section,
+  columns: Columns,
 ): Generator<Drawn, void, undefined> {
   const [only, ...others] = lines;
   if (only !== undefined && others.length === 0) {
-    yield lineBlock(pen, only, heading);
+    yield lineBlock(pen, only, heading, columns);
   } else {
-    yield { ...lineBlock(pen, HEADING_ONLY, heading), staysWithNext: true };
-    for (const line of lines) yield lineBlock(pen, line, null);
+    yield {
+      ...lineBlock(pen, HEADING_ONLY, heading, { ...columns, description: RIGHT - LEFT }),
+      staysWithNext: true,
+    };
+    for (const line of lines) yield lineBlock(pen, line, null, columns);
   }
-  if (subtotal !== null) yield subtotalBlock(pen, heading, subtotal);
+  if (subtotal !== null) yield subtotalBlock(pen, heading, subtotal, columns);
   yield gap(pen);
 }
 
 const HEADING_ONLY: PrintedLine = { details: [], quantity: '', unitPrice: '', amount: '' };
 
 /** A row of the table: on the left the heading, if any, and the details below it. */
-function lineBlock({ type }: Pen, line: PrintedLine, heading: string | null): Drawn {
-  const headings = heading === null ? [] : type.wrap(heading, DESCRIPTION_WIDTH, BOLD, DETAIL_LINES_MAX);
+function lineBlock({ type }: Pen, line: PrintedLine, heading: string | null, of: Columns): Drawn {
+  const headings = heading === null ? [] : type.wrap(heading, of.description, BOLD, DETAIL_LINES_MAX);
   const indent = heading === null ? 8 : 0;
   const details =
     line.details.length === 0
       ? []
-      : type.wrap(line.details.join(' · '), DESCRIPTION_WIDTH - indent, TEXT, DETAIL_LINES_MAX);
+      : type.wrap(line.details.join(' · '), of.description - indent, TEXT, DETAIL_LINES_MAX);
   const columns = [
-    { ...QUANTITY, lines: type.wrap(line.quantity, QUANTITY.width, TEXT) },
-    { ...UNIT_PRICE, lines: type.wrap(line.unitPrice, UNIT_PRICE.width, TEXT) },
-    { ...AMOUNT, lines: type.wrap(line.amount, AMOUNT.width, TEXT) },
+    { ...of.quantity, lines: type.wrap(line.quantity, of.quantity.width, TEXT) },
+    { ...of.unitPrice, lines: type.wrap(line.unitPrice, of.unitPrice.width, TEXT) },
+    { ...of.amount, lines: type.wrap(line.amount, of.amount.width, TEXT) },
   ];
   const rows = Math.max(headings.length + details.length, ...columns.map(({ lines }) => lines.length));
   return {
@@ -135,22 +175,32 @@ function lineBlock({ type }: Pen, line: PrintedLine, heading: string | null): Dr
   };
 }
 
-function subtotalBlock({ document, type }: Pen, heading: string, subtotal: string): Drawn {
-  const label = type.wrap(`Subtotal ${heading}`, UNIT_PRICE.right - LEFT - 20, BOLD, 1)[0] ?? '';
-  const lines = type.wrap(subtotal, AMOUNT.width, BOLD);
+function subtotalBlock(
+  { document, type }: Pen,
+  heading: string,
+  subtotal: string,
+  { unitPrice, amount }: Columns,
+): Drawn {
+  // An exact sum may have more digits than any line: it has the room of the unit price too.
+  const sumWidth = amount.width + GAP + unitPrice.width;
+  const sumLeft = RIGHT - Math.min(sumWidth, Math.max(amount.width, type.width(subtotal, BOLD)));
+  const labels = type.wrap(`Subtotal ${heading}`, sumLeft - LEFT - 20, BOLD, PARTY_LINES_MAX);
+  const lines = type.wrap(subtotal, sumWidth, BOLD);
   return {
-    height: lines.length * LINE_HEIGHT + 6,
+    height: Math.max(labels.length, lines.length) * LINE_HEIGHT + 6,
     isRow: true,
     draw(top) {
       document
-        .moveTo(UNIT_PRICE.right, top + 1)
+        .moveTo(sumLeft, top + 1)
         .lineTo(RIGHT, top + 1)
         .lineWidth(0.4)
         .stroke(GREY);
-      type.draw(label, { x: LEFT + 8, baseline: top + 4 + ASCENT }, BOLD);
+      const baselineOf = (row: number) => top + 4 + ASCENT + row * LINE_HEIGHT;
+      for (const [row, text] of labels.entries()) {
+        type.draw(text, { x: LEFT + 8, baseline: baselineOf(row) }, BOLD);
+      }
       for (const [row, text] of lines.entries()) {
-        const baseline = top + 4 + ASCENT + row * LINE_HEIGHT;
-        type.draw(text, { x: AMOUNT.right, baseline }, BOLD, 'right');
+        type.draw(text, { x: amount.right, baseline: baselineOf(row) }, BOLD, 'right');
       }
     },
   };
@@ -173,7 +223,7 @@ export function totalsBlock({ type }: Pen, { totals }: InvoiceContent): Drawn {
       for (const { label, lines, style } of rows) {
         type.draw(label, { x: 200, baseline }, style);
         for (const text of lines) {
-          type.draw(text, { x: AMOUNT.right, baseline }, style, 'right');
+          type.draw(text, { x: RIGHT, baseline }, style, 'right');
           baseline += rowHeight;
         }
       }

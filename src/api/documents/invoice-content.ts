@@ -25,6 +25,7 @@ import { dueAt, payableAmount } from '../../rating/invoice/payable.ts';
 import {
   printedAmount,
   printedDate,
+  printedLineAmount,
   printedMinorUnit,
   printedNumber,
   printedTime,
@@ -80,7 +81,12 @@ const TITLES: Readonly<Record<InvoiceStatus, string>> = {
 };
 const MARKS = { DRAFT: 'DRAFT', FINALIZED: null, VOID: 'VOID' } as const;
 
-export function invoiceContent(printed: PrintedInvoice, seller: Seller): InvoiceContent {
+/** `decimalsMax` of the amounts of lines; undefined: as usual. */
+export function invoiceContent(
+  printed: PrintedInvoice,
+  seller: Seller,
+  decimalsMax?: number,
+): InvoiceContent {
   const { invoice, number } = printed;
   const currency = currencyOf(invoice.creditTypeId);
   assert(currency !== null, 'an invoice is in a currency');
@@ -92,13 +98,37 @@ export function invoiceContent(printed: PrintedInvoice, seller: Seller): Invoice
     buyer: buyerLines(printed),
     facts: factsOf(printed, currency.code),
     currency: currency.code,
-    sections: sectionsOf(printed),
+    sections: sectionsOf(printed, decimalsMax),
     totals: totalsOf(printed, currency.code),
     notes: [
-      `The total is rounded once, half away from zero, to ${printedMinorUnit(currency)} ${currency.code}.`,
+      [
+        ...lineNotes(printed, decimalsMax),
+        `The total is rounded once, half away from zero, to ${printedMinorUnit(currency)} ${currency.code}.`,
+      ].join(' '),
       ...seller.note,
     ],
   };
+}
+
+/** What explains the amounts of lines, where they need it. */
+function lineNotes({ invoice, creditTypes }: PrintedInvoice, decimalsMax?: number): string[] {
+  const isRounded = invoice.lines.some((line) => {
+    const unit = unitOf({ creditTypes }, line.creditTypeId);
+    const price = isAppliedLine(line) ? line.total : line.unitPrice;
+    return printedLineAmount(line.total, price, unit, decimalsMax) !== printedAmount(line.total, unit);
+  });
+  const hasBrackets = invoice.lines.some((line) => !countsInTotal(line));
+  return [
+    ...(isRounded
+      ? ['Amounts of lines are rounded for reading; subtotals and totals are sums of the exact amounts.']
+      : []),
+    ...(hasBrackets
+      ? [
+          'Amounts in brackets count towards a commitment to spend, which is billed later if it is not reached. They are due ' +
+            'with this invoice and are not subtracted.',
+        ]
+      : []),
+  ];
 }
 
 function sellerLines({ name, address, taxId, email }: Seller): string[] {
@@ -152,7 +182,7 @@ const CONVERSIONS = 'Conversion of pricing units';
  * Products in the order of their first lines, and conversions. Those of each invoice on a consolidated one apart, under the
  * name of its customer.
  */
-function sectionsOf(printed: PrintedInvoice): Section[] {
+function sectionsOf(printed: PrintedInvoice, decimalsMax?: number): Section[] {
   const groups = groupBy(printed.invoice.lines, (line) =>
     JSON.stringify([line.origin?.invoiceId, isConversionLine(line) ? CONVERSIONS : line.productId]),
   );
@@ -166,16 +196,22 @@ function sectionsOf(printed: PrintedInvoice): Section[] {
       heading: [printed.originNames.get(first?.origin?.customerId ?? ''), name]
         .filter((part) => part !== undefined)
         .join(': '),
-      lines: lines.map((line) => printedLine(line, name, printed)),
+      lines: lines.map((line) => printedLine(line, name, printed, decimalsMax)),
       subtotal: lines.length > 1 ? totals.join(' + ') : null,
     };
   });
 }
 
-function printedLine(line: InvoiceLine, heading: string, printed: PrintedInvoice): PrintedLine {
+function printedLine(
+  line: InvoiceLine,
+  heading: string,
+  printed: PrintedInvoice,
+  decimalsMax?: number,
+): PrintedLine {
   const unit = unitOf(printed, line.creditTypeId);
   const quantity = printedNumber(line.quantity);
-  const amount = printedAmount(line.total, unit);
+  const price = isAppliedLine(line) ? line.total : line.unitPrice;
+  const amount = printedLineAmount(line.total, price, unit, decimalsMax);
   if (isAppliedLine(line)) {
     return {
       details: detailsOf(line, heading, printed),

@@ -7,8 +7,16 @@
 import { setImmediate as afterOtherWork } from 'node:timers/promises';
 import { Refusal } from '../../core/errors.ts';
 import type { Instant } from '../../core/time.ts';
+import type { FontPackages } from './font-packages.ts';
 import { type Fonts, loadFonts } from './fonts.ts';
-import { headBlock, noteBlocks, sectionBlocks, tableHead, totalsBlock } from './invoice-blocks.ts';
+import {
+  columnsFor,
+  headBlock,
+  noteBlocks,
+  sectionBlocks,
+  tableHead,
+  totalsBlock,
+} from './invoice-blocks.ts';
 import type { InvoiceContent } from './invoice-content.ts';
 import { ASCENT, BOLD, GREY, LEFT, PAGE, type Pen, RIGHT, rule, SMALL } from './page-style.ts';
 import { paginate } from './pages.ts';
@@ -36,13 +44,23 @@ const FOOTER_BASELINE = 808;
 const RUNNING_HEAD = 22;
 const MARK: TextStyle = { size: 130, isBold: true, color: '#d22222' };
 
+export interface InvoicePdfOptions {
+  /** Told of every document with characters that no font has, which are printed as U+FFFD. */
+  readonly onMissing?: (reference: string, characters: readonly string[]) => void;
+  /** Instead of those that are installed. */
+  readonly packages?: FontPackages;
+}
+
 /** `fontFile` supplies characters that DejaVu Sans lacks. The fonts are read with the first document. */
-export function createInvoicePdf(fontFile: string | undefined): InvoicePdf {
+export function createInvoicePdf(
+  fontFile: string | undefined,
+  { onMissing, packages }: InvoicePdfOptions = {},
+): InvoicePdf {
   let loading: Promise<Fonts> | undefined;
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   const load = () => {
-    loading ??= loadFonts(fontFile).catch((error: unknown) => {
+    loading ??= loadFonts(fontFile, packages).catch((error: unknown) => {
       loading = undefined;
       throw error;
     });
@@ -63,7 +81,11 @@ export function createInvoicePdf(fontFile: string | undefined): InvoicePdf {
       if (waiting >= WAITING_MAX)
         throw new Refusal('overloaded', 'Too many PDFs are being written: try again later');
       waiting += 1;
-      const written = last.then(async () => writePdf(content, issuedAt, await load()));
+      const written = last.then(async () => {
+        const { bytes, missing } = await writePdf(content, issuedAt, await load());
+        if (missing.size > 0) onMissing?.(content.reference, [...missing]);
+        return bytes;
+      });
       last = written.then(noResult, noResult).finally(() => {
         waiting -= 1;
       });
@@ -74,11 +96,12 @@ export function createInvoicePdf(fontFile: string | undefined): InvoicePdf {
 
 function noResult(): void {}
 
-async function writePdf(
-  content: InvoiceContent,
-  issuedAt: Instant,
-  fonts: Fonts,
-): Promise<Uint8Array<ArrayBuffer>> {
+interface WrittenPdf {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly missing: ReadonlySet<string>;
+}
+
+async function writePdf(content: InvoiceContent, issuedAt: Instant, fonts: Fonts): Promise<WrittenPdf> {
   // Loaded with the first document, because it takes longer than everything else at the start of the service.
   const { default: PDFDocument } = await import('pdfkit');
   const document = new PDFDocument({
@@ -101,25 +124,27 @@ async function writePdf(
     document.on('end', resolve);
     document.on('error', reject);
   });
-  await drawInvoice(document, createTypesetter(document, fonts), content);
+  const type = createTypesetter(document, fonts);
+  await drawInvoice(document, type, content);
   document.end();
   await written;
-  return new Uint8Array(Buffer.concat(chunks));
+  return { bytes: new Uint8Array(Buffer.concat(chunks)), missing: type.missing };
 }
 
 async function drawInvoice(document: PdfDocument, type: Typesetter, content: InvoiceContent): Promise<void> {
   const pen = { document, type };
-  const blocks = [headBlock(pen, content), tableHead(pen, content)];
+  const columns = columnsFor(pen, content);
+  const blocks = [headBlock(pen, content), tableHead(pen, content, columns)];
   let measured = 0;
   for (const section of content.sections) {
-    for (const block of sectionBlocks(pen, section)) {
+    for (const block of sectionBlocks(pen, section, columns)) {
       blocks.push(block);
       measured += 1;
       if (measured % LINES_PER_SLICE === 0) await afterOtherWork();
     }
   }
   blocks.push(totalsBlock(pen, content), ...noteBlocks(pen, content));
-  const head = tableHead(pen, content);
+  const head = tableHead(pen, content, columns);
   const pages = paginate(blocks, {
     first: BOTTOM - TOP,
     others: BOTTOM - TOP - RUNNING_HEAD - head.height,

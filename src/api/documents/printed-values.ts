@@ -1,7 +1,7 @@
 /** Amounts, quantities and dates as documents for people show them. Nothing is rounded. */
 import type { CreditType } from '../../core/credit-types.ts';
 import { type Currency, currencyOf, inMajorUnits } from '../../core/currencies.ts';
-import { Decimal } from '../../core/decimal.ts';
+import { Decimal, roundDecimal } from '../../core/decimal.ts';
 import { DAY_MS, formatInstant, type Instant, type Interval } from '../../core/time.ts';
 
 /** `-1234567.5` as `-1,234,567.50` with two places; more digits are all shown. */
@@ -18,6 +18,32 @@ export function printedAmount(value: Decimal, unit: CreditType): string {
   const currency = currencyOf(unit.id);
   if (currency === null) return `${printedNumber(value)} ${unit.name}`;
   return printedNumber(inMajorUnits(value, currency), currency.minorUnitPlaces);
+}
+
+/** Decimals of a line's amount where `INVOICE_DECIMALS` says nothing else. */
+const LINE_DECIMALS_MAX = 4;
+
+/**
+ * The amount of a line in major units, with as many decimals as its unit price has, at least those of the minor unit and
+ * at most `placesMax`: rounded half away from zero, for reading alone. Sums are of the exact amounts.
+ */
+export function printedLineAmount(
+  value: Decimal,
+  unitPrice: Decimal,
+  unit: CreditType,
+  placesMax = LINE_DECIMALS_MAX,
+): string {
+  const currency = currencyOf(unit.id);
+  if (currency === null) return printedAmount(value, unit);
+  const needed = Math.max(currency.minorUnitPlaces, placesOf(inMajorUnits(unitPrice, currency)));
+  const places = Math.max(currency.minorUnitPlaces, Math.min(needed, placesMax));
+  const shown = roundDecimal(inMajorUnits(value, currency), 'ROUND_HALF_UP', places);
+  return printedNumber(shown, currency.minorUnitPlaces);
+}
+
+/** How many decimals a number has. */
+function placesOf(value: Decimal): number {
+  return value.toFixed().split('.')[1]?.length ?? 0;
 }
 
 /** The smallest amount of the currency that can be paid, such as `0.01`. */

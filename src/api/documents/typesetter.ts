@@ -11,6 +11,8 @@ export interface TextStyle {
 }
 
 export interface Typesetter {
+  /** Characters of what was measured that no font has. */
+  readonly missing: ReadonlySet<string>;
   width(text: string, style: TextStyle): number;
   /** The lines of a text in a column; words that are wider than it are cut. At most `linesMax`, then an ellipsis. */
   wrap(text: string, columnWidth: number, style: TextStyle, linesMax?: number): string[];
@@ -27,10 +29,20 @@ export interface Typesetter {
 const WRAPPED_CHARACTERS_MAX = 5_000;
 
 export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesetter {
-  for (const [name, { bytes, face }] of fonts.files) document.registerFont(name, bytes, face);
-  const runsOf = (text: string, { isBold }: TextStyle) => fonts.runs(text, isBold ? 'bold' : 'regular');
+  const registered = new Set<string>();
+  const missing = new Set<string>();
+  const inFont = (name: string) => {
+    if (!registered.has(name)) {
+      const { bytes, face } = fonts.fileOf(name);
+      document.registerFont(name, bytes, face);
+      registered.add(name);
+    }
+    return document.font(name);
+  };
+  const runsOf = (text: string, { isBold }: TextStyle) =>
+    fonts.runs(text, isBold ? 'bold' : 'regular', missing);
   const runWidth = ({ font, text }: Run, { size }: TextStyle) =>
-    document.font(font).fontSize(size).widthOfString(text);
+    inFont(font).fontSize(size).widthOfString(text);
   const width = (text: string, style: TextStyle) =>
     runsOf(text, style).reduce((sum, run) => sum + runWidth(run, style), 0);
 
@@ -48,6 +60,7 @@ export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesette
   }
 
   return {
+    missing,
     width,
     wrap(text, columnWidth, style, linesMax = Number.POSITIVE_INFINITY) {
       const lines: string[] = [];
@@ -66,14 +79,17 @@ export function createTypesetter(document: PdfDocument, fonts: Fonts): Typesette
         if (lines.length > linesMax) break;
       }
       lines.push(line);
-      return lines.length <= linesMax ? lines : [...lines.slice(0, linesMax - 1), '…'];
+      if (lines.length <= linesMax) return lines;
+      // The last line says that there is more, behind as much as fits.
+      const last = lines[linesMax - 1] ?? '';
+      const [kept = ''] = cut(last, columnWidth - width(' …', style), style);
+      return [...lines.slice(0, linesMax - 1), `${kept} …`];
     },
     draw(text, { x, baseline }, style, align) {
       const runs = runsOf(printable(text), style);
       let left = align === 'right' ? x - runs.reduce((sum, run) => sum + runWidth(run, style), 0) : x;
       for (const run of runs) {
-        const drawn = document
-          .font(run.font)
+        const drawn = inFont(run.font)
           .fontSize(style.size)
           .fillColor(style.color ?? '#000000');
         drawn.text(run.text, left, baseline, { lineBreak: false, baseline: 'alphabetic' });

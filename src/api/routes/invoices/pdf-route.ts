@@ -11,6 +11,7 @@ import { uuid } from '../../wire/fields.ts';
 
 export interface InvoicePdfDeps extends InvoiceDeps {
   readonly seller: Seller;
+  readonly invoiceDecimals?: number | undefined;
   readonly invoicePdf: InvoicePdf;
 }
 
@@ -34,7 +35,7 @@ export function invoicePdfRoute(deps: InvoicePdfDeps): RouteDefinition {
     handler: async ({ params }) => {
       const printed = await printedInvoice(deps, params.customer_id, params.invoice_id);
       const bytes = await deps.invoicePdf.write(
-        invoiceContent(printed, deps.seller),
+        invoiceContent(printed, deps.seller, deps.invoiceDecimals),
         printed.invoice.issuedAt,
       );
       return new FileAnswer(bytes, `${printed.number ?? `draft-${printed.invoice.id}`}.pdf`);

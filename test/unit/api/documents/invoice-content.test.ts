@@ -107,6 +107,37 @@ describe('the lines', () => {
   });
 });
 
+describe('the amounts of lines', () => {
+  const amounts = (quantity: string, price: string, decimalsMax?: number) => {
+    const { sections, notes } = invoiceContent(printed([usageLine(quantity, price)]), NO_SELLER, decimalsMax);
+    return [sections[0]?.lines[0]?.amount, notes[0]?.startsWith('Amounts of lines are rounded for reading')];
+  };
+
+  test.each([
+    // 13 at 0.03 dollars, 7 at 0.0003, 1,234,567 at 0.0000003, and a third of a unit.
+    ['13', '3', undefined, '0.39', false],
+    ['7', '0.03', undefined, '0.0021', false],
+    ['1234567', '0.00003', undefined, '0.3704', true],
+    ['0.333333', '100', undefined, '0.33', true],
+    ['0.5', '1', undefined, '0.01', true],
+    ['-0.5', '1', undefined, '-0.01', true],
+    ['1234567', '0.00003', 6, '0.37037', true],
+    ['1234567', '0.00003', 30, '0.3703701', false],
+    ['1234567', '0.00003', 0, '0.37', true],
+  ])('%s at %s cents, with at most %s decimals, are %s', (quantity, price, most, shown, isRounded) => {
+    expect(amounts(quantity, price, most)).toEqual([shown, isRounded]);
+  });
+
+  test('in brackets have a sentence that says what they are', () => {
+    const payer = { commitId: 'commit', segmentId: 'segment', commitType: 'POSTPAID' as const };
+    const applied = { ...usageLine('3', '10000'), type: 'applied' as const, payer };
+    const content = invoiceContent(printed([usageLine('3', '10000'), applied]), NO_SELLER);
+    expect(content.sections[0]?.lines.map(({ amount }) => amount)).toEqual(['300.00', '(300.00)']);
+    expect(content.notes[0]).toContain('Amounts in brackets count towards a commitment to spend');
+    expect(invoiceContent(printed([usageLine('3', '10000')]), NO_SELLER).notes[0]).not.toContain('brackets');
+  });
+});
+
 describe('the totals', () => {
   test('show the exact total, the rounding and what is due', () => {
     expect(invoiceContent(printed([usageLine('5155.25', '1')]), NO_SELLER).totals).toEqual([

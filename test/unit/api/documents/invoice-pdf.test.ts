@@ -126,6 +126,21 @@ describe('names', () => {
   });
 });
 
+describe('the table', () => {
+  test('has each number in one line, and subtotals with the name of their product', async () => {
+    const name = 'A product with a long name that goes on over more than one line of the page and has lines';
+    const long = usageLine('123456789012.123456789', '0.000003', { productId: 'p', name });
+    const { pages } = await readPdf(
+      await write([long, usageLine('128955', '0.0003', { productId: 'p', name })]),
+    );
+    const [page = ''] = pages;
+    expect(page).toContain('123,456,789,012.123456789');
+    expect(page).toContain('0.00000003');
+    expect(page).toContain('Subtotal A product with a long name');
+    expect(page).not.toContain('…');
+  });
+});
+
 test('more than 20,000 lines are refused', async () => {
   await expect(write(linesOf(20_001))).rejects.toThrow('more than 20000 lines');
 });
