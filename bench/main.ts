@@ -12,6 +12,7 @@ import { benchContractRateSchedule } from './contract-rate-schedule.ts';
 import { benchFilledIngest } from './filled-ingest.ts';
 import { benchFinalize } from './finalize.ts';
 import { benchIngest } from './ingest.ts';
+import { benchKnownIds } from './known-ids.ts';
 import { benchOverrides } from './overrides.ts';
 import { benchPeers } from './peers.ts';
 import { machine } from './report.ts';
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, () => Promise<string>>> = {
   cloudevents: () => benchCloudEvents(SECONDS),
   peers: () => benchPeers(SECONDS),
   'filled-ingest': () => benchFilledIngest(SECONDS),
+  'known-ids': () => benchKnownIds(SECONDS),
   usage: benchUsage,
   'sql-recipes': benchSqlRecipes,
   finalize: benchFinalize,

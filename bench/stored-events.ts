@@ -46,6 +46,26 @@ export async function storeEvents(
   await clickhouse.close();
 }
 
+const SMALL_ROWS_PER_INSERT = 4_000_000;
+
+/** Events that are as small as they may be, in the order of their acceptance over the weeks before now. */
+export async function storeSmallEvents(directory: string, events: number): Promise<void> {
+  const clickhouse = await createEmbeddedClickHouse({ directory });
+  await applySchema(clickhouse, undefined);
+  for (let from = 0; from < events; from += SMALL_ROWS_PER_INSERT) {
+    const rows = Math.min(SMALL_ROWS_PER_INSERT, events - from);
+    const age = `toIntervalMillisecond(60000 + intDiv((${events} - number) * ${SPREAD_SECONDS}, ${events / 1_000}))`;
+    await clickhouse.command(`
+      INSERT INTO usage_events (${COLUMNS})
+      SELECT toString(number), concat('customer-', toString(number % ${CUSTOMERS})), 'use', now64(3) - ${age}, map(),
+             now64(6) - ${age}, 9000000000000000 - number,
+             toUInt32(rand(1)), toUInt32(rand(2)), toUInt32(rand(3))
+      FROM numbers(${from}, ${rows})
+      SETTINGS max_insert_block_size = ${rows}, min_insert_block_size_rows = ${rows}`);
+  }
+  await clickhouse.close();
+}
+
 /** Resolves when nothing is left to merge of what a data directory holds. */
 export async function mergeStoredEvents(directory: string): Promise<void> {
   const clickhouse = await createEmbeddedClickHouse({ directory });
