@@ -359,7 +359,9 @@ describe.each([
       log: quiet,
       olderIds,
     });
-    expect(await second.rebuild()).toEqual({ ids: 1 });
+    const { ids } = await second.rebuild();
+    // A file goes when all of its ids are past the window.
+    expect(ids).toBe(hasFiles ? 2 : 1);
     const retry = body(
       ['old', 'young'].map((id) => ({ id, customer: 'acme', value: 'b' })),
       clock.at,

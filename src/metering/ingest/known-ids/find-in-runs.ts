@@ -4,7 +4,7 @@
  */
 import type { Acceptance } from '../deduplication-slots.ts';
 import { HASH_WORDS } from '../transaction-hash.ts';
-import type { Run } from './run.ts';
+import { pageBuffer, type Run } from './run.ts';
 
 const READS_AT_ONCE = 8;
 
@@ -33,9 +33,9 @@ export async function findInRuns(
   const unread = new Map<Run, number[]>();
   const errors: unknown[] = [];
   const pages = pagesToRead(runs, words, count);
-  const read = async ({ run, page, places }: Page): Promise<void> => {
+  const read = async ({ run, page, places }: Page, into: Buffer): Promise<void> => {
     try {
-      const slots = await run.readPage(page);
+      const slots = await run.readPage(page, into);
       for (const place of places)
         run.findIn(slots, page, words, place * HASH_WORDS, acceptances[place] ?? []);
     } catch (error) {
@@ -45,9 +45,10 @@ export async function findInRuns(
   };
   let next = 0;
   const reader = async (): Promise<void> => {
+    const into = pageBuffer();
     for (let page = pages[next]; page !== undefined; page = pages[next]) {
       next += 1;
-      await read(page);
+      await read(page, into);
     }
   };
   for (const run of runs) run.hold();

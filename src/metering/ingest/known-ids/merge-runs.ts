@@ -4,7 +4,7 @@
  */
 import { setImmediate as pause } from 'node:timers/promises';
 import { reachOf, SHARDS } from '../deduplication-slots.ts';
-import type { Run } from './run.ts';
+import { pageBuffer, type Run } from './run.ts';
 import { SLOTS_PER_PAGE, sortKey, WORDS_PER_SLOT } from './run-layout.ts';
 import { createRunWriter } from './run-writer.ts';
 
@@ -81,6 +81,7 @@ function lowest(cursors: readonly RunCursor[]): RunCursor | null {
 /** The slots of a run, one after the other. */
 class RunCursor {
   readonly #run: Run;
+  readonly #page = pageBuffer();
   slots: Uint32Array = new Uint32Array(0);
   offset = 0;
   shard = 0;
@@ -105,7 +106,7 @@ class RunCursor {
   }
 
   async load(): Promise<void> {
-    this.slots = await this.#run.readPage(Math.floor(this.#slot / SLOTS_PER_PAGE));
+    this.slots = await this.#run.readPage(Math.floor(this.#slot / SLOTS_PER_PAGE), this.#page);
     this.#place();
   }
 
