@@ -24,6 +24,7 @@ export interface TestServiceOptions {
   readonly invoiceLinesMax?: number;
   readonly subscriptionSeatsMax?: number;
   readonly eventRetentionMonths?: number;
+  readonly otlpCustomerAttributes?: readonly string[];
   readonly paymentProvider?: 'simulated';
   readonly seller?: Seller;
   readonly networkServices?: readonly NetworkService[];
@@ -74,6 +75,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         ? {}
         : { subscriptionSeatsMax: options.subscriptionSeatsMax }),
       eventRetentionMonths: options.eventRetentionMonths,
+      ...(options.otlpCustomerAttributes === undefined
+        ? {}
+        : { otlpCustomerAttributes: options.otlpCustomerAttributes }),
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,
       networkServices: options.networkServices ?? [],

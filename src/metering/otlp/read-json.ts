@@ -30,6 +30,7 @@ interface Reading {
 /** The spans in the order of the body. Refuses (`invalid`) a body that is not such a message, and too many spans. */
 export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
   const { json, numbers } = parsed(body);
+  requireSpans(json);
   const reading = { wanted, numbers };
   const spans: Span[] = [];
   for (const [group, path] of objectsOf(objectAt(json, 'body'), 'resourceSpans', '')) {
@@ -43,6 +44,16 @@ export function readJsonSpans(body: Buffer, wanted: WantedAttributes): Span[] {
     }
   }
   return spans;
+}
+
+/** Gateways push sums over intervals to the same address: no call can be told from another in them. */
+function requireSpans(json: unknown): void {
+  if (!isObject(json) || json.resourceSpans !== undefined) return;
+  const others = ['resourceMetrics', 'resourceLogs'].find((name) => json[name] !== undefined);
+  if (others === undefined) return;
+  const what =
+    others === 'resourceMetrics' ? 'these are sums, which have no calls to bill' : 'these are logs';
+  throw refused(others, `${what}: send spans (resourceSpans)`);
 }
 
 function parsed(body: Buffer): { json: unknown; numbers: readonly string[] | null } {
