@@ -17,6 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // A slow machine is no fault of the build.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { proxy: { '/v1': SERVICE, '/v2': SERVICE, '/console/session': SERVICE, '/readyz': SERVICE } },
 });

@@ -67,22 +67,26 @@ async function sendPresentMonth(service: Service, customers: readonly DemoCustom
   const models = await distinct(service, 'model');
   const start = Date.parse('2026-11-01T00:00:00Z');
   const days = Math.floor((Date.parse(PRESENT) - start) / DAY_MS);
-  const events = customers.flatMap(({ alias }, index) =>
-    Array.from({ length: days * 4 }, (_, number) => ({
+  const former = await eventsByCustomer(service);
+  const events = customers.flatMap(({ id, alias }, index) => {
+    // Most grow, a few shrink, and one has nearly stopped.
+    const factor = index === 3 ? 0.2 : 0.75 + ((index * 37) % 60) / 100;
+    const aDay = Math.max(1, Math.round(((former.get(id) ?? 0) / 31) * factor));
+    return Array.from({ length: days * aDay }, (_, number) => ({
       transaction_id: `november-${index}-${number}`,
       customer_id: alias,
       event_type: 'llm_request',
       timestamp: new Date(
-        start + Math.floor(number / 4) * DAY_MS + ((number * 7_919_123) % DAY_MS),
+        start + Math.floor(number / aDay) * DAY_MS + ((number * 7_919_123) % DAY_MS),
       ).toISOString(),
       properties: {
         model: models[(index + number) % models.length] ?? '',
         region: regions[number % regions.length] ?? '',
-        tokens: String(4_000 + ((index * 37 + number * 131) % 900) * (index % 3 === 0 ? 12 : 5)),
-        user_id: `user-${(index + number) % 9}`,
+        tokens: String(900 + ((index * 37 + number * 131) % 900) * 3),
+        user_id: `user-${(index + number * number) % 23}`,
       },
-    })),
-  );
+    }));
+  });
   const [first, second] = customers;
   const unpriced = {
     ...events[0],
@@ -108,4 +112,13 @@ async function distinct(service: Service, property: string): Promise<string[]> {
   const sql = `SELECT properties.${property} AS value, COUNT(*) AS sent FROM events WHERE event_type = 'llm_request' GROUP BY value ORDER BY value`;
   const { data } = texts.parse(await request(service, 'POST', '/v1/sql', { sql }));
   return data.flatMap(({ value }) => value ?? []);
+}
+
+const counted = z.object({ data: z.array(z.object({ customer_id: z.string(), sent: z.number() })) });
+
+async function eventsByCustomer(service: Service): Promise<ReadonlyMap<string, number>> {
+  const sql =
+    "SELECT customer_id, COUNT(*) AS sent FROM events WHERE event_type = 'llm_request' GROUP BY customer_id";
+  const { data } = counted.parse(await request(service, 'POST', '/v1/sql', { sql }));
+  return new Map(data.map(({ customer_id, sent }) => [customer_id, sent]));
 }

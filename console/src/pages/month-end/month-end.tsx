@@ -304,7 +304,9 @@ function columnsFor(
     {
       title: '%',
       kind: 'number',
-      cell: ({ total: amount, before }) => (before === null ? '' : changeText(amount, before)),
+      cell: ({ total: amount, before }) => (
+        <span className="nowrap">{before === null ? '' : changeText(amount, before)}</span>
+      ),
     },
     {
       title: 'Mostly',
@@ -360,7 +362,7 @@ function UsageChange({ compared }: { readonly compared: UsageCompared | undefine
 function WarningCount({ warnings }: { readonly warnings: readonly string[] }) {
   if (warnings.length === 0) return null;
   return (
-    <span className="warn" title={warnings.join('\n')}>
+    <span className="warn nowrap" title={warnings.join('\n')}>
       {warnings.length === 1 ? '1 warning' : `${warnings.length} warnings`}
     </span>
   );
