@@ -13,6 +13,7 @@ import { DEMO_NOW, fillWithDemo, request } from '../test/support/console-data.ts
 
 const IMAGES = new URL('../docs/images/', import.meta.url).pathname;
 const TOKEN = 'token-of-the-pictures';
+const READ_MS_MAX = 120_000;
 
 interface Shown {
   readonly name: string;
@@ -94,8 +95,12 @@ async function photograph(browser: Browser, url: string, pages: readonly Shown[]
       await page.getByRole('button', { name: 'Sign out' }).waitFor();
       for (const { name, path } of pages) {
         await page.goto(`${url}/console${path}`);
-        await page.waitForLoadState('networkidle');
-        await page.waitForTimeout(300);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        // Nothing is being read any more; charts are drawn a moment later.
+        await page.waitForFunction('document.querySelector("[role=status]") === null', null, {
+          timeout: READ_MS_MAX,
+        });
+        await page.waitForTimeout(500);
         await page.screenshot({
           path: join(directory, `${name}-${device}-${colorScheme}.png`),
           fullPage: true,
