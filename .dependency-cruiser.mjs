@@ -11,11 +11,12 @@ const FLOORS = {
   metering: { imports: ['core'] },
   store: { imports: ['core'] },
   notifications: { imports: ['store', 'core'] },
-  billing: { imports: ['notifications', 'rating', 'metering', 'store', 'core'] },
+  payments: { imports: ['store', 'core'] },
+  billing: { imports: ['notifications', 'payments', 'rating', 'metering', 'store', 'core'] },
   access: { imports: ['store', 'core'] },
-  jobs: { imports: ['billing', 'store', 'core'] },
+  jobs: { imports: ['billing', 'payments', 'notifications', 'store', 'core'] },
   api: {
-    imports: ['billing', 'notifications', 'access', 'jobs', 'rating', 'core'],
+    imports: ['billing', 'notifications', 'payments', 'access', 'jobs', 'rating', 'core'],
     types: ['store', 'metering'],
   },
   // The embedded ClickHouse is reached through the same client code as a remote one.

@@ -17,13 +17,15 @@ import {
   instant,
   namedSenders,
   networkServices,
+  sealingKey,
+  secretText,
   sellerLines,
   sellerText,
   spanCustomers,
   url,
   wholeNumber,
 } from './core/settings.ts';
-import { PAYMENT_PROVIDERS, type PaymentProvider } from './core/terms/payment-gate.ts';
+import type { PaymentProvider } from './core/terms/payment-gate.ts';
 import { SEATS_MAX_DEFAULT } from './core/terms/subscriptions.ts';
 import type { Instant } from './core/time.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from './core/token-billing.ts';
@@ -148,12 +150,37 @@ const environment = z
         'Most decimals of the amounts of lines on PDFs, instead of 4. Sums are of the exact amounts all the same.',
       ),
     PAYMENT_PROVIDER: z
-      .enum(PAYMENT_PROVIDERS, { error: `must be ${PAYMENT_PROVIDERS.join(' or ')}` })
+      .enum(['simulated'], { error: 'must be simulated' })
       .optional()
       .describe(
         'Who collects payments of gate STRIPE. `simulated` collects nothing: it pays or fails by the amount. When ' +
-          'unset, such gates are refused.',
+          'unset, Stripe does with STRIPE_API_KEY; without that, such gates are refused.',
       ),
+    STRIPE_API_KEY: secretText
+      .optional()
+      .describe(
+        'Secret or restricted key of the account of Stripe that invoices are delivered to. When unset, none is, unless further accounts are connected.',
+      ),
+    STRIPE_WEBHOOK_SECRET: secretText
+      .optional()
+      .describe(
+        'What signs the events of that account, which Stripe sends to /v1/providers/stripe/webhook/default.',
+      ),
+    STRIPE_API_BASE: url('http', 'https')
+      .optional()
+      .describe('Where the interface of Stripe is, for tests and proxies. When unset, Stripe itself.'),
+    STRIPE_LEAVE_IN_DRAFT: z
+      .enum(['0', '1'], { error: 'must be 0 or 1' })
+      .default('0')
+      .describe('1: invoices stay drafts at Stripe, unless a customer has it otherwise.'),
+    SECRETS_KEY: sealingKey
+      .optional()
+      .describe(
+        'Encrypts the keys of further accounts of Stripe: 32 bytes, in hex or base64. When unset, such accounts are refused.',
+      ),
+    PUBLIC_URL: url('http', 'https')
+      .optional()
+      .describe('Where others reach this service, for links on invoices. When unset, they have none.'),
     SERVICES: networkServices.describe(
       'Addresses for the allow-lists of others, as `GET /v1/services` shows them: JSON, a list of objects with name, usage and ips.',
     ),
@@ -264,6 +291,14 @@ export function misspeltLine({ variable, nearest }: MisspeltSetting): string {
   return `${variable} is not a setting and is ignored: did you mean ${nearest}?`;
 }
 
+/** The account of Stripe that the environment names. */
+export interface StripeConfig {
+  readonly apiKey: string | undefined;
+  readonly webhookSecret: string | undefined;
+  readonly apiBase: string | undefined;
+  readonly leavesInDraft: boolean;
+}
+
 export interface Config {
   readonly port: number;
   readonly host: string;
@@ -292,6 +327,11 @@ export interface Config {
   /** Most decimals of the amounts of lines on PDFs. */
   readonly invoiceDecimals: number | undefined;
   readonly paymentProvider: PaymentProvider | undefined;
+  readonly stripe: StripeConfig;
+  /** 32 bytes. */
+  readonly secretsKey: Buffer | undefined;
+  /** Without a slash at the end. */
+  readonly publicUrl: string | undefined;
   readonly networkServices: readonly NetworkService[];
   /** Whether requests about money with unknown fields are refused. */
   readonly strictFields: boolean;
@@ -352,7 +392,15 @@ export function loadConfig(env: Environment): Config {
     },
     invoiceDecimals: values.INVOICE_DECIMALS,
     invoiceFont: values.INVOICE_FONT === undefined ? undefined : resolve(values.INVOICE_FONT),
-    paymentProvider: values.PAYMENT_PROVIDER,
+    paymentProvider: values.PAYMENT_PROVIDER ?? (values.STRIPE_API_KEY === undefined ? undefined : 'stripe'),
+    stripe: {
+      apiKey: values.STRIPE_API_KEY,
+      webhookSecret: values.STRIPE_WEBHOOK_SECRET,
+      apiBase: values.STRIPE_API_BASE,
+      leavesInDraft: values.STRIPE_LEAVE_IN_DRAFT === '1',
+    },
+    secretsKey: values.SECRETS_KEY,
+    publicUrl: values.PUBLIC_URL?.replace(/\/+$/, ''),
     networkServices: values.SERVICES,
     strictFields: values.STRICT_FIELDS === '1',
     requestRates: {

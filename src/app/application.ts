@@ -17,6 +17,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { NO_SELLER } from '../core/seller.ts';
 import { SPAN_CUSTOMER_ATTRIBUTE } from '../core/token-billing.ts';
 import { NO_TRACER, type Tracer } from '../core/tracing.ts';
+import type { DeliveriesDeps } from '../jobs/deliveries/deliveries.ts';
 import { createEventRetention, type RetentionTimes } from '../jobs/event-retention.ts';
 import { createServiceClock, leftSandboxLine } from '../jobs/service-clock.ts';
 import { withTelling } from '../jobs/tell-scheduled.ts';
@@ -39,13 +40,14 @@ import type { Listen } from '../store/notifications.ts';
 import { findResponseIdsFrom } from '../store/span-identities.ts';
 import { TOKENS_CHANNEL } from '../store/tokens.ts';
 import { VERSION } from '../version.ts';
-import { createBackgroundWork, withEvaluations } from './background-work.ts';
+import { createBackgroundWork, withDeliveries, withEvaluations } from './background-work.ts';
 import { UNLIMITED_ROOM, watchDiskRoom } from './disk-room.ts';
 import { type App, createApp } from './http-app.ts';
 import { createIndexBuilder } from './index-builder.ts';
 import type { LostEvents } from './logged-clickhouse.ts';
 import { createOlderIds } from './older-ids.ts';
 import { createPartsWatch } from './parts-watch.ts';
+import { createPayments, type PaymentsConfig } from './payments.ts';
 import { type Pings, readiness } from './readiness.ts';
 import { everyRoute } from './routes.ts';
 import { serviceFigures } from './service-figures.ts';
@@ -75,10 +77,14 @@ export interface ApplicationParts {
         | 'webhookAllowPrivate'
         | 'alertLimits'
         | 'otlpCustomerAttributes'
+        | 'stripe'
+        | 'secretsKey'
+        | 'publicUrl'
         | 'otlpCachedBesideInput'
         | 'cloudEventsIdentity'
       >
-    >;
+    > &
+    PaymentsConfig;
   readonly log: Logger;
   readonly tracer?: Tracer;
   readonly stores: {
@@ -90,6 +96,8 @@ export interface ApplicationParts {
     readonly blocks?: EventBlocks | undefined;
     readonly lostEvents?: LostEvents | undefined;
   } & Pings;
+  /** For tests: what happens between two steps of a delivery, and how long a lease lasts. */
+  readonly deliveryHooks?: Pick<DeliveriesDeps, 'betweenSteps' | 'leaseMs'> | undefined;
   /** How often old events are looked for. */
   readonly retentionTimes?: Partial<RetentionTimes> | undefined;
   /** Makes the token of the first start and keeps it for the operator, or finds the kept one. */
@@ -170,6 +178,12 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
     isPaused: () => parts.problem() !== null,
   });
   const { jobs, evaluations, telling } = work;
+  const { accounts, deliveries } = await createPayments({
+    ...{ config, log, tracer },
+    invoicing: { ...invoicing, db: stores.db },
+    hooks: given.deliveryHooks,
+    isPaused: () => parts.problem() !== null,
+  });
   const allowPrivate = config.webhookAllowPrivate ?? false;
   const deliverer = createDeliverer({ db: stores.db, log, tracer, allowPrivate });
   const invoicePdf = await invoicePdfWith(config.invoiceFont, log);
@@ -260,13 +274,14 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       onRevoked: authenticator.forget,
       onReplaced: (isFormer, text) => given.replaceFirstToken?.(isFormer, text),
       upcoming: upcomingCommits,
+      accounts,
       allowPrivate,
       sandbox:
         clock.sandbox === null
           ? null
           : {
               clock,
-              sandbox: withEvaluations(clock.sandbox, evaluations),
+              sandbox: withDeliveries(withEvaluations(clock.sandbox, evaluations), deliveries),
               jobs: withTelling(jobs, telling),
             },
     }),
@@ -285,6 +300,8 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
       invoiceLog,
       retention,
       deliverer,
+      deliveries,
+      accounts,
       watch,
       clock,
       clickhouse: stores.clickhouse,
@@ -292,10 +309,11 @@ export async function createApplication(given: ApplicationParts): Promise<Applic
   });
   const consoleLink = newToken === null ? null : await sessions.newLink(newToken);
   const endJobs = async () => {
-    await Promise.all([work.close(), retention.close()]);
+    await Promise.all([work.close(), retention.close(), deliveries.close()]);
   };
   work.start();
   deliverer.start();
+  deliveries.start();
   retention.start();
   watch.start(index.build);
   return {

@@ -7,6 +7,7 @@ import type { Clock } from '../core/clock.ts';
 import { DEFAULT_NUMBER_PATTERN } from '../core/invoice-number.ts';
 import type { Tracer } from '../core/tracing.ts';
 import { recurringGrantsJobKind } from '../jobs/create-recurring-grants.ts';
+import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import { eraseEventsJobKind } from '../jobs/erase-events.ts';
 import { alertEvaluator } from '../jobs/evaluations/evaluate-alerts.ts';
 import { thresholdEvaluator } from '../jobs/evaluations/evaluate-thresholds.ts';
@@ -111,6 +112,17 @@ export function withEvaluations(sandbox: SandboxClock, evaluations: Evaluations)
       const now = await sandbox.advance(to, jobs);
       evaluations.markAll();
       await evaluations.settled();
+      return now;
+    },
+  };
+}
+
+/** What a move of the clock issues has its first attempt to be delivered before the move is answered. */
+export function withDeliveries(sandbox: SandboxClock, deliveries: Pick<Deliveries, 'settled'>): SandboxClock {
+  return {
+    async advance(to, jobs) {
+      const now = await sandbox.advance(to, jobs);
+      await deliveries.settled();
       return now;
     },
   };

@@ -33,6 +33,8 @@ import { spendBreakdownsRoute } from '../api/routes/invoices/spend-route.ts';
 import { namedScheduleRoutes } from '../api/routes/named-schedules/routes.ts';
 import { notificationRoutes } from '../api/routes/notifications/routes.ts';
 import { packageRoutes } from '../api/routes/packages/routes.ts';
+import { deliveryRoutes } from '../api/routes/payments/delivery-routes.ts';
+import { stripeRoutes } from '../api/routes/payments/stripe-routes.ts';
 import { emptyListRoutes } from '../api/routes/predecessors/empty-lists.ts';
 import { productRoutes } from '../api/routes/products/routes.ts';
 import { rateRoutes } from '../api/routes/rate-cards/rate-routes.ts';
@@ -45,6 +47,7 @@ import { tokenBillingRoutes } from '../api/routes/token-billing/routes.ts';
 import { type TokenRouteDeps, tokenRoutes } from '../api/routes/tokens/routes.ts';
 import { usageRoutes } from '../api/routes/usage/routes.ts';
 import { webhookRoutes } from '../api/routes/webhooks/routes.ts';
+import type { AccountDeps } from '../billing/billing-providers/stripe-accounts.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { AlertLimits } from '../core/alerts.ts';
@@ -126,7 +129,8 @@ export type EveryRouteDeps = RouteDeps &
   TokenRouteDeps &
   ConsoleSessionDeps &
   Parameters<typeof notificationRoutes>[0] &
-  Parameters<typeof webhookRoutes>[0] & {
+  Parameters<typeof webhookRoutes>[0] &
+  AccountDeps & {
     readonly networkServices: readonly NetworkService[];
     /** Null: the service runs by the system's clock. */
     readonly sandbox: SandboxRouteDeps | null;
@@ -142,6 +146,8 @@ export function everyRoute(deps: EveryRouteDeps): RouteDefinition[] {
     ...tokenRoutes(deps),
     ...notificationRoutes(deps),
     ...webhookRoutes(deps),
+    ...stripeRoutes(deps),
+    ...deliveryRoutes(deps),
     ...(deps.sandbox === null ? [] : sandboxRoutes(deps.sandbox)),
   ];
 }

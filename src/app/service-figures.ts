@@ -1,4 +1,5 @@
 /** The figures of `/metrics` that come from the parts of the service. */
+import { deliveryMeasures } from '../api/http/delivery-measures.ts';
 import { evaluationMeasures } from '../api/http/evaluation-measures.ts';
 import type { RegisterMeasures } from '../api/http/metrics.ts';
 import {
@@ -17,6 +18,7 @@ import { webhookMeasures } from '../api/http/webhook-measures.ts';
 import type { InvoiceAlarms } from '../billing/invoices/invoice-alarms.ts';
 import type { InvoiceLog } from '../billing/invoices/invoice-log.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Deliveries } from '../jobs/deliveries/deliveries.ts';
 import type { Evaluations } from '../jobs/evaluations/evaluations.ts';
 import type { EventRetentionWork } from '../jobs/event-retention.ts';
 import type { JobRunner } from '../jobs/job-runner.ts';
@@ -25,6 +27,7 @@ import type { RepeatLog } from '../metering/events/repeat-log.ts';
 import type { Ingest } from '../metering/ingest/ingest.ts';
 import type { SpanIngest } from '../metering/otlp/ingest-spans.ts';
 import type { Deliverer } from '../notifications/webhooks/deliverer.ts';
+import type { StripeAccounts } from '../payments/accounts.ts';
 import type { PartsWatch } from './parts-watch.ts';
 
 interface MeasuredParts {
@@ -37,6 +40,8 @@ interface MeasuredParts {
   readonly invoiceLog: InvoiceLog;
   readonly retention: EventRetentionWork;
   readonly deliverer: Deliverer;
+  readonly deliveries: Deliveries;
+  readonly accounts: StripeAccounts;
   readonly watch: PartsWatch;
   readonly clickhouse: Pick<ClickHouse, 'laneFigures'>;
   readonly clock: Clock;
@@ -56,6 +61,11 @@ export function serviceFigures(of: MeasuredParts): RegisterMeasures {
     laneMeasures(registry, () => of.clickhouse.laneFigures());
     retentionMeasures(registry, () => of.retention.stats());
     webhookMeasures(registry, () => of.deliverer.stats());
+    deliveryMeasures(registry, {
+      stats: () => of.deliveries.stats(),
+      requests: () => of.accounts.counts(),
+      clock: of.clock,
+    });
     lossMeasures(registry, () => of.watch.problems().length);
   };
 }

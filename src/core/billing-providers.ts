@@ -60,6 +60,7 @@ export const COLLECTION_METHODS = [
 
 /** Whether invoices of a customer are delivered. */
 export const BILLABLE_STATUSES = ['billable', 'unbillable'] as const;
+export type BillableStatus = (typeof BILLABLE_STATUSES)[number];
 
 /** The id of a delivery method without a connection: the same for all customers, for ever. */
 export function unconnectedDeliveryMethodId(

@@ -18,7 +18,7 @@ export const EXTERNAL_STATUSES = [
   'SENT',
   'QUEUED',
 ] as const;
-type ExternalStatus = (typeof EXTERNAL_STATUSES)[number];
+export type ExternalStatus = (typeof EXTERNAL_STATUSES)[number];
 
 /** Amounts are in the unit of the invoice: cents for US dollars. Null: not known, or there is none. */
 export interface ExternalTax {
@@ -48,4 +48,18 @@ export interface ExternalInvoice {
   readonly paymentId: string | null;
   /** What the provider has said against it, in a sentence. */
   readonly error: string | null;
+}
+
+/** In these states the provider may still change the invoice, so it is asked again. */
+const OPEN_STATUSES: readonly ExternalStatus[] = [
+  'DRAFT',
+  'FINALIZED',
+  'PARTIALLY_PAID',
+  'UNCOLLECTIBLE',
+  'PAYMENT_FAILED',
+  'SENT',
+];
+
+export function isOpen(status: ExternalStatus): boolean {
+  return OPEN_STATUSES.includes(status);
 }

@@ -1,6 +1,8 @@
 /** Messages of invoices. */
+
+import type { ExternalInvoice } from '../core/external-invoice.ts';
 import type { Invoice } from '../core/invoice.ts';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
 import type { Transaction } from '../store/database.ts';
 import { publish } from './outbox.ts';
 
@@ -26,4 +28,75 @@ export async function publishFinalized(
       },
     })),
   );
+}
+
+const PROVIDER_ERROR = 'invoice.billing_provider_error';
+const STATUS_CHANGED = 'invoice.external_status_changed';
+
+interface ExternalChange {
+  readonly invoiceId: string;
+  readonly customerId: string;
+  readonly external: ExternalInvoice;
+}
+
+/** Tells that a billing provider has refused an invoice. */
+export function publishProviderError(tx: Transaction, change: ExternalChange, now: Instant): Promise<void> {
+  return publishExternal(tx, PROVIDER_ERROR, change, now, {
+    billing_provider_error: change.external.error,
+  });
+}
+
+/** Tells that an invoice has another status at its billing provider. */
+export function publishExternalStatus(tx: Transaction, change: ExternalChange, now: Instant): Promise<void> {
+  return publishExternal(tx, STATUS_CHANGED, change, now, {});
+}
+
+function publishExternal(
+  tx: Transaction,
+  type: typeof PROVIDER_ERROR | typeof STATUS_CHANGED,
+  { invoiceId, customerId, external }: ExternalChange,
+  now: Instant,
+  more: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  return publish(tx, [type], async () => [
+    {
+      type,
+      customerId,
+      content: {
+        properties: {
+          invoice_id: invoiceId,
+          customer_id: customerId,
+          billing_provider: external.billingProvider,
+          timestamp: formatInstant(now),
+          ...more,
+          external_invoice: messageOf(external),
+        },
+      },
+    },
+  ]);
+}
+
+/** As the API shows it. */
+function messageOf(external: ExternalInvoice): Readonly<Record<string, unknown>> {
+  const { tax } = external;
+  const members = {
+    billing_provider_type: external.billingProvider,
+    external_status: external.status,
+    invoice_id: external.externalId,
+    invoice_number: external.number,
+    issued_at_timestamp: external.issuedAt === null ? null : formatInstant(external.issuedAt),
+    paid_at: external.paidAt === null ? null : formatInstant(external.paidAt),
+    pdf_url: external.pdfUrl,
+    payment_url: external.paymentUrl,
+    invoiced_sub_total: external.subTotal,
+    invoiced_total: external.total,
+    tax: tax && {
+      total_tax_amount: tax.amount,
+      total_taxable_amount: tax.taxableAmount,
+      transaction_id: tax.transactionId,
+    },
+    external_payment_id: external.paymentId,
+    billing_provider_error: external.error,
+  };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

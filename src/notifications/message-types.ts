@@ -32,6 +32,7 @@ const PAYMENT_TYPES = [
   'payment_gate.threshold_reached',
   'payment_gate.external_initiate',
   'payment_gate.payment_status',
+  'payment_gate.payment_pending_action_required',
 ] as const;
 
 type Reached<Type extends AlertType> = Type extends `${infer Name}_reached` ? Name : never;
@@ -54,6 +55,8 @@ export const ALERT_MESSAGE_TYPES: readonly AlertMessageType[] = ALERT_TYPES.flat
 export const MESSAGE_TYPES = [
   ...LIFECYCLE_TYPES,
   'invoice.finalized',
+  'invoice.billing_provider_error',
+  'invoice.external_status_changed',
   ...PAYMENT_TYPES,
   ...ALERT_MESSAGE_TYPES,
 ] as const;

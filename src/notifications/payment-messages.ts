@@ -21,6 +21,7 @@ const BY_HAND = 'manual_commit';
 const THRESHOLD_REACHED = 'payment_gate.threshold_reached';
 const EXTERNAL_INITIATE = 'payment_gate.external_initiate';
 const PAYMENT_STATUS = 'payment_gate.payment_status';
+const ACTION_REQUIRED = 'payment_gate.payment_pending_action_required';
 
 /** The payment of the purchase of a commit. */
 interface GatedPayment {
@@ -68,6 +69,21 @@ export async function publishPaymentRequests(
   }));
 }
 
+/** Tells of payments that their customer has to confirm, such as with a second factor. */
+export async function publishActionsRequired(
+  tx: Transaction,
+  payments: readonly (GatedPayment & { readonly invoiceId: string; readonly paymentIntentId: string })[],
+  now: Instant,
+): Promise<void> {
+  await publishPayments(tx, ACTION_REQUIRED, payments, ({ commitId, invoiceId, paymentIntentId }) => ({
+    workflow_id: commitId,
+    invoice_id: invoiceId,
+    payment_intent_id: paymentIntentId,
+    external_payment_id: paymentIntentId,
+    timestamp: formatInstant(now),
+  }));
+}
+
 /** Tells of payments that have an outcome from now on. */
 export async function publishPaymentOutcomes(
   tx: Transaction,
@@ -84,7 +100,7 @@ export async function publishPaymentOutcomes(
 
 async function publishPayments<Payment extends GatedPayment>(
   tx: Transaction,
-  type: typeof EXTERNAL_INITIATE | typeof PAYMENT_STATUS,
+  type: typeof EXTERNAL_INITIATE | typeof PAYMENT_STATUS | typeof ACTION_REQUIRED,
   payments: readonly Payment[],
   properties: (payment: Payment) => Readonly<Record<string, unknown>>,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 /** The service's own connections to billing providers. What is read here holds secrets. */
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import type { BillingProvider, DeliveryMethod } from '../core/billing-providers.ts';
 import { derivedId } from '../core/ids.ts';
@@ -103,4 +103,52 @@ export function canonicalJson(value: unknown): string {
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
       : member,
   );
+}
+
+/** Stores a connection whose key is its name. Returns the id of the one that has it: another one if there was one. */
+export async function insertNamedConnection(
+  db: Database,
+  connection: BillingConnection,
+  key: string,
+): Promise<string | null> {
+  await db
+    .insert(billingConnections)
+    .values({ ...connection, key })
+    .onConflictDoNothing({ target: billingConnections.key });
+  const [row] = await db
+    .select({ id: billingConnections.id })
+    .from(billingConnections)
+    .where(eq(billingConnections.key, key));
+  return row?.id ?? null;
+}
+
+/** Stores the connection of the environment as it is now. One that was never there and is archived is not stored. */
+export async function saveDefaultConnection(
+  db: Database,
+  connection: BillingConnection,
+  key: string,
+): Promise<void> {
+  const { id, configuration, archivedAt } = connection;
+  if (archivedAt !== null) {
+    const isStored = and(eq(billingConnections.id, id), isNull(billingConnections.archivedAt));
+    await db.update(billingConnections).set({ archivedAt }).where(isStored);
+    return;
+  }
+  // What is learned of the account stays until it is learned anew.
+  const merged = sql`${billingConnections.configuration} || excluded.configuration`;
+  await db
+    .insert(billingConnections)
+    .values({ ...connection, configuration, key })
+    .onConflictDoUpdate({ target: billingConnections.id, set: { archivedAt: null, configuration: merged } });
+}
+
+/** Ends a connection. Its name may be used again. */
+export async function archiveConnection(
+  db: Database,
+  {
+    id,
+    ...changes
+  }: Pick<BillingConnection, 'id' | 'configuration' | 'archivedAt'> & { readonly key: string },
+): Promise<void> {
+  await db.update(billingConnections).set(changes).where(eq(billingConnections.id, id));
 }

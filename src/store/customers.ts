@@ -1,5 +1,6 @@
 /** Customers and their ingest aliases. */
 import { and, asc, eq, exists, inArray, isNotNull, isNull, ne, notInArray, type SQL, sql } from 'drizzle-orm';
+import type { BillableStatus } from '../core/billing-providers.ts';
 import { isUuid, withoutUuidCase } from '../core/ids.ts';
 import type { Page, PageRequest } from '../core/paging.ts';
 import { formatInstant, type Instant } from '../core/time.ts';
@@ -329,4 +330,41 @@ export async function withAliases(
   const byCustomer = new Map<string, string[]>(ids.map((id) => [id, []]));
   for (const { alias, customerId } of aliases) byCustomer.get(customerId)?.push(alias);
   return rows.map((row) => ({ ...row, ingestAliases: byCustomer.get(row.id) ?? [] }));
+}
+
+/** Whether invoices of a customer stay drafts at Stripe; null: nothing is said for it. */
+export async function leavesInvoicesInDraft(db: Database | Transaction, id: string): Promise<boolean | null> {
+  const [row] = await db
+    .select({ leaves: customers.leaveInvoicesInDraft })
+    .from(customers)
+    .where(eq(customers.id, id));
+  return row?.leaves ?? null;
+}
+
+/** False: the customer is unknown. Null: as the service has it for all. */
+export async function leaveInvoicesInDraft(
+  db: Database | Transaction,
+  id: string,
+  leaves: boolean | null,
+): Promise<boolean> {
+  const rows = await db
+    .update(customers)
+    .set({ leaveInvoicesInDraft: leaves })
+    .where(eq(customers.id, id))
+    .returning({ id: customers.id });
+  return rows.length > 0;
+}
+
+/** Whether invoices of a customer are delivered from now on. False: the customer is unknown. */
+export async function setBillableStatus(
+  db: Database | Transaction,
+  id: string,
+  billableStatus: BillableStatus,
+): Promise<boolean> {
+  const rows = await db
+    .update(customers)
+    .set({ billableStatus })
+    .where(eq(customers.id, id))
+    .returning({ id: customers.id });
+  return rows.length > 0;
 }

@@ -1,8 +1,9 @@
 /** Issued invoices on their way to billing providers, and what these have of them (docs/payments.md). */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { DEFAULT_STRIPE_CONNECTION_ID } from '../core/billing-providers.ts';
+import { assert } from '../core/errors.ts';
 import type { ExternalInvoice } from '../core/external-invoice.ts';
-import type { Instant } from '../core/time.ts';
+import { formatInstant, type Instant } from '../core/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { isOneOf } from './is-one-of.ts';
 import { invoiceDeliveries } from './schema/invoice-deliveries.ts';
@@ -22,6 +23,7 @@ export interface Delivery
     | 'mappedAt'
     | 'isDoubtful'
     | 'sentAt'
+    | 'deliveredAt'
     | 'voidWanted'
     | 'voidEnded'
     | 'attempts'
@@ -44,9 +46,7 @@ export async function queueDeliveries(
 ): Promise<string[]> {
   if (invoiceIds.length === 0) return [];
   const dueAt =
-    options.dueAt === undefined
-      ? sql`i.issued_at`
-      : sql`${new Date(options.dueAt).toISOString()}::timestamptz`;
+    options.dueAt === undefined ? sql`i.issued_at` : sql`${formatInstant(options.dueAt)}::timestamptz`;
   const queued = await tx.execute<{ invoice_id: string }>(sql`
     insert into invoice_deliveries
       (invoice_id, customer_id, billing_provider, configuration_id, connection_id, due_at, created_at)
@@ -69,7 +69,7 @@ export async function queueDeliveries(
 }
 
 /** By invoice; those that go to no provider are absent. */
-async function loadDeliveries(
+export async function loadDeliveries(
   db: Database | Transaction,
   invoiceIds: readonly string[],
 ): Promise<Map<string, Delivery>> {
@@ -90,6 +90,82 @@ export async function loadExternalInvoices(
   return new Map([...deliveries].map(([id, { external }]) => [id, external]));
 }
 
+/**
+ * Queues a delivery again, with the configuration that its contract has now, if the provider may not have it already. One
+ * that was deleted there is made anew.
+ */
+export async function restartDelivery(
+  tx: Transaction,
+  invoiceId: string,
+  now: Instant,
+  { isDeletedThere }: { readonly isDeletedThere: boolean },
+): Promise<void> {
+  const isFree = sql`(${isDeletedThere} or d.mapped_at is null or d.external_id is null)`;
+  await tx.execute(sql`
+    update invoice_deliveries d set
+      configuration_id = case when ${isFree} then g.id else d.configuration_id end,
+      connection_id = case when ${isFree} then coalesce(
+        g.connection_id,
+        case when g.billing_provider = 'stripe' then ${DEFAULT_STRIPE_CONNECTION_ID}::uuid end) else d.connection_id end,
+      external_id = case when ${isDeletedThere} then null else d.external_id end,
+      mapped_at = case when ${isDeletedThere} then null else d.mapped_at end,
+      method = case when ${isDeletedThere} then null else d.method end,
+      status = case when ${isDeletedThere} or d.external_id is null then 'QUEUED' else d.status end,
+      delivered_at = null, error = null, failures = 0, attempts = 0,
+      due_at = ${formatInstant(now)}::timestamptz - interval '1 millisecond'
+    from invoices i
+    join contracts c on c.id = i.contract_id
+    left join customer_billing_configurations g on g.id = c.billing_configuration_id and g.archived_at is null
+    where d.invoice_id = ${invoiceId} and i.id = d.invoice_id`);
+}
+
+/** Writes down what a system has told of an invoice that it got. */
+export async function tellExternal(
+  tx: Transaction,
+  invoiceId: string,
+  { status, number, pdfUrl, paidAt, paymentId, error }: Partial<ExternalInvoice>,
+): Promise<ExternalInvoice> {
+  const told = { status, number, pdfUrl, paidAt, paymentId, error };
+  const [row] = await tx
+    .update(invoiceDeliveries)
+    .set(Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)))
+    .where(eq(invoiceDeliveries.invoiceId, invoiceId))
+    .returning();
+  assert(row !== undefined, `invoice ${invoiceId} is delivered`);
+  return deliveryFromRow(row).external;
+}
+
+/** Marks invoices whose balances wait for their payment, which the provider of payments collects. */
+export async function queueGatedPayments(
+  tx: Transaction,
+  gated: readonly {
+    readonly invoiceId: string;
+    readonly commitId: string;
+    readonly customerId: string;
+    readonly issuedAt: Instant;
+  }[],
+): Promise<void> {
+  for (const { invoiceId, commitId, customerId, issuedAt } of gated) {
+    await tx
+      .insert(invoiceDeliveries)
+      .values({
+        invoiceId,
+        customerId,
+        billingProvider: 'stripe',
+        gatedCommitId: commitId,
+        dueAt: issuedAt,
+        createdAt: issuedAt,
+      })
+      .onConflictDoUpdate({ target: invoiceDeliveries.invoiceId, set: { gatedCommitId: commitId } });
+  }
+}
+
+/** Takes back invoices, queued by this transaction, whose payment somebody else collects. */
+export async function unqueueDeliveries(tx: Transaction, invoiceIds: readonly string[]): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  await tx.delete(invoiceDeliveries).where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
+}
+
 /** What these invoices are voided for here is to be voided there too. Those that nobody has are done with at once. */
 export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], now: Instant): Promise<void> {
   if (invoiceIds.length === 0) return;
@@ -100,11 +176,28 @@ export async function wantVoid(tx: Transaction, invoiceIds: readonly string[], n
       voidWanted: true,
       status: sql`case when ${isMapped} then ${invoiceDeliveries.status} else 'VOID' end`,
       voidEnded: sql`${invoiceDeliveries.mappedAt} is null`,
-      dueAt: sql`case when ${isMapped} then ${new Date(now).toISOString()}::timestamptz end`,
+      dueAt: sql`case when ${isMapped} then ${sooner(now)} end`,
       failures: 0,
-      error: null,
     })
     .where(and(isOneOf(invoiceDeliveries.invoiceId, invoiceIds), eq(invoiceDeliveries.voidWanted, false)));
+}
+
+/** Makes deliveries due now: what they wait for has happened. An attempt that is running does not count as it. */
+export async function makeDue(
+  db: Database | Transaction,
+  invoiceIds: readonly string[],
+  now: Instant,
+): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  await db
+    .update(invoiceDeliveries)
+    .set({ dueAt: sooner(now) })
+    .where(isOneOf(invoiceDeliveries.invoiceId, invoiceIds));
+}
+
+/** Other than it was, so that the end of a running attempt sees it. */
+function sooner(now: Instant): SQL<Instant> {
+  return sql`least(${invoiceDeliveries.dueAt}, ${formatInstant(now)}::timestamptz) - interval '1 millisecond'`;
 }
 
 export function deliveryFromRow(row: DeliveryRow): Delivery {
@@ -119,6 +212,7 @@ export function deliveryFromRow(row: DeliveryRow): Delivery {
     mappedAt: row.mappedAt,
     isDoubtful: row.isDoubtful,
     sentAt: row.sentAt,
+    deliveredAt: row.deliveredAt,
     voidWanted: row.voidWanted,
     voidEnded: row.voidEnded,
     attempts: row.attempts,

@@ -1,5 +1,6 @@
 /** Issued invoices in order, page by page, without their lines. */
 import { and, asc, desc, eq, gt, gte, lt, lte, ne, or, type SQL, sql } from 'drizzle-orm';
+import type { ExternalStatus } from '../core/external-invoice.ts';
 import type { InvoiceStatus, InvoiceType } from '../core/invoice.ts';
 import type { KeysetPosition, PageRequest } from '../core/paging.ts';
 import type { Instant, Interval } from '../core/time.ts';
@@ -18,6 +19,8 @@ export interface InvoiceFilter {
   readonly periodStartsFrom?: Instant | undefined;
   readonly periodEndsBy?: Instant | undefined;
   readonly hasWarnings?: boolean | undefined;
+  /** At the billing provider. */
+  readonly externalStatus?: ExternalStatus | undefined;
 }
 
 /** A page of invoices in the order of issue date and id. */
@@ -94,6 +97,7 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
     periodStartsFrom,
     periodEndsBy,
     hasWarnings,
+    externalStatus,
   } = filter;
   return [
     customerId === undefined ? undefined : eq(invoices.customerId, customerId),
@@ -104,6 +108,9 @@ function headConditions(filter: InvoiceFilter): (SQL | undefined)[] {
     type === undefined ? undefined : eq(invoices.type, type),
     periodStartsFrom === undefined ? undefined : gte(invoices.periodStart, periodStartsFrom),
     periodEndsBy === undefined ? undefined : lte(invoices.periodEnd, periodEndsBy),
+    externalStatus === undefined
+      ? undefined
+      : sql`exists (select 1 from invoice_deliveries d where d.invoice_id = ${invoices.id} and d.status = ${externalStatus})`,
     // Written out, without parameters: only so it is the condition of `invoices_issued_with_warnings`.
     hasWarnings === undefined
       ? undefined

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { type Logger, pino } from 'pino';
 import { inject } from 'vitest';
-import { type Application, createApplication } from '../../src/app/application.ts';
+import { type Application, type ApplicationParts, createApplication } from '../../src/app/application.ts';
 import type { NetworkService } from '../../src/core/network-services.ts';
 import { NO_SELLER, type Seller } from '../../src/core/seller.ts';
 import { formatInstant, type Instant, parseRfc3339 } from '../../src/core/time.ts';
@@ -25,7 +25,17 @@ export interface TestServiceOptions {
   readonly subscriptionSeatsMax?: number;
   readonly eventRetentionMonths?: number;
   readonly otlpCustomerAttributes?: readonly string[];
-  readonly paymentProvider?: 'simulated';
+  readonly paymentProvider?: 'simulated' | 'stripe';
+  /** Where the account of the environment is reached. */
+  readonly stripe?: {
+    readonly apiKey: string;
+    readonly webhookSecret?: string;
+    readonly apiBase: string;
+    readonly leavesInDraft?: boolean;
+  };
+  readonly secretsKey?: Buffer;
+  readonly publicUrl?: string;
+  readonly deliveryHooks?: ApplicationParts['deliveryHooks'];
   readonly seller?: Seller;
   readonly networkServices?: readonly NetworkService[];
   /** Whether webhooks reach receivers of the test; they do unless this is false. */
@@ -81,6 +91,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       seller: options.seller ?? NO_SELLER,
       paymentProvider: options.paymentProvider,
       networkServices: options.networkServices ?? [],
+      ...stripeSettings(options),
       webhookAllowPrivate: options.webhookAllowPrivate ?? true,
       sandboxNow: options.sandboxNow === null ? undefined : instantOf(options.sandboxNow ?? DEFAULT_NOW),
     },
@@ -88,6 +99,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       options.eventRetentionMonths === undefined
         ? undefined
         : { everyMs: 100, readEveryMs: 100, announcedMs: 300 },
+    deliveryHooks: options.deliveryHooks,
     log: options.log ?? pino({ level: 'warn' }),
     stores: {
       db: database.db,
@@ -139,6 +151,18 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       await closeClickHouse();
       await database.close();
     },
+  };
+}
+
+/** Requests are not held back, and none is waited for longer than a second. */
+function stripeSettings({ stripe, secretsKey, publicUrl }: TestServiceOptions) {
+  const given = stripe ?? { apiKey: undefined, apiBase: undefined };
+  return {
+    stripe: { webhookSecret: undefined, leavesInDraft: false, ...given },
+    secretsKey,
+    publicUrl,
+    stripeRates: { account: 100_000, endpoint: 100_000 },
+    stripeTimeoutMs: 1_000,
   };
 }
 

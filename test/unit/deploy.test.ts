@@ -9,7 +9,7 @@ const read = (path: string) => readFile(new URL(`../../${path}`, import.meta.url
 it.each(['deploy/prometheus-rules.yaml', 'deploy/grafana-dashboard.json'])(
   '%s uses only figures that the service has',
   async (path) => {
-    const files = ['service-measures', 'metrics', 'webhook-measures'];
+    const files = ['service-measures', 'metrics', 'webhook-measures', 'delivery-measures'];
     const sources = (await Promise.all(files.map((file) => read(`src/api/http/${file}.ts`)))).join('');
     const used = [...(await read(path)).matchAll(/tallyhouse_[a-z_]+/g)].map(([name]) => name);
     expect(used.length).toBeGreaterThan(8);

@@ -19,9 +19,6 @@ import {
   isUsageLine,
   type LineTier,
 } from '../../core/invoice.ts';
-import type { Seller } from '../../core/seller.ts';
-import { totalsByCreditType } from '../../rating/invoice/breakdown.ts';
-import { dueAt, payableAmount } from '../../rating/invoice/payable.ts';
 import {
   printedAmount,
   printedDate,
@@ -29,7 +26,10 @@ import {
   printedMinorUnit,
   printedNumber,
   printedTime,
-} from './printed-values.ts';
+} from '../../core/printed-values.ts';
+import type { Seller } from '../../core/seller.ts';
+import { totalsByCreditType } from '../../rating/invoice/breakdown.ts';
+import { dueAt, payableAmount } from '../../rating/invoice/payable.ts';
 
 export interface InvoiceContent {
   readonly title: string;

@@ -8,7 +8,7 @@ import { publishPaymentOutcomes } from '../../notifications/payment-messages.ts'
 import { loadCommits } from '../../store/commits.ts';
 import { lockContract } from '../../store/contracts.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database, Transaction } from '../../store/database.ts';
 import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import type { IssuedHead } from '../../store/invoices.ts';
 import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
@@ -25,44 +25,83 @@ export interface ReleaseCommitInput {
   readonly toldBy: string;
 }
 
+type OutcomeDeps = VoidingDeps & {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+};
+
 /**
  * PAID makes the commit's balance usable from the start of its access. FAILED withholds it for good and voids the
  * invoices of its purchase; the threshold that has made the purchase is disabled. The same answer again changes nothing.
  * Refuses the other answer (`invalid`), and a workflow that is not one.
  */
 export async function releaseCommit(
-  deps: VoidingDeps & { readonly db: Database; readonly clock: Clock; readonly gracePeriodHours: number },
+  deps: OutcomeDeps,
   { workflowId, outcome, toldBy }: ReleaseCommitInput,
 ): Promise<void> {
+  const told = { outcome, toldBy, errorMessage: null };
   const voided = await deps.db.transaction(async (tx): Promise<IssuedHead[]> => {
     const [commit] = isUuid(workflowId)
       ? await loadCommits(tx, { ids: [workflowId], includeArchived: true })
       : [];
     if (commit?.paymentGate?.type !== 'EXTERNAL') throw notFound('workflow', workflowId);
-    const charge = await findThresholdCharge(tx, commit.id);
-    if (charge !== null) await lockContract(tx, charge.contractId);
-    // An invoice of the commit is either issued before, and voided here, or not issued any more.
-    if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
-    const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
-    if (await insertPaymentOutcome(tx, row)) {
-      const voided = outcome === 'FAILED' ? await voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt) : [];
-      if (charge !== null) {
-        await settlePayment(tx, deps, { ...charge, customerId: commit.customerId }, outcome);
-      }
-      const [invoiced] = (await loadInvoicedItems(tx, itemIdsOf(commit))).values();
-      const invoiceId = invoiced?.invoiceId ?? null;
-      const { id: commitId, customerId, contractId } = commit;
-      const ended = { commitId, customerId, contractId, outcome, invoiceId, errorMessage: null };
-      await publishPaymentOutcomes(tx, [ended], row.toldAt);
-      await noteCustomerChanges(tx, [commit.customerId]);
-      return voided;
-    }
-    if ((await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
+    const ended = await endPayment(tx, deps, commit, told);
+    if (ended === null && (await loadPaymentOutcomes(tx, [commit.id])).get(commit.id) !== outcome) {
       throw invalid(['outcome'], `workflow ${workflowId} has ended with the other outcome already`);
     }
-    return [];
+    return ended ?? [];
   });
   for (const invoice of voided) deps.invoiceLog?.voided(invoice);
+}
+
+/** The same as a provider tells it. Whatever was told first stays. */
+export async function endProviderPayment(
+  deps: OutcomeDeps,
+  commitId: string,
+  told: Omit<ToldOutcome, 'toldBy'>,
+): Promise<void> {
+  const voided = await deps.db.transaction(async (tx) => {
+    const [commit] = await loadCommits(tx, { ids: [commitId], includeArchived: true });
+    if (commit === undefined) return null;
+    return endPayment(tx, deps, commit, { ...told, toldBy: 'payment provider' });
+  });
+  for (const invoice of voided ?? []) deps.invoiceLog?.voided(invoice);
+}
+
+interface ToldOutcome {
+  readonly outcome: PaymentOutcome;
+  readonly toldBy: string;
+  readonly errorMessage: string | null;
+}
+
+/** The invoices that it has voided; null where an outcome is known already. */
+async function endPayment(
+  tx: Transaction,
+  deps: OutcomeDeps,
+  commit: Commit,
+  { outcome, toldBy, errorMessage }: ToldOutcome,
+): Promise<IssuedHead[] | null> {
+  const charge = await findThresholdCharge(tx, commit.id);
+  if (charge !== null) await lockContract(tx, charge.contractId);
+  // An invoice of the commit is either issued before, and voided here, or not issued any more.
+  if (commit.contractId !== null) await holdScheduledInvoices(tx, [commit.contractId]);
+  const row = { commitId: commit.id, outcome, toldAt: deps.clock.now(), toldBy };
+  if (!(await insertPaymentOutcome(tx, row))) return null;
+  const voided = outcome === 'FAILED' ? await voidInvoicesOfItems(tx, itemIdsOf(commit), row.toldAt) : [];
+  if (charge !== null) {
+    await settlePayment(tx, deps, { ...charge, customerId: commit.customerId }, outcome);
+  }
+  const [invoiced] = (await loadInvoicedItems(tx, itemIdsOf(commit))).values();
+  const invoiceId = invoiced?.invoiceId ?? null;
+  const { id: commitId, customerId, contractId } = commit;
+  await publishPaymentOutcomes(
+    tx,
+    [{ commitId, customerId, contractId, outcome, invoiceId, errorMessage }],
+    row.toldAt,
+  );
+  await noteCustomerChanges(tx, [commit.customerId]);
+  return voided;
 }
 
 function itemIdsOf({ invoiceSchedule }: Commit): string[] {

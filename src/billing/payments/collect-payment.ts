@@ -5,11 +5,12 @@
 import type { Invoice } from '../../core/invoice.ts';
 import type { PaymentOutcome, PaymentProvider } from '../../core/terms/payment-gate.ts';
 import type { Instant } from '../../core/time.ts';
+import { simulatedOutcome } from '../../payments/simulated/simulated-provider.ts';
 import { loadCommits } from '../../store/commits.ts';
 import { noteCustomerChanges } from '../../store/customer-changes.ts';
 import type { Transaction } from '../../store/database.ts';
-import { insertPaymentOutcome } from '../../store/payment-outcomes.ts';
-import { simulatedOutcome } from './simulated-provider.ts';
+import { queueGatedPayments, unqueueDeliveries } from '../../store/invoice-deliveries.ts';
+import { insertPaymentOutcome, loadPaymentOutcomes } from '../../store/payment-outcomes.ts';
 
 /** An invoice that pays for one gated commit. */
 export interface GatedInvoice {
@@ -28,7 +29,8 @@ export async function collectPayments(
   now: Instant,
 ): Promise<Map<string, PaymentOutcome>> {
   const outcomes = new Map<string, PaymentOutcome>();
-  if (provider === undefined || gated.length === 0) return outcomes;
+  // Any other provider is asked when the transaction has ended (`queueCollections`).
+  if (provider !== 'simulated' || gated.length === 0) return outcomes;
   const ids = gated.map(({ commitId }) => commitId);
   const commits = await loadCommits(tx, { ids, includeArchived: true });
   const collected = new Set(
@@ -47,4 +49,34 @@ export async function collectPayments(
     paid.map(({ invoice }) => invoice.customerId),
   );
   return outcomes;
+}
+
+/**
+ * Queues the payments of invoices, issued by this transaction, that a provider collects after it. Purchases whose payment
+ * others collect are not delivered: nobody is to pay them twice.
+ */
+export async function queueCollections(
+  tx: Transaction,
+  gated: readonly GatedInvoice[],
+  provider: PaymentProvider | undefined,
+): Promise<void> {
+  if (gated.length === 0) return;
+  const ids = gated.map(({ commitId }) => commitId);
+  const commits = await loadCommits(tx, { ids, includeArchived: true });
+  const types = new Map(commits.map(({ id, paymentGate }) => [id, paymentGate?.type]));
+  const outcomes = await loadPaymentOutcomes(tx, ids);
+  const isCollected = ({ commitId }: GatedInvoice) =>
+    provider === 'stripe' && types.get(commitId) === 'STRIPE' && !outcomes.has(commitId);
+  await queueGatedPayments(
+    tx,
+    gated.filter(isCollected).map(({ commitId, invoice }) => {
+      const { id: invoiceId, customerId, issuedAt } = invoice;
+      return { invoiceId, commitId, customerId, issuedAt };
+    }),
+  );
+  const elsewhere = gated.filter((one) => !isCollected(one));
+  await unqueueDeliveries(
+    tx,
+    elsewhere.map(({ invoice }) => invoice.id),
+  );
 }

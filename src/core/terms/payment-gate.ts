@@ -26,8 +26,7 @@ export const PAYMENT_OUTCOMES = ['PAID', 'FAILED'] as const;
 export type PaymentOutcome = (typeof PAYMENT_OUTCOMES)[number];
 
 /** Who collects payments of gate STRIPE; null where nobody does. */
-export const PAYMENT_PROVIDERS = ['simulated'] as const;
-export type PaymentProvider = (typeof PAYMENT_PROVIDERS)[number];
+export type PaymentProvider = 'simulated' | 'stripe';
 
 /** Whether the balance is still blocked by the gate. `outcome` is null until the payment is reported. */
 export function isWithheld(gate: PaymentGate | null, outcome: PaymentOutcome | null): boolean {

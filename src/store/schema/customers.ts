@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import {
   BILLABLE_STATUSES,
   BILLING_PROVIDERS,
@@ -21,6 +21,8 @@ export const customers = pgTable(
     archivedAt: instant('archived_at'),
     /** Whether its invoices are delivered to a billing provider. */
     billableStatus: text('billable_status', { enum: BILLABLE_STATUSES }).notNull().default('billable'),
+    /** Whether Stripe's invoices stay drafts; null: as the service has it for all. */
+    leaveInvoicesInDraft: boolean('leave_invoices_in_draft'),
     /** When what identifies the customer was removed. */
     erasedAt: instant('erased_at'),
   },

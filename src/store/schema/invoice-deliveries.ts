@@ -46,6 +46,8 @@ export const invoiceDeliveries = pgTable(
     isDoubtful: boolean('is_doubtful').notNull().default(false),
     externalId: text('external_id'),
     number: text('number'),
+    /** When the last step of its delivery was done, in real time: from then on the provider is only asked. */
+    deliveredAt: instant('delivered_at'),
     /** All of these are the provider's times. */
     finalizedAt: instant('finalized_at'),
     sentAt: instant('sent_at'),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { ContractDeps } from '../../../billing/contracts/settle-contract.ts';
 import type { WithCustomFields } from '../../../billing/custom-fields/with-fields.ts';
 import { archiveCustomer } from '../../../billing/customers/archive-customer.ts';
+import { setLeavesInvoicesInDraft } from '../../../billing/customers/billable-status.ts';
 import { getCustomer, renameCustomer, setCrmAccount } from '../../../billing/customers/change-customer.ts';
 import { createCustomer } from '../../../billing/customers/create-customer.ts';
 import { eraseCustomer } from '../../../billing/customers/erase-customer.ts';
@@ -101,6 +102,10 @@ const configBody = z.object({
     .nullable()
     .optional()
     .meta({ description: 'The same as crm_account_id, which wins if both are given.' }),
+  leave_stripe_invoices_in_draft: z.boolean().nullable().optional().meta({
+    description:
+      'Whether invoices of the customer stay drafts at Stripe; null: as the service has it for all.',
+  }),
 });
 
 export function customerRoutes(deps: ContractDeps): RouteDefinition[] {
@@ -268,7 +273,7 @@ function changeRoutes(deps: ContractDeps): RouteDefinition[] {
       ...common,
       path: '/v1/customers/{customer_id}/updateConfig',
       operationId: 'updateCustomerConfig',
-      summary: 'Set or clear the account in a CRM',
+      summary: 'Set or clear the account in a CRM, and how invoices are left at Stripe',
       body: configBody,
       response: 'empty',
       errors: [400, 404],
@@ -277,6 +282,8 @@ function changeRoutes(deps: ContractDeps): RouteDefinition[] {
           body.crm_account_id === undefined ? body.salesforce_account_id : body.crm_account_id;
         if (accountId === undefined) await getCustomer(deps, params.customer_id);
         else await setCrmAccount(deps, params.customer_id, accountId);
+        const leaves = body.leave_stripe_invoices_in_draft;
+        if (leaves !== undefined) await setLeavesInvoicesInDraft(deps, params.customer_id, leaves);
       },
     }),
   ];

@@ -33,7 +33,10 @@ export const externalInvoiceSchema = z
 export function externalInvoiceToWire(
   from: ExternalInvoice | undefined,
 ): z.input<typeof externalInvoiceSchema> | null {
-  if (from === undefined) return null;
+  return from === undefined ? null : externalToWire(from);
+}
+
+export function externalToWire(from: ExternalInvoice): z.input<typeof externalInvoiceSchema> {
   return {
     billing_provider_type: from.billingProvider,
     ...present('invoice_id', from.externalId),

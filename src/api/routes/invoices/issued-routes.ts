@@ -7,6 +7,7 @@ import { voidInvoice } from '../../../billing/invoices/issued/void-invoice.ts';
 import { listDrafts } from '../../../billing/invoices/list-drafts.ts';
 import type { InvoiceDeps } from '../../../billing/invoices/read-invoices.ts';
 import { invalid } from '../../../core/errors.ts';
+import { EXTERNAL_STATUSES } from '../../../core/external-invoice.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { createdId, enumIn, queryBoolean, timestamp, uuid } from '../../wire/fields.ts';
 import { keysetPosition, pageOf, pageQuery } from '../../wire/paging.ts';
@@ -34,6 +35,9 @@ const listQuery = pageQuery(z.union([keysetPosition, draftPosition]), 25).extend
   has_warnings: queryBoolean
     .optional()
     .meta({ description: 'Only invoices with entries under `warnings`, or only those without.' }),
+  external_status: enumIn(EXTERNAL_STATUSES).optional().meta({
+    description: 'Only issued invoices with this status at their billing provider.',
+  }),
   sort,
   ...shownShape,
 });
@@ -56,6 +60,9 @@ function listRoute(deps: InvoiceDeps): RouteDefinition {
     csv: invoicesCsv,
     errors: [400, 429],
     handler: async ({ query }) => {
+      if (query.status === 'DRAFT' && query.external_status !== undefined) {
+        throw invalid(['externalStatus'], 'is of issued invoices: no provider has a draft');
+      }
       const page = await (query.status === 'DRAFT' ? draftsOf(deps, query) : issuedOf(deps, query));
       return invoicePage(page, await viewOf(deps, page.rows, query));
     },
@@ -88,6 +95,7 @@ function issuedOf(deps: InvoiceDeps, query: ListQuery) {
     periodStartsFrom: query.starting_on,
     periodEndsBy: query.ending_before,
     hasWarnings: query.has_warnings,
+    externalStatus: query.external_status,
   };
   if (after !== null && !('at' in after)) throw invalid(['nextPage'], OTHER_LIST);
   return listIssuedInvoices(deps, filter, { after, limit, order: order[query.sort] });

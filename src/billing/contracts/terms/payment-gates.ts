@@ -12,7 +12,8 @@ export function refusePaymentGate(
   if (gate.type === 'STRIPE' && paymentProvider === null) {
     throw invalid(
       [...path, 'type'],
-      'STRIPE needs a payment provider, and none is connected: PAYMENT_PROVIDER=simulated tries it without money',
+      'STRIPE needs a payment provider, and none is connected: STRIPE_API_KEY connects Stripe, and ' +
+        'PAYMENT_PROVIDER=simulated tries it without money',
     );
   }
   if (gate.type !== 'STRIPE' && gate.stripe !== null)

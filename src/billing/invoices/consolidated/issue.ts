@@ -9,6 +9,7 @@ import { consolidatedPeriodOf, queueConsolidations } from '../../../store/consol
 import { findContract } from '../../../store/contracts.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { insertConstituents, lockConstituents } from '../../../store/invoice-constituents.ts';
+import { makeDue } from '../../../store/invoice-deliveries.ts';
 import { type IssuedHead, insertInvoices } from '../../../store/invoices.ts';
 import { existingInvoiceIds } from '../../../store/issued-periods.ts';
 import type { Job } from '../../../store/jobs.ts';
@@ -103,6 +104,12 @@ export async function issueConsolidated(
     parts.map(({ id }) => id),
   );
   await freezeCustomFields(tx, [invoice]);
+  // Their deliveries have waited to learn whether they are on it.
+  await makeDue(
+    tx,
+    parts.map(({ id }) => id),
+    invoice.issuedAt,
+  );
   await publishFinalized(tx, [invoice]);
   return invoice;
 }

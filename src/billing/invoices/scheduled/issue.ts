@@ -24,7 +24,7 @@ import {
   loadCustomerBalances,
   shareBalances,
 } from '../../balances/books.ts';
-import { collectPayments } from '../../payments/collect-payment.ts';
+import { collectPayments, queueCollections } from '../../payments/collect-payment.ts';
 import { tellOfPayments } from '../../payments/tell-of-payments.ts';
 import { deductionsToKeep } from '../deductions-to-keep.ts';
 import { freezeCustomFields } from '../invoice-fields.ts';
@@ -140,6 +140,7 @@ export async function issueScheduledInvoices(
   // Nobody owes what was not bought.
   const statusOf = (id: string) => (payments.get(id) === 'FAILED' ? 'VOID' : 'FINALIZED');
   await freezeScheduledDrafts(tx, issued, statusOf);
+  await queueCollections(tx, gated, paymentProvider);
   await tellOfPayments(tx, gated, payments, clock.now());
   await enqueueJobs(
     tx,

@@ -1,9 +1,9 @@
 /** What the printed form of an invoice says. */
 import { describe, expect, test } from 'vitest';
 import { invoiceContent } from '../../../../src/api/documents/invoice-content.ts';
-import { printedAmount, printedNumber, printedTime } from '../../../../src/api/documents/printed-values.ts';
 import { FIAT_CREDIT_TYPES, USD_CENTS } from '../../../../src/core/credit-types.ts';
 import { Decimal } from '../../../../src/core/decimal.ts';
+import { printedAmount, printedNumber, printedTime } from '../../../../src/core/printed-values.ts';
 import { NO_SELLER } from '../../../../src/core/seller.ts';
 import { CREDITS, conversionLine, ISSUED_AT, PERIOD, printed, usageLine } from './printed-invoices.ts';
 

@@ -1,8 +1,8 @@
 /** Amounts, quantities and dates as documents for people show them. Nothing is rounded. */
-import type { CreditType } from '../../core/credit-types.ts';
-import { type Currency, currencyOf, inMajorUnits } from '../../core/currencies.ts';
-import { Decimal, roundDecimal } from '../../core/decimal.ts';
-import { DAY_MS, formatInstant, type Instant, type Interval } from '../../core/time.ts';
+import type { CreditType } from './credit-types.ts';
+import { type Currency, currencyOf, inMajorUnits } from './currencies.ts';
+import { Decimal, roundDecimal } from './decimal.ts';
+import { DAY_MS, formatInstant, type Instant, type Interval } from './time.ts';
 
 /** `-1234567.5` as `-1,234,567.50` with two places; more digits are all shown. */
 export function printedNumber(value: Decimal, placesMin = 0): string {

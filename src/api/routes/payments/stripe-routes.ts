@@ -1,0 +1,131 @@
+/** Accounts of Stripe, and what Stripe tells. */
+import { z } from 'zod';
+import {
+  type AccountDeps,
+  archiveStripeAccount,
+  createStripeAccount,
+  findStripeAccount,
+  listStripeAccounts,
+} from '../../../billing/billing-providers/stripe-accounts.ts';
+import { stripeEvent, takeStripeEvent } from '../../../billing/payments/provider-events.ts';
+import { notFound, Refusal } from '../../../core/errors.ts';
+import { verifiedEvent } from '../../../payments/stripe/verify-event.ts';
+import { type RouteDefinition, route } from '../../http/route.ts';
+import { uuid } from '../../wire/fields.ts';
+
+const common = { method: 'post', tags: ['Billing providers'] } as const;
+
+export function stripeRoutes(deps: AccountDeps): RouteDefinition[] {
+  return [createRoute(deps), listRoute(deps), archiveRoute(deps), webhookRoute(deps)];
+}
+
+const key = z
+  .string()
+  .regex(/^[\x21-\x7e]{8,512}$/, 'must be printable ASCII without spaces, of 8 to 512 characters');
+
+function createRoute(deps: AccountDeps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/providers/stripe/accounts/create',
+    operationId: 'createStripeAccount',
+    summary: 'Connect a further account of Stripe',
+    description:
+      'Its keys are stored encrypted and never returned. The service needs SECRETS_KEY. Configurations of customers name ' +
+      'the delivery method.',
+    scope: 'write',
+    body: z.object({
+      name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, 'must be lower-case letters, digits, - and _'),
+      api_key: key,
+      webhook_secret: key.nullish(),
+    }),
+    response: z.object({ data: z.object({ delivery_method_id: uuid }) }),
+    errors: [400, 409, 503],
+    async handler({ body }) {
+      const account = { name: body.name, apiKey: body.api_key, webhookSecret: body.webhook_secret ?? null };
+      return { data: { delivery_method_id: await createStripeAccount(deps, account) } };
+    },
+  });
+}
+
+function listRoute(deps: AccountDeps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/providers/stripe/accounts/list',
+    operationId: 'listStripeAccounts',
+    summary: 'List the accounts of Stripe that are connected',
+    scope: 'read',
+    response: z.object({
+      data: z.array(
+        z.object({ delivery_method_id: uuid, name: z.string(), stripe_account_id: z.string().optional() }),
+      ),
+    }),
+    async handler() {
+      const accounts = await listStripeAccounts(deps);
+      return {
+        data: accounts.map(({ deliveryMethodId, name, stripeAccountId }) => ({
+          delivery_method_id: deliveryMethodId,
+          name,
+          ...(stripeAccountId === null ? {} : { stripe_account_id: stripeAccountId }),
+        })),
+      };
+    },
+  });
+}
+
+function archiveRoute(deps: AccountDeps): RouteDefinition {
+  return route({
+    ...common,
+    path: '/v1/providers/stripe/accounts/archive',
+    operationId: 'archiveStripeAccount',
+    summary: 'End the connection to an account of Stripe',
+    description:
+      'Its keys are removed. Nothing further is delivered to it. Archiving it again changes nothing.',
+    scope: 'write',
+    body: z.object({ delivery_method_id: uuid }),
+    response: z.object({ data: z.object({ delivery_method_id: uuid }) }),
+    errors: [400, 404],
+    async handler({ body }) {
+      await archiveStripeAccount(deps, body.delivery_method_id);
+      return { data: { delivery_method_id: body.delivery_method_id } };
+    },
+  });
+}
+
+const SIGNATURE = 'stripe-signature';
+
+function webhookRoute(deps: AccountDeps): RouteDefinition {
+  const documented = route({
+    ...common,
+    path: '/v1/providers/stripe/webhook/{name}',
+    operationId: 'takeStripeEvent',
+    summary: 'Take an event of Stripe',
+    description:
+      'The address of a webhook endpoint at Stripe; `default` is the account of the environment. It needs no token: the ' +
+      'signature over the bytes of the body is the access, for five minutes. What the event is about is asked for.',
+    scope: 'public',
+    params: z.object({ name: z.string() }),
+    response: z.object({ received: z.literal(true) }),
+    errors: [400, 404],
+    async handler() {
+      throw new Error('the route of events takes bytes');
+    },
+  });
+  return {
+    ...documented,
+    bodyKind: 'bytes',
+    body: z.unknown(),
+    async run({ http, body }) {
+      const name = http.req.param('name') ?? '';
+      const account = await findStripeAccount(deps, name);
+      if (account === null) throw notFound('account', name);
+      const secret = deps.accounts.webhookSecret(account);
+      if (secret === null) throw new Refusal('invalid', `the account ${name} has no webhook secret`);
+      const text = await verifiedEvent(Buffer.from(body as Buffer), http.req.header(SIGNATURE) ?? '', secret);
+      if (text === null) throw new Refusal('invalid', 'the signature of the event is not valid, or too old');
+      const event = stripeEvent.safeParse(JSON.parse(text));
+      if (!event.success) throw new Refusal('invalid', 'the event is not one of Stripe');
+      await takeStripeEvent(deps, account.id, event.data);
+      return { received: true };
+    },
+  };
+}

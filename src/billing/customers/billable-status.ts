@@ -1,0 +1,23 @@
+/** Settings of customers that say whether and how their invoices are delivered. */
+import type { BillableStatus } from '../../core/billing-providers.ts';
+import { notFound } from '../../core/errors.ts';
+import { leaveInvoicesInDraft, setBillableStatus } from '../../store/customers.ts';
+import type { Database } from '../../store/database.ts';
+
+/** Refuses an unknown customer (`not_found`). */
+export async function setCustomerBillableStatus(
+  { db }: { readonly db: Database },
+  id: string,
+  status: BillableStatus,
+): Promise<void> {
+  if (!(await setBillableStatus(db, id, status))) throw notFound('customer', id);
+}
+
+/** Whether Stripe's invoices of the customer stay drafts; null: as for all. Refuses an unknown customer (`not_found`). */
+export async function setLeavesInvoicesInDraft(
+  { db }: { readonly db: Database },
+  id: string,
+  leaves: boolean | null,
+): Promise<void> {
+  if (!(await leaveInvoicesInDraft(db, id, leaves))) throw notFound('customer', id);
+}

@@ -1,0 +1,146 @@
+/** Loads an issued invoice as it is delivered (`payments/document.ts`), or says why it is not delivered just now. */
+import type { Clock } from '../../core/clock.ts';
+import { currencyOf } from '../../core/currencies.ts';
+import { customFieldsOf } from '../../core/custom-fields.ts';
+import { assert } from '../../core/errors.ts';
+import { isConversionLine } from '../../core/invoice.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import type { PaymentDocument } from '../../payments/document.ts';
+import { lineId } from '../../rating/invoice/line-id.ts';
+import { payableAmount } from '../../rating/invoice/payable.ts';
+import { loadCommits } from '../../store/commits.ts';
+import { findContract } from '../../store/contracts.ts';
+import { loadCreditTypes } from '../../store/credit-types.ts';
+import { customerNames } from '../../store/customers.ts';
+import { type Database, inSnapshot, type Transaction } from '../../store/database.ts';
+import { standingConsolidations } from '../../store/invoice-constituents.ts';
+import { loadExternalInvoices } from '../../store/invoice-deliveries.ts';
+import { loadInvoiceNumbers } from '../../store/invoice-numbers.ts';
+import type { IssuedInvoice } from '../../store/invoices.ts';
+import { findInvoice } from '../../store/whole-invoices.ts';
+import { consolidatedPlaces } from '../invoices/consolidated/drafts.ts';
+import { concatenates } from '../invoices/consolidated/targets.ts';
+import { customFieldsOfInvoices } from '../invoices/invoice-fields.ts';
+
+export interface DocumentDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly gracePeriodHours: number;
+  /** Where clients reach the service; null: it does not know. */
+  readonly publicUrl: string | null;
+}
+
+/** `later`: it waits for something of its own. `statement`: another invoice has its amounts. */
+export type Deliverable =
+  | { readonly kind: 'document'; readonly document: PaymentDocument }
+  | { readonly kind: 'later'; readonly waitMs: number }
+  | { readonly kind: 'statement'; readonly consolidatedId: string };
+
+/** A number is assigned within a second, so it stays due; a consolidated invoice is issued with the last of its parts. */
+const NUMBER_WAIT_MS = 0;
+const PARTS_WAIT_MS = MINUTE_MS;
+
+/** The custom field of a product with its id at Stripe. */
+const STRIPE_PRODUCT = 'stripe_product_id';
+
+export async function loadDeliverable(
+  deps: DocumentDeps,
+  { invoiceId, customerId }: { readonly invoiceId: string; readonly customerId: string },
+): Promise<Deliverable> {
+  const found = await inSnapshot(deps.db, async (tx) => {
+    const invoice = await findInvoice(tx, customerId, invoiceId);
+    assert(invoice !== null, `invoice ${invoiceId} is issued`);
+    const [consolidatedId] = await standingConsolidations(tx, [invoiceId]);
+    if (consolidatedId !== undefined) return { kind: 'statement' as const, consolidatedId };
+    if (await isToBeConsolidated(deps, tx, invoice)) return { kind: 'later' as const, waitMs: PARTS_WAIT_MS };
+    const number = (await loadInvoiceNumbers(tx, [invoiceId])).get(invoiceId);
+    if (number === undefined) return { kind: 'later' as const, waitMs: NUMBER_WAIT_MS };
+    return { kind: 'invoice' as const, invoice, number };
+  });
+  if (found.kind !== 'invoice') return found;
+  return { kind: 'document', document: await documentOf(deps, found.invoice, found.number) };
+}
+
+/** Whether a consolidated invoice that is not issued yet will have this one. Only contracts in hierarchies cost more. */
+async function isToBeConsolidated(
+  deps: DocumentDeps,
+  tx: Transaction,
+  invoice: IssuedInvoice,
+): Promise<boolean> {
+  if (invoice.type !== 'USAGE') return false;
+  const contract = await findContract(tx, invoice.contractId);
+  if (contract === null) return false;
+  const root = contract.parent === null ? contract : await findContract(tx, contract.parent.contractId);
+  if (root === null || !concatenates(root)) return false;
+  const places = await consolidatedPlaces({ ...deps, db: tx }, [root], {});
+  return places.some(({ target }) => target.parts.some((part) => part.invoiceId === invoice.id));
+}
+
+async function documentOf(
+  { db, publicUrl }: DocumentDeps,
+  invoice: IssuedInvoice,
+  number: string,
+): Promise<PaymentDocument> {
+  const currency = currencyOf(invoice.creditTypeId);
+  assert(currency !== null, 'an issued invoice is in a currency');
+  const { id: invoiceId, customerId, contractId } = invoice;
+  return {
+    ...{ invoiceId, customerId, contractId, number, currency },
+    type: invoice.type,
+    creditTypeId: invoice.creditTypeId,
+    total: invoice.total,
+    payable: payableAmount(invoice),
+    period: invoice.type === 'SCHEDULED' ? null : { start: invoice.period.start, end: invoice.period.end },
+    issuedAt: invoice.issuedAt,
+    paymentTermsDays: invoice.netPaymentTermsDays,
+    lines: invoice.lines.map((line) => ({ ...line, id: lineId(invoiceId, line) })),
+    names: await namesOf(db, invoice),
+    products: await productsOf(db, invoice),
+    replaces: await replacedBy(db, invoice),
+    links: publicUrl === null ? null : linksOf(publicUrl, invoice),
+  };
+}
+
+async function namesOf(db: Database, { lines }: IssuedInvoice): Promise<PaymentDocument['names']> {
+  const payers = lines.flatMap((line) =>
+    'payer' in line && line.payer !== null ? [line.payer.commitId] : [],
+  );
+  const ids = [...new Set(payers)];
+  const commits = ids.length === 0 ? [] : await loadCommits(db, { ids, includeArchived: true });
+  const units = lines.flatMap((line) =>
+    isConversionLine(line) ? [line.creditTypeId, line.convertedCreditTypeId] : [line.creditTypeId],
+  );
+  const creditTypes = await loadCreditTypes(db, [...new Set(units)]);
+  return {
+    balances: new Map(
+      commits.map(({ id, name, type }) => [id, name ?? (type === 'CREDIT' ? 'Credit' : 'Commit')]),
+    ),
+    units: new Map([...creditTypes].map(([id, { name }]) => [id, name])),
+    customers: await customerNames(db, [...new Set(lines.flatMap(({ origin }) => origin?.customerId ?? []))]),
+  };
+}
+
+async function productsOf(db: Database, invoice: IssuedInvoice): Promise<ReadonlyMap<string, string>> {
+  const fields = (await customFieldsOfInvoices({ db }, [invoice])).get(invoice.id) ?? new Map();
+  const ids = new Set(invoice.lines.flatMap((line) => (isConversionLine(line) ? [] : [line.productId])));
+  return new Map(
+    [...ids].flatMap((id) => {
+      const product = customFieldsOf(fields, id)[STRIPE_PRODUCT];
+      return product === undefined ? [] : [[id, product] as const];
+    }),
+  );
+}
+
+async function replacedBy(
+  db: Database,
+  { regeneratedFromInvoiceId: invoiceId }: IssuedInvoice,
+): Promise<PaymentDocument['replaces']> {
+  if (invoiceId === null) return null;
+  const external = (await loadExternalInvoices(db, [invoiceId])).get(invoiceId);
+  return { invoiceId, externalId: external?.externalId ?? null };
+}
+
+function linksOf(publicUrl: string, { id, customerId }: IssuedInvoice): PaymentDocument['links'] {
+  const path = `${publicUrl}/v1/customers/${customerId}/invoices/${id}`;
+  return { pdf: `${path}/pdf`, csv: path };
+}

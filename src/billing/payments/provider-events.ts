@@ -1,0 +1,47 @@
+/**
+ * Messages of providers. A message is a hint only: what it is about is asked for, so that messages may come late, twice, in
+ * any order, or never.
+ */
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { isUuid } from '../../core/ids.ts';
+import type { Database } from '../../store/database.ts';
+import { invoicesOfObjects, noteProviderEvent } from '../../store/delivery-work.ts';
+import { makeDue } from '../../store/invoice-deliveries.ts';
+
+/** What is read of an event of Stripe, whose signature is checked. */
+export const stripeEvent = z.object({
+  id: z.string(),
+  type: z.string(),
+  data: z.object({
+    object: z.object({
+      id: z.string().optional(),
+      object: z.string().optional(),
+      /** Of a charge or an invoice payment. */
+      invoice: z.unknown().optional(),
+      payment_intent: z.unknown().optional(),
+      metadata: z.record(z.string(), z.unknown()).nullish(),
+    }),
+  }),
+});
+
+const INVOICE_ID = 'tallyhouse_invoice_id';
+
+/** Asks soon for what the event is about. An event that came before, and one of an object that is not ours, change nothing. */
+export async function takeStripeEvent(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  connectionId: string,
+  event: z.output<typeof stripeEvent>,
+): Promise<void> {
+  const { object } = event.data;
+  const texts = [object.id, object.invoice, object.payment_intent];
+  const externalIds = texts.filter((id): id is string => typeof id === 'string');
+  const ours = object.metadata?.[INVOICE_ID];
+  await db.transaction(async (tx) => {
+    const seen = { connectionId, eventId: event.id, receivedAt: Date.now() };
+    if (!(await noteProviderEvent(tx, seen))) return;
+    const invoiceIds = typeof ours === 'string' && isUuid(ours) ? [ours] : [];
+    const found = await invoicesOfObjects(tx, connectionId, { externalIds, invoiceIds });
+    await makeDue(tx, found, clock.now());
+  });
+}

@@ -1,0 +1,59 @@
+/** Another attempt for invoices that were not delivered, at the request of whoever has mended the cause. */
+import type { Clock } from '../../core/clock.ts';
+import { invalid, namesNothing } from '../../core/errors.ts';
+import type { ExternalStatus } from '../../core/external-invoice.ts';
+import type { Database } from '../../store/database.ts';
+import { loadDeliveries, queueDeliveries, restartDelivery } from '../../store/invoice-deliveries.ts';
+import { findInvoiceHead } from '../../store/invoices.ts';
+
+interface Redelivered {
+  readonly invoiceId: string;
+  readonly status: ExternalStatus;
+}
+
+/** In these nothing is to be done again. */
+const DONE: readonly ExternalStatus[] = [
+  'PAID',
+  'VOID',
+  'SENT',
+  'FINALIZED',
+  'PARTIALLY_PAID',
+  'UNCOLLECTIBLE',
+  'PAYMENT_FAILED',
+];
+
+/**
+ * Queues them, all or none, with the billing configuration that their contracts have now. One that is delivered stays as
+ * it is; one that was deleted there is made anew. Refuses an unknown invoice (`not_found`), and one that is not finalized
+ * or has nowhere to go (`invalid`).
+ */
+export async function redeliverInvoices(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  invoiceIds: readonly string[],
+): Promise<Redelivered[]> {
+  const now = clock.now();
+  return db.transaction(async (tx) => {
+    for (const [index, id] of invoiceIds.entries()) {
+      const invoice = await findInvoiceHead(tx, id);
+      if (invoice === null) throw namesNothing(['invoiceIds', index], `invoice ${id} not found`);
+      if (invoice.status !== 'FINALIZED')
+        throw invalid(['invoiceIds', index], `invoice ${id} is ${invoice.status}`);
+      const before = (await loadDeliveries(tx, [id])).get(id);
+      if (before === undefined) {
+        const [queued] = await queueDeliveries(tx, [id], { withHistorical: true, dueAt: now });
+        if (queued === undefined) throw invalid(['invoiceIds', index], NOWHERE(id));
+      } else if (!DONE.includes(before.external.status)) {
+        await restartDelivery(tx, id, now, { isDeletedThere: before.external.status === 'DELETED' });
+      }
+    }
+    const deliveries = await loadDeliveries(tx, invoiceIds);
+    return invoiceIds.flatMap((invoiceId) => {
+      const delivery = deliveries.get(invoiceId);
+      return delivery === undefined ? [] : [{ invoiceId, status: delivery.external.status }];
+    });
+  });
+}
+
+const NOWHERE = (id: string) =>
+  `invoice ${id} has nowhere to go: its contract has no billing configuration of a provider that is connected, or its ` +
+  'customer is not billable';

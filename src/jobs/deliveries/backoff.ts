@@ -1,0 +1,24 @@
+/** When a delivery that has failed is tried again, and when one that has arrived is looked at again. Pure. */
+import { type ExternalInvoice, isOpen } from '../../core/external-invoice.ts';
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import type { ProviderProblem } from '../../payments/provider.ts';
+
+const RETRY_MAX_MS = 15 * MINUTE_MS;
+
+/** 1, 2, 4 … seconds, 15 minutes at most, and never before the provider wants to be asked. */
+export function retryDelayMs(
+  failures: number,
+  { retryAfterMs }: Pick<ProviderProblem, 'retryAfterMs'>,
+): number {
+  const doubled = SECOND_MS * 2 ** Math.min(failures - 1, 20);
+  return Math.max(Math.min(doubled, RETRY_MAX_MS), retryAfterMs ?? 0);
+}
+
+/** From then on an open invoice is looked at once a day. */
+const OLD_MS = 90 * DAY_MS;
+
+/** Every hour what is open is asked for, so that a lost message of the provider is only a delay. Null: it is settled. */
+export function nextLookAt({ status }: ExternalInvoice, createdAt: Instant, now: Instant): Instant | null {
+  if (!isOpen(status)) return null;
+  return now + (now - createdAt > OLD_MS ? DAY_MS : HOUR_MS);
+}

@@ -1,0 +1,193 @@
+/**
+ * Brings queued invoices to their providers (docs/payments.md, "Delivery"), in every process. Nothing else waits for a
+ * provider: this has its own workers, beside the jobs.
+ *
+ * A delivery is leased by one process at a time. The lease is renewed with each step that is written down, and no step
+ * begins without it, so that an invoice has one writer.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type EndDeps, endDelivery } from '../../billing/payments/end-delivery.ts';
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import { NO_TRACER, type Tracer } from '../../core/tracing.ts';
+import type { Note } from '../../payments/provider.ts';
+import {
+  type DeliveryFigures,
+  deleteOldProviderEvents,
+  freeDelivery,
+  hasUnattempted,
+  leaseDeliveries,
+  loadDeliveryFigures,
+  noteStep,
+} from '../../store/delivery-work.ts';
+import type { Delivery } from '../../store/invoice-deliveries.ts';
+import { type AttemptDeps, type AttemptResult, attemptDelivery, progressOf } from './attempt.ts';
+
+const POLL_INTERVAL_MS = 500;
+/** Longer than any request to a provider. */
+const LEASE_MS = MINUTE_MS;
+/** At once, of one process: enough for the rates of a provider that answers within a second. */
+const ATTEMPTS_MAX = 32;
+const FIGURES_INTERVAL_MS = 10 * SECOND_MS;
+/** A provider sends an event again for three days. */
+const EVENTS_KEPT_MS = 30 * DAY_MS;
+/** A move of the clock waits for first attempts at most so long. */
+const SETTLED_MAX_MS = MINUTE_MS;
+const SETTLED_PAUSE_MS = 20;
+
+type DeliveryOutcome = 'done' | 'waiting' | 'refused' | 'failed';
+
+export interface DeliveryStats extends DeliveryFigures {
+  /** Since the start of this process. */
+  readonly attempts: Readonly<Record<DeliveryOutcome, number>>;
+}
+
+export interface Deliveries {
+  start(): void;
+  /** Resolves when everything that is due has had its first attempt, or after a minute. */
+  settled(): Promise<void>;
+  /** Counts of the store are as of the last read, a few seconds ago. */
+  stats(): DeliveryStats;
+  /** Attempts end with their present step, and are taken up again after the next start. */
+  close(): Promise<void>;
+}
+
+export interface DeliveriesDeps extends Omit<AttemptDeps, keyof EndDeps>, EndDeps {
+  readonly log: Logger;
+  readonly tracer?: Tracer;
+  readonly leaseMs?: number;
+  isPaused(): boolean;
+  /** Called between two steps; tests throw from here what a kill would do. */
+  betweenSteps?(): void;
+}
+
+/** An attempt ends, and nothing more is written of it: the lease is another's, or the service stops. */
+class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+export function createDeliveries(deps: DeliveriesDeps): Deliveries {
+  const { db, log, clock, tracer = NO_TRACER, leaseMs = LEASE_MS } = deps;
+  const owner = randomUUID();
+  const running = new Map<string, Promise<void>>();
+  const attempts = { done: 0, waiting: 0, refused: 0, failed: 0 };
+  let figures: DeliveryFigures = { byStatus: new Map(), oldestUndeliveredAt: null };
+  let figuresAt: Instant = 0;
+  let cleanedAt: Instant = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let polling: Promise<void> | null = null;
+  let isClosed = false;
+  let isFailing = false;
+
+  function poll(): void {
+    if (isClosed || deps.isPaused()) return;
+    polling ??= takeDue()
+      .then(() => {
+        isFailing = false;
+      }, reportFailure)
+      .finally(() => {
+        polling = null;
+      });
+  }
+
+  async function takeDue(): Promise<void> {
+    const limit = ATTEMPTS_MAX - running.size;
+    const due = limit === 0 ? [] : await leaseDeliveries(db, { owner, leaseMs, dueAt: clock.now(), limit });
+    for (const delivery of due) {
+      const { invoiceId } = delivery;
+      const facts = { 'tallyhouse.invoice': invoiceId };
+      const attempt = tracer
+        .trace('deliver an invoice', { kind: 'client', facts }, () => run(delivery))
+        .then((outcome) => {
+          running.delete(invoiceId);
+          // What waits is looked at with the next poll.
+          if (outcome !== 'waiting') poll();
+        })
+        .catch((error: unknown) => {
+          running.delete(invoiceId);
+          reportFailure(error);
+        });
+      running.set(invoiceId, attempt);
+    }
+    await keepHouse();
+  }
+
+  async function keepHouse(): Promise<void> {
+    const now = Date.now();
+    if (now - figuresAt >= FIGURES_INTERVAL_MS) {
+      figuresAt = now;
+      figures = await loadDeliveryFigures(db);
+    }
+    if (now - cleanedAt < HOUR_MS) return;
+    cleanedAt = now;
+    await deleteOldProviderEvents(db, now - EVENTS_KEPT_MS);
+  }
+
+  async function run(delivery: Delivery): Promise<DeliveryOutcome | null> {
+    try {
+      deps.betweenSteps?.();
+      const result = await attemptDelivery(deps, delivery, noteOf(delivery));
+      deps.betweenSteps?.();
+      const { problem, ...end } = result;
+      const outcome = outcomeOf(result);
+      if (await endDelivery(deps, delivery, owner, end)) attempts[outcome] += 1;
+      if (problem !== null) {
+        const { kind, message, code } = problem;
+        log.warn({ invoice: delivery.invoiceId, kind, code, error: message }, 'an invoice was not delivered');
+      }
+      return outcome;
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      if (isClosed) await freeDelivery(db, delivery.invoiceId, owner);
+      return null;
+    }
+  }
+
+  function noteOf({ invoiceId, voidWanted }: Delivery): Note {
+    return async (step) => {
+      deps.betweenSteps?.();
+      if (isClosed) throw new Interrupted('the service stops');
+      const { external, ...own } = step;
+      const noted = await noteStep(db, invoiceId, { owner, leaseMs }, { ...own, external });
+      if (noted === null) throw new Interrupted('another process has the delivery');
+      if (noted.voidWanted && !voidWanted) {
+        await freeDelivery(db, invoiceId, owner);
+        throw new Interrupted('it was voided meanwhile');
+      }
+      deps.betweenSteps?.();
+      return progressOf(noted);
+    };
+  }
+
+  function reportFailure(error: unknown): void {
+    if (!isFailing) log.error({ err: error }, 'invoices cannot be delivered now: they will be tried again');
+    isFailing = true;
+  }
+
+  return {
+    start() {
+      timer = setInterval(poll, POLL_INTERVAL_MS);
+      timer.unref();
+    },
+    async settled() {
+      const until = performance.now() + SETTLED_MAX_MS;
+      while (!isClosed && performance.now() < until && (await hasUnattempted(db, clock.now()))) {
+        poll();
+        await pause(SETTLED_PAUSE_MS);
+      }
+    },
+    stats: () => ({ ...figures, attempts }),
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await polling;
+      await Promise.all(running.values());
+    },
+  };
+}
+
+function outcomeOf({ problem, isAttempt }: AttemptResult): DeliveryOutcome {
+  if (problem !== null) return problem.kind === 'refused' ? 'refused' : 'failed';
+  return isAttempt ? 'done' : 'waiting';
+}

@@ -1,0 +1,121 @@
+/**
+ * Any other system: the whole invoice is posted, signed, to an address that answers what it has made of it
+ * (docs/payments.md, "Any other system"). Each attempt carries the same message id, by which the receiver makes one
+ * invoice of any number of them.
+ */
+import { z } from 'zod';
+import { EXTERNAL_STATUSES, type ExternalInvoice } from '../../core/external-invoice.ts';
+import { derivedId } from '../../core/ids.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import type { PaymentDocument } from '../document.ts';
+import { type Note, type PaymentsProvider, type Progress, ProviderProblem } from '../provider.ts';
+
+/** How a configuration names its receiver. */
+export const customConfiguration = z.object({
+  url: z.string(),
+  signing_secret: z.string().min(16, 'must have at least 16 characters'),
+});
+
+/** What the receiver answers, and may tell later. Amounts are in the unit of the invoice. */
+const receiverAnswer = z.object({
+  external_id: z.string().min(1).max(255),
+  number: z.string().max(255).nullish(),
+  status: z.enum(EXTERNAL_STATUSES).nullish(),
+  pdf_url: z.string().max(2_000).nullish(),
+});
+
+/** Sends a signed message; never rejects. */
+export type SendMessage = (
+  url: string,
+  message: { readonly id: string; readonly body: string; readonly secret: string },
+) => Promise<{
+  readonly status: number | null;
+  readonly answer: string | null;
+  readonly error: string | null;
+}>;
+
+interface CustomReceiver {
+  readonly settings: z.output<typeof customConfiguration>;
+  readonly send: SendMessage;
+  /** The invoice as the API shows it. */
+  invoiceText(document: PaymentDocument): Promise<string>;
+}
+
+export function createCustomProvider(receiver: CustomReceiver): PaymentsProvider {
+  return {
+    deliver: (document, progress, note) => deliver(receiver, document, progress, note),
+    // The receiver tells by itself.
+    status: async (_, progress) => progress.external,
+    async void(document, progress) {
+      await post(receiver, document, 'invoice.voided');
+      return { ...progress.external, status: 'VOID', error: null };
+    },
+    async charge() {
+      throw new ProviderProblem('refused', 'A custom billing provider collects no payments of gates');
+    },
+  };
+}
+
+async function deliver(
+  receiver: CustomReceiver,
+  document: PaymentDocument,
+  begun: Progress,
+  note: Note,
+): Promise<ExternalInvoice> {
+  const { external } = await note({
+    method: 'webhook',
+    ...(begun.mappedAt === null ? { mappedAt: Date.now() } : {}),
+    external: { billingProvider: 'custom' },
+  });
+  const answer = await post(receiver, document, 'invoice.finalized');
+  const parsed = receiverAnswer.safeParse(answer);
+  if (!parsed.success) {
+    throw new ProviderProblem(
+      'refused',
+      'The receiver has answered without external_id, number, status, pdf_url',
+    );
+  }
+  const { external_id: externalId, number, status, pdf_url: pdfUrl } = parsed.data;
+  return {
+    ...external,
+    status: status ?? 'SENT',
+    externalId,
+    number: number ?? null,
+    pdfUrl: pdfUrl ?? null,
+    issuedAt: Math.floor(Date.now() / SECOND_MS) * SECOND_MS,
+    total: document.payable,
+    subTotal: document.payable,
+    error: null,
+  };
+}
+
+const REFUSED_FROM = 400;
+const UNCLEAR_FROM = 500;
+const BUSY = 429;
+const REQUEST_TIMEOUT = 408;
+
+async function post(
+  { settings, send, invoiceText }: CustomReceiver,
+  document: PaymentDocument,
+  type: string,
+) {
+  const { url, signing_secret: secret } = settings;
+  const id = derivedId('custom-delivery', type, document.invoiceId);
+  const invoice = await invoiceText(document);
+  const body = `{"id":${JSON.stringify(id)},"type":${JSON.stringify(type)},"invoice":${invoice}}`;
+  const { status, answer, error } = await send(url, { id, body, secret });
+  if (error === null) return parsedAnswer(answer);
+  const text = `The receiver has answered ${error}${answer ? `: ${answer}` : ''}`;
+  if (status === BUSY) throw new ProviderProblem('busy', text);
+  const isRefused =
+    status !== null && status >= REFUSED_FROM && status < UNCLEAR_FROM && status !== REQUEST_TIMEOUT;
+  throw new ProviderProblem(isRefused ? 'refused' : 'unclear', status === null ? error : text);
+}
+
+function parsedAnswer(answer: string | null): unknown {
+  try {
+    return JSON.parse(answer ?? '');
+  } catch {
+    return null;
+  }
+}

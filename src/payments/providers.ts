@@ -1,0 +1,54 @@
+/** Finds the provider of a delivery: of which kind, which account, and with which settings. */
+
+import { loadBillingConfigurations } from '../store/billing-configurations.ts';
+import { loadConnections } from '../store/billing-connections.ts';
+import { leavesInvoicesInDraft } from '../store/customers.ts';
+import type { Database } from '../store/database.ts';
+import type { Delivery } from '../store/invoice-deliveries.ts';
+import type { StripeAccounts } from './accounts.ts';
+import { createCustomProvider, customConfiguration, type SendMessage } from './custom/custom-provider.ts';
+import type { PaymentDocument } from './document.ts';
+import { type PaymentsProvider, ProviderProblem } from './provider.ts';
+import { readStripeSettings } from './stripe/settings.ts';
+import { createStripeProvider } from './stripe/stripe-provider.ts';
+
+export interface ProvidersDeps {
+  readonly db: Database;
+  readonly accounts: StripeAccounts;
+  /** Whether invoices of customers for whom nothing else is said stay drafts. */
+  readonly leavesInDraft: boolean;
+  readonly send: SendMessage;
+  /** The invoice as the API shows it. */
+  invoiceText(document: PaymentDocument): Promise<string>;
+}
+
+/** Throws `ProviderProblem` where the delivery has no provider any more. */
+export async function providerOf(deps: ProvidersDeps, delivery: Delivery): Promise<PaymentsProvider> {
+  const { db, accounts, send, invoiceText } = deps;
+  const { configurationId, connectionId, customerId } = delivery;
+  const configuration =
+    configurationId === null
+      ? undefined
+      : (await loadBillingConfigurations(db, [configurationId])).get(configurationId);
+  if (configuration === undefined) {
+    throw new ProviderProblem(
+      'refused',
+      'The contract has no billing configuration of a provider that is connected',
+    );
+  }
+  if (configuration.billingProvider === 'custom') {
+    const settings = customConfiguration.safeParse(configuration.configuration);
+    if (!settings.success)
+      throw new ProviderProblem('refused', 'The configuration has no url and signing_secret');
+    return createCustomProvider({ settings: settings.data, send, invoiceText });
+  }
+  const connection =
+    connectionId === null ? undefined : (await loadConnections(db, [connectionId])).get(connectionId);
+  if (connection === undefined)
+    throw new ProviderProblem('refused', 'The configuration has no account of Stripe');
+  const leavesInDraft = (await leavesInvoicesInDraft(db, customerId)) ?? deps.leavesInDraft;
+  return createStripeProvider(
+    accounts.access(connection),
+    readStripeSettings(configuration.configuration, leavesInDraft),
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * Requests to one account of Stripe, with the official client: each within the published rates and with a fresh idempotency
+ * key. The client repeats one only if its connection was closed before an answer. A key remembers errors for a day, so that
+ * a later attempt with it would be answered with an error of before; what is in doubt is looked up instead.
+ */
+import { randomUUID } from 'node:crypto';
+import type Stripe from 'stripe';
+import { SECOND_MS } from '../../core/time.ts';
+import { ProviderProblem } from '../provider.ts';
+import { createRateLimit, LIVE_RATES, type StripeRates, TEST_RATES } from './rate-limit.ts';
+
+/** The version that the client and its types are of. */
+const API_VERSION = '2026-10-28.endive';
+
+/** Longer than Stripe takes for an invoice of 250 lines, shorter than a lease. */
+export const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
+
+/** After an answer of too many requests that names no time. */
+const REST_MS = SECOND_MS;
+
+export interface StripeAccount {
+  readonly apiKey: string;
+  /** Instead of `https://api.stripe.com`. */
+  readonly baseUrl: string | undefined;
+  readonly rates?: StripeRates | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+type RequestOutcome = 'answered' | 'refused' | 'busy' | 'unclear';
+
+export interface StripeAccess {
+  /** Sends one request. Throws `ProviderProblem`. `endpoint`: such as `POST /v1/invoices`. */
+  request<Result>(
+    endpoint: string,
+    send: (client: Stripe, options: Stripe.RequestOptions) => Promise<Result>,
+  ): Promise<Result>;
+  /** Requests since the start of this process. */
+  readonly counts: Readonly<Record<RequestOutcome, number>>;
+}
+
+export function createStripeAccess({ apiKey, baseUrl, rates, timeoutMs }: StripeAccount): StripeAccess {
+  const limit = createRateLimit(rates ?? (apiKey.includes('_test_') ? TEST_RATES : LIVE_RATES));
+  const counts = { answered: 0, refused: 0, busy: 0, unclear: 0 };
+  let client: Promise<Stripe> | undefined;
+  return {
+    counts,
+    async request(endpoint, send) {
+      client ??= connect(apiKey, baseUrl, timeoutMs ?? REQUEST_TIMEOUT_MS);
+      const connected = await client;
+      await limit.turn(endpoint);
+      const options = endpoint.startsWith('POST') ? { idempotencyKey: randomUUID() } : {};
+      try {
+        const result = await send(connected, options);
+        counts.answered += 1;
+        return result;
+      } catch (error) {
+        const problem = problemOf(error);
+        counts[problem.kind === 'account' ? 'refused' : problem.kind] += 1;
+        if (problem.kind === 'busy') limit.rest(problem.retryAfterMs ?? REST_MS);
+        throw problem;
+      }
+    },
+  };
+}
+
+/** The client is loaded when it is needed: most services start without it. */
+async function connect(apiKey: string, baseUrl: string | undefined, timeout: number): Promise<Stripe> {
+  const { default: Client } = await import('stripe');
+  return new Client(apiKey, {
+    apiVersion: API_VERSION,
+    maxNetworkRetries: 0,
+    timeout,
+    telemetry: false,
+    appInfo: { name: 'tallyhouse' },
+    ...(baseUrl === undefined ? {} : addressOf(baseUrl)),
+  });
+}
+
+function addressOf(baseUrl: string): Pick<Stripe.StripeConfig, 'host' | 'port' | 'protocol'> {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const scheme = protocol === 'http:' ? 'http' : 'https';
+  return { host: hostname, port: port === '' ? (scheme === 'http' ? 80 : 443) : port, protocol: scheme };
+}
+
+const STATUS = { unauthorized: 401, forbidden: 403, conflict: 409, tooMany: 429, server: 500 } as const;
+
+/** The code of a request that the key may not make. */
+export const FORBIDDEN = 'forbidden';
+
+/** What the client throws has these members, whatever its class. */
+interface ClientError {
+  readonly message: string;
+  readonly statusCode?: number;
+  readonly code?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function problemOf(error: unknown): ProviderProblem {
+  if (error instanceof ProviderProblem) return error;
+  const { message, statusCode, code = null, headers } = error as ClientError;
+  const text = `Stripe: ${message}`;
+  if (statusCode === undefined) return new ProviderProblem('unclear', text, { code });
+  if (statusCode === STATUS.tooMany) {
+    const seconds = Number(headers?.['retry-after'] ?? Number.NaN);
+    const retryAfterMs = Number.isFinite(seconds) ? seconds * SECOND_MS : null;
+    return new ProviderProblem('busy', text, { code, retryAfterMs });
+  }
+  if (statusCode === STATUS.conflict || statusCode >= STATUS.server) {
+    return new ProviderProblem('unclear', text, { code });
+  }
+  const isAccount = statusCode === STATUS.unauthorized || statusCode === STATUS.forbidden;
+  const word = statusCode === STATUS.forbidden ? FORBIDDEN : code;
+  return new ProviderProblem(isAccount ? 'account' : 'refused', text, { code: word });
+}

@@ -1,0 +1,86 @@
+/**
+ * Amounts as Stripe counts them: whole numbers of a unit of its own, which is mostly the minor unit of the currency
+ * (docs/payments.md, "Amounts").
+ */
+import type { Currency } from '../../core/currencies.ts';
+import { Decimal, ZERO } from '../../core/decimal.ts';
+import { ProviderProblem } from '../provider.ts';
+
+/** Currencies without a minor unit there. */
+const ZERO_PLACES = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF'.split(' ');
+/** Currencies with thousandths, of which the last digit must be 0. */
+const THREE_PLACES = ['BHD', 'JOD', 'KWD', 'OMR', 'TND'];
+/** Currencies without a minor unit whose amounts are nevertheless counted in hundredths. */
+const WHOLE_IN_HUNDREDTHS = ['ISK', 'UGX'];
+
+/** The smallest amounts that can be charged, in major units. Others have none that is published. */
+const MINIMUMS: Readonly<Record<string, string>> = {
+  ...{
+    USD: '0.5',
+    AED: '2',
+    AUD: '0.5',
+    BGN: '1',
+    BRL: '0.5',
+    CAD: '0.5',
+    CHF: '0.5',
+    CZK: '15',
+    DKK: '2.5',
+  },
+  ...{ EUR: '0.5', GBP: '0.3', HKD: '4', HUF: '175', INR: '0.5', JPY: '50', MXN: '10', MYR: '2', NOK: '3' },
+  ...{ NZD: '0.5', PLN: '2', RON: '2', SEK: '3', SGD: '0.5', THB: '10' },
+};
+
+interface StripeUnit {
+  /** Decimal places of the unit, counted in the currency. */
+  readonly places: number;
+  /** Amounts are whole multiples of this. */
+  readonly grain: bigint;
+}
+
+function unitOf(code: string): StripeUnit {
+  if (ZERO_PLACES.includes(code)) return { places: 0, grain: 1n };
+  if (THREE_PLACES.includes(code)) return { places: 3, grain: 10n };
+  return { places: 2, grain: WHOLE_IN_HUNDREDTHS.includes(code) ? 100n : 1n };
+}
+
+/** A stored amount counted in Stripe's unit, exact. */
+export function inStripeUnits(stored: Decimal, { code, storedPlaces }: Currency): Decimal {
+  return stored.times(new Decimal(`1e${unitOf(code).places - storedPlaces}`));
+}
+
+/** What Stripe has counted as a stored amount. */
+export function fromStripeUnits(units: number, { code, storedPlaces }: Currency): Decimal {
+  return new Decimal(String(units)).times(new Decimal(`1e${storedPlaces - unitOf(code).places}`));
+}
+
+/** How many of Stripe's unit the smallest step of an amount has. */
+export function grainOf({ code }: Currency): bigint {
+  return unitOf(code).grain;
+}
+
+/** An amount that is to be paid in Stripe's unit. Refuses one that Stripe cannot carry. */
+export function payableUnits(stored: Decimal, currency: Currency): bigint {
+  const units = inStripeUnits(stored, currency);
+  const grain = grainOf(currency);
+  if (units.decimalPlaces() > 0 || BigInt(units.toFixed()) % grain !== 0n) {
+    const amount = new Decimal(`1e${-currency.storedPlaces}`).times(stored).toFixed();
+    throw new ProviderProblem(
+      'refused',
+      `Stripe cannot carry ${amount} ${currency.code}: its amounts in ${currency.code} are multiples of ${smallestText(currency)}`,
+      { code: 'amount_not_representable' },
+    );
+  }
+  return BigInt(units.toFixed());
+}
+
+function smallestText({ code }: Currency): string {
+  const { places, grain } = unitOf(code);
+  return new Decimal(grain).times(new Decimal(`1e-${places}`)).toFixed();
+}
+
+/** Whether the amount is above 0 and below what Stripe charges. */
+export function isBelowMinimum(stored: Decimal, currency: Currency): boolean {
+  const minimum = MINIMUMS[currency.code];
+  const major = stored.times(new Decimal(`1e${-currency.storedPlaces}`));
+  return minimum !== undefined && major.gt(ZERO) && major.lt(minimum);
+}

@@ -1,0 +1,135 @@
+/** What an object of Stripe means for an invoice: derived from the object alone, so that the order of events does not matter. */
+import type Stripe from 'stripe';
+import type { Currency } from '../../core/currencies.ts';
+import type { ExternalInvoice, ExternalTax } from '../../core/external-invoice.ts';
+import { type Instant, SECOND_MS } from '../../core/time.ts';
+import { fromStripeUnits } from './amounts.ts';
+
+/** Expanded wherever an invoice is read. */
+export const EXPANDED = ['payments'];
+
+export function externalOfInvoice(
+  invoice: Stripe.Invoice,
+  currency: Currency,
+  sentAt: Instant | null,
+): ExternalInvoice {
+  const amount = (units: number) => fromStripeUnits(units, currency);
+  const { finalized_at: finalizedAt, paid_at: paidAt } = invoice.status_transitions;
+  return {
+    billingProvider: 'stripe',
+    status: statusOf(invoice, sentAt),
+    externalId: invoice.id,
+    number: invoice.number,
+    issuedAt: instantOf(finalizedAt),
+    paidAt: invoice.status === 'paid' ? instantOf(paidAt) : null,
+    pdfUrl: invoice.invoice_pdf ?? null,
+    paymentUrl: invoice.hosted_invoice_url ?? null,
+    total: amount(invoice.total),
+    subTotal: amount(invoice.subtotal),
+    tax: taxOf(invoice, currency),
+    paymentId: paymentOf(invoice),
+    error: invoice.last_finalization_error?.message ?? null,
+  };
+}
+
+function statusOf(invoice: Stripe.Invoice, sentAt: Instant | null): ExternalInvoice['status'] {
+  switch (invoice.status) {
+    case 'paid':
+      return 'PAID';
+    case 'void':
+      return 'VOID';
+    case 'uncollectible':
+      return 'UNCOLLECTIBLE';
+    case 'open':
+      return openStatus(invoice, sentAt);
+    default:
+      return 'DRAFT';
+  }
+}
+
+function openStatus(invoice: Stripe.Invoice, sentAt: Instant | null): ExternalInvoice['status'] {
+  if (invoice.amount_paid > 0 && invoice.amount_remaining > 0) return 'PARTIALLY_PAID';
+  if (invoice.attempted && invoice.attempt_count > 0) return 'PAYMENT_FAILED';
+  return sentAt === null ? 'FINALIZED' : 'SENT';
+}
+
+function taxOf({ total_taxes: taxes }: Stripe.Invoice, currency: Currency): ExternalTax | null {
+  if (taxes === null || taxes.length === 0) return null;
+  const sum = (units: readonly number[]) =>
+    fromStripeUnits(
+      units.reduce((a, b) => a + b, 0),
+      currency,
+    );
+  const taxable = taxes.flatMap(({ taxable_amount: one }) => one ?? []);
+  return {
+    amount: sum(taxes.map(({ amount }) => amount)),
+    // Several taxes of one invoice tax the same amount.
+    taxableAmount: taxable.length === 0 ? null : sum([Math.max(...taxable)]),
+    transactionId: null,
+  };
+}
+
+function paymentOf({ payments }: Stripe.Invoice): string | null {
+  const [payment] = (payments?.data ?? []).toSorted((a, b) => rank(a.status) - rank(b.status));
+  const { payment_intent: intent, charge, payment_record: record } = payment?.payment ?? {};
+  return idOf(intent) ?? idOf(charge) ?? idOf(record);
+}
+
+/** The one that has paid counts, then the one that is to. */
+function rank(status: string): number {
+  return ['paid', 'open'].includes(status) ? ['paid', 'open'].indexOf(status) : 2;
+}
+
+export function idOf(reference: string | { readonly id: string } | null | undefined): string | null {
+  if (reference === null || reference === undefined) return null;
+  return typeof reference === 'string' ? reference : reference.id;
+}
+
+export function instantOf(seconds: number | null): Instant | null {
+  return seconds === null ? null : seconds * SECOND_MS;
+}
+
+export function externalOfIntent(
+  intent: Stripe.PaymentIntent,
+  currency: Currency,
+  tax: ExternalTax | null,
+): ExternalInvoice {
+  const total = fromStripeUnits(intent.amount, currency);
+  const isPaid = intent.status === 'succeeded';
+  return {
+    billingProvider: 'stripe',
+    status: intentStatus(intent),
+    externalId: intent.id,
+    number: null,
+    issuedAt: instantOf(intent.created),
+    paidAt: isPaid ? instantOf(paidAtOf(intent)) : null,
+    pdfUrl: null,
+    paymentUrl: null,
+    total,
+    subTotal: tax === null ? total : total.minus(tax.amount),
+    tax,
+    paymentId: intent.id,
+    error: isPaid ? null : (intent.last_payment_error?.message ?? null),
+  };
+}
+
+/** When its charge was made, which is expanded; else when it was made itself. */
+function paidAtOf({ latest_charge: charge, created }: Stripe.PaymentIntent): number {
+  return typeof charge === 'object' && charge !== null ? charge.created : created;
+}
+
+function intentStatus({
+  status,
+  last_payment_error: error,
+}: Stripe.PaymentIntent): ExternalInvoice['status'] {
+  switch (status) {
+    case 'succeeded':
+      return 'PAID';
+    case 'canceled':
+      return 'VOID';
+    case 'requires_payment_method':
+      return error === null ? 'FINALIZED' : 'PAYMENT_FAILED';
+    default:
+      return 'FINALIZED';
+  }
+}

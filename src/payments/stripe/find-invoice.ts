@@ -1,0 +1,93 @@
+/** Finds what Stripe has of an invoice of ours, after a call whose answer was lost. */
+import type Stripe from 'stripe';
+import { HOUR_MS, type Instant, SECOND_MS } from '../../core/time.ts';
+import { ProviderProblem } from '../provider.ts';
+import type { StripeAccess } from './access.ts';
+import { EXPANDED } from './external-state.ts';
+
+/** The name under which an invoice or a payment there has the id of ours. */
+export const INVOICE_ID = 'tallyhouse_invoice_id';
+
+/** Clocks differ. */
+const EARLIER_MS = HOUR_MS;
+const PAGE_MAX = 100;
+/** Of one customer since the first call: 10,000 objects. */
+const PAGES_MAX = 100;
+
+const RANKS: readonly (string | null)[] = ['paid', 'uncollectible', 'open', 'draft'];
+
+/** Those of the customer that are ours and not void: the one that has come furthest first, then the oldest. */
+export async function findInvoices(
+  access: StripeAccess,
+  customer: string,
+  invoiceId: string,
+  since: Instant,
+): Promise<Stripe.Invoice[]> {
+  const found: Stripe.Invoice[] = [];
+  await eachPage((after) =>
+    access.request('GET /v1/invoices', async (client) => {
+      const page = await client.invoices.list({ customer, ...window(since), ...after });
+      found.push(...page.data.filter(({ metadata }) => metadata?.[INVOICE_ID] === invoiceId));
+      return page;
+    }),
+  );
+  return found
+    .filter(({ status }) => status !== 'void')
+    .sort((a, b) => RANKS.indexOf(a.status) - RANKS.indexOf(b.status) || a.created - b.created);
+}
+
+/** The payments of the customer for this invoice that can still succeed, or have: the one that has, first. */
+export async function findIntents(
+  access: StripeAccess,
+  customer: string,
+  invoiceId: string,
+  since: Instant,
+): Promise<Stripe.PaymentIntent[]> {
+  const found: Stripe.PaymentIntent[] = [];
+  await eachPage((after) =>
+    access.request('GET /v1/payment_intents', async (client) => {
+      const page = await client.paymentIntents.list({ customer, ...window(since), ...after });
+      found.push(...page.data.filter(({ metadata }) => metadata[INVOICE_ID] === invoiceId));
+      return page;
+    }),
+  );
+  return found
+    .filter(({ status }) => status !== 'canceled')
+    .sort(
+      (a, b) => Number(b.status === 'succeeded') - Number(a.status === 'succeeded') || a.created - b.created,
+    );
+}
+
+function window(since: Instant) {
+  return { created: { gte: Math.floor((since - EARLIER_MS) / SECOND_MS) }, limit: PAGE_MAX };
+}
+
+async function eachPage(
+  read: (after: { starting_after?: string }) => Promise<Stripe.ApiList<{ readonly id: string }>>,
+): Promise<void> {
+  let after: string | undefined;
+  for (let pages = 1; pages <= PAGES_MAX; pages += 1) {
+    const page = await read(after === undefined ? {} : { starting_after: after });
+    after = page.data.at(-1)?.id;
+    if (!page.has_more || after === undefined) return;
+  }
+  throw new ProviderProblem('unclear', 'Stripe: the customer has too many invoices to look through');
+}
+
+/** The invoice as it is now; null: deleted. */
+export async function retrieveInvoice(access: StripeAccess, id: string): Promise<Stripe.Invoice | null> {
+  try {
+    const invoice = await access.request('GET /v1/invoices/id', (client) =>
+      client.invoices.retrieve(id, { expand: EXPANDED }),
+    );
+    return isDeleted(invoice) ? null : invoice;
+  } catch (error) {
+    if (error instanceof ProviderProblem && error.code === 'resource_missing') return null;
+    throw error;
+  }
+}
+
+/** The answer for an invoice that was deleted is of another form than the client says. */
+function isDeleted(object: object): boolean {
+  return 'deleted' in object && object.deleted === true;
+}

@@ -1,0 +1,87 @@
+/** What a new invoice there says beside its lines (docs/payments.md, "What maps to what"). */
+import type Stripe from 'stripe';
+import { printedTime } from '../../core/printed-values.ts';
+import { DAY_MS, SECOND_MS } from '../../core/time.ts';
+import type { PaymentDocument } from '../document.ts';
+import { coveredText } from '../lines/covered.ts';
+import { INVOICE_ID } from './find-invoice.ts';
+import type { StripeSettings } from './settings.ts';
+
+/** Without payment terms an invoice that is sent is due at once. */
+const DUE_AT_ONCE = 0;
+
+/** By which clients of the interface lead a payment or an invoice back to ours, and we do. */
+export function metadataOf({
+  invoiceId,
+  customerId,
+  contractId,
+  replaces,
+}: PaymentDocument): Record<string, string> {
+  return {
+    metronome_id: invoiceId,
+    metronome_invoice_id: invoiceId,
+    metronome_customer_id: customerId,
+    [INVOICE_ID]: invoiceId,
+    tallyhouse_contract_id: contractId,
+    ...(replaces === null ? {} : { tallyhouse_replaces_invoice_id: replaces.invoiceId }),
+    ...(replaces?.externalId == null ? {} : { tallyhouse_replaces: replaces.externalId }),
+  };
+}
+
+export function invoiceParams(
+  document: PaymentDocument,
+  settings: StripeSettings,
+  customer: string,
+  {
+    isGrouped,
+    metadata = {},
+  }: { readonly isGrouped: boolean; readonly metadata?: Readonly<Record<string, string>> },
+): Stripe.InvoiceCreateParams {
+  const isSent = settings.collectionMethod === 'send_invoice';
+  const effectiveAt = effectiveAtOf(document, settings);
+  const footer = footerOf(document, isGrouped);
+  return {
+    customer,
+    currency: document.currency.code.toLowerCase(),
+    auto_advance: false,
+    pending_invoice_items_behavior: 'exclude',
+    collection_method: isSent ? 'send_invoice' : 'charge_automatically',
+    description: memoOf(document),
+    metadata: { ...metadata, ...metadataOf(document) },
+    ...(isSent ? { days_until_due: document.paymentTermsDays ?? DUE_AT_ONCE } : {}),
+    ...(settings.usesNumber ? { number: document.number } : {}),
+    ...(effectiveAt === null ? {} : { effective_at: effectiveAt }),
+    ...(settings.automaticTax ? { automatic_tax: { enabled: true } } : {}),
+    ...(footer === null ? {} : { footer }),
+  };
+}
+
+/** With automatic tax the date of the tax is that of the invoice, so it is Stripe's. */
+function effectiveAtOf(
+  document: PaymentDocument,
+  { effectiveAt, automaticTax }: StripeSettings,
+): number | null {
+  if (automaticTax || effectiveAt === 'finalized_at') return null;
+  const { period, issuedAt } = document;
+  // The last day of the period.
+  const at = effectiveAt === 'period_end' && period !== null ? period.end - DAY_MS : issuedAt;
+  return Math.floor(at / SECOND_MS);
+}
+
+function memoOf(document: PaymentDocument): string {
+  const { number, period } = document;
+  const lines = [
+    `Invoice ${number}${period === null ? '' : ` for ${printedTime(period)}`}`,
+    coveredText(document),
+    document.replaces === null
+      ? null
+      : `It replaces ${document.replaces.externalId ?? 'an earlier invoice'}.`,
+  ];
+  return lines.filter((line) => line !== null).join('\n');
+}
+
+function footerOf({ links, number }: PaymentDocument, isGrouped: boolean): string | null {
+  if (!isGrouped) return null;
+  const all = `Amounts are grouped by product. Invoice ${number} has every line`;
+  return links === null ? `${all}.` : `${all}: ${links.pdf} and ${links.csv}`;
+}

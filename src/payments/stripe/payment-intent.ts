@@ -1,0 +1,232 @@
+/**
+ * Payments without an invoice there: one payment intent for each invoice of ours, found again by its metadata after any
+ * doubt, as invoices are.
+ */
+import type Stripe from 'stripe';
+import type { ExternalInvoice, ExternalTax } from '../../core/external-invoice.ts';
+import type { PaymentGate } from '../../core/terms/payment-gate.ts';
+import { type Progress, ProviderProblem } from '../provider.ts';
+import type { StripeAccess } from './access.ts';
+import { fromStripeUnits, payableUnits } from './amounts.ts';
+import { deleted, type InvoiceJob, requireCustomer } from './deliver-invoice.ts';
+import { externalOfIntent, idOf } from './external-state.ts';
+import { findIntents } from './find-invoice.ts';
+import { metadataOf } from './invoice-params.ts';
+
+const EXPANDED_INTENT = ['latest_charge'];
+
+/** What is charged for an invoice, and whether it is charged at once. */
+export interface IntentWish {
+  readonly confirms: boolean;
+  readonly tax: PaymentGate['taxType'];
+  readonly precalculatedTax: PaymentGate['precalculatedTax'];
+  readonly isOnSession: boolean;
+}
+
+/** The payment, made and charged where that is wanted. One that is refused by the bank is told as such, not thrown. */
+export async function payByIntent(
+  job: InvoiceJob,
+  begun: Progress,
+  wish: IntentWish,
+): Promise<{ readonly intent: Stripe.PaymentIntent; readonly external: ExternalInvoice }> {
+  const { access, document, note, settings } = job;
+  const customer = requireCustomer(settings);
+  const { externalId } = begun.external;
+  const tax = await taxFor(job, customer, wish, begun);
+  let intent = externalId === null ? null : await retrieveIntent(access, externalId);
+  if (intent === null) {
+    await note(
+      begun.mappedAt === null
+        ? { method: 'payment_intent', mappedAt: Date.now(), external: { billingProvider: 'stripe' } }
+        : { isDoubtful: true },
+    );
+    const [found] =
+      begun.mappedAt === null ? [] : await findIntents(access, customer, document.invoiceId, begun.mappedAt);
+    intent = found ?? (await createIntent(job, customer, tax));
+    await note({ external: externalOfIntent(intent, document.currency, tax?.shown ?? null) });
+  }
+  if (begun.isDoubtful && begun.mappedAt !== null) await cancelTwins(job, customer, intent, begun.mappedAt);
+  if (wish.confirms && canBeConfirmed(intent)) {
+    await note({});
+    intent = await confirm(access, intent, customer, wish.isOnSession);
+  }
+  const external = externalOfIntent(intent, document.currency, tax?.shown ?? begun.external.tax);
+  return { intent, external };
+}
+
+interface IntentTax {
+  readonly shown: ExternalTax;
+  readonly units: bigint;
+  /** Of Stripe Tax; null: as given. */
+  readonly calculation: string | null;
+}
+
+async function taxFor(
+  { access, document }: InvoiceJob,
+  customer: string,
+  { tax, precalculatedTax }: IntentWish,
+  { external }: Progress,
+): Promise<IntentTax | null> {
+  const { currency } = document;
+  // The payment that is made has its amount already.
+  if (external.externalId !== null) return null;
+  if (tax === 'PRECALCULATED' && precalculatedTax !== null) {
+    const units = payableUnits(precalculatedTax.amount, currency);
+    const shown = { amount: precalculatedTax.amount, taxableAmount: document.payable, transactionId: null };
+    return { shown, units, calculation: null };
+  }
+  if (tax !== 'STRIPE') return null;
+  const amount = Number(payableUnits(document.payable, currency));
+  const calculation = await access.request('POST /v1/tax/calculations', (client, options) =>
+    client.tax.calculations.create(
+      {
+        currency: currency.code.toLowerCase(),
+        customer,
+        line_items: [{ amount, reference: document.invoiceId }],
+      },
+      options,
+    ),
+  );
+  const units = calculation.tax_amount_exclusive;
+  const shown = {
+    amount: fromStripeUnits(units, currency),
+    taxableAmount: document.payable,
+    transactionId: calculation.id,
+  };
+  return { shown, units: BigInt(units), calculation: calculation.id };
+}
+
+function createIntent(
+  { access, document, metadata = {} }: InvoiceJob,
+  customer: string,
+  tax: IntentTax | null,
+): Promise<Stripe.PaymentIntent> {
+  const { currency, payable, number } = document;
+  const calculation = tax?.calculation ?? null;
+  return access.request('POST /v1/payment_intents', (client, options) =>
+    client.paymentIntents.create(
+      {
+        amount: Number(payableUnits(payable, currency) + (tax?.units ?? 0n)),
+        currency: currency.code.toLowerCase(),
+        customer,
+        description: `Invoice ${number}`,
+        metadata: { ...metadata, ...metadataOf(document) },
+        automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
+        ...(calculation === null ? {} : { hooks: { inputs: { tax: { calculation } } } }),
+        expand: EXPANDED_INTENT,
+      },
+      options,
+    ),
+  );
+}
+
+function canBeConfirmed({ status, last_payment_error: error }: Stripe.PaymentIntent): boolean {
+  return (status === 'requires_payment_method' && error === null) || status === 'requires_confirmation';
+}
+
+/** With the customer's default payment method. A card that is declined is an answer: the intent is read again. */
+async function confirm(
+  access: StripeAccess,
+  { id }: Stripe.PaymentIntent,
+  customer: string,
+  isOnSession: boolean,
+): Promise<Stripe.PaymentIntent> {
+  const method = await defaultMethod(access, customer);
+  try {
+    return await access.request('POST /v1/payment_intents/confirm', (client, options) =>
+      client.paymentIntents.confirm(
+        id,
+        {
+          ...(method === null ? {} : { payment_method: method }),
+          off_session: !isOnSession,
+          expand: EXPANDED_INTENT,
+        },
+        options,
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof ProviderProblem) || error.kind !== 'refused') throw error;
+    const intent = await retrieveIntent(access, id);
+    if (intent === null || intent.last_payment_error === null) throw error;
+    return intent;
+  }
+}
+
+async function defaultMethod(access: StripeAccess, id: string): Promise<string | null> {
+  const customer = await access.request('GET /v1/customers/id', (client) => client.customers.retrieve(id));
+  if (customer.deleted === true) throw new ProviderProblem('refused', `Stripe: customer ${id} was deleted`);
+  return idOf(customer.invoice_settings.default_payment_method) ?? idOf(customer.default_source);
+}
+
+async function cancelTwins(
+  { access, document }: InvoiceJob,
+  customer: string,
+  { id }: Stripe.PaymentIntent,
+  since: number,
+): Promise<void> {
+  for (const twin of await findIntents(access, customer, document.invoiceId, since)) {
+    if (twin.id === id) continue;
+    await access.request('POST /v1/payment_intents/cancel', (client, options) =>
+      client.paymentIntents.cancel(twin.id, {}, options),
+    );
+  }
+}
+
+/** Null: Stripe does not know it. */
+export async function retrieveIntent(access: StripeAccess, id: string): Promise<Stripe.PaymentIntent | null> {
+  try {
+    return await access.request('GET /v1/payment_intents/id', (client) =>
+      client.paymentIntents.retrieve(id, { expand: EXPANDED_INTENT }),
+    );
+  } catch (error) {
+    if (error instanceof ProviderProblem && error.code === 'resource_missing') return null;
+    throw error;
+  }
+}
+
+/** Cancels the payment, if it has not succeeded. `error` of the result says why it stays. */
+export async function voidIntent(job: InvoiceJob, progress: Progress): Promise<ExternalInvoice> {
+  const { access, document } = job;
+  const { externalId } = progress.external;
+  const known = externalId === null ? null : await retrieveIntent(access, externalId);
+  const others =
+    progress.mappedAt === null || (externalId !== null && !progress.isDoubtful)
+      ? []
+      : await findIntents(access, requireCustomer(job.settings), document.invoiceId, progress.mappedAt);
+  const all = [...others.filter(({ id }) => id !== externalId), ...(known === null ? [] : [known])];
+  let last: ExternalInvoice = { ...progress.external, status: 'VOID', error: null };
+  for (const intent of all) last = await cancelIntent(access, intent, document.currency, progress);
+  return last;
+}
+
+async function cancelIntent(
+  access: StripeAccess,
+  intent: Stripe.PaymentIntent,
+  currency: InvoiceJob['document']['currency'],
+  { external: { tax } }: Progress,
+): Promise<ExternalInvoice> {
+  if (intent.status === 'canceled') return externalOfIntent(intent, currency, tax);
+  try {
+    const canceled = await access.request('POST /v1/payment_intents/cancel', (client, options) =>
+      client.paymentIntents.cancel(intent.id, { expand: EXPANDED_INTENT }, options),
+    );
+    return externalOfIntent(canceled, currency, tax);
+  } catch (error) {
+    if (!(error instanceof ProviderProblem) || error.kind !== 'refused') throw error;
+    const now = await retrieveIntent(access, intent.id);
+    if (now === null) throw error;
+    const external = externalOfIntent(now, currency, tax);
+    if (external.status === 'VOID') return external;
+    return {
+      ...external,
+      error: `${intent.id} is not canceled, for it is ${external.status}. ${error.message}`,
+    };
+  }
+}
+
+/** The state of a payment that is written down. */
+export async function intentState(job: InvoiceJob, progress: Progress, id: string): Promise<ExternalInvoice> {
+  const intent = await retrieveIntent(job.access, id);
+  if (intent === null) return deleted(progress);
+  return externalOfIntent(intent, job.document.currency, progress.external.tax);
+}

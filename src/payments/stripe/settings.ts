@@ -1,0 +1,70 @@
+/** How invoices of a customer are delivered to Stripe: the settings of its configuration, by the names that clients use. */
+import { z } from 'zod';
+import { COLLECTION_METHODS } from '../../core/billing-providers.ts';
+import { INVOICE_LAYOUTS } from '../lines/readable-lines.ts';
+
+const EFFECTIVE_DATES = ['finalized_at', 'issued_at', 'period_end'] as const;
+
+/** Members of a configuration that change how invoices are delivered; others are kept without effect. */
+export const stripeOptions = z.object({
+  leave_stripe_invoices_in_draft: z.boolean().optional(),
+  automatic_tax: z.boolean().optional(),
+  invoice_layout: z.enum(INVOICE_LAYOUTS).optional(),
+  skip_zero_dollar_invoices: z.boolean().optional(),
+  skip_invoices_below_minimum: z.boolean().optional(),
+  effective_at: z.enum(EFFECTIVE_DATES).optional(),
+  use_invoice_number: z.boolean().optional(),
+});
+
+const configuration = stripeOptions.extend({
+  stripe_customer_id: z.string().optional(),
+  vendor_customer_id: z.string().optional(),
+  stripe_collection_method: z.enum(COLLECTION_METHODS).optional(),
+  vendor_collection_method: z.enum(COLLECTION_METHODS).optional(),
+});
+
+export interface StripeSettings {
+  /** Null: the configuration names none. */
+  readonly customerId: string | null;
+  readonly collectionMethod: (typeof COLLECTION_METHODS)[number];
+  readonly leaveInDraft: boolean;
+  readonly automaticTax: boolean;
+  readonly layout: (typeof INVOICE_LAYOUTS)[number];
+  readonly skipsZero: boolean;
+  readonly skipsBelowMinimum: boolean;
+  readonly effectiveAt: (typeof EFFECTIVE_DATES)[number];
+  /** Whether Stripe's invoice has our number. */
+  readonly usesNumber: boolean;
+}
+
+/** `leavesInDraft`: for customers whose configuration does not say. */
+export function readStripeSettings(
+  stored: Readonly<Record<string, unknown>>,
+  leavesInDraft: boolean,
+): StripeSettings {
+  // Settings from before they had a meaning may be of any form: each is read by itself.
+  const read = (name: keyof typeof configuration.shape) =>
+    configuration.shape[name].safeParse(stored[name]).data;
+  const options = configuration
+    .partial()
+    .parse(
+      Object.fromEntries(
+        Object.keys(configuration.shape).map((name) => [
+          name,
+          read(name as keyof typeof configuration.shape),
+        ]),
+      ),
+    );
+  return {
+    customerId: options.stripe_customer_id ?? options.vendor_customer_id ?? null,
+    collectionMethod:
+      options.stripe_collection_method ?? options.vendor_collection_method ?? 'charge_automatically',
+    leaveInDraft: options.leave_stripe_invoices_in_draft ?? leavesInDraft,
+    automaticTax: options.automatic_tax ?? false,
+    layout: options.invoice_layout ?? 'net',
+    skipsZero: options.skip_zero_dollar_invoices ?? true,
+    skipsBelowMinimum: options.skip_invoices_below_minimum ?? false,
+    effectiveAt: options.effective_at ?? 'finalized_at',
+    usesNumber: options.use_invoice_number ?? false,
+  };
+}

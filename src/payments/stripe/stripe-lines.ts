@@ -1,0 +1,131 @@
+/** The lines of an invoice as Stripe gets them: whole amounts that add up to what is to be paid. */
+import type Stripe from 'stripe';
+import { Decimal, ZERO } from '../../core/decimal.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import type { PaymentDocument } from '../document.ts';
+import { allocate } from '../lines/allocate.ts';
+import { fitLines } from '../lines/fit-lines.ts';
+import { type InvoiceLayout, type ReadableLine, readableLines } from '../lines/readable-lines.ts';
+import { grainOf, inStripeUnits, payableUnits } from './amounts.ts';
+
+/** Stripe refuses more. */
+const LINES_MAX = 250;
+const DESCRIPTION_MAX = 500;
+/** Decimal places that a unit price may have there. */
+const PRICE_PLACES_MAX = 12;
+const QUANTITY_DIGITS_MAX = 9;
+
+export interface StripeLine {
+  /** Ours, by which it is found there. */
+  readonly id: string;
+  readonly description: string;
+  /** In Stripe's unit. */
+  readonly amount: bigint;
+  readonly period: { readonly start: number; readonly end: number };
+  /** Set for lines of products that Stripe knows. */
+  readonly product: string | null;
+  /** Set where quantity × price is exactly the amount. */
+  readonly priced: { readonly quantity: bigint; readonly unitAmount: string } | null;
+}
+
+export interface StripeLines {
+  readonly lines: readonly StripeLine[];
+  /** Their sum. */
+  readonly subTotal: bigint;
+  readonly isGrouped: boolean;
+}
+
+/** Throws `ProviderProblem` where Stripe cannot carry the amount. */
+export function stripeLines(document: PaymentDocument, layout: InvoiceLayout): StripeLines {
+  const { currency } = document;
+  const subTotal = payableUnits(document.payable, currency);
+  const grain = grainOf(currency);
+  // Grains are powers of ten.
+  const perUnit = new Decimal(`1e-${String(grain).length - 1}`);
+  const { lines, isGrouped } = fitLines(readableLines(document, layout), LINES_MAX);
+  const perGrain = lines.map(({ amount }) => inStripeUnits(amount, currency).times(perUnit));
+  const amounts = allocate(perGrain, subTotal / grain).map((count) => count * grain);
+  const all = lines.map((line, index) => stripeLine(document, line, amounts[index] ?? 0n));
+  const shown = all.filter(({ amount }) => amount !== 0n);
+  // Stripe makes no invoice without a line final.
+  return { lines: shown.length > 0 ? shown : all.slice(0, 1), subTotal, isGrouped };
+}
+
+function stripeLine(document: PaymentDocument, line: ReadableLine, amount: bigint): StripeLine {
+  const product = document.products.get(line.productId ?? '') ?? null;
+  const priced = product === null ? null : exactPrice(document, line, amount);
+  const figures = line.figures === null || priced !== null ? '' : ` · ${line.figures}`;
+  return {
+    id: line.id,
+    description: shortened(`${line.text}${figures}`),
+    amount,
+    period: {
+      start: Math.floor(line.interval.start / SECOND_MS),
+      end: Math.floor(line.interval.end / SECOND_MS),
+    },
+    product,
+    priced,
+  };
+}
+
+function exactPrice(
+  document: PaymentDocument,
+  { priced }: ReadableLine,
+  amount: bigint,
+): StripeLine['priced'] {
+  if (priced === null) return null;
+  const { quantity, unitPrice } = priced;
+  const unitAmount = inStripeUnits(unitPrice, document.currency);
+  const isExact =
+    isCount(quantity) &&
+    unitAmount.decimalPlaces() <= PRICE_PLACES_MAX &&
+    unitAmount.times(quantity).eq(String(amount));
+  return isExact ? { quantity: BigInt(quantity.toFixed()), unitAmount: unitAmount.toFixed() } : null;
+}
+
+function isCount(quantity: Decimal): boolean {
+  return (
+    quantity.gt(ZERO) && quantity.decimalPlaces() === 0 && quantity.integerDigits() <= QUANTITY_DIGITS_MAX
+  );
+}
+
+function shortened(text: string): string {
+  return text.length <= DESCRIPTION_MAX ? text : `${text.slice(0, DESCRIPTION_MAX - 1)}…`;
+}
+
+/** The name under which a line there has our id. */
+export const LINE_ID = 'tallyhouse_line_id';
+
+/** As `addLines` and `updateLines` take it. `decimal` makes the client's decimals. */
+export function lineParams(
+  line: StripeLine,
+  currency: string,
+  decimal: (text: string) => Stripe.Decimal,
+): Stripe.InvoiceAddLinesParams.Line {
+  const { product, priced } = line;
+  const common = {
+    description: line.description,
+    period: { ...line.period },
+    discountable: false,
+    metadata: { [LINE_ID]: line.id },
+  };
+  if (product === null) return { ...common, amount: Number(line.amount) };
+  const price = { currency, product };
+  return priced === null
+    ? { ...common, quantity: 1, price_data: { ...price, unit_amount: Number(line.amount) } }
+    : {
+        ...common,
+        quantity: Number(priced.quantity),
+        price_data: { ...price, unit_amount_decimal: decimal(priced.unitAmount) },
+      };
+}
+
+/** Whether Stripe has exactly this line. */
+export function isSameLine(there: Stripe.InvoiceLineItem, line: StripeLine): boolean {
+  return (
+    BigInt(there.amount) === line.amount &&
+    there.description === line.description &&
+    there.period.start === line.period.start &&
+    there.period.end === line.period.end
+  );
+}

@@ -1,0 +1,375 @@
+/** Issued invoices reach Stripe once, to the cent, and come back paid. */
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ApiAnswer } from '../support/api-client.ts';
+import { createdId } from '../support/catalogue-api.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { type BilledCustomer, billedCustomer, connectedTo } from '../support/stripe/billed-customer.ts';
+import { type Fault, startStripeStandIn } from '../support/stripe/stand-in.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+
+const stripe = await startStripeStandIn();
+const service = await serviceForFile({ sandboxNow: '2026-03-10T00:00:00Z', ...connectedTo(stripe) });
+const { api } = service;
+const hook = `${service.url}/v1/providers/stripe/webhook/default`;
+let minutes = 0;
+
+/** Lets the time of every retry come. */
+async function later(by = 20): Promise<void> {
+  minutes += by;
+  await service.moveClock(Date.UTC(2026, 2, 10) + minutes * 60_000);
+}
+
+const externalOf = ({ body }: ApiAnswer) =>
+  (body as { data: { external_invoice: Record<string, unknown> | null } }).data.external_invoice;
+
+async function stateOf(customer: BilledCustomer, id: string) {
+  return externalOf(await customer.invoice(id));
+}
+
+async function eventually(customer: BilledCustomer, id: string, expected: Record<string, unknown>) {
+  await vi.waitFor(async () => expect(await stateOf(customer, id)).toMatchObject(expected), {
+    timeout: 20_000,
+  });
+}
+
+function one(id: string) {
+  const live = stripe.state.liveOf(id);
+  expect(live).toHaveLength(1);
+  const [invoice] = live;
+  if (invoice === undefined) throw new Error('there is one');
+  return invoice;
+}
+
+/** The next request whose operation ends so misbehaves, once. */
+function once(ends: string, fault: Fault) {
+  let isDone = false;
+  stripe.misbehave = ({ method, path }) => {
+    if (isDone || !`${method} ${path}`.endsWith(ends)) return null;
+    isDone = true;
+    return fault;
+  };
+}
+
+afterAll(() => stripe.close());
+beforeEach(() => {
+  stripe.misbehave = () => null;
+});
+
+describe('an issued invoice', () => {
+  test('is delivered, made final, and its state there is on it', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(1250, 50.4, 0.4);
+    const there = one(id);
+    expect(there.lines.map(({ amount, description }) => [amount, description])).toEqual([
+      [1250, 'Charge 1'],
+      [51, 'Charge 2'],
+    ]);
+    expect(there).toMatchObject({ status: 'open', autoAdvance: true });
+    expect(there.params).toMatchObject({ pending_invoice_items_behavior: 'exclude', auto_advance: 'false' });
+    expect(there.metadata).toMatchObject({
+      metronome_id: id,
+      metronome_invoice_id: id,
+      metronome_customer_id: customer.customerId,
+    });
+    expect(await stateOf(customer, id)).toMatchObject({
+      billing_provider_type: 'stripe',
+      invoice_id: there.id,
+      external_status: 'FINALIZED',
+      invoiced_sub_total: 1301,
+      invoiced_total: 1301,
+      pdf_url: `https://pay.example/${there.id}/pdf`,
+    });
+  });
+
+  test('is sent where the customer pays by itself, with the days of its payment terms and our number', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer(), {
+      configuration: { stripe_collection_method: 'send_invoice', use_invoice_number: true },
+      contract: { net_payment_terms_days: 30 },
+    });
+    const id = await customer.bill(700);
+    const there = one(id);
+    expect(there).toMatchObject({ sent: 1, autoAdvance: false });
+    expect(there.params.days_until_due).toBe('30');
+    expect(there.number).toBe((await customer.invoice(id)).text('data.invoice_number'));
+    expect(await stateOf(customer, id)).toMatchObject({ external_status: 'SENT' });
+  });
+
+  test('of nothing is skipped, and one that is left as a draft stays as finance edits it', async () => {
+    const skipping = await billedCustomer(service, stripe.state.addCustomer());
+    const nothing = await skipping.bill(100, -100);
+    expect(await stateOf(skipping, nothing)).toMatchObject({ external_status: 'SKIPPED' });
+    expect(stripe.state.liveOf(nothing)).toHaveLength(0);
+    const customer = await billedCustomer(service, stripe.state.addCustomer(), {
+      configuration: { leave_stripe_invoices_in_draft: true },
+    });
+    const id = await customer.bill(800);
+    expect(await stateOf(customer, id)).toMatchObject({ external_status: 'DRAFT' });
+    const [line] = one(id).lines;
+    if (line !== undefined) line.description = 'Edited by finance';
+    await later(70);
+    expect(one(id).lines.map(({ description }) => description)).toEqual(['Edited by finance']);
+  });
+
+  test('of a customer that is not billable, or without a configuration, goes nowhere', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    await api.post('/v1/customers/setBillableStatus', {
+      customer_id: customer.customerId,
+      billable_status: 'unbillable',
+    });
+    const id = await customer.bill(100);
+    expect(await stateOf(customer, id)).toBeNull();
+    const refused = await api.send('POST', '/v1/invoices/deliver', { invoice_ids: [id] });
+    expect(refused.status).toBe(400);
+    await api.post('/v1/customers/setBillableStatus', {
+      customer_id: customer.customerId,
+      billable_status: 'billable',
+    });
+    await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
+    await eventually(customer, id, { external_status: 'FINALIZED' });
+  });
+
+  test('with tax has the tax there on it', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer(), {
+      configuration: { automatic_tax: true },
+    });
+    const id = await customer.bill(1000);
+    expect(await stateOf(customer, id)).toMatchObject({
+      invoiced_sub_total: 1000,
+      invoiced_total: 1100,
+      tax: { total_tax_amount: 100, total_taxable_amount: 1000 },
+    });
+  });
+
+  test('has its lines of products that Stripe knows with quantity and price', async () => {
+    await api.send('POST', '/v1/customFields/addKey', {
+      entity: 'contract_product',
+      key: 'stripe_product_id',
+      enforce_uniqueness: false,
+    });
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const product = await createdId(api, '/v1/contract-pricing/products/create', {
+      name: 'Seats',
+      type: 'FIXED',
+      custom_fields: { stripe_product_id: 'prod_seats' },
+    });
+    await api.post('/v2/contracts/edit', {
+      customer_id: customer.customerId,
+      contract_id: customer.contractId,
+      add_scheduled_charges: [
+        {
+          product_id: product,
+          name: 'Seats',
+          schedule: {
+            schedule_items: [{ timestamp: '2026-02-20T00:00:00Z', unit_price: 1500, quantity: 3 }],
+          },
+        },
+      ],
+    });
+    await later();
+    const there = [...stripe.state.invoices.values()].find(({ customer: id }) => id === customer.stripeId);
+    expect(there?.lines).toMatchObject([
+      { amount: 4500, product: 'prod_seats', quantity: 3, unitAmount: '1500' },
+    ]);
+  });
+
+  test('of more than 250 lines is one invoice, grouped by product', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(...Array.from({ length: 260 }, (_, index) => index + 0.5));
+    const there = one(id);
+    expect(there.lines).toHaveLength(1);
+    expect(there.lines[0]?.amount).toBe((260 * 259) / 2 + 130);
+    expect(String(there.params.footer)).toContain('has every line');
+  });
+
+  test('of more than a page of lines is read back whole', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(...Array.from({ length: 120 }, (_, index) => 100 + index));
+    expect(one(id).lines).toHaveLength(120);
+    expect(await stateOf(customer, id)).toMatchObject({ external_status: 'FINALIZED' });
+  });
+});
+
+describe('whatever fails', () => {
+  const steps = ['POST /v1/invoices', '/add_lines', '/finalize'];
+  const faults = ['lost', 'cut', 'error_before', 'error_after', 'too_many', 'lock_timeout', 'hang'] as const;
+
+  test.each(steps.flatMap((step) => faults.map((fault) => [fault, step] as const)))(
+    '%s at %s: one invoice there, to the cent',
+    async (fault, step) => {
+      const customer = await billedCustomer(service, stripe.state.addCustomer());
+      once(step, fault);
+      const id = await customer.bill(1999, 1);
+      await later();
+      await eventually(customer, id, { external_status: 'FINALIZED', invoiced_sub_total: 2000 });
+      const there = one(id);
+      expect(stripe.state.subtotal(there)).toBe(2000);
+      expect(await stateOf(customer, id)).toMatchObject({ invoice_id: there.id });
+    },
+    40_000,
+  );
+
+  test('every request that makes something has a key of its own, which only a closed connection repeats', () => {
+    const making = stripe.requests.filter(({ method }) => method === 'POST');
+    const keys = making.flatMap(({ key }) => key ?? []);
+    expect(keys).toHaveLength(making.length);
+    const repeated = keys.filter((key, index) => keys.indexOf(key) !== index);
+    expect(new Set(repeated).size).toBe(repeated.length);
+  });
+
+  test('a customer that does not exist is told, listed, and delivered when it is mended', async () => {
+    const receiver = await startWebhookReceiver();
+    await api.post('/v1/webhooks/create', {
+      name: 'Errors',
+      url: receiver.url,
+      event_types: ['invoice.billing_provider_error'],
+    });
+    const customer = await billedCustomer(service, 'cus_unknown');
+    const id = await customer.bill(500);
+    expect(await stateOf(customer, id)).toMatchObject({
+      external_status: 'INVALID_REQUEST_ERROR',
+      billing_provider_error: expect.stringContaining('No such customer'),
+    });
+    const listed = await api.get('/v1/invoices?external_status=INVALID_REQUEST_ERROR');
+    expect(listed.list('data').map((_, index) => listed.text(`data[${index}].id`))).toContain(id);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 20_000 });
+    expect(receiver.received[0]?.message).toMatchObject({
+      type: 'invoice.billing_provider_error',
+      properties: { invoice_id: id, billing_provider_error: expect.stringContaining('cus_unknown') },
+    });
+    stripe.state.customers.set('cus_unknown', {
+      id: 'cus_unknown',
+      card: 'pays',
+      hasAddress: true,
+      deleted: false,
+    });
+    const queued = await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
+    expect(queued.body).toMatchObject({ data: [{ invoice_id: id, external_status: 'QUEUED' }] });
+    await eventually(customer, id, { external_status: 'FINALIZED' });
+    await receiver.close();
+  });
+
+  test('a draft that was changed there is made equal; one whose sum is not ours is not made final', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    let isDone = false;
+    stripe.misbehave = ({ path }) => {
+      if (!path.endsWith('/finalize') || isDone) return null;
+      isDone = true;
+      return 'error_before';
+    };
+    const id = await customer.bill(300);
+    const draft = one(id);
+    stripe.state.addLines(draft.id, [
+      { amount: '77', description: 'slipped in', period: { start: '1', end: '1' } },
+    ]);
+    await later();
+    await eventually(customer, id, { external_status: 'FINALIZED' });
+    expect(one(id).lines.map(({ amount }) => amount)).toEqual([300]);
+  });
+
+  test('a location that Stripe Tax does not know is told', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer('pays', false), {
+      configuration: { automatic_tax: true },
+    });
+    const id = await customer.bill(1000);
+    expect(await stateOf(customer, id)).toMatchObject({
+      external_status: 'INVALID_REQUEST_ERROR',
+      billing_provider_error: expect.stringContaining('location'),
+    });
+  });
+});
+
+describe('what comes back', () => {
+  test('is asked for when an event comes, in any order, twice, or signed wrongly', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(900);
+    const there = one(id);
+    stripe.state.collect(there.id);
+    const events = stripe.state.events.filter(({ object }) => object.id === there.id).toReversed();
+    expect(await stripe.deliver(hook, [...events, ...events])).toEqual(Array(events.length * 2).fill(200));
+    await eventually(customer, id, { external_status: 'PAID', external_payment_id: there.intent });
+    const old = Math.floor(Date.now() / 1000) - 400;
+    expect(await stripe.deliver(hook, events.slice(0, 1), old)).toEqual([400]);
+    const forged = await fetch(hook, {
+      method: 'POST',
+      body: '{}',
+      headers: { 'stripe-signature': 't=1,v1=00' },
+    });
+    expect(forged.status).toBe(400);
+    const unknown = await fetch(hook.replace('default', 'other'), { method: 'POST', body: '{}' });
+    expect(unknown.status).toBe(404);
+  });
+
+  test('is asked for every hour without any event', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer('declined'));
+    const id = await customer.bill(900);
+    stripe.state.collect(one(id).id);
+    await later(61);
+    await eventually(customer, id, { external_status: 'PAYMENT_FAILED' });
+    stripe.state.markPaid(one(id));
+    await later(61);
+    await eventually(customer, id, { external_status: 'PAID' });
+    const csv = await api.get(`/v1/customers/${customer.customerId}/invoices/${id}`, {
+      headers: { accept: 'text/csv' },
+    });
+    expect(String(csv.body)).toContain(',PAID,');
+  });
+
+  test('that it was deleted there is told, and it is made anew on request', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer(), {
+      configuration: { leave_stripe_invoices_in_draft: true },
+    });
+    const id = await customer.bill(900);
+    stripe.state.deleteInvoice(one(id).id);
+    await stripe.deliver(hook, stripe.state.events.slice(-1));
+    await eventually(customer, id, { external_status: 'DELETED' });
+    await api.post('/v1/invoices/deliver', { invoice_ids: [id] });
+    await eventually(customer, id, { external_status: 'DRAFT' });
+    expect(one(id).lines).toHaveLength(1);
+  });
+});
+
+describe('an invoice that is voided here', () => {
+  test('is voided there, and the regenerated one is a new one that names it', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(600);
+    const there = one(id);
+    await api.post('/v1/invoices/void', { id });
+    await eventually(customer, id, { external_status: 'VOID' });
+    expect(stripe.state.liveOf(id)).toHaveLength(0);
+    const again = await createdId(api, '/v1/invoices/regenerate', { id });
+    await eventually(customer, again, { external_status: 'FINALIZED' });
+    expect(one(again).metadata).toMatchObject({
+      tallyhouse_replaces_invoice_id: id,
+      tallyhouse_replaces: there.id,
+    });
+  });
+
+  test('and is paid there stays there, and says what Stripe said', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    const id = await customer.bill(600);
+    stripe.state.collect(one(id).id);
+    await api.post('/v1/invoices/void', { id });
+    await eventually(customer, id, {
+      external_status: 'PAID',
+      billing_provider_error: expect.stringContaining("can't void"),
+    });
+  });
+
+  test('while its delivery is on its way is voided there too', async () => {
+    const customer = await billedCustomer(service, stripe.state.addCustomer());
+    once('/finalize', 'error_before');
+    const id = await customer.bill(600);
+    await api.post('/v1/invoices/void', { id });
+    await later();
+    await vi.waitFor(() => expect(stripe.state.liveOf(id)).toHaveLength(0), { timeout: 20_000 });
+  });
+});
+
+test('metrics tell of deliveries, and secrets are in no answer', async () => {
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics).toMatch(/tallyhouse_delivery_attempts_total\{result="done"\} [1-9]/);
+  expect(metrics).toMatch(/tallyhouse_delivery_oldest_undelivered_seconds \d/);
+  const listed = await api.post('/v1/listConfiguredBillingProviders', {});
+  expect(JSON.stringify(listed.body)).toContain('acct_stand_in');
+  expect(JSON.stringify(listed.body)).not.toContain('sk_test');
+});

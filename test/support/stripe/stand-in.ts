@@ -1,0 +1,338 @@
+/**
+ * A stateful stand-in of Stripe's HTTP interface, which the official client reaches by `STRIPE_API_BASE`. It keeps Stripe's
+ * rules of idempotency keys, pages, lines and states, and misbehaves on order.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import Stripe from 'stripe';
+import { type FormValue, parseForm } from './form-body.ts';
+import { type StandInIntent, type StandInInvoice, StandInState, StripeRefusal } from './stand-in-state.ts';
+
+/**
+ * `lost`: done, and the answer is lost. `cut`: not done, and no answer. `error_after`: done, and answered with 500.
+ * `lock_timeout`: not done, and the error is remembered under the key. `hang`: done, and answered too late.
+ */
+export type Fault = 'lost' | 'cut' | 'error_before' | 'error_after' | 'too_many' | 'lock_timeout' | 'hang';
+
+export interface StandInRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | null;
+}
+
+export interface StripeStandIn {
+  readonly url: string;
+  readonly state: StandInState;
+  readonly requests: StandInRequest[];
+  readonly webhookSecret: string;
+  /** Asked before each request. */
+  misbehave: (request: StandInRequest) => Fault | null;
+  /** Each answer comes so much later. */
+  delayMs: number;
+  /** Posts events to a webhook route of ours, signed; the statuses of the answers. */
+  deliver(
+    to: string,
+    events: readonly { id: string; type: string; object: object }[],
+    atSeconds?: number,
+  ): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+const API_KEY = 'sk_test_stand_in_key';
+export const STAND_IN_KEY = API_KEY;
+const PAGE_DEFAULT = 10;
+const HANG_MS = 3_000;
+
+export async function startStripeStandIn(): Promise<StripeStandIn> {
+  const state = new StandInState();
+  const remembered = new Map<string, { status: number; body: string }>();
+  const requests: StandInRequest[] = [];
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      response.writeHead(500).end(String(error));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const standIn: StripeStandIn = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    state,
+    requests,
+    webhookSecret: 'whsec_of_the_stand_in',
+    misbehave: () => null,
+    delayMs: 0,
+    async deliver(to, events, atSeconds) {
+      const statuses: number[] = [];
+      for (const { id, type, object } of events) {
+        const payload = JSON.stringify({ id, object: 'event', type, data: { object } });
+        const signature = Stripe.webhooks.generateTestHeaderString({
+          payload,
+          secret: standIn.webhookSecret,
+          ...(atSeconds === undefined ? {} : { timestamp: atSeconds }),
+        });
+        const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };
+        statuses.push((await fetch(to, { method: 'POST', headers, body: payload })).status);
+      }
+      return statuses;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let text = '';
+    for await (const chunk of request.setEncoding('utf8')) text += chunk;
+    const url = new URL(request.url ?? '/', standIn.url);
+    const key = request.headers['idempotency-key'];
+    const seen = {
+      method: request.method ?? '',
+      path: url.pathname,
+      key: typeof key === 'string' ? key : null,
+    };
+    requests.push(seen);
+    if (standIn.delayMs > 0) await pause(standIn.delayMs);
+    if (request.headers.authorization !== `Bearer ${API_KEY}`) {
+      return answer(
+        response,
+        401,
+        refusalBody('invalid_request_error', 'api_key_expired', 'Invalid API Key provided'),
+      );
+    }
+    const before = seen.key === null ? undefined : remembered.get(seen.key);
+    if (before !== undefined) return answer(response, before.status, before.body);
+    await carryOut(seen, { url, text }, response);
+  }
+
+  async function carryOut(
+    seen: StandInRequest,
+    sent: { readonly url: URL; readonly text: string },
+    response: ServerResponse,
+  ): Promise<void> {
+    const fault = standIn.misbehave(seen);
+    if (fault === 'cut') return void response.socket?.destroy();
+    if (fault === 'too_many') {
+      response.setHeader('retry-after', '1');
+      return answer(response, 429, refusalBody('rate_limit_error', 'rate_limit', 'Too many requests'));
+    }
+    if (fault === 'error_before')
+      return answer(response, 500, refusalBody('api_error', 'api_error', 'An error occurred'));
+    if (fault === 'lock_timeout') {
+      const body = refusalBody(
+        'invalid_request_error',
+        'lock_timeout',
+        'This object cannot be accessed right now',
+      );
+      if (seen.key !== null) remembered.set(seen.key, { status: 429, body });
+      return answer(response, 429, body);
+    }
+    const { status, body } = outcome(() => operate(state, seen, sent.url, parseForm(sent.text)));
+    if (seen.key !== null) remembered.set(seen.key, { status, body });
+    if (fault === 'lost') return void response.socket?.destroy();
+    if (fault === 'hang') await pause(HANG_MS);
+    if (fault === 'error_after')
+      return answer(response, 500, refusalBody('api_error', 'api_error', 'An error occurred'));
+    answer(response, status, body);
+  }
+  return standIn;
+}
+
+function answer(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'request-id': 'req_stand_in' }).end(body);
+}
+
+function refusalBody(type: string, code: string, message: string, param?: string): string {
+  return JSON.stringify({ error: { type, code, message, ...(param === undefined ? {} : { param }) } });
+}
+
+function outcome(work: () => unknown): { status: number; body: string } {
+  try {
+    return { status: 200, body: JSON.stringify(work()) };
+  } catch (error) {
+    if (!(error instanceof StripeRefusal)) throw error;
+    const type = error.status === 402 ? 'card_error' : 'invalid_request_error';
+    return { status: error.status, body: refusalBody(type, error.code, error.message, error.param) };
+  }
+}
+
+type Form = Record<string, FormValue>;
+
+function operate(state: StandInState, { method, path }: StandInRequest, url: URL, form: Form): unknown {
+  const [, , resource = '', id = '', action = ''] = path.split('/');
+  const name = `${method} ${resource}${id === '' ? '' : '/id'}${action === '' ? '' : `/${action}`}`;
+  const query = url.searchParams;
+  const invoice = (one: StandInInvoice) => invoiceJson(state, one);
+  switch (name) {
+    case 'GET account':
+      return { id: 'acct_stand_in', object: 'account' };
+    case 'GET customers/id':
+      return customerJson(state, id);
+    case 'POST invoices':
+      return invoice(state.createInvoice(form));
+    case 'GET invoices':
+      return pageOf([...state.invoices.values()], query, '/v1/invoices', invoice);
+    case 'GET invoices/id':
+      return invoice(state.invoice(id));
+    case 'DELETE invoices/id':
+      state.deleteInvoice(id);
+      return { id, object: 'invoice', deleted: true };
+    case 'GET invoices/id/lines':
+      return listJson(state.invoice(id).lines, query, path, lineJson);
+    case 'POST invoices/id/add_lines':
+      return invoice(state.addLines(id, form.lines ?? []));
+    case 'POST invoices/id/update_lines':
+      return invoice(state.updateLines(id, form.lines ?? []));
+    case 'POST invoices/id/remove_lines':
+      return invoice(state.removeLines(id, form.lines ?? []));
+    case 'POST invoices/id/finalize':
+      return invoice(state.finalize(id, form.auto_advance === 'true'));
+    case 'POST invoices/id/send':
+      state.invoice(id).sent += 1;
+      return invoice(state.invoice(id));
+    case 'POST invoices/id/pay':
+      return invoice(state.pay(id));
+    case 'POST invoices/id/void':
+      return invoice(state.voidInvoice(id));
+    case 'POST payment_intents':
+      return intentJson(state.createIntent(form));
+    case 'GET payment_intents':
+      return pageOf([...state.intents.values()], query, '/v1/payment_intents', intentJson);
+    case 'GET payment_intents/id':
+      return intentJson(state.intent(id));
+    case 'POST payment_intents/id/confirm':
+      return intentJson(state.confirmIntent(id));
+    case 'POST payment_intents/id/cancel':
+      return intentJson(state.cancelIntent(id));
+    case 'POST tax/id':
+      return taxJson(state, form);
+    default:
+      throw new StripeRefusal(404, 'unknown_route', `Unrecognized request URL (${method}: ${path})`);
+  }
+}
+
+/** Newest first, of one customer, since a time. */
+function pageOf<Item extends { id: string; customer: string; created: number }>(
+  all: readonly Item[],
+  query: URLSearchParams,
+  path: string,
+  toJson: (item: Item) => unknown,
+): unknown {
+  const customer = query.get('customer');
+  const since = Number(query.get('created[gte]') ?? 0);
+  const own = all.filter((one) => (customer === null || one.customer === customer) && one.created >= since);
+  return listJson(own.toReversed(), query, path, toJson);
+}
+
+function listJson<Item extends { id: string }>(
+  all: readonly Item[],
+  query: URLSearchParams,
+  path: string,
+  toJson: (item: Item) => unknown,
+): unknown {
+  const limit = Number(query.get('limit') ?? PAGE_DEFAULT);
+  const after = query.get('starting_after');
+  const from = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  const data = all.slice(from, from + limit);
+  return { object: 'list', url: path, has_more: from + limit < all.length, data: data.map(toJson) };
+}
+
+function lineJson(line: StandInInvoice['lines'][number]): unknown {
+  const { product, unitAmount, ...shown } = line;
+  return {
+    ...shown,
+    subtotal: line.amount,
+    pricing: product === null ? null : { price_details: { product }, unit_amount_decimal: unitAmount },
+  };
+}
+
+function invoiceJson(state: StandInState, one: StandInInvoice): unknown {
+  const subtotal = state.subtotal(one);
+  const total = subtotal + one.tax;
+  const isFinal = one.finalizedAt !== null;
+  return {
+    id: one.id,
+    object: 'invoice',
+    customer: one.customer,
+    currency: one.currency,
+    status: one.status,
+    created: one.created,
+    metadata: one.metadata,
+    lines: listJson(one.lines, new URLSearchParams(), `/v1/invoices/${one.id}/lines`, lineJson),
+    subtotal,
+    total,
+    total_taxes:
+      one.tax === 0 ? [] : [{ amount: one.tax, taxable_amount: subtotal, type: 'tax_rate_details' }],
+    amount_due: total,
+    amount_paid: one.amountPaid,
+    amount_remaining: total - one.amountPaid,
+    attempted: one.attempted,
+    attempt_count: one.attemptCount,
+    number: isFinal ? one.number : null,
+    hosted_invoice_url: isFinal ? `https://invoice.example/${one.id}` : null,
+    invoice_pdf: isFinal ? `https://pay.example/${one.id}/pdf` : null,
+    last_finalization_error: null,
+    auto_advance: one.autoAdvance,
+    status_transitions: {
+      finalized_at: one.finalizedAt,
+      paid_at: one.paidAt,
+      voided_at: null,
+      marked_uncollectible_at: null,
+    },
+    payments: {
+      object: 'list',
+      data:
+        one.intent === null
+          ? []
+          : [
+              {
+                id: `inpay_${one.id}`,
+                object: 'invoice_payment',
+                status: one.status === 'paid' ? 'paid' : 'open',
+                payment: { type: 'payment_intent', payment_intent: one.intent },
+              },
+            ],
+      has_more: false,
+      url: '/v1/invoice_payments',
+    },
+  };
+}
+
+function intentJson(one: StandInIntent): unknown {
+  return {
+    id: one.id,
+    object: 'payment_intent',
+    customer: one.customer,
+    amount: one.amount,
+    currency: one.currency,
+    status: one.status,
+    created: one.created,
+    metadata: one.metadata,
+    last_payment_error: one.error,
+    latest_charge:
+      one.status === 'succeeded' ? { id: `ch_${one.id}`, object: 'charge', created: one.created } : null,
+  };
+}
+
+function customerJson(state: StandInState, id: string): unknown {
+  const { card } = state.customer(id);
+  const method = card === 'none' ? null : `pm_${id}`;
+  return {
+    id,
+    object: 'customer',
+    default_source: null,
+    invoice_settings: { default_payment_method: method },
+  };
+}
+
+function taxJson(state: StandInState, form: Form): unknown {
+  const [line] = form.line_items as Form[];
+  if (!state.customer(String(form.customer)).hasAddress) {
+    throw new StripeRefusal(400, 'customer_tax_location_invalid', "The customer's location isn't recognized");
+  }
+  return {
+    id: state.nextId('taxcalc'),
+    object: 'tax.calculation',
+    tax_amount_exclusive: Math.round(Number(line?.amount) / 10),
+  };
+}
