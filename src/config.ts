@@ -292,7 +292,7 @@ export function misspeltLine({ variable, nearest }: MisspeltSetting): string {
 }
 
 /** The account of Stripe that the environment names. */
-export interface StripeConfig {
+interface StripeConfig {
   readonly apiKey: string | undefined;
   readonly webhookSecret: string | undefined;
   readonly apiBase: string | undefined;

@@ -8,7 +8,7 @@ import type { Instant } from '../core/time.ts';
 import type { PaymentDocument } from './document.ts';
 
 /** What an invoice becomes at a provider. */
-export type DeliveryKind = 'invoice' | 'payment_intent' | 'webhook';
+type DeliveryKind = 'invoice' | 'payment_intent' | 'webhook';
 
 /** What is written down of a delivery. */
 export interface Progress {
@@ -23,7 +23,7 @@ export interface Progress {
 }
 
 /** A step to be written down; what is absent stays. */
-export interface Step extends Partial<Omit<Progress, 'external' | 'invoiceId'>> {
+interface Step extends Partial<Omit<Progress, 'external' | 'invoiceId'>> {
   readonly external?: Partial<ExternalInvoice>;
 }
 

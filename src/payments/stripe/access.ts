@@ -13,7 +13,7 @@ import { createRateLimit, LIVE_RATES, type StripeRates, TEST_RATES } from './rat
 const API_VERSION = '2026-10-28.endive';
 
 /** Longer than Stripe takes for an invoice of 250 lines, shorter than a lease. */
-export const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
+const REQUEST_TIMEOUT_MS = 20 * SECOND_MS;
 
 /** After an answer of too many requests that names no time. */
 const REST_MS = SECOND_MS;

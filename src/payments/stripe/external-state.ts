@@ -85,7 +85,7 @@ export function idOf(reference: string | { readonly id: string } | null | undefi
   return typeof reference === 'string' ? reference : reference.id;
 }
 
-export function instantOf(seconds: number | null): Instant | null {
+function instantOf(seconds: number | null): Instant | null {
   return seconds === null ? null : seconds * SECOND_MS;
 }
 

@@ -173,7 +173,7 @@ async function cancelTwins(
 }
 
 /** Null: Stripe does not know it. */
-export async function retrieveIntent(access: StripeAccess, id: string): Promise<Stripe.PaymentIntent | null> {
+async function retrieveIntent(access: StripeAccess, id: string): Promise<Stripe.PaymentIntent | null> {
   try {
     return await access.request('GET /v1/payment_intents/id', (client) =>
       client.paymentIntents.retrieve(id, { expand: EXPANDED_INTENT }),

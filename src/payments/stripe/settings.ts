@@ -6,7 +6,7 @@ import { INVOICE_LAYOUTS } from '../lines/readable-lines.ts';
 const EFFECTIVE_DATES = ['finalized_at', 'issued_at', 'period_end'] as const;
 
 /** Members of a configuration that change how invoices are delivered; others are kept without effect. */
-export const stripeOptions = z.object({
+const stripeOptions = z.object({
   leave_stripe_invoices_in_draft: z.boolean().optional(),
   automatic_tax: z.boolean().optional(),
   invoice_layout: z.enum(INVOICE_LAYOUTS).optional(),

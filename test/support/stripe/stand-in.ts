@@ -15,7 +15,7 @@ import { type StandInIntent, type StandInInvoice, StandInState, StripeRefusal } 
  */
 export type Fault = 'lost' | 'cut' | 'error_before' | 'error_after' | 'too_many' | 'lock_timeout' | 'hang';
 
-export interface StandInRequest {
+interface StandInRequest {
   readonly method: string;
   readonly path: string;
   readonly key: string | null;
