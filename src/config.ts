@@ -12,13 +12,12 @@ import { INVOICE_LINES_MAX_DEFAULT } from './core/invoice.ts';
 import { DEFAULT_NUMBER_PATTERN, numberPatternProblem } from './core/invoice-number.ts';
 import { nearestName } from './core/nearest-name.ts';
 import type { NetworkService } from './core/network-services.ts';
+import { paymentSettings, type StripeConfig } from './core/payment-settings.ts';
 import type { Seller } from './core/seller.ts';
 import {
   instant,
   namedSenders,
   networkServices,
-  sealingKey,
-  secretText,
   sellerLines,
   sellerText,
   spanCustomers,
@@ -156,31 +155,7 @@ const environment = z
         'Who collects payments of gate STRIPE. `simulated` collects nothing: it pays or fails by the amount. When ' +
           'unset, Stripe does with STRIPE_API_KEY; without that, such gates are refused.',
       ),
-    STRIPE_API_KEY: secretText
-      .optional()
-      .describe(
-        'Secret or restricted key of the account of Stripe that invoices are delivered to. When unset, none is, unless further accounts are connected.',
-      ),
-    STRIPE_WEBHOOK_SECRET: secretText
-      .optional()
-      .describe(
-        'What signs the events of that account, which Stripe sends to /v1/providers/stripe/webhook/default.',
-      ),
-    STRIPE_API_BASE: url('http', 'https')
-      .optional()
-      .describe('Where the interface of Stripe is, for tests and proxies. When unset, Stripe itself.'),
-    STRIPE_LEAVE_IN_DRAFT: z
-      .enum(['0', '1'], { error: 'must be 0 or 1' })
-      .default('0')
-      .describe('1: invoices stay drafts at Stripe, unless a customer has it otherwise.'),
-    SECRETS_KEY: sealingKey
-      .optional()
-      .describe(
-        'Encrypts the keys of further accounts of Stripe: 32 bytes, in hex or base64. When unset, such accounts are refused.',
-      ),
-    PUBLIC_URL: url('http', 'https')
-      .optional()
-      .describe('Where others reach this service, for links on invoices. When unset, they have none.'),
+    ...paymentSettings,
     SERVICES: networkServices.describe(
       'Addresses for the allow-lists of others, as `GET /v1/services` shows them: JSON, a list of objects with name, usage and ips.',
     ),
@@ -289,14 +264,6 @@ export function misspeltSettings(env: Environment): readonly MisspeltSetting[] {
 /** One line for the operator. */
 export function misspeltLine({ variable, nearest }: MisspeltSetting): string {
   return `${variable} is not a setting and is ignored: did you mean ${nearest}?`;
-}
-
-/** The account of Stripe that the environment names. */
-interface StripeConfig {
-  readonly apiKey: string | undefined;
-  readonly webhookSecret: string | undefined;
-  readonly apiBase: string | undefined;
-  readonly leavesInDraft: boolean;
 }
 
 export interface Config {

@@ -94,18 +94,3 @@ export const spanCustomers = entries.transform((texts, context): readonly string
   context.addIssue(`must be names of attributes or ${CUSTOMER_PRESETS.join(', ')}, not "${wrong}"`);
   return z.NEVER;
 });
-
-/** A key or a secret of somebody else. */
-export const secretText = z
-  .string()
-  .regex(/^[\x21-\x7e]{8,512}$/, 'must be printable ASCII without spaces, of 8 to 512 characters');
-
-const SEALING_KEY_BYTES = 32;
-
-/** A key for AES-256: its bytes in hex or base64. */
-export const sealingKey = z.string().transform((text, context): Buffer => {
-  const bytes = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-  if (bytes.length === SEALING_KEY_BYTES) return bytes;
-  context.addIssue(`must be ${SEALING_KEY_BYTES} bytes in hex or base64`);
-  return z.NEVER;
-});
