@@ -12,7 +12,8 @@ export interface UsageOwnerName {
 
 /**
  * The customers that these references mean, archived ones included: the id exactly as the service writes it, or an
- * ingest alias. Events come under UUIDs in lower case; those that an earlier version stored otherwise belong to nobody. Unknown references are absent.
+ * ingest alias. Events come under UUIDs in lower case; those that an earlier version stored otherwise belong to nobody.
+ * Unknown references are absent.
  */
 export async function ownersOfRefs(
   db: Database | Transaction,
