@@ -25,6 +25,7 @@ it('Docker is given every file of the checkout that the image is made of', async
   for (const name of copied) expect(given).toContain(`!${name.split('/')[0]}`);
 });
 
+/** A new setting is added to docker-compose.yml, and by `npm run cluster:files` to the other one. */
 describe('every setting of the service', () => {
   const names = SETTINGS.map(({ name }) => name);
   /** The container listens where its image says, on a volume of its own. */
