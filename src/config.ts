@@ -255,7 +255,7 @@ export function misspeltSettings(env: Environment): readonly MisspeltSetting[] {
   for (const [variable, value] of Object.entries(env)) {
     if (value === undefined || value === '' || known.includes(variable)) continue;
     const slipsMax = variable.length <= SHORT_NAME_LENGTH ? 1 : 2;
-    const nearest = nearestName(variable.toUpperCase().replaceAll('-', '_'), known, slipsMax);
+    const nearest = nearestName(variable.replaceAll('-', '_'), known, () => slipsMax);
     if (nearest !== null) misspelt.push({ variable, nearest });
   }
   return misspelt;

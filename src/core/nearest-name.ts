@@ -1,13 +1,26 @@
 /** The known name that another one is probably a slip of. */
 
-/** Null where none is within `slipsMax` slips: characters that are left out, added, wrong, or two that are swapped. */
-export function nearestName(name: string, known: readonly string[], slipsMax: number): string | null {
+/** Longer names are not compared: the work grows with the square of their length. */
+const COMPARED_LENGTH_MAX = 100;
+
+/**
+ * The candidate with the fewest slips, the first one among equals, of those within `slipsMaxOf` it: characters that are
+ * left out, added, wrong, or two that are swapped. Null where there is none. Letter case does not count.
+ */
+export function nearestName(
+  name: string,
+  known: readonly string[],
+  slipsMaxOf: (candidate: string) => number,
+): string | null {
+  if (name.length > COMPARED_LENGTH_MAX) return null;
+  const wanted = name.toLowerCase();
   let best: string | null = null;
-  let least = slipsMax + 1;
+  let least = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) >= least) continue;
-    const slips = slipsBetween(name, candidate);
-    if (slips < least) [best, least] = [candidate, slips];
+    const most = slipsMaxOf(candidate);
+    if (Math.abs(candidate.length - name.length) > most) continue;
+    const slips = slipsBetween(wanted, candidate.toLowerCase());
+    if (slips <= most && slips < least) [best, least] = [candidate, slips];
   }
   return best;
 }

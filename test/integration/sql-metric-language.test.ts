@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { HOUR_MS, type Interval } from '../../src/core/time.ts';
 import type { UsageSeries } from '../../src/core/usage-series.ts';
 import { documentedFunctions } from '../../src/metering/sql-metric/functions/table.ts';
+import { CLOCK_FUNCTIONS } from '../../src/metering/sql-metric/functions/time-functions.ts';
 import { readSqlMetric } from '../../src/metering/sql-metric/read-metric.ts';
 import { readSqlSeries } from '../../src/metering/sql-metric/read-series.ts';
 import { readSqlUsage } from '../../src/metering/sql-metric/read-usage.ts';
@@ -94,7 +95,14 @@ describe('a query that is evaluated anew at every hour', () => {
 });
 
 describe('the table of functions', () => {
-  const examples = documentedFunctions().map(({ example, group }) => {
+  it.each(CLOCK_FUNCTIONS)('has %s() for queries across customers only', (name) => {
+    const one = documentedFunctions().find((documented) => documented.name === name);
+    expect(one?.note).toContain('only in POST /v1/sql');
+    expect(isRead(`SELECT COUNT(*) AS value, ${one?.example} AS x FROM events GROUP BY x`)).toBe(false);
+  });
+
+  const metricFunctions = documentedFunctions().filter(({ name }) => !CLOCK_FUNCTIONS.includes(name));
+  const examples = metricFunctions.map(({ example, group }) => {
     const isValue = group === 'aggregate' || group === 'window';
     return [isValue ? `SELECT 1 AS value, ${example} AS x FROM events` : example] as const;
   });

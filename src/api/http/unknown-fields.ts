@@ -9,6 +9,7 @@
 import { z } from 'zod';
 import { Refusal } from '../../core/errors.ts';
 import { afterOtherWork } from '../../core/in-chunks.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import { joinPath } from '../wire/names.ts';
 import { IGNORED_FIELDS } from './ignored-fields.ts';
 
@@ -132,28 +133,8 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 
 function suggestion(name: string, known: readonly string[]): string {
   const most = Math.ceil(name.length / 3);
-  const [best] = known
-    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate) }))
-    .filter(({ distance }) => distance <= most)
-    .sort((a, b) => a.distance - b.distance);
-  return best === undefined ? '' : `; did you mean ${best.candidate}?`;
-}
-
-const COMPARED_LENGTH_MAX = 100;
-
-/** How many letters to insert, delete or replace. */
-function editDistance(from: string, to: string): number {
-  if (from.length > COMPARED_LENGTH_MAX) return from.length;
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [index, letter] of [...from].entries()) {
-    const next = [index + 1];
-    for (const [place, other] of [...to].entries()) {
-      const replaced = (row[place] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[place + 1] ?? 0) + 1, (next[place] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
+  const best = nearestName(name, known, () => most);
+  return best === null ? '' : `; did you mean ${best}?`;
 }
 
 /** The part of JSON Schema that says which fields there are. */
