@@ -96,11 +96,15 @@ describe('products with the official client', () => {
 });
 
 describe('pricing units with the official client', () => {
-  it('are listed page after page: currencies, then custom units, whose names are unique', async () => {
+  it('are listed page after page: frequent currencies, custom units, whose names are unique, then all others', async () => {
     const id = await createUnit('AI credits');
     const listed = await collect(client.v1.pricingUnits.list({ limit: 4 }));
     expect(listed[0]).toEqual({ ...USD, is_currency: true });
-    expect(listed.at(-1)).toEqual({ id, name: 'AI credits', is_currency: false });
+    const custom = listed.findIndex((unit) => unit.id === id);
+    expect(listed[custom]).toEqual({ id, name: 'AI credits', is_currency: false });
+    expect(listed.slice(0, custom).map(({ name }) => name)).toContain('EUR');
+    expect(listed.at(-1)).toMatchObject({ name: 'ZWG', is_currency: true });
+    expect(new Set(listed.map((unit) => unit.id)).size).toBe(listed.length);
     await expect(createUnit('AI credits')).rejects.toBeInstanceOf(ConflictError);
   });
 });
