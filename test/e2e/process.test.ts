@@ -100,6 +100,7 @@ describe('the process', () => {
       'clickhouse',
       'event-log',
       'event-log.position',
+      'known-ids',
       'lock',
       'postgres',
     ]);

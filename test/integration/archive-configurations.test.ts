@@ -88,18 +88,26 @@ describe('archiving a billing configuration', () => {
     >;
     expect((await get(contract)).at('data')).toEqual({
       ...rest,
+      billing_provider_configuration_schedule: [],
       spend_threshold_configuration: { ...rest.spend_threshold_configuration, is_enabled: false },
       prepaid_balance_threshold_configuration: {
         ...rest.prepaid_balance_threshold_configuration,
         is_enabled: false,
       },
     });
+    const archived = {
+      ...(before.at('data.customer_billing_provider_configuration') as object),
+      archived_at: ARCHIVED_AT,
+    };
     expect((await get(contract, { as_of_date: '2026-11-20T23:00:00Z' })).at('data')).toEqual({
       ...rest,
-      customer_billing_provider_configuration: {
-        ...(before.at('data.customer_billing_provider_configuration') as object),
-        archived_at: ARCHIVED_AT,
-      },
+      customer_billing_provider_configuration: archived,
+      billing_provider_configuration_schedule: [
+        {
+          billing_provider_configuration: archived,
+          effective_at: before.at('data.billing_provider_configuration_schedule[0].effective_at'),
+        },
+      ],
     });
   });
 
