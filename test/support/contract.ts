@@ -10,6 +10,8 @@ import { errorStatusesOf } from '../../src/api/http/openapi.ts';
 import type { RouteDefinition } from '../../src/api/http/route.ts';
 import { parseCsv } from './csv.ts';
 
+const PDF_TYPE = 'application/pdf';
+
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -41,6 +43,8 @@ export function checkAnswer(
   const mediaType =
     answer.status === 200 ? (definition?.mediaType ?? 'application/json') : 'application/json';
   if (answer.headers.get('content-type') !== mediaType) fail(`content type is not ${mediaType}`);
+  // A file is checked by the tests that read its bytes.
+  if (mediaType === PDF_TYPE) return answer.text.startsWith('%PDF-') ? answer.text : fail('no PDF');
   const body = mediaType === 'application/json' ? parseJson(answer.text) : answer.text;
   const parsed = schema.safeParse(body);
   if (!parsed.success) return fail(z.prettifyError(parsed.error));
@@ -63,7 +67,7 @@ function csvProblem(columns: readonly { readonly name: string }[] | null, text: 
 }
 
 function schemaFor(definition: RouteDefinition, status: number): z.ZodType | 'empty' | undefined {
-  if (status === 200) return definition.response;
+  if (status === (definition.emptyStatus ?? 200)) return definition.response;
   if (!errorStatusesOf(definition).includes(status)) return undefined;
   return definition.errorBody ?? errorBody;
 }

@@ -103,7 +103,7 @@ function operationSection({ method, path, operation }: Entry, document: OpenApiD
 ${prose(operation.description ?? '')}
 ${parametersTable(operation.parameters)}
 ${request === undefined ? '' : `<h3>Body</h3>${schemaHtml(request)}`}
-${requestExample({ method, path, operation }, request, document)}
+${requestExample({ method, path, operation })}
 <h3>Answers</h3>
 ${Object.entries(operation.responses)
   .map(([status, response]) => responseHtml(status, response, document))
@@ -120,16 +120,29 @@ function parametersTable(parameters: readonly Parameter[]): string {
   return `<h3>Parameters</h3><table>${rows.join('')}</table>`;
 }
 
-/** A `curl` command that works when pasted, given a token in the environment. */
-function requestExample(entry: Entry, body: JsonSchema | undefined, document: OpenApiDocument): string {
-  const { method, path, operation } = entry;
-  const lines = [`curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} "$TALLYHOUSE_URL${path}"`];
+/** A `curl` command that works when pasted, given a token in the environment and ids of one's own. */
+function requestExample({ method, path, operation }: Entry): string {
+  const address = examplePath(path, operation.parameters);
+  const lines = [`curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} "$TALLYHOUSE_URL${address}"`];
   if (operation.security.length > 0) lines.push('-H "Authorization: Bearer $TALLYHOUSE_TOKEN"');
+  const body = operation.requestBody?.content['application/json']?.example;
   if (body !== undefined) {
-    const text = JSON.stringify(exampleOf(body, document.components.schemas), null, 2);
+    const text = JSON.stringify(body, null, 2);
     lines.push('-H "Content-Type: application/json"', `-d '${text.replaceAll("'", "'\\''")}'`);
   }
   return `<details><summary>Example request</summary><pre>${escapeHtml(lines.join(' \\\n  '))}</pre></details>`;
+}
+
+/** With the examples of its parameters; a member of the path without one keeps its name in braces. */
+function examplePath(path: string, parameters: readonly Parameter[]): string {
+  const query = new URLSearchParams();
+  let filled = path;
+  for (const { name, in: place, example } of parameters) {
+    if (example === undefined) continue;
+    if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(example));
+    else query.set(name, String(example));
+  }
+  return query.size === 0 ? filled : `${filled}?${query}`;
 }
 
 function responseHtml(

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { assert } from '../../core/errors.ts';
 import { PARQUET_TYPE } from './answer-form.ts';
 import { errorBody } from './errors.ts';
+import { PATH_EXAMPLES, REQUEST_EXAMPLES } from './examples/request-examples.ts';
 import { type RouteDefinition, type RouteScope, takesIdempotencyKey } from './route.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -20,9 +21,10 @@ export interface Parameter {
   readonly schema: JsonSchema;
   readonly style?: 'form';
   readonly explode?: false;
+  readonly example?: string | number;
 }
 
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 
 export interface Operation {
   readonly operationId: string;
@@ -51,7 +53,8 @@ export interface OpenApiDocument {
 const INTRODUCTION =
   'Usage events in, exact invoices out. Every request but those of the service group carries a bearer ' +
   'token. Amounts in US dollars are in cents. Timestamps are RFC 3339 in UTC, intervals half-open. ' +
-  'Lists are paged: send `next_page` of an answer to get the page behind it.';
+  'Lists are paged: send `next_page` of an answer to get the page behind it. ' +
+  'Ids in examples of requests stand for ids of your own objects.';
 
 export function openApiDocument(routes: readonly RouteDefinition[], version: string): OpenApiDocument {
   const components = new Components();
@@ -81,6 +84,7 @@ export function openApiDocument(routes: readonly RouteDefinition[], version: str
 
 function operationOf(definition: RouteDefinition, components: Components): Operation {
   const { operationId, summary, description, tags, scope, body, csv, parquet } = definition;
+  const example = REQUEST_EXAMPLES[operationId];
   return {
     operationId,
     summary,
@@ -95,8 +99,8 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
     tags,
     security: scope === 'public' ? [] : [{ token: [] }],
     parameters: [
-      ...parametersOf(definition.params, 'path', components),
-      ...parametersOf(definition.query, 'query', components),
+      ...parametersOf(definition.params, 'path', components, { ...PATH_EXAMPLES, ...example?.params }),
+      ...parametersOf(definition.query, 'query', components, example?.query ?? {}),
       ...(takesIdempotencyKey(definition) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body === undefined
@@ -105,7 +109,10 @@ function operationOf(definition: RouteDefinition, components: Components): Opera
           requestBody: {
             required: true,
             content: {
-              'application/json': { schema: components.add(body) },
+              'application/json': {
+                schema: components.add(body),
+                ...(example?.body === undefined ? {} : { example: example.body }),
+              },
               ...otherContent(definition, 'request'),
             },
           },
@@ -137,16 +144,19 @@ function parametersOf(
   schema: z.ZodObject | undefined,
   location: 'path' | 'query',
   components: Components,
+  examples: Readonly<Record<string, string | number>>,
 ): Parameter[] {
   if (schema === undefined) return [];
   return Object.entries(schema.shape).map(([name, field]) => {
     const { description, ...rest } = components.add(field);
+    const example = examples[name];
     return {
       name,
       in: location,
       required: location === 'path' || !field.safeParse(undefined).success,
       ...(description === undefined ? {} : { description }),
       schema: rest,
+      ...(example === undefined ? {} : { example }),
       ...(rest.type === 'array' ? { style: 'form' as const, explode: false as const } : {}),
     };
   });

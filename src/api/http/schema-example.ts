@@ -1,4 +1,7 @@
-/** Generates an example value for a JSON Schema: its own example if it has one, otherwise a plausible value. */
+/**
+ * Generates the example of an answer from its JSON Schema: its own example if it has one, otherwise a plausible value.
+ * Requests have examples that are written and run (`examples/`).
+ */
 import type { JsonSchema } from './openapi.ts';
 
 const DEPTH_MAX = 10;

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { EXAMPLE_IDS } from '../../../../src/api/http/examples/ids.ts';
 import { openApiDocument } from '../../../../src/api/http/openapi.ts';
 import { route } from '../../../../src/api/http/route.ts';
 import {
@@ -63,7 +64,13 @@ describe('the OpenAPI document', () => {
 
   it('writes parameters with their places and limits', () => {
     expect(operation?.parameters).toEqual([
-      { name: 'customer_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
+      {
+        name: 'customer_id',
+        in: 'path',
+        required: true,
+        schema: { type: 'string', format: 'uuid' },
+        example: EXAMPLE_IDS.customer,
+      },
       expect.objectContaining({
         name: 'limit',
         required: false,

@@ -1,0 +1,50 @@
+/**
+ * Ids in the examples of requests: one for each kind of object, which readers replace by one of their own. The test of
+ * the examples replaces them by ids of objects that exist.
+ */
+export const EXAMPLE_IDS = {
+  customer: 'c0000000-0000-4000-8000-000000000001',
+  metric: 'c0000000-0000-4000-8000-000000000002',
+  usageProduct: 'c0000000-0000-4000-8000-000000000003',
+  fixedProduct: 'c0000000-0000-4000-8000-000000000004',
+  subscriptionProduct: 'c0000000-0000-4000-8000-000000000005',
+  rateCard: 'c0000000-0000-4000-8000-000000000006',
+  /** With prices of models that the service keeps. */
+  managedRateCard: 'c0000000-0000-4000-8000-00000000001a',
+  contract: 'c0000000-0000-4000-8000-000000000007',
+  commit: 'c0000000-0000-4000-8000-000000000008',
+  /** Of the commit: a stretch of its access schedule. */
+  segment: 'c0000000-0000-4000-8000-000000000009',
+  /** POSTPAID, of the contract. */
+  contractCommit: 'c0000000-0000-4000-8000-00000000000a',
+  /** A commit of the contract that waits for its payment. */
+  gatedCommit: 'c0000000-0000-4000-8000-00000000000b',
+  credit: 'c0000000-0000-4000-8000-00000000000c',
+  subscription: 'c0000000-0000-4000-8000-00000000000d',
+  /** Of the contract, with named seats. */
+  seatSubscription: 'c0000000-0000-4000-8000-00000000000e',
+  professionalService: 'c0000000-0000-4000-8000-00000000000f',
+  package: 'c0000000-0000-4000-8000-000000000010',
+  /** Issued. */
+  invoice: 'c0000000-0000-4000-8000-000000000011',
+  /** Of a scheduled charge. */
+  draftInvoice: 'c0000000-0000-4000-8000-000000000012',
+  voidInvoice: 'c0000000-0000-4000-8000-000000000013',
+  /** Issued, of a contract whose billing provider is a system of one's own. */
+  externalInvoice: 'c0000000-0000-4000-8000-00000000001b',
+  alert: 'c0000000-0000-4000-8000-000000000014',
+  webhook: 'c0000000-0000-4000-8000-000000000015',
+  token: 'c0000000-0000-4000-8000-000000000016',
+  notification: 'c0000000-0000-4000-8000-000000000017',
+  billingConfiguration: 'c0000000-0000-4000-8000-000000000018',
+  stripeAccount: 'c0000000-0000-4000-8000-000000000019',
+} as const;
+
+/** Of a job that has failed. */
+export const EXAMPLE_JOB_ID = 4711;
+
+/** The text of an API token. */
+export const EXAMPLE_TOKEN = 'th_your_token';
+
+/** A restricted key of an account of Stripe. */
+export const EXAMPLE_STRIPE_KEY = 'rk_live_your_restricted_key';

@@ -1,0 +1,50 @@
+/** Alerts, notifications, webhooks, tokens, and what concerns the service itself. */
+import { USD_CENTS } from '../../../core/credit-types.ts';
+import type { RequestExamples } from './example.ts';
+import { EXAMPLE_JOB_ID, EXAMPLE_TOKEN, EXAMPLE_IDS as ids } from './ids.ts';
+
+const alert = { customer_id: ids.customer, alert_id: ids.alert };
+
+const alerts: RequestExamples = {
+  createAlert: {
+    body: {
+      alert_type: 'spend_threshold_reached',
+      name: 'Spend above 1,000 dollars',
+      threshold: 100000,
+      credit_type_id: USD_CENTS.id,
+    },
+  },
+  archiveAlert: { body: { id: ids.alert } },
+  getCustomerAlert: { body: alert },
+  listCustomerAlerts: { body: { customer_id: ids.customer } },
+  resetCustomerAlert: { body: alert },
+};
+
+const messages: RequestExamples = {
+  editNotification: { body: { is_enabled: true, policy: { type: 'contract.create' } } },
+  createOffsetNotification: {
+    body: {
+      name: 'A month before a contract ends',
+      policy: { type: 'contract.end', offset: '-P1M' },
+    },
+  },
+  getOffsetNotification: { body: { id: ids.notification } },
+  listOffsetNotifications: { body: { archive_filter: 'NOT_ARCHIVED' } },
+  archiveOffsetNotification: { body: { id: ids.notification } },
+  createWebhook: { body: { name: 'Billing events', url: 'https://hooks.acme.example/billing' } },
+  archiveWebhook: { body: { id: ids.webhook } },
+  rotateWebhookSecret: { body: { id: ids.webhook } },
+  testWebhook: { body: { id: ids.webhook } },
+  redeliverWebhookMessages: { body: { id: ids.webhook, failed_since: '2026-11-09T00:00:00Z' } },
+};
+
+const service: RequestExamples = {
+  createToken: { body: { name: 'Gateway', scope: 'ingest' } },
+  revokeToken: { body: { id: ids.token } },
+  rotateToken: { body: { id: ids.token } },
+  signIn: { body: { token: EXAMPLE_TOKEN } },
+  retryJob: { body: { id: EXAMPLE_JOB_ID } },
+  moveSandboxClock: { body: { now: '2026-12-01T00:00:00Z' } },
+};
+
+export const operationExamples: RequestExamples = { ...alerts, ...messages, ...service };

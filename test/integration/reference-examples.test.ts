@@ -1,0 +1,127 @@
+/** Each example of a request in the reference is sent, with ids of objects that exist, and is done. */
+import { randomBytes } from 'node:crypto';
+import { Stripe } from 'stripe';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { escapeHtml } from '../../src/api/http/docs-schema.ts';
+import { EXAMPLE_IDS } from '../../src/api/http/examples/ids.ts';
+import { PATH_EXAMPLES, REQUEST_EXAMPLES } from '../../src/api/http/examples/request-examples.ts';
+import { stringifyJson } from '../../src/api/http/json.ts';
+import type { RouteDefinition } from '../../src/api/http/route.ts';
+import { createExampleWorld, type Replacements, START } from '../support/example-world.ts';
+import { serviceForFile } from '../support/file-fixtures.ts';
+import { connectedTo } from '../support/stripe/billed-customer.ts';
+import { startStripeStandIn } from '../support/stripe/stand-in.ts';
+
+/** Where Stripe is one account: sent before the others, in this order. */
+const FIRST = [
+  'archiveStripeAccount',
+  'setCustomerBillingProviderConfigurations',
+  'setBillingConfig',
+  'getBillingConfig',
+  'deleteBillingConfig',
+];
+
+/** What takes something away from the others is sent after them, in this order; all others as they are listed. */
+const LAST = [
+  'archiveCustomerBillingProviderConfigurations',
+  'deleteCustomFieldValues',
+  'removeCustomFieldKey',
+  'archiveAlert',
+  'archiveOffsetNotification',
+  'archiveWebhook',
+  'rotateToken',
+  'revokeToken',
+  'voidInvoice',
+  'regenerateInvoice',
+  'archiveCommit',
+  'archiveCredit',
+  'updateContractEndDate',
+  'archivePackage',
+  'archiveContract',
+  'archiveProduct',
+  'archiveRateCard',
+  'archiveBillableMetric',
+  'moveSandboxClock',
+  'archiveCustomer',
+  'eraseCustomer',
+  'signOut',
+];
+
+const stripe = await startStripeStandIn();
+const service = await serviceForFile({
+  sandboxNow: START,
+  secretsKey: randomBytes(32),
+  ...connectedTo(stripe),
+});
+afterAll(() => stripe.close());
+const { routes } = service;
+const placeOf = ({ operationId }: RouteDefinition) =>
+  FIRST.includes(operationId) ? FIRST.indexOf(operationId) - FIRST.length : LAST.indexOf(operationId) + 1;
+const inOrder = [...routes].sort((a, b) => placeOf(a) - placeOf(b));
+let world: Replacements;
+beforeAll(async () => {
+  world = await createExampleWorld(service);
+});
+
+function withIds(value: unknown): unknown {
+  if (typeof value === 'number') return world.get(value) ?? value;
+  if (typeof value === 'string') {
+    return [...world].reduce(
+      (text, [example, id]) => (typeof example === 'string' ? text.replaceAll(example, String(id)) : text),
+      value,
+    );
+  }
+  if (Array.isArray(value)) return value.map(withIds);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withIds(member)]));
+}
+
+function pathOf({ path, operationId }: RouteDefinition): string {
+  const members = { ...PATH_EXAMPLES, ...REQUEST_EXAMPLES[operationId]?.params };
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(withIds(members[name])));
+}
+
+/** Stripe signs the bytes of its events. */
+const signed = (payload: string) => ({
+  'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload, secret: stripe.webhookSecret }),
+});
+
+const needsQuery = ({ query }: RouteDefinition) => query !== undefined && !query.safeParse({}).success;
+
+describe('of every operation', () => {
+  test.each(inOrder.map((route) => [route.operationId, route] as const))(
+    '%s has an example that is done as it is printed',
+    async (operationId, route) => {
+      const { body, query = {} } = REQUEST_EXAMPLES[operationId] ?? {};
+      expect(body !== undefined, 'an example of its body').toBe(route.body !== undefined);
+      if (needsQuery(route)) expect(query, 'an example of its query').not.toEqual({});
+      expect(Object.keys(route.query?.shape ?? {})).toEqual(expect.arrayContaining(Object.keys(query)));
+      for (const name of Object.keys(route.params?.shape ?? {})) expect(PATH_EXAMPLES).toHaveProperty(name);
+      const answer = await service.api.send(route.method.toUpperCase(), pathOf(route), withIds(body), {
+        query,
+        ...(operationId === 'takeStripeEvent' ? { headers: signed(stringifyJson(body)) } : {}),
+      });
+      expect(answer.status, JSON.stringify(answer.body)).toBe(route.emptyStatus ?? 200);
+    },
+  );
+});
+
+test('no example is of an operation that is not there', () => {
+  const known = routes.map(({ operationId }) => operationId);
+  expect(known).toEqual(expect.arrayContaining([...Object.keys(REQUEST_EXAMPLES), ...FIRST, ...LAST]));
+});
+
+test('the document and the page of the reference have these examples', async () => {
+  const document = (await service.api.get('/openapi.json')).body;
+  const page = String((await service.api.get('/docs')).body);
+  for (const { operationId, path, method } of routes) {
+    const { body } = REQUEST_EXAMPLES[operationId] ?? {};
+    if (body === undefined) continue;
+    const content = ['paths', path, method, 'requestBody', 'content', 'application/json'];
+    expect(document).toHaveProperty([...content, 'example'], body);
+    expect(page).toContain(escapeHtml(`-d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`));
+  }
+  expect(page).toContain(
+    escapeHtml(`"$TALLYHOUSE_URL/v1/customers/${EXAMPLE_IDS.customer}/costs?starting_on=`),
+  );
+});

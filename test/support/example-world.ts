@@ -1,0 +1,254 @@
+/** One object of each kind that the examples of requests name. */
+import {
+  EXAMPLE_IDS,
+  EXAMPLE_JOB_ID,
+  EXAMPLE_STRIPE_KEY,
+  EXAMPLE_TOKEN,
+} from '../../src/api/http/examples/ids.ts';
+import type { ApiClient } from './api-client.ts';
+import { CONTRACTS, createdId, METRICS, PRODUCTS, RATE_CARDS } from './catalogue-api.ts';
+import { createTermsCatalogue, type TermsCatalogue } from './contract-terms.ts';
+import type { TestService } from './service.ts';
+import { STAND_IN_KEY } from './stripe/stand-in.ts';
+import { importModels, SMALL } from './token-prices.ts';
+
+type ExampleIds = Record<keyof typeof EXAMPLE_IDS, string>;
+
+/** What a value of an example is replaced by: ids and tokens within texts, the number of a job as a whole. */
+export type Replacements = ReadonlyMap<string | number, string | number>;
+
+/** The clock stands here before the world is made, and at `NOW` afterwards. */
+export const START = '2026-10-01T00:00:00Z';
+const NOW = '2026-11-10T00:00:00Z';
+const NEXT_YEAR = '2027-10-01T00:00:00Z';
+
+export async function createExampleWorld(service: TestService): Promise<Replacements> {
+  const { api } = service;
+  const catalogue = await createTermsCatalogue(api);
+  const customer = await createdId(api, '/v1/customers', { name: 'World', ingest_aliases: ['world'] });
+  const contract = await createdId(api, CONTRACTS, contractTerms(catalogue, customer));
+  await api.post('/v1/ingest', usageOf(customer, '2026-10-01T12:00:00Z'));
+  const external = await externallyBilled(api, catalogue);
+  await api.post('/v2/contracts/edit', { customer_id: customer, contract_id: contract, ...gated(catalogue) });
+  await service.moveClock(NOW);
+  await api.post('/v1/ingest', usageOf(customer, '2026-11-02T12:00:00Z'));
+  const ids: ExampleIds = {
+    customer,
+    contract,
+    ...(await catalogueIds(service, catalogue)),
+    ...(await termIds(api, customer, contract)),
+    ...(await balanceIds(api, catalogue, customer)),
+    ...(await invoiceIds(api, customer)),
+    externalInvoice: await invoiceOf(api, external, 'SCHEDULED', 'FINALIZED'),
+    ...(await operationIds(api, customer)),
+  };
+  const token = await api.post('/v1/tokens/create', { name: 'World', scope: 'read' });
+  return new Map<string | number, string | number>([
+    ...Object.entries(ids).map(([kind, id]) => [EXAMPLE_IDS[kind as keyof ExampleIds], id] as const),
+    [EXAMPLE_TOKEN, token.text('data.token')],
+    [EXAMPLE_STRIPE_KEY, STAND_IN_KEY],
+    [EXAMPLE_JOB_ID, await failedJob(service, contract)],
+  ]);
+}
+
+function contractTerms({ card, fee, seats, service, tokens }: TermsCatalogue, customer_id: string): object {
+  const year = { starting_at: START, ending_before: NEXT_YEAR };
+  const access_schedule = { schedule_items: [{ amount: 100, ...year }] };
+  const subscription = (more: object) => ({
+    subscription_rate: { product_id: seats, billing_frequency: 'MONTHLY' },
+    collection_schedule: 'ARREARS',
+    proration: {},
+    ...more,
+  });
+  return {
+    customer_id,
+    rate_card_id: card,
+    ...year,
+    // September is invoiced from quantities, not from events.
+    starting_at: '2026-09-01T00:00:00Z',
+    usage_statement_schedule: { frequency: 'MONTHLY', invoice_generation_starting_at: START },
+    commits: [
+      {
+        type: 'POSTPAID',
+        product_id: fee,
+        access_schedule,
+        applicable_product_ids: [tokens],
+        invoice_schedule: { schedule_items: [{ timestamp: NEXT_YEAR, amount: 100 }] },
+      },
+    ],
+    subscriptions: [
+      subscription({ initial_quantity: 2 }),
+      subscription({
+        quantity_management_mode: 'SEAT_BASED',
+        seat_config: { seat_group_key: 'user', initial_seat_ids: ['ada', 'bob'] },
+        temporary_id: 'seats',
+      }),
+    ],
+    recurring_credits: [
+      {
+        product_id: fee,
+        access_amount: { unit_price: 1, credit_type_id: '2714e483-4ff1-48e4-9e25-ac732e8f24f2' },
+        priority: 1,
+        starting_at: START,
+        commit_duration: { value: 1, unit: 'PERIODS' },
+        subscription_config: {
+          subscription_id: 'seats',
+          allocation: 'INDIVIDUAL',
+          apply_seat_increase_config: { is_prorated: false },
+        },
+      },
+    ],
+    scheduled_charges: [
+      { product_id: fee, schedule: { schedule_items: [{ timestamp: '2026-12-10T00:00:00Z', amount: 5 }] } },
+    ],
+    professional_services: [{ product_id: service, unit_price: 1, quantity: 1, max_amount: 100_000 }],
+  };
+}
+
+/** A commit whose purchase was invoiced, and waits for a payment. */
+const gated = ({ fee }: TermsCatalogue) => ({
+  add_commits: [
+    {
+      type: 'PREPAID',
+      product_id: fee,
+      access_schedule: { schedule_items: [{ amount: 100, starting_at: START, ending_before: NEXT_YEAR }] },
+      invoice_schedule: { schedule_items: [{ timestamp: '2026-11-05T00:00:00Z', amount: 100 }] },
+      payment_gate_config: { payment_gate_type: 'EXTERNAL' },
+    },
+  ],
+});
+
+const usageOf = (customer_id: string, timestamp: string) => [
+  {
+    transaction_id: `of ${timestamp}`,
+    customer_id,
+    event_type: 'completion',
+    timestamp,
+    properties: { tokens: '100', model: 'large', region: 'eu', user: 'ada' },
+  },
+];
+
+async function catalogueIds({ api, db }: TestService, catalogue: TermsCatalogue) {
+  await importModels({ db, now: Date.parse(NOW) }, [SMALL]);
+  const metric = await createdId(api, METRICS, {
+    name: 'World',
+    aggregation_type: 'COUNT',
+    event_type_filter: { in_values: ['completion'] },
+    property_filters: [{ name: 'model', exists: true }],
+    group_keys: [['model']],
+  });
+  const fixedProduct = await createdId(api, PRODUCTS, { name: 'World', type: 'FIXED' });
+  return {
+    metric,
+    fixedProduct,
+    usageProduct: catalogue.tokens,
+    subscriptionProduct: catalogue.seats,
+    rateCard: catalogue.card,
+    managedRateCard: await createdId(api, RATE_CARDS, {
+      name: 'Managed',
+      managed_pricing: { models: [{ model: SMALL.model }], default_markup: 0 },
+    }),
+    package: await createdId(api, '/v1/packages/create', { name: 'World', rate_card_id: catalogue.card }),
+  };
+}
+
+async function termIds(api: ApiClient, customer_id: string, contract_id: string) {
+  const terms = await api.post('/v2/contracts/get', { customer_id, contract_id });
+  const commits = terms.list('data.commits') as { id: string; type: string }[];
+  const of = (type: string) => commits.find((commit) => commit.type === type)?.id ?? '';
+  return {
+    contractCommit: of('POSTPAID'),
+    gatedCommit: of('PREPAID'),
+    subscription: terms.text('data.subscriptions[0].id'),
+    seatSubscription: terms.text('data.subscriptions[1].id'),
+    professionalService: terms.text('data.professional_services[0].id'),
+  };
+}
+
+async function balanceIds(api: ApiClient, { fee }: TermsCatalogue, customer_id: string) {
+  const access_schedule = {
+    schedule_items: [{ amount: 5_000, starting_at: '2026-11-01T00:00:00Z', ending_before: NEXT_YEAR }],
+  };
+  const terms = { customer_id, product_id: fee, priority: 50, access_schedule };
+  const commit = await createdId(api, '/v1/contracts/customerCommits/create', { ...terms, type: 'PREPAID' });
+  const credit = await createdId(api, '/v1/contracts/customerCredits/create', terms);
+  const listed = await api.post('/v1/contracts/customerCommits/list', { customer_id, commit_id: commit });
+  return { commit, credit, segment: listed.text('data[0].access_schedule.schedule_items[0].id') };
+}
+
+async function invoiceIds(api: ApiClient, customer: string) {
+  const invoice = await invoiceOf(api, customer, 'USAGE', 'FINALIZED');
+  // Regenerated after it was voided by the example before.
+  return {
+    invoice,
+    voidInvoice: invoice,
+    draftInvoice: await invoiceOf(api, customer, 'SCHEDULED', 'DRAFT'),
+  };
+}
+
+async function invoiceOf(api: ApiClient, customer: string, type: string, status: string): Promise<string> {
+  const list = await api.get(`/v1/customers/${customer}/invoices`, { query: { limit: 100 } });
+  const invoices = list.list('data') as { id: string; type: string; status: string }[];
+  const found = invoices.find((invoice) => invoice.type === type && invoice.status === status);
+  if (found === undefined) throw new Error(`no ${type} that is ${status} in ${JSON.stringify(list.body)}`);
+  return found.id;
+}
+
+/** A customer whose invoices are taken by a system of one's own. */
+async function externallyBilled(api: ApiClient, { fee }: TermsCatalogue): Promise<string> {
+  const configuration = { url: 'http://127.0.0.1:9/', signing_secret: 'whsec_d29ybGQtb2YtZXhhbXBsZXM=' };
+  const customer_id = await createdId(api, '/v1/customers', { name: 'Elsewhere' });
+  const configured = await api.post('/v1/setCustomerBillingProviderConfigurations', {
+    data: [{ customer_id, billing_provider: 'custom', delivery_method: 'webhook', configuration }],
+  });
+  await createdId(api, CONTRACTS, {
+    customer_id,
+    starting_at: START,
+    billing_provider_configuration: { billing_provider_configuration_id: configured.text('data[0].id') },
+    scheduled_charges: [
+      { product_id: fee, schedule: { schedule_items: [{ timestamp: '2026-11-05T00:00:00Z', amount: 5 }] } },
+    ],
+  });
+  return customer_id;
+}
+
+async function operationIds(api: ApiClient, customer_id: string) {
+  const configured = await api.post('/v1/setCustomerBillingProviderConfigurations', {
+    data: [
+      {
+        customer_id,
+        billing_provider: 'netsuite',
+        delivery_method: 'direct_to_billing_provider',
+        configuration: { netsuite_customer_id: '1' },
+      },
+    ],
+  });
+  const account = await api.post('/v1/providers/stripe/accounts/create', {
+    name: 'world',
+    api_key: STAND_IN_KEY,
+  });
+  return {
+    billingConfiguration: configured.text('data[0].id'),
+    stripeAccount: account.text('data.delivery_method_id'),
+    alert: await createdId(api, '/v1/alerts/create', {
+      alert_type: 'spend_threshold_reached',
+      name: 'World',
+      threshold: 1,
+    }),
+    webhook: await createdId(api, '/v1/webhooks/create', { name: 'World', url: 'http://127.0.0.1:9/' }),
+    token: await createdId(api, '/v1/tokens/create', { name: 'Of the world', scope: 'read' }),
+    notification: await createdId(api, '/v2/notifications/create', {
+      name: 'World',
+      policy: { type: 'contract.end', offset: '-P1D' },
+    }),
+  };
+}
+
+async function failedJob({ db }: TestService, contract: string): Promise<number> {
+  const inserted = await db.execute(
+    `insert into jobs (kind, key, subject, run_at, payload, attempts, retry_at, last_error)
+     values ('unknown_kind', 'world', '${contract}', '2026-11-01', '{}', 3, now() + interval '1 hour', 'no such thing')
+     returning id`,
+  );
+  return Number(inserted[0]?.id);
+}
