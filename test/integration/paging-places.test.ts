@@ -131,7 +131,7 @@ describe('limit and next_page', () => {
     for (const [path, operations] of Object.entries(paths)) {
       for (const [method, operation] of Object.entries(operations)) {
         const text = JSON.stringify(operation);
-        if (!JSON.stringify(operation.responses['200']).includes('"next_page"')) continue;
+        if (!JSON.stringify(operation.responses['200'] ?? {}).includes('"next_page"')) continue;
         paged += 1;
         const hasBoth =
           /"limit"/.test(text) &&
