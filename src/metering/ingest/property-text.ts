@@ -143,5 +143,7 @@ const SHOWN_NAME_LENGTH_MAX = 64;
 
 /** A name for an error message: hostile names can be megabytes long. */
 function shortened(name: string): string {
-  return name.length > SHOWN_NAME_LENGTH_MAX ? `${name.slice(0, SHOWN_NAME_LENGTH_MAX)}…` : name;
+  return name.length > SHOWN_NAME_LENGTH_MAX
+    ? `${name.slice(0, SHOWN_NAME_LENGTH_MAX).replace(/\p{Surrogate}$/u, '')}…`
+    : name;
 }

@@ -290,7 +290,9 @@ function checkTimestamp(value: unknown, check: EventCheck): Instant | string {
 function eventError(index: number, candidate: unknown, message: string): EventError {
   const id = isObject(candidate) ? candidate.transaction_id : undefined;
   // A hostile id can be as long as the body: what is echoed stays within the length of a valid one.
-  const shown = typeof id === 'string' ? id.slice(0, TRANSACTION_ID_CHARACTERS_MAX) : null;
+  // The cut may have left half of a pair, which no JSON may hold.
+  const cut = typeof id === 'string' ? id.slice(0, TRANSACTION_ID_CHARACTERS_MAX) : null;
+  const shown = cut?.replaceAll(/\p{Surrogate}/gu, '\ufffd') ?? null;
   return { index, transaction_id: shown, message };
 }
 
