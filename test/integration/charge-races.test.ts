@@ -1,6 +1,6 @@
 /** Charges of thresholds whose customer is archived or erased meanwhile, and whose balance is lowered. */
 import { describe, expect, test } from 'vitest';
-import { SCHEDULED_JOB } from '../../src/billing/invoices/scheduled/issue.ts';
+import { SCHEDULED_JOB } from '../../src/billing/invoice-queue/scheduled-jobs.ts';
 import { evaluateThresholds } from '../../src/billing/thresholds/evaluate-thresholds.ts';
 import { loadCommits } from '../../src/store/commits.ts';
 import { lockContract } from '../../src/store/contracts.ts';

@@ -12,7 +12,7 @@ import { namedIds } from '../contracts/terms/named-ids.ts';
 import { loadTermsContext } from '../contracts/terms/terms-context.ts';
 import { storeCustomFields } from '../custom-fields/store-fields.ts';
 import { requireActiveCustomer } from '../customers/active-customer.ts';
-import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { checkInvoiceContract, lockInvoiceContracts, requireOwnContracts } from './invoice-contract.ts';
 
 export interface CreateCommitInput {

@@ -12,7 +12,7 @@ import { loadInvoicedItems } from '../../store/invoiced-items.ts';
 import { changeContract } from '../contracts/change-contract.ts';
 import { requireNotArchived } from '../contracts/contract-changes.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
-import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { requireCommit } from './edit-commit.ts';
 import { lockOwnCommit } from './lock-own-commit.ts';
 

@@ -24,7 +24,7 @@ import { removeTerms } from '../contracts/edits/remove-terms.ts';
 import { updateTerms } from '../contracts/edits/update-terms.ts';
 import type { ContractDeps } from '../contracts/settle-contract.ts';
 import { loadTermsContext } from '../contracts/terms/terms-context.ts';
-import { planScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { planScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { checkInvoiceContract, requireOwnContracts } from './invoice-contract.ts';
 import { lockOwnCommit } from './lock-own-commit.ts';
 

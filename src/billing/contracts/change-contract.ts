@@ -9,7 +9,7 @@ import { editWithKey } from '../../store/contract-edits.ts';
 import { withTerms } from '../../store/contract-terms.ts';
 import { lockContract } from '../../store/contracts.ts';
 import type { Transaction } from '../../store/database.ts';
-import { holdScheduledInvoices } from '../invoices/scheduled/issue.ts';
+import { holdScheduledInvoices } from '../invoice-queue/scheduled-jobs.ts';
 import { holdGrants } from './grants/grant-jobs.ts';
 import { missingContract } from './missing-contract.ts';
 import {

@@ -18,7 +18,7 @@ import { grantStart } from '../../../rating/balances/recurring-grants.ts';
 import { insertCommits } from '../../../store/commits.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
-import { queueScheduledInvoices } from '../../invoices/scheduled/issue.ts';
+import { queueScheduledInvoices } from '../../invoice-queue/scheduled-jobs.ts';
 import {
   GRANT_JOB,
   type Granting,

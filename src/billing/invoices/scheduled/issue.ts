@@ -1,8 +1,7 @@
 /**
- * Issues SCHEDULED invoices on their dates (docs/invoices.md, "Scheduled invoices"). Each contract has one job, at the
- * date of its next invoice. There is no grace period; dates in the past are issued at once.
+ * Issues SCHEDULED invoices on their dates (docs/invoices.md, "Scheduled invoices"). Their jobs are queued in
+ * invoice-queue/scheduled-jobs.ts. There is no grace period; dates in the past are issued at once.
  */
-import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import { assert } from '../../../core/errors.ts';
 import type { Invoice } from '../../../core/invoice.ts';
@@ -10,13 +9,13 @@ import type { PaymentProvider } from '../../../core/terms/payment-gate.ts';
 import { HOUR_MS, type Instant, SECOND_MS } from '../../../core/time.ts';
 import { publishFinalized } from '../../../notifications/invoice-messages.ts';
 import { insertDeductions, lockBalances } from '../../../store/balance-deductions.ts';
-import { type Contract, loadContracts } from '../../../store/contracts.ts';
+import { loadContracts } from '../../../store/contracts.ts';
 import { noteCustomerChanges } from '../../../store/customer-changes.ts';
 import type { Transaction } from '../../../store/database.ts';
 import { storeInvoiceBalances } from '../../../store/invoice-terms.ts';
 import { insertInvoicedItems } from '../../../store/invoiced-items.ts';
 import { type IssuedInvoice, insertInvoices } from '../../../store/invoices.ts';
-import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../../store/jobs.ts';
+import { enqueueJobs, type Job } from '../../../store/jobs.ts';
 import { type Families, loadFamilies } from '../../../store/sharing-customers.ts';
 import {
   type CustomerBalances,
@@ -24,6 +23,7 @@ import {
   loadCustomerBalances,
   shareBalances,
 } from '../../balances/books.ts';
+import { contractOfJob, nextJob } from '../../invoice-queue/scheduled-jobs.ts';
 import { collectPayments, queueCollections } from '../../payments/collect-payment.ts';
 import { tellOfPayments } from '../../payments/tell-of-payments.ts';
 import { deductionsToKeep } from '../deductions-to-keep.ts';
@@ -32,70 +32,8 @@ import type { InvoiceLog } from '../invoice-log.ts';
 import { loadItemProducts, mayDraw, type ScheduledDraft, scheduledDraft } from './drafts.ts';
 import { compareScheduled, drawingTimes, loadDrawingSchedules } from './drawing.ts';
 import { heldTrueUps } from './held-true-ups.ts';
-import { loadOpenSchedules, type OpenSchedule, type ScheduledTarget } from './open-items.ts';
+import { loadOpenSchedules, type ScheduledTarget } from './open-items.ts';
 import { withFinalShortfalls } from './shortfalls.ts';
-
-/** The kind of the jobs. */
-export const SCHEDULED_JOB = 'issue_scheduled_invoice';
-
-const payloadSchema = z.object({ contract_id: z.uuid() });
-
-/**
- * Prevents that a scheduled invoice of the contracts is issued until the transaction ends; waits for one in progress.
- * Without a job, none can be issued.
- */
-export async function holdScheduledInvoices(tx: Transaction, contractIds: readonly string[]): Promise<void> {
-  await holdJobs(tx, SCHEDULED_JOB, contractIds);
-}
-
-/** Queues the next scheduled invoice of each of the contracts, as they are now, in place of what was queued. */
-export async function planScheduledInvoices(
-  tx: Transaction,
-  contracts: readonly Contract[],
-  now: Instant,
-): Promise<void> {
-  await removeJobs(
-    tx,
-    SCHEDULED_JOB,
-    contracts.map(({ id }) => id),
-  );
-  const schedules = await loadOpenSchedules(tx, contracts, now);
-  await enqueueJobs(
-    tx,
-    [...schedules].flatMap(([contractId, schedule]) => nextJob(contractId, schedule, null)),
-  );
-}
-
-/** Queues the scheduled invoices of items that a contract has got, beside what is queued. */
-export async function queueScheduledInvoices(
-  tx: Transaction,
-  added: readonly { readonly contractId: string; readonly at: Instant }[],
-): Promise<void> {
-  await enqueueJobs(
-    tx,
-    added.map(({ contractId, at }) => jobAt(contractId, at)),
-  );
-}
-
-/**
- * The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. Subscriptions
- * charge period by period: what comes after the present periods is looked for when they end.
- */
-function nextJob(
-  contractId: string,
-  { targets, nextChargeAt }: OpenSchedule,
-  after: Instant | null,
-  checks: readonly Instant[] = [],
-): NewJob[] {
-  const next = targets.find(({ issueAt }) => after === null || issueAt > after);
-  const times = [...checks, ...[next?.issueAt, nextChargeAt].filter((at) => at !== undefined && at !== null)];
-  return times.length === 0 ? [] : [jobAt(contractId, Math.min(...times))];
-}
-
-function jobAt(contractId: string, runAt: Instant): NewJob {
-  const payload = { contract_id: contractId };
-  return { kind: SCHEDULED_JOB, key: contractId, subject: contractId, runAt, payload };
-}
 
 export interface IssueDeps {
   readonly clock: Clock;
@@ -111,7 +49,7 @@ export async function issueScheduledInvoices(
   tx: Transaction,
   jobs: readonly Job[],
 ): Promise<Invoice[]> {
-  const dueAt = new Map(jobs.map(({ payload, runAt }) => [payloadSchema.parse(payload).contract_id, runAt]));
+  const dueAt = new Map(jobs.map((job) => [contractOfJob(job), job.runAt]));
   const contracts = await loadContracts(tx, { ids: [...dueAt.keys()] });
   const now = Math.max(clock.now(), ...dueAt.values());
   const schedules = await loadOpenSchedules(tx, contracts, now);

@@ -1,0 +1,77 @@
+/**
+ * Queues the jobs that issue SCHEDULED invoices (docs/invoices.md, "Scheduled invoices"). Each contract has one job, at
+ * the date of its next invoice. What the job does is in invoices/scheduled/issue.ts.
+ */
+import { z } from 'zod';
+import type { Instant } from '../../core/time.ts';
+import type { Contract } from '../../store/contracts.ts';
+import type { Transaction } from '../../store/database.ts';
+import { enqueueJobs, holdJobs, type Job, type NewJob, removeJobs } from '../../store/jobs.ts';
+import { loadOpenSchedules, type OpenSchedule } from '../invoices/scheduled/open-items.ts';
+
+/** The kind of the jobs. */
+export const SCHEDULED_JOB = 'issue_scheduled_invoice';
+
+const payloadSchema = z.object({ contract_id: z.uuid() });
+
+/**
+ * Prevents that a scheduled invoice of the contracts is issued until the transaction ends; waits for one in progress.
+ * Without a job, none can be issued.
+ */
+export async function holdScheduledInvoices(tx: Transaction, contractIds: readonly string[]): Promise<void> {
+  await holdJobs(tx, SCHEDULED_JOB, contractIds);
+}
+
+/** Queues the next scheduled invoice of each of the contracts, as they are now, in place of what was queued. */
+export async function planScheduledInvoices(
+  tx: Transaction,
+  contracts: readonly Contract[],
+  now: Instant,
+): Promise<void> {
+  await removeJobs(
+    tx,
+    SCHEDULED_JOB,
+    contracts.map(({ id }) => id),
+  );
+  const schedules = await loadOpenSchedules(tx, contracts, now);
+  await enqueueJobs(
+    tx,
+    [...schedules].flatMap(([contractId, schedule]) => nextJob(contractId, schedule, null)),
+  );
+}
+
+/** Queues the scheduled invoices of items that a contract has got, beside what is queued. */
+export async function queueScheduledInvoices(
+  tx: Transaction,
+  added: readonly { readonly contractId: string; readonly at: Instant }[],
+): Promise<void> {
+  await enqueueJobs(
+    tx,
+    added.map(({ contractId, at }) => jobAt(contractId, at)),
+  );
+}
+
+/** The contract whose invoice the job issues. */
+export function contractOfJob({ payload }: Job): string {
+  return payloadSchema.parse(payload).contract_id;
+}
+
+/**
+ * The job of the first invoice that is dated after `after`, or of a held one that is to be looked at before. Subscriptions
+ * charge period by period: what comes after the present periods is looked for when they end.
+ */
+export function nextJob(
+  contractId: string,
+  { targets, nextChargeAt }: OpenSchedule,
+  after: Instant | null,
+  checks: readonly Instant[] = [],
+): NewJob[] {
+  const next = targets.find(({ issueAt }) => after === null || issueAt > after);
+  const times = [...checks, ...[next?.issueAt, nextChargeAt].filter((at) => at !== undefined && at !== null)];
+  return times.length === 0 ? [] : [jobAt(contractId, Math.min(...times))];
+}
+
+function jobAt(contractId: string, runAt: Instant): NewJob {
+  const payload = { contract_id: contractId };
+  return { kind: SCHEDULED_JOB, key: contractId, subject: contractId, runAt, payload };
+}
